@@ -1,0 +1,79 @@
+"""Under which account, and in which folder, PostgreSQL runs.
+
+PostgreSQL refuses to run as root. Started by root it runs as `nobody`, from a folder of its own: inside the
+checkout where that account can enter it, else in the machine's folder for temporary files, since opening
+somebody's parent folders to everybody is not ours to do.
+"""
+
+import os
+import pwd
+import shutil
+import tempfile
+from pathlib import Path
+
+from stack.paths import private_folder, write_private
+from stack.processes import Account
+
+_OUTSIDE = ("/var/tmp", "/tmp")  # noqa: S108 - only parents: each folder below has a random name and is private
+_PREFIX = "access-portal-"
+
+
+def unprivileged() -> Account | None:
+    """The account to run under when this process is root, None when it may run as it is."""
+    if os.geteuid() != 0:
+        return None
+    try:
+        entry = pwd.getpwnam("nobody")
+    except KeyError:
+        raise SystemExit("root cannot run PostgreSQL, and there is no account `nobody` to run it under") from None
+    return Account(entry.pw_uid, entry.pw_gid)
+
+
+def reachable(path: Path) -> bool:
+    """Whether any account may pass through every folder above `path`."""
+    return all(folder.stat().st_mode & 0o001 for folder in path.resolve().parents)
+
+
+def home(folder: Path, account: Account | None) -> Path:
+    """A private folder of that account, to be found again under `folder`; a new one when there was none."""
+    private_folder(folder)
+    if account is None:
+        return folder
+    if reachable(folder):
+        folder.chmod(0o711)
+        inside = private_folder(folder / "postgres")
+        os.chown(inside, account.uid, account.gid)
+        return inside
+    return _outside(folder, account)
+
+
+def _outside(folder: Path, account: Account) -> Path:
+    _clear_abandoned()
+    note = folder / "postgres.at"
+    if note.exists() and (known := Path(note.read_text())).is_dir() and known.stat().st_uid == account.uid:
+        return known
+    parent = next((Path(each) for each in _OUTSIDE if Path(each).is_dir() and reachable(Path(each) / "x")), None)
+    if parent is None:
+        raise SystemExit(f"none of {', '.join(_OUTSIDE)} can be entered by the account that runs PostgreSQL")
+    made = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+    (made / "belongs-to").write_text(str(folder))
+    os.chown(made, account.uid, account.gid)
+    write_private(note, str(made))
+    return made
+
+
+def _clear_abandoned() -> None:
+    """Removes the folders of checkouts that are gone."""
+    for parent in _OUTSIDE:
+        for folder in Path(parent).glob(f"{_PREFIX}*"):
+            owner = folder / "belongs-to"
+            if owner.is_file() and owner.stat().st_uid == 0 and not Path(owner.read_text()).is_dir():
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def forget(folder: Path) -> None:
+    """Removes `folder` and what was kept for it elsewhere."""
+    note = folder / "postgres.at"
+    if note.exists():
+        shutil.rmtree(Path(note.read_text()), ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)

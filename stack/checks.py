@@ -1,0 +1,77 @@
+"""`make check`: everything that can be said about the code without running it. It changes nothing."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+from stack import messages
+from stack.paths import PYTHON, ROOT
+from stack.services import new_vault_key
+
+# A site as in production. Nothing here is secret and nothing connects: checks read settings and models.
+_PRODUCTION = {
+    "DATABASE_URL": "postgresql://portal:none@127.0.0.1:1/portal",
+    "SANDBOX_DATABASE_URL": "postgresql://portal:none@127.0.0.1:1/sandbox",
+    "REDIS_URL": "redis://127.0.0.1:1/0",
+    "SECRET_KEY": "only-for-the-check-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGH",
+    "PORTAL_URL": "https://portal.example.com",
+    "ALLOWED_HOSTS": "portal.example.com",
+    "PORTAL_BEHIND_PROXY": "1",
+    "EMAIL_URL": "smtp://mail.example.com:587",
+}
+
+
+def _steps() -> dict[str, list[str]]:
+    def tool(name: str) -> str:
+        return shutil.which(name, path=os.path.dirname(PYTHON)) or name
+
+    return {
+        "ruff check": [tool("ruff"), "check", "--quiet", "."],
+        "ruff format": [tool("ruff"), "format", "--check", "--quiet", "."],
+        "mypy": [tool("mypy"), "--no-error-summary", "accessapi", "tenants", "stack"],
+        "import rules": [tool("lint-imports"), "--no-cache"],
+        "missing migrations": [PYTHON, "manage.py", "makemigrations", "--check", "--dry-run"],
+        "missing migrations of the sandbox": [
+            PYTHON,
+            "sandbox/manage.py",
+            "makemigrations",
+            "--check",
+            "--dry-run",
+        ],
+        "check --deploy": [
+            PYTHON,
+            "-W",
+            "error",
+            "manage.py",
+            "check",
+            "--deploy",
+            "--fail-level",
+            "WARNING",
+        ],
+    }
+
+
+def check() -> int:
+    """Runs every check, prints what failed and how long each took; returns 1 when anything failed."""
+    env = {**os.environ, **_PRODUCTION, "VAULT_KEYS": new_vault_key()}
+    failed = []
+    for name, command in _steps().items():
+        started = time.monotonic()
+        done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
+        _say(name, not done.returncode, time.monotonic() - started)
+        if done.returncode:
+            failed.append(name)
+            sys.stdout.write(done.stdout + done.stderr)
+    wrong = messages.check()
+    _say("translations", not wrong, 0.0)
+    if wrong:
+        failed.append("translations")
+        print("\n".join(wrong))
+    print(f"{len(failed)} failed: {', '.join(failed)}" if failed else "All checks passed.")
+    return 1 if failed else 0
+
+
+def _say(name: str, passed: bool, seconds: float) -> None:
+    print(f"{'ok    ' if passed else 'FAILED'} {name} ({seconds:.1f} s)", flush=True)

@@ -1,0 +1,196 @@
+"""`make demo`: the whole house on one machine, with tenants that are connected as customers would be."""
+
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from stack import account, assets, demo_setup, postgres, valkey
+from stack.demo_cast import PEOPLE, TENANTS
+from stack.demo_state import State
+from stack.paths import DEMO, PYTHON, private_folder, write_private
+from stack.processes import Server, free_port, must_be_free
+from stack.programs import Programs
+from stack.services import call_all, given_database_urls, own_database_urls, site_environment
+from stack.supervisor import Program, Supervisor, tail
+from stack.visitor import UnexpectedPage
+
+_READY_SECONDS = 300.0
+_DATA, _LOGS = DEMO / "data", DEMO / "logs"
+
+
+def demo(*, port: int, sandbox_port: int, reset: bool) -> int:
+    """Starts everything, connects the tenants, says where, and runs until it is interrupted."""
+    with _only_one():
+        if reset:
+            _forget()
+        (DEMO / "demo.json").unlink(missing_ok=True)
+        must_be_free(port, "PORT")
+        must_be_free(sandbox_port, "SANDBOX_PORT")
+        supervisor = Supervisor()
+        if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
+            signal.signal(signal.SIGINT, supervisor.interrupt)
+        try:
+            _run(supervisor, port, sandbox_port)
+        except KeyboardInterrupt:
+            print("\nStopping.", flush=True)
+        except (UnexpectedPage, RuntimeError, TimeoutError) as error:
+            raise SystemExit(f"The demonstration could not start: {error}\nIts logs: {_LOGS}") from error
+        finally:
+            for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(each, signal.SIG_IGN)
+            supervisor.stop()
+    return 0
+
+
+@contextlib.contextmanager
+def _only_one() -> Iterator[None]:
+    with (private_folder(DEMO) / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise SystemExit("a demonstration is running from this folder already") from None
+        yield
+
+
+def _forget() -> None:
+    if os.environ.get("DATABASE_URL") or os.environ.get("REDIS_URL"):
+        raise SystemExit("RESET=1 empties only databases of its own: empty DATABASE_URL and REDIS_URL yourself")
+    account.forget(_DATA)
+    (DEMO / "state.json").unlink(missing_ok=True)
+
+
+def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
+    portal_url, sandbox_url = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{sandbox_port}"
+    state = State(DEMO, os.environ.get("DATABASE_URL", ""))
+    for log in private_folder(_LOGS).glob("*.log"):
+        log.unlink()
+    _say("Preparing the browser's files and the translations")
+    assets.make()
+    _say("Starting PostgreSQL and Valkey")
+    env = dict(os.environ) | site_environment(state.secret_key, state.vault_key, portal_url)
+    env["SANDBOX_SECRET_KEY"] = state.sandbox_key
+    preparing = DEMO / "preparing"  # the site says that it is not ready while this exists
+    preparing.touch()
+    env["PORTAL_PREPARING_FILE"] = str(preparing)
+    env |= _database(supervisor) | _broker(supervisor)
+    _say("Bringing the databases up to date")
+    call_all(
+        [
+            [PYTHON, "manage.py", "migrate", "--verbosity", "0"],
+            [PYTHON, "manage.py", "collectstatic", "--noinput", "--verbosity", "0"],
+        ],
+        env,
+        _LOGS,
+    )
+    programs = Programs(env, _LOGS)
+    sandbox = programs.sandbox(sandbox_port)
+    supervisor.add(sandbox)
+    _wait(supervisor, f"{sandbox_url}/healthz", sandbox)
+    _say("Furnishing the sandbox and the portal")
+    demo_setup.furnish_sandbox(state, sandbox_url)
+    demo_setup.furnish_portal(state, env, private_folder(DEMO / "secrets"), portal_url, sandbox_url)
+    web = programs.web(port)
+    supervisor.add(web)
+    supervisor.add(programs.worker("urgent", "doors,interactive", 2))
+    supervisor.add(programs.worker("steady", "bulk,sync", 2))
+    supervisor.add(programs.beat(DEMO / "beat-schedule"))
+    _wait(supervisor, f"{portal_url}/healthz", web)
+    _say("Connecting the tenants by their administrators' consent")
+    demo_setup.connect(state, portal_url)
+    preparing.unlink()
+    _announce(state, portal_url, sandbox_url)
+    _say("First synchronisation")
+    _wait(supervisor, f"{portal_url}/readyz", web)
+    _say(f"Ready: {portal_url}  (Ctrl-C stops it, the next start continues)")
+    while True:
+        supervisor.look()
+        time.sleep(0.2)
+
+
+def _database(supervisor: Supervisor) -> dict[str, str]:
+    if given := os.environ.get("DATABASE_URL"):
+        return given_database_urls(given)
+    who = account.unprivileged()
+    home = account.home(_DATA, who)
+    cluster, log, port = postgres.create(home, "cluster-18", who), _LOGS / "postgres.log", free_port()
+    found: list[str] = []
+
+    def start() -> Server:
+        server, url = postgres.start(home, cluster, who, log=log, forgetful=False, port=port)
+        found[:] = [url]
+        return server
+
+    supervisor.add(Program("PostgreSQL", start, 4, log, end=signal.SIGINT))
+    return own_database_urls(found[0])
+
+
+def _broker(supervisor: Supervisor) -> dict[str, str]:
+    if given := os.environ.get("REDIS_URL"):
+        return {"REDIS_URL": given}
+    log, port, password = _LOGS / "valkey.log", free_port(), valkey.new_password()
+    found: list[str] = []
+
+    def start() -> Server:
+        server, url = valkey.start(_DATA / "valkey", log=log, durable=True, port=port, password=password)
+        found[:] = [url]
+        return server
+
+    supervisor.add(Program("Valkey", start, 3, log))
+    return {"REDIS_URL": found[0]}
+
+
+def _wait(supervisor: Supervisor, url: str, program: Program) -> None:
+    until, last = time.monotonic() + _READY_SECONDS, ""
+    while time.monotonic() < until:
+        supervisor.look()
+        try:
+            with urlopen(url, timeout=5) as answer:  # noqa: S310 - an address of our own
+                if answer.status == 200:
+                    return
+        except (URLError, OSError) as error:
+            last = _body(error)
+        time.sleep(0.1)
+    raise SystemExit(f"{url} did not answer within {_READY_SECONDS:.0f} s: {last}\n{tail(program.log)}")
+
+
+def _body(error: Exception) -> str:
+    reader = getattr(error, "read", None)
+    return f"{error} {reader().decode(errors='replace')[:500]}" if reader else str(error)
+
+
+def _announce(state: State, portal_url: str, sandbox_url: str) -> None:
+    accounts = [
+        {
+            "email": each.email,
+            "password": state.passwords[each.email],
+            "role": each.role,
+            "tenant": each.tenant or None,
+        }
+        for each in PEOPLE
+    ]
+    said = {
+        "portal": portal_url,
+        "sandbox": sandbox_url,
+        "console": f"{sandbox_url}/console/",
+        "tenants": [each.slug for each in TENANTS],
+        "accounts": accounts,
+    }
+    write_private(DEMO / "demo.json", json.dumps(said, indent=2, ensure_ascii=False) + "\n")
+    print(f"\n  Portal   {portal_url}\n  Sandbox  {sandbox_url}, its console {said['console']}\n\n  Sign in with:")
+    for entry in accounts:
+        print(f"    {entry['email']:36} {entry['password']:22} {entry['role']:18} {entry['tenant'] or ''}")
+    print("\n  At the sandbox's member site (to connect a tenant again):")
+    for slug, service in (state.get("sandbox_tenants") or {}).items():
+        print(f"    {service['admin_login']:36} {service['admin_password']:22} administrator      {slug}")
+    print(f"\n  The same in {Path('.demo/demo.json')}; logs in {Path('.demo/logs')}\n", flush=True)
+
+
+def _say(what: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {what}", flush=True)

@@ -1,0 +1,102 @@
+"""Who and what the demonstration consists of: tenants that differ in contracts, people in every role."""
+
+import secrets
+from dataclasses import dataclass
+
+ENVIRONMENT = "development"
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """A customer. `contracts` are those of its service, with `licence` for operating devices by interface."""
+
+    slug: str
+    name: str
+    contracts: tuple[str, ...]
+    members: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Person:
+    """A member of staff, or with no tenant of the platform."""
+
+    email: str
+    role: str
+    tenant: str = ""
+
+
+TENANTS = (
+    Tenant(
+        "sakura-building",
+        "さくらビル Sakura Building",
+        ("door", "key_box", "qr", "face", "licence"),
+        2000,
+        11,
+    ),
+    Tenant("minato-office", "みなとオフィス Minato Office", ("door",), 300, 12),
+    Tenant("hikari-works", "ひかり製作所 Hikari Works", ("door", "qr"), 120, 13),
+)
+
+PEOPLE = (
+    Person("owner@sakura-building.example", "owner", "sakura-building"),
+    Person("manager@sakura-building.example", "facility manager", "sakura-building"),
+    Person("reception@sakura-building.example", "receptionist", "sakura-building"),
+    Person("guard@sakura-building.example", "guard", "sakura-building"),
+    Person("auditor@sakura-building.example", "auditor", "sakura-building"),
+    Person("owner@minato-office.example", "owner", "minato-office"),
+    Person("owner@hikari-works.example", "owner", "hikari-works"),
+    # One person who works for all three, so that there is something to switch between.
+    *(Person("manager@three-sites.example", "facility manager", tenant.slug) for tenant in TENANTS),
+    Person("support@portal.example", "support"),
+    Person("operator@portal.example", "operator"),
+)
+
+_WORDS = (
+    *("amber", "basil", "birch", "candle", "cedar", "cobalt", "copper", "coral", "daisy", "ember", "falcon"),
+    *(
+        "fern",
+        "garnet",
+        "ginger",
+        "harbor",
+        "hazel",
+        "indigo",
+        "ivory",
+        "jasper",
+        "juniper",
+        "lantern",
+        "linen",
+    ),
+    *(
+        "maple",
+        "marble",
+        "meadow",
+        "nutmeg",
+        "olive",
+        "orchid",
+        "pebble",
+        "pepper",
+        "pine",
+        "poppy",
+        "quartz",
+    ),
+    *(
+        "raven",
+        "river",
+        "saffron",
+        "silver",
+        "sparrow",
+        "spruce",
+        "summit",
+        "thistle",
+        "timber",
+        "tulip",
+        "velvet",
+    ),
+    *("violet", "walnut", "willow", "winter"),
+)
+
+
+def new_password() -> str:
+    """A password that is easy to type: two words and four digits."""
+    return f"{secrets.choice(_WORDS)}-{secrets.choice(_WORDS)}-{secrets.randbelow(9000) + 1000}"

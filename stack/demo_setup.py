@@ -1,0 +1,129 @@
+"""Furnishes the demonstration: tenants in the sandbox, tenants and staff in the portal, the grants between.
+
+Each step notes that it is done, so that a start continues what another began. Nothing is written past the
+front door: the sandbox is told through its control interface, the portal through its own commands and pages.
+"""
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from stack.demo_cast import ENVIRONMENT, PEOPLE, TENANTS
+from stack.demo_state import State
+from stack.paths import PYTHON, ROOT, write_private
+from stack.visitor import UnexpectedPage, Visitor
+
+_PASSAGES_PER_HOUR = 40
+# Several commands of the portal in one process: starting Django a dozen times would take longer than they.
+_SEVERAL = (
+    "import json, sys, django; django.setup(); from django.core.management import call_command; "
+    "[call_command(*each) for each in json.load(sys.stdin)]"
+)
+
+
+def furnish_sandbox(state: State, sandbox_url: str) -> None:
+    """Creates the tenants that are not there yet."""
+    known = state.get("sandbox_tenants") or {}
+    for tenant in TENANTS:
+        if tenant.slug not in known:
+            asked = {"name": tenant.name, "contracts": list(tenant.contracts), "members": tenant.members}
+            known[tenant.slug] = _control(sandbox_url, "tenants", asked | {"seed": tenant.seed})
+            # People come and go, so that logs, doors and key boxes show something that moves.
+            lives = {"tenant_id": known[tenant.slug]["tenant_id"], "passages_per_hour": _PASSAGES_PER_HOUR}
+            _control(sandbox_url, "settings", lives)
+            state.keep("sandbox_tenants", known)
+
+
+def furnish_portal(state: State, env: Mapping[str, str], folder: Path, portal_url: str, sandbox_url: str) -> None:
+    """Creates or updates the service environment, the tenants and the staff, by the portal's commands."""
+    wanted = [portal_url, sandbox_url]
+    commands = []
+    if state.get("environment_for") != wanted:
+        commands.append(_add_environment(folder, portal_url, sandbox_url))
+    if not state.get("staffed"):
+        commands += [["add_tenant", each.slug, "--name", each.name, "--environment", ENVIRONMENT] for each in TENANTS]
+        commands += _add_staff(state, folder)
+    if commands:
+        _portal(commands, env)
+    state.keep("environment_for", wanted)
+    state.keep("staffed", True)
+
+
+def _add_environment(folder: Path, portal_url: str, sandbox_url: str) -> list[str]:
+    redirect = f"{portal_url}/oauth/{ENVIRONMENT}/callback/"
+    client = _control(sandbox_url, "clients", {"name": "Access portal", "redirect_uris": [redirect]})
+    secret = folder / "client.secret"
+    write_private(secret, client["client_secret"])
+    return [
+        *("add_environment", ENVIRONMENT, "--base-url", sandbox_url),
+        *("--client-id", client["client_id"], "--client-secret-file", str(secret)),
+    ]
+
+
+def _add_staff(state: State, folder: Path) -> list[list[str]]:
+    commands = []
+    for person in PEOPLE:
+        password = folder / f"{person.email}.password"
+        write_private(password, state.passwords[person.email])
+        command = ["add_staff", person.email, "--role", person.role, "--password-file", str(password)]
+        commands.append([*command, *(["--tenant", person.tenant] if person.tenant else [])])
+    return commands
+
+
+def connect(state: State, portal_url: str) -> None:
+    """Has the owner of each tenant connect it, as in a browser, and store its licence key where it has one."""
+    for tenant in TENANTS:
+        owner = next(each.email for each in PEOPLE if each.tenant == tenant.slug and each.role == "owner")
+        service = state.get("sandbox_tenants")[tenant.slug]
+        todo = {"consent": _consent} | ({"licence": _licence} if "licence" in tenant.contracts else {})
+        done: list[str] = (state.get("connected") or {}).get(tenant.slug, [])
+        if set(todo) <= set(done):
+            continue
+        page = f"/t/{tenant.slug}/connection/"
+        with Visitor() as visitor:
+            visitor.open(f"{portal_url}/accounts/login/?next={page}")
+            visitor.send(visitor.form(field="password"), login=owner, password=state.passwords[owner])
+            for name, step in todo.items():
+                if name not in done:
+                    step(visitor, portal_url + page, service)
+                    done.append(name)
+                    state.keep("connected", (state.get("connected") or {}) | {tenant.slug: done})
+
+
+def _consent(visitor: Visitor, page: str, service: dict[str, str]) -> None:
+    """From the connection page to the member site, and back with its administrator's consent."""
+    visitor.send(visitor.form(action="/connect/"))
+    visitor.send(visitor.form(field="password"), login=service["admin_login"], password=service["admin_password"])
+    answer = visitor.send(visitor.form(button="decision"), decision="allow")
+    if not str(answer.url).startswith(page):
+        raise UnexpectedPage(f"connecting ended at {answer.url} instead of {page}")
+
+
+def _licence(visitor: Visitor, page: str, service: dict[str, str]) -> None:
+    visitor.open(page)
+    visitor.send(visitor.form(action="/licence-key/"), **{"licence-value": service["licence_key"]})
+
+
+def _control(sandbox_url: str, what: str, asked: dict[str, Any]) -> dict[str, Any]:
+    answer = httpx2.post(f"{sandbox_url}/console/api/{what}", json=asked, timeout=120)
+    if not answer.is_success:
+        raise SystemExit(f"the sandbox refused {what}: {answer.status_code} {answer.text[:300]}")
+    created: dict[str, Any] = answer.json()
+    return created
+
+
+def _portal(commands: list[list[str]], env: Mapping[str, str]) -> None:
+    done = subprocess.run(
+        [PYTHON, "-c", _SEVERAL],
+        cwd=ROOT,
+        env={**env, "DJANGO_SETTINGS_MODULE": "portal.settings"},
+        input=json.dumps(commands),
+        text=True,
+        capture_output=True,
+    )
+    if done.returncode:
+        raise SystemExit(f"the portal's commands failed:\n{done.stdout}{done.stderr}")

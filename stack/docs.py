@@ -1,0 +1,46 @@
+"""`make docs`: the documentation that is made from code, each part by the program that knows it."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from stack.paths import PYTHON, ROOT
+
+# Nothing connects: the sandbox's program only has to start.
+_ENVIRONMENT = {"SANDBOX_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none", "SANDBOX_OPERATIONS": ""}
+_TABLE = re.compile(r"^\| # \| Operation \|.*?(?=\n(?!\|)|\Z)", re.MULTILINE | re.DOTALL)
+
+
+def made() -> dict[Path, str]:
+    """Every document that is made, with the text it should have now."""
+    operations = ROOT / "docs" / "operations.md"
+    rows = _run("-m", "accessapi").rstrip("\n")
+    cases = _run("-m", "tests.support.contract_cases")
+    return {
+        operations: _TABLE.sub(lambda _: rows, operations.read_text(encoding="utf-8")),
+        ROOT / "docs" / "openapi.json": _run("-m", "accessapi", "openapi"),
+        ROOT / "docs" / "service.md": _run("sandbox/manage.py", "describe", given=cases),
+    }
+
+
+def write() -> None:
+    """Brings every document up to date and says which changed."""
+    for path, text in made().items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(f"Written: {path.relative_to(ROOT)}")
+
+
+def _run(*arguments: str, given: str = "") -> str:
+    done = subprocess.run(
+        [PYTHON, *arguments],
+        cwd=ROOT,
+        env={**os.environ, **_ENVIRONMENT},
+        input=given,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+    return done.stdout

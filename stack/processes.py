@@ -1,0 +1,216 @@
+"""Child processes that cannot outlive the launcher, however it ends.
+
+Three ties, from the gentle to the sure: the launcher stops its children in order; the kernel signals each
+child when the launcher dies (PR_SET_PDEATHSIG); an undertaker, which only waits for the launcher's end, kills
+what is left of their process groups a few seconds later. The kernel's tie belongs to the thread that starts a
+child: start them from the main thread.
+"""
+
+import contextlib
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TypeVar
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+_GRACE_SECONDS = 3.0
+Started = TypeVar("Started")
+Server = subprocess.Popen[bytes]
+
+
+def die_with_parent(death_signal: int, parent: int) -> None:
+    """Asks the kernel for `death_signal` when the process `parent` ends; exits at once if it already has.
+
+    A change of user clears this, so call it afterwards.
+    """
+    if _libc.prctl(_PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG)")
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+@dataclass(frozen=True)
+class Account:
+    """The unprivileged account under which a child runs."""
+
+    uid: int
+    gid: int
+
+
+def spawn(
+    command: Sequence[str | Path],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    log: Path | IO[bytes] | None = None,
+    death_signal: int = signal.SIGKILL,
+    account: Account | None = None,
+    foreground: bool = False,
+) -> subprocess.Popen[bytes]:
+    """Starts `command` tied to this process; `log` takes its output and errors (appended), None shows them.
+
+    `foreground` leaves it our terminal and its interrupts; other children get a session of their own.
+    """
+    parent = os.getpid()
+
+    def tie() -> None:  # runs in the child, after the change of user
+        die_with_parent(death_signal, parent)
+
+    with contextlib.ExitStack() as stack:
+        output = stack.enter_context(log.open("ab")) if isinstance(log, Path) else log
+        child = subprocess.Popen(
+            [str(part) for part in command],
+            env=None if env is None else dict(env),
+            cwd=cwd,
+            stdin=None if foreground else subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT if output else None,
+            start_new_session=not foreground,
+            user=account.uid if account else None,
+            group=account.gid if account else None,
+            extra_groups=[] if account else None,
+            preexec_fn=tie,
+        )
+    undertaker.told(child.pid, group=not foreground)
+    return child
+
+
+def stop(child: subprocess.Popen[bytes], first: int = signal.SIGTERM, patience: float = 10.0) -> None:
+    """Ends a child and its process group: `first`, then SIGKILL after `patience` seconds. Safe to repeat."""
+    if child.poll() is None:
+        child.send_signal(first)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(patience)
+    _kill(child.pid, group=undertaker.owns_group(child.pid))
+    child.wait()
+    undertaker.forget(child.pid)
+
+
+def wait_until(ready: Callable[[], bool], *, what: str, child: subprocess.Popen[bytes], seconds: float) -> None:
+    """Polls `ready` until it is true; RuntimeError when `child` ends first, TimeoutError after `seconds`."""
+    until = time.monotonic() + seconds
+    while not ready():
+        if child.poll() is not None:
+            raise RuntimeError(f"{what} ended with code {child.returncode}")
+        if time.monotonic() > until:
+            raise TimeoutError(f"{what} was not ready after {seconds:.0f} s")
+        time.sleep(0.02)
+
+
+def free_port() -> int:
+    """A TCP port of the loopback address that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def must_be_free(port: int, name: str) -> None:
+    """SystemExit that says so, and that `name` chooses another, when a program listens on this port."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise SystemExit(f"port {port} is not free ({error.strerror}): choose another by {name}=") from None
+
+
+def again(start: Callable[[], Started], log: Path) -> Started:
+    """Calls `start` until it succeeds, five times at most: another program may have taken the port."""
+    for attempt in range(5):
+        try:
+            return start()
+        except RuntimeError as error:
+            if attempt == 4:
+                raise RuntimeError(f"{error}\n{log.read_text(errors='replace')[-2000:]}") from error
+    raise AssertionError("unreachable")
+
+
+def _kill(pid: int, *, group: bool) -> bool:
+    """Kills what is left; False when there was nothing."""
+    try:
+        if group:
+            os.killpg(pid, signal.SIGKILL)
+        else:
+            os.kill(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+class Undertaker:
+    """A process that outlives this one by seconds and kills what is left of the children it was told of."""
+
+    def __init__(self) -> None:
+        self._pipe: int | None = None
+        self._children: dict[int, bool] = {}
+
+    def start(self) -> None:
+        """Forks it; to be called once, early, while this process has a single thread."""
+        reading, writing = os.pipe()
+        if os.fork() == 0:
+            os.close(writing)
+            _bury(reading)
+        os.close(reading)
+        self._pipe = writing
+
+    def told(self, pid: int, *, group: bool) -> None:
+        self._children[pid] = group
+        self._write(f"{'g' if group else 'p'}{pid}\n")
+
+    def forget(self, pid: int) -> None:
+        if self._children.pop(pid, None) is not None:
+            self._write(f"-{pid}\n")
+
+    def owns_group(self, pid: int) -> bool:
+        return self._children.get(pid, False)
+
+    def _write(self, line: str) -> None:
+        if self._pipe is not None:
+            with contextlib.suppress(BrokenPipeError):
+                os.write(self._pipe, line.encode())
+
+
+def _bury(reading: int) -> None:
+    os.setsid()
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)
+    silence = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):  # whoever reads the launcher's output must see its end when the launcher ends
+        os.dup2(silence, stream)
+    left: dict[int, bool] = {}
+    with os.fdopen(reading) as lines:
+        for line in lines:
+            kind, pid = line[0], int(line[1:])
+            if kind == "-":
+                left.pop(pid, None)
+            else:
+                left[pid] = kind == "g"
+    until = time.monotonic() + _GRACE_SECONDS
+    while time.monotonic() < until and any(_alive(pid, group) for pid, group in left.items()):
+        time.sleep(0.05)
+    for pid, group in left.items():
+        _kill(pid, group=group)
+    os._exit(0)
+
+
+def _alive(pid: int, group: bool) -> bool:
+    try:
+        if group:
+            os.killpg(pid, 0)
+        else:
+            os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+undertaker = Undertaker()

@@ -1,0 +1,64 @@
+"""The programs of the site and of the sandbox: how each is started, here as in production."""
+
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from subprocess import Popen
+
+from stack.paths import PYTHON, ROOT
+from stack.processes import spawn
+from stack.supervisor import Program
+
+
+class Programs:
+    """Builds them all with one environment and one folder of logs."""
+
+    def __init__(self, env: Mapping[str, str], logs: Path) -> None:
+        self._env = dict(env)
+        self._logs = logs
+
+    def web(self, port: int) -> Program:
+        """The site: two processes of eight threads, each with a pool of database connections."""
+        command = ["gunicorn", "portal.wsgi", "--bind", f"127.0.0.1:{port}", "--worker-class", "gthread"]
+        command += ["--workers", "2", "--threads", "8", "--graceful-timeout", "5", "--no-control-socket"]
+        # Its quick way out, since its own children must end with it.
+        return self._program("web", command, 1, death_signal=signal.SIGQUIT, PORTAL_DB_POOL="1")
+
+    def worker(self, name: str, queues: str, processes: int) -> Program:
+        """A worker that listens to `queues`, names separated by commas."""
+        command = ["celery", "-A", "portal", "worker", "-n", f"{name}@%h", "-Q", queues, "-c", str(processes)]
+        command += ["--without-gossip", "--without-mingle", "--loglevel", "warning"]
+        return self._program(f"worker {name}", command, 1)
+
+    def beat(self, schedule: Path) -> Program:
+        """The clock that rings for what is due. There must be one, and only one."""
+        command = ["celery", "-A", "portal", "beat", "--schedule", str(schedule), "--pidfile", ""]
+        return self._program("beat", [*command, "--loglevel", "warning"], 0)
+
+    def sandbox(self, port: int) -> Program:
+        """The service's development environment."""
+        command = ["sandbox/manage.py", "serve", "--port", str(port)]
+        return self._program("sandbox", command, 2, module=False, death_signal=signal.SIGTERM)
+
+    def _program(
+        self,
+        name: str,
+        command: list[str],
+        rank: int,
+        *,
+        module: bool = True,
+        death_signal: int = signal.SIGKILL,
+        **more: str,
+    ) -> Program:
+        log = self._logs / f"{name.replace(' ', '-')}.log"
+
+        def start() -> Popen[bytes]:
+            return spawn(
+                [PYTHON, *(["-m"] if module else []), *command],
+                env=self._env | more,
+                cwd=ROOT,
+                log=log,
+                death_signal=death_signal,
+            )
+
+        return Program(name, start, rank, log)

@@ -1,0 +1,117 @@
+"""The database and the broker for one run, and the environment that leads the site to them."""
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import tempfile
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+from psycopg import sql
+
+from stack import account, postgres, valkey
+from stack.paths import ROOT, RUN, private_folder
+from stack.processes import spawn, stop
+
+_TEMPLATE = "template-18-2"
+
+
+def site_environment(secret: str, vault_key: str, portal_url: str) -> dict[str, str]:
+    """What the site needs to know besides its services; everything already in the environment wins."""
+    ours = {
+        "SECRET_KEY": secret,
+        "VAULT_KEYS": vault_key,
+        "PORTAL_URL": portal_url,
+        "ALLOWED_HOSTS": "127.0.0.1,localhost,testserver",
+        "EMAIL_URL": "console://",
+        "PORTAL_REQUIRE_MFA": "0",
+        "PYTHONUNBUFFERED": "1",
+    }
+    return {name: os.environ.get(name, value) for name, value in ours.items()}
+
+
+def new_vault_key(name: str = "k1") -> str:
+    """A fresh 256-bit key in the form that the vault reads: `id:base64`."""
+    return f"{name}:{b64encode(secrets.token_bytes(32)).decode()}"
+
+
+@contextlib.contextmanager
+def ephemeral() -> Iterator[dict[str, str]]:
+    """Services that forget everything afterwards, or those given by DATABASE_URL and REDIS_URL."""
+    with own_databases() as (env, folder):
+        env |= site_environment(secrets.token_urlsafe(48), new_vault_key(), "http://127.0.0.1:8000")
+        if env.get("REDIS_URL"):
+            yield env
+            return
+        with valkey.running(folder / "valkey", log=folder / "valkey.log", durable=False) as url:
+            yield env | {"REDIS_URL": url}
+
+
+@contextlib.contextmanager
+def own_databases() -> Iterator[tuple[dict[str, str], Path]]:
+    """An environment with a fresh PostgreSQL (or that of DATABASE_URL), and a folder that goes away after."""
+    with contextlib.ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(prefix="run-", dir=private_folder(RUN)))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        if given := os.environ.get("DATABASE_URL"):
+            yield dict(os.environ) | given_database_urls(given), folder
+            return
+        who = account.unprivileged()
+        home = account.home(RUN, who)
+        template = postgres.create(home, _TEMPLATE, who)
+        cluster = postgres.copy(home, template, folder.name + ".cluster", who)
+        stack.callback(shutil.rmtree, cluster, ignore_errors=True)
+        log = folder / "postgres.log"
+        url = stack.enter_context(postgres.running(home, cluster, who, log=log, forgetful=True))
+        yield dict(os.environ) | own_database_urls(url), folder
+
+
+def own_database_urls(server: str) -> dict[str, str]:
+    """The two databases of a server of our own, from its URL without a database's name."""
+    return {"DATABASE_URL": server + "portal", "SANDBOX_DATABASE_URL": server + "sandbox"}
+
+
+def given_database_urls(url: str) -> dict[str, str]:
+    """The given database, and beside it one for the sandbox (SANDBOX_DATABASE_URL, else made if it is missing)."""
+    if sandbox := os.environ.get("SANDBOX_DATABASE_URL"):
+        return {"DATABASE_URL": url, "SANDBOX_DATABASE_URL": sandbox}
+    parts = urlsplit(url)
+    name = f"{parts.path.lstrip('/')}_sandbox"
+    # A server that is away, or that lets this role create nothing, is told by whoever needs the database.
+    with (
+        contextlib.suppress(psycopg.Error),
+        contextlib.closing(psycopg.connect(url, autocommit=True, connect_timeout=5)) as server,
+    ):
+        server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    return {"DATABASE_URL": url, "SANDBOX_DATABASE_URL": urlunsplit(parts._replace(path=f"/{name}"))}
+
+
+def run(command: Sequence[str]) -> int:
+    """Runs `command` in the foreground, from the checkout, on services of its own; returns its exit code."""
+    with ephemeral() as env:
+        # An interrupt from the keyboard reaches the command too: it decides, and the services stop after it.
+        # (Not SIG_IGN: the command would inherit that.)
+        interrupted = signal.signal(signal.SIGINT, lambda *_: None)
+        child = spawn(command, env=env, cwd=ROOT, death_signal=signal.SIGTERM, foreground=True)
+        try:
+            return child.wait()
+        finally:
+            if child.poll() is None:
+                stop(child)
+            signal.signal(signal.SIGINT, interrupted)
+
+
+def call_all(commands: Sequence[Sequence[str]], env: Mapping[str, str], logs: Path) -> None:
+    """Runs `commands` side by side to their end; SystemExit with what it wrote when one fails."""
+    children = []
+    for number, command in enumerate(commands):
+        log = logs / f"setup-{number}.log"
+        children.append((command, log, spawn(command, env=env, cwd=ROOT, log=log)))
+    for command, log, child in children:
+        if code := child.wait():
+            raise SystemExit(f"{' '.join(command[1:3])} ended with code {code}:\n{log.read_text(errors='replace')}")

@@ -1,0 +1,94 @@
+"""Keeps programs running, says aloud when one ends and starts it again, and ends them all in order."""
+
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from stack.processes import stop
+
+_TOO_OFTEN = 6
+_WITHIN_SECONDS = 60.0
+
+
+@dataclass
+class Program:
+    """A program under supervision. `rank` orders the stopping: lower first, equals together."""
+
+    name: str
+    start: Callable[[], subprocess.Popen[bytes]]
+    rank: int
+    log: Path
+    end: int = signal.SIGTERM
+    child: subprocess.Popen[bytes] | None = None
+    retry_at: float = 0.0
+    ends: deque[float] = field(default_factory=lambda: deque(maxlen=_TOO_OFTEN))
+
+
+class Supervisor:
+    """Programs in the order of their starting. The pause before a program's next start doubles from `pause` s."""
+
+    def __init__(self, pause: float = 0.2) -> None:
+        self._programs: list[Program] = []
+        self._pause = pause
+        self._interrupted = False
+
+    def add(self, program: Program) -> None:
+        """Starts it and looks after it from now on."""
+        program.child = program.start()
+        self._programs.append(program)
+
+    def interrupt(self, _number: int, _frame: FrameType | None) -> None:
+        """For signal.signal: raises KeyboardInterrupt, again at the next `look` where something swallowed it."""
+        self._interrupted = True
+        raise KeyboardInterrupt
+
+    def look(self) -> None:
+        """Starts again what has ended. SystemExit when one ends again and again."""
+        if self._interrupted:
+            raise KeyboardInterrupt
+        for program in self._programs:
+            if program.child is not None and program.child.poll() is not None:
+                self._ended(program, f"ended with code {program.child.returncode}")
+            if program.child is None and time.monotonic() >= program.retry_at:
+                try:
+                    program.child = program.start()
+                except (RuntimeError, TimeoutError, OSError) as error:
+                    self._ended(program, f"did not start: {error}")
+
+    def _ended(self, program: Program, how: str) -> None:
+        if program.child is not None:
+            stop(program.child)  # what is left of its process group
+            program.child = None
+        now = time.monotonic()
+        program.ends.append(now)
+        print(f"{program.name} {how}; starting it again. Its log: {program.log}", flush=True)
+        if len(program.ends) == _TOO_OFTEN and now - program.ends[0] < _WITHIN_SECONDS:
+            raise SystemExit(f"{program.name} keeps ending:\n{tail(program.log)}")
+        program.retry_at = now + self._pause * 2 ** sum(now - each < _WITHIN_SECONDS for each in program.ends)
+
+    def stop(self, patience: float = 8.0, altogether: float = 20.0) -> None:
+        """Ends everything: the ranks one after another, within a rank all at once. Safe to repeat.
+
+        Whoever has not ended after `patience` s, or once `altogether` s are over, is killed.
+        """
+        end = time.monotonic() + altogether
+        for rank in sorted({program.rank for program in self._programs}):
+            together = [each for each in self._programs if each.rank == rank and each.child is not None]
+            for program in together:
+                if program.child is not None and program.child.poll() is None:
+                    program.child.send_signal(program.end)
+            until = min(time.monotonic() + patience, end)
+            for program in together:
+                if program.child is not None:
+                    stop(program.child, program.end, max(0.0, until - time.monotonic()))
+                    program.child = None
+
+
+def tail(log: Path, lines: int = 25) -> str:
+    """The last lines of a log, empty when there is none."""
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:]) if log.exists() else ""

@@ -1,0 +1,37 @@
+"""The tests, on services of their own."""
+
+import os
+import shutil
+from collections.abc import Sequence
+
+from stack import assets
+from stack.paths import PYTHON
+from stack.services import run
+
+_STANDSTILL = 300  # seconds
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+def browser() -> str | None:
+    """The browser that the journeys drive: CHROMIUM, or what the path has."""
+    named = os.environ.get("CHROMIUM")
+    return shutil.which(named) if named else next((found for each in _BROWSERS if (found := shutil.which(each))), None)
+
+
+def test(arguments: Sequence[str], *, everything: bool) -> int:
+    """Runs pytest with `arguments`, or with `everything` that is quick enough; returns its exit code."""
+    assets.make()
+    chosen = list(arguments)
+    if everything:
+        # One more than cores: the promises wait for processes half of their time. Who goes where: tests/conftest.py.
+        chosen += ["-n", str(min(os.cpu_count() or 1, 3) + 1), "--no-loadscope-reorder"]
+        # A test that stands still says where, and ends.
+        chosen += ["-o", f"faulthandler_timeout={_STANDSTILL}", "-o", "faulthandler_exit_on_timeout=true"]
+    found = browser()
+    os.environ["CHROMIUM"] = found or ""
+    os.environ.setdefault("PORTAL_STATIC", "none")
+    os.environ.setdefault("PORTAL_SIGN_IN_RATE", "100000/m/ip")  # hundreds of people sign in from one address
+    code = run([PYTHON, "-m", "pytest", *chosen])
+    if not found:
+        print("No Chromium was found (on the path, or named by CHROMIUM): the browser tests were LEFT OUT.")
+    return code
