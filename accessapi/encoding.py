@@ -1,0 +1,154 @@
+"""From an operation and Python values to the request that goes out. Pure: nothing here touches a socket."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote, urlencode
+from uuid import uuid4
+
+from pydantic import ValidationError
+
+from accessapi import limits
+from accessapi.errors import FieldProblem, InvalidRequest
+from accessapi.operations import Body, Operation
+from accessapi.overrides import Shapes
+from accessapi.resources import registry
+from accessapi.resources.sent import Sent
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image file as a request body; `content_type` is image/jpeg for faces."""
+
+    content: bytes = field(repr=False)
+    content_type: str = limits.FACE_IMAGE_CONTENT_TYPE
+
+
+def problems(error: ValidationError) -> tuple[FieldProblem, ...]:
+    """What is wrong, per field, without the values (they may be secrets)."""
+    return tuple(
+        FieldProblem(".".join(str(part) for part in fault["loc"]), fault["type"], fault["msg"])
+        for fault in error.errors(include_input=False, include_url=False, include_context=False)
+    )
+
+
+def refuse(name: str, kind: str, message: str) -> InvalidRequest:
+    return InvalidRequest((FieldProblem(name, kind, message),))
+
+
+def encode_path(operation: Operation, values: Mapping[str, str]) -> str:
+    """The path with its parameters quoted, so that an identifier can never change which operation is called.
+
+    Raises `InvalidRequest` for a missing, surplus, empty or dot-only parameter.
+    """
+    path = operation.path
+    if set(values) != set(operation.parameters):
+        raise refuse("path", "path_parameters", f"needs exactly: {', '.join(operation.parameters) or 'none'}")
+    for name, value in values.items():
+        if not isinstance(value, str) or value in ("", ".", "..") or not value.isprintable():
+            raise refuse(name, "identifier", "is not an identifier")
+        path = path.replace("{" + name + "}", quote(value, safe=""))
+    return path
+
+
+def encode_query(operation: Operation, values: Mapping[str, Any]) -> str:
+    """The query string; values that are None are left out. Raises `InvalidRequest` outside the specified
+    limits.
+    """
+    given = {name: value for name, value in values.items() if value is not None}
+    model = registry.QUERIES.get(operation.name)
+    if model is None:
+        if given:
+            raise refuse(next(iter(given)), "extra_forbidden", "takes no query parameters")
+        return ""
+    checked = _validated(model, given, carry=False)
+    return urlencode(checked, quote_via=quote)
+
+
+def checked_body(operation: Operation, body: Any) -> Any:
+    """The body as plain JSON values within every limit, or the image; keys that were not given stay away.
+
+    `body` is the operation's request model, a mapping, an `Image` or None. Raises `InvalidRequest`.
+    """
+    if operation.body is Body.NONE:
+        if body is not None:
+            raise refuse("", "body", "takes no body")
+        return None
+    if operation.body is Body.IMAGE:
+        return _checked_image(operation, body)
+    model = registry.REQUESTS[operation.name]
+    if isinstance(body, Sent):
+        body = body.wire()
+    if not isinstance(body, Mapping):
+        raise refuse("", "body", "needs a JSON object as its body")
+    return _validated(model, dict(body), carry=True)
+
+
+def _validated(model: type[Sent], values: Json, *, carry: bool) -> Json:
+    faults: tuple[FieldProblem, ...]
+    try:
+        checked = model.model_validate(values, context={"carry_unknown": carry})
+    except ValidationError as error:
+        faults = problems(error)
+    else:
+        return checked.wire()
+    raise InvalidRequest(faults)
+
+
+def _checked_image(operation: Operation, body: Any) -> Image:
+    if not isinstance(body, Image) or not body.content:
+        raise refuse("image", "body", "needs an image as its body")
+    if operation.name == "register_face_image":
+        if body.content_type != limits.FACE_IMAGE_CONTENT_TYPE:
+            raise refuse("image", "content_type", "a face image must be a JPEG file")
+        if len(body.content) > limits.FACE_IMAGE_MAX:
+            raise refuse("image", "too_large", "a face image may have at most 2 MB")
+    return body
+
+
+def encode_json(operation: Operation, body: Json, shapes: Shapes) -> bytes:
+    """The bytes of a checked body, with the environment's shape for removing QR information put in.
+
+    Raises `InvalidRequest` for a bulk body above 4 MB.
+    """
+    content = json.dumps(_shaped(body, shapes), ensure_ascii=False, separators=(",", ":")).encode()
+    if operation.name.startswith("bulk_") and len(content) > limits.BULK_BODY_MAX:
+        raise refuse("members", "too_large", "a bulk request may have at most 4 MB")
+    return content
+
+
+def _shaped(body: Json, shapes: Shapes) -> Json:
+    if shapes.qr_removal is None:
+        return body
+    if body.get("qrcode", body) is None:
+        body = {**body, "qrcode": shapes.qr_removal}
+    if isinstance(body.get("members"), list):
+        body = {**body, "members": [_shaped(member, shapes) for member in body["members"]]}
+    return body
+
+
+def encode_image(image: Image, shapes: Shapes) -> tuple[bytes, str]:
+    """Content and Content-Type of an image, raw or as the one part of a multipart body."""
+    if shapes.image_body == "raw":
+        return image.content, image.content_type
+    boundary = uuid4().hex
+    # As a form of a browser writes it: nothing but these three is escaped.
+    name = shapes.image_field.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
+    head = (
+        f"--{boundary}\r\n"
+        f'Content-Disposition: form-data; name="{name}"; filename="image"\r\n'
+        f"Content-Type: {image.content_type}\r\n\r\n"
+    )
+    tail = f"\r\n--{boundary}--\r\n"
+    content = head.encode() + image.content + tail.encode()
+    return content, f"multipart/form-data; boundary={boundary}"
+
+
+def header_value(value: str) -> bool:
+    """Whether a secret can be sent in a header at all."""
+    return bool(value) and value.isascii() and value.isprintable() and " " not in value

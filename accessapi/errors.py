@@ -1,0 +1,181 @@
+"""What can come of a call, as a tree that answers one question: was it applied?
+
+::
+
+    ServiceError
+    |-- Rejected            surely not applied: a documented 4xx
+    |   |-- Invalid         400, the service names the fault in `code` and `detail`
+    |   |-- Unauthorised    401, token unknown or revoked
+    |   |-- Forbidden       403, scope, contract or licence missing
+    |   |-- NotFound        404
+    |   |-- Conflict        409, for example a card that is registered already
+    |   |-- TooLarge        413, request body above 4 MB
+    |   |-- RateLimited     429, with `retry_after` in seconds
+    |   `-- OAuthError      an error code of the OAuth endpoints
+    |-- NotSent             surely not applied: not one byte of the request was written
+    |   `-- InvalidRequest  refused here, before connecting, with the faults per field
+    `-- OutcomeUnknown      may have been applied: read before you do anything else
+        |-- TimedOut
+        |-- ConnectionLost
+        |-- ServerFault     5xx
+        |-- UnreadableAnswer  a 2xx that is not what the specification says
+        `-- UnexpectedStatus  any other status, redirects among them
+
+Specification: part "Errors" (body shape, 40002, 40901, 413, 429); the other statuses are assumed defaults.
+
+The text of an exception never repeats what the service said in prose (`detail`, `message`): that may echo a
+card number or another secret back. Show those attributes to the person who asked; do not log them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_CODE = re.compile(r"[A-Za-z0-9_.-]{1,60}\Z")
+
+
+class ServiceError(Exception):
+    """Anything that keeps a call from an answer. Catch one of its three children to know whether it was
+    applied.
+    """
+
+
+class Rejected(ServiceError):
+    """The service refused: nothing was applied. `code`: its five-digit error code ("" when it gave none)."""
+
+    def __init__(self, status: int, code: str = "", detail: str = "", message: str = "") -> None:
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.message = message
+        shown = f", code {code}" if _CODE.match(code) else ""
+        super().__init__(f"refused by the service: HTTP {status}{shown}")
+
+
+class Invalid(Rejected):
+    """400: the parameters are not valid (40002)."""
+
+
+class Unauthorised(Rejected):
+    """401: the access token is unknown or revoked. Reconnect."""
+
+
+class Forbidden(Rejected):
+    """403: a scope, a contract or the licence is missing."""
+
+
+class NotFound(Rejected):
+    """404: no such object. For a repeated delete this means done."""
+
+
+class Conflict(Rejected):
+    """409: already registered (40901 for a card)."""
+
+
+class TooLarge(Rejected):
+    """413: the request body is larger than the service takes."""
+
+
+class RateLimited(Rejected):
+    """429: the hour's calls are used up; `retry_after` seconds until reset, None when the service does not
+    say.
+    """
+
+    def __init__(
+        self,
+        status: int = 429,
+        code: str = "",
+        detail: str = "",
+        message: str = "",
+        *,
+        retry_after: int | None = None,
+    ) -> None:
+        super().__init__(status, code, detail, message)
+        self.retry_after = retry_after
+
+
+class OAuthError(Rejected):
+    """An OAuth endpoint refused: `code` is invalid_client, invalid_request, invalid_grant, … or not_found."""
+
+
+class NotSent(ServiceError):
+    """Nothing reached the service; the same call may be made again. `reason` is a short machine word."""
+
+    def __init__(self, reason: str, message: str = "") -> None:
+        self.reason = reason
+        super().__init__(message or f"not sent: {reason}")
+
+
+@dataclass(frozen=True)
+class FieldProblem:
+    """One fault of a request: where (dotted path), what (a stable word), and an English sentence without
+    the value.
+    """
+
+    field: str
+    kind: str
+    message: str
+
+
+class InvalidRequest(NotSent):
+    """Refused by the limits of the specification before anything was sent."""
+
+    def __init__(self, problems: tuple[FieldProblem, ...]) -> None:
+        self.problems = problems
+        fields = ", ".join(problem.field or "(body)" for problem in problems[:10])
+        super().__init__("invalid_request", f"not sent: the request breaks the specification at {fields}")
+
+
+class OutcomeUnknown(ServiceError):
+    """The request was, or may have been, written and no trustworthy answer came. Never resend blindly."""
+
+    def __init__(self, reason: str, status: int | None = None) -> None:
+        self.reason = reason
+        self.status = status
+        shown = f" (HTTP {status})" if status is not None else ""
+        super().__init__(f"outcome unknown: {reason}{shown}")
+
+
+class TimedOut(OutcomeUnknown):
+    """No complete answer in time. The connection is closed."""
+
+
+class ConnectionLost(OutcomeUnknown):
+    """The connection broke after the request began to be written."""
+
+
+class ServerFault(OutcomeUnknown):
+    """5xx: the service failed somewhere, before or after applying."""
+
+
+class UnreadableAnswer(OutcomeUnknown):
+    """A 2xx whose body is not what the specification says, too large, or a list whose cursor repeats."""
+
+
+class UnexpectedStatus(OutcomeUnknown):
+    """A status the interface does not document, for example a redirect."""
+
+
+REJECTIONS: dict[int, type[Rejected]] = {
+    400: Invalid,
+    401: Unauthorised,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    413: TooLarge,
+    429: RateLimited,
+}
+
+
+def for_status(
+    status: int, *, code: str = "", detail: str = "", message: str = "", retry_after: int | None = None
+) -> ServiceError:
+    """The error that an HTTP status outside 2xx means."""
+    if status == 429:
+        return RateLimited(status, code, detail, message, retry_after=retry_after)
+    if status in REJECTIONS:
+        return REJECTIONS[status](status, code, detail, message)
+    if 500 <= status <= 599:
+        return ServerFault("the service failed", status)
+    return UnexpectedStatus("undocumented status", status)

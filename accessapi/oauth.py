@@ -1,0 +1,160 @@
+"""The OAuth endpoints: authorization-code grant, reissue and revoke, on Authlib.
+
+Specification: "OAuth endpoints", "Authentication", "Errors". The authorize endpoint refuses unsupported
+parameters, so exactly four are sent: response_type, client_id, redirect_uri, state. Credentials travel in the
+form body. Reissue and revoke carry the token in a header named AUTHORIZATIONS as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+import httpx2
+from authlib.integrations.httpx_client import OAuth2Client
+
+from accessapi import encoding, reading
+from accessapi.client import checked_base_url
+from accessapi.errors import (
+    REJECTIONS,
+    NotSent,
+    OAuthError,
+    RateLimited,
+    ServiceError,
+    TooLarge,
+    UnreadableAnswer,
+)
+from accessapi.overrides import Catalogue
+from accessapi.wire import Wire, shared_pool
+
+_PLAIN = (RateLimited, TooLarge)
+
+
+class OAuth:
+    """The OAuth endpoints of one service environment, for one registered client.
+
+    Every method but `authorize_url` makes one call, without retry. A code is exchanged once: on
+    `OutcomeUnknown` start the grant again. Raises `OAuthError` with the endpoint's own code, and the rest of
+    the error tree.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        client_id: str,
+        client_secret: str,
+        redirect_uri: str,
+        catalogue: Catalogue | None = None,
+        transport: httpx2.BaseTransport | None = None,
+    ) -> None:
+        self.base_url = checked_base_url(base_url)
+        self._catalogue = catalogue or Catalogue()
+        self._client_id = client_id
+        self._client_secret = client_secret
+        self._redirect_uri = redirect_uri
+        self._wire = transport if isinstance(transport, Wire) else Wire(transport or shared_pool(self.base_url))
+
+    def __repr__(self) -> str:
+        return f"<OAuth {self.base_url}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing to release: connections belong to the pool."""
+
+    def authorize_url(self, state: str) -> str:
+        """Where to send the administrator's browser. `state` must be one-time and bound to their session."""
+        url, _ = self._session().create_authorization_url(self._endpoint("authorize"), state=state)
+        return str(url)
+
+    def exchange(self, code: str) -> str:
+        """The access token for an authorization code (valid for 10 minutes, exchanged once)."""
+        if not encoding.header_value(code):
+            raise NotSent("no_usable_code")
+        session = self._session()
+        session.register_compliance_hook("access_token_response", _checked)
+        url = self._endpoint("issue_token")
+        headers = {"Accept": "application/json"}
+        token = _bare(lambda: session.fetch_token(url, grant_type="authorization_code", code=code, headers=headers))
+        return str(token["access_token"])
+
+    def reissue(self, token: str) -> str:
+        """A new access token for an existing one. Keep the old one until the new one has worked."""
+        response = _bare(lambda: _checked(self._present("reissue_token", token)))
+        return str(reading.read_json(response.content)["access_token"])
+
+    def revoke(self, token: str) -> None:
+        """Make a token unusable. `OAuthError` with code not_found: there is no such token (any more)."""
+        _bare(lambda: _refuse(self._present("revoke_token", token)))
+
+    def _present(self, operation: str, token: str) -> httpx2.Response:
+        if not encoding.header_value(token):
+            raise NotSent("no_usable_token")
+        headers = {"Accept": "application/json", "AUTHORIZATIONS": f"Bearer {token}"}
+        # Authlib posts token, client_id and client_secret as a form: exactly what both operations take.
+        response: httpx2.Response = self._session().revoke_token(
+            self._endpoint(operation), token=token, headers=headers
+        )
+        return response
+
+    def _session(self) -> Any:
+        return OAuth2Client(
+            client_id=self._client_id,
+            client_secret=self._client_secret,
+            token_endpoint_auth_method="client_secret_post",  # noqa: S106 - the name of a method, not a password
+            revocation_endpoint_auth_method="client_secret_post",
+            redirect_uri=self._redirect_uri,
+            transport=self._wire,
+        )
+
+    def _endpoint(self, operation: str) -> str:
+        return self.base_url + self._catalogue.operation(operation).path
+
+
+def _bare(call: Callable[[], Any]) -> Any:
+    """`call()`, whose errors leave without the frames below: their locals hold the form with its secrets."""
+    failure: ServiceError
+    try:
+        return call()
+    except ServiceError as error:
+        failure = error
+    except Exception:
+        failure = UnreadableAnswer("the answer is not what the specification says")
+    raise failure.with_traceback(None)
+
+
+def _refuse(response: httpx2.Response) -> dict[str, Any]:
+    """The body of a 2xx without an error ({} when there is none), else the error it means."""
+    try:
+        body = reading.read_json(response.content)
+    except ValueError:
+        body = None
+    fields: dict[str, Any] = body if isinstance(body, dict) else {}
+    status = response.status_code
+    code = fields.get("error")
+    if status == 404 or (isinstance(code, str) and code.lower().replace(" ", "_") == "not_found"):
+        raise OAuthError(status, "not_found")
+    refusal = reading.read_error(status, response.headers, response.content)
+    if isinstance(code, str) and code and status < 500 and not isinstance(refusal, _PLAIN):
+        description = fields.get("error_description")
+        raise OAuthError(status, code, description if isinstance(description, str) else "")
+    if 200 <= status <= 299:
+        return fields
+    if status in REJECTIONS and not isinstance(refusal, _PLAIN):
+        raise OAuthError(status, getattr(refusal, "code", ""), getattr(refusal, "detail", ""))
+    raise refusal
+
+
+def _checked(response: httpx2.Response) -> httpx2.Response:
+    """The response, surely { token_type: Bearer, access_token }."""
+    fields = _refuse(response)
+    token, kind = fields.get("access_token"), fields.get("token_type")
+    bearer = isinstance(kind, str) and kind.lower() == "bearer"
+    if not bearer or not isinstance(token, str) or not encoding.header_value(token):
+        raise UnreadableAnswer("the answer holds no usable token", response.status_code)
+    return response

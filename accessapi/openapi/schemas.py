@@ -1,0 +1,125 @@
+"""The models of the resources as JSON Schema components.
+
+Pydantic describes what Python takes; `_Wire` makes of it what goes over the wire: a key that is left out has no
+default, and null is written only where the specification allows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, models_json_schema
+from pydantic_core import core_schema
+
+from accessapi.openapi.loosening import loosened
+from accessapi.overrides import Catalogue
+from accessapi.resources import registry
+from accessapi.resources.histories import Notification
+from accessapi.resources.received import Received
+from accessapi.resources.rights import DevicesPass, KeysPass
+from accessapi.resources.sent import MOMENT_PATTERN, Sent
+
+Json = dict[str, Any]
+_AT = "#/components/schemas/"
+_NULL = {"type": "null"}
+_REMOVABLE = ("MemberUpdate", "BulkMember")
+
+
+def ref(name: str) -> Json:
+    """A reference to the component of a model."""
+    return {"$ref": _AT + name}
+
+
+def schemas(catalogue: Catalogue) -> Json:
+    """Every model that an operation sends in a body or receives, by name."""
+    sent = set(registry.REQUESTS.values())
+    received: set[type[Received]] = {*registry.ANSWERS.values(), Notification}
+    found = _described(sent) | _received(received) | _errors()
+    removal = catalogue.shapes.qr_removal
+    if removal is not None:
+        for name in _REMOVABLE:
+            found[name]["properties"]["qrcode"] = {"anyOf": [ref("QrCode"), {"const": removal}]}
+    return dict(sorted(found.items()))
+
+
+def query_fields(model: type[Sent]) -> tuple[Json, list[str]]:
+    """Schemas of a query's parameters by name, with the service's defaults, and the names that are required."""
+    schema = model.model_json_schema(schema_generator=_Query)
+    return schema["properties"], schema.get("required", [])
+
+
+def _described(models: Iterable[type[BaseModel]]) -> Json:
+    wanted = sorted(models, key=lambda model: model.__name__)
+    _, schema = models_json_schema(
+        [(model, "validation") for model in wanted], ref_template=_AT + "{model}", schema_generator=_Wire
+    )
+    definitions: Json = schema["$defs"]
+    return definitions
+
+
+def _received(models: set[type[Received]]) -> Json:
+    found = _described(models)
+    # Rights are plain objects; what is sent says what they look like, and what is received may say more.
+    found |= loosened(_described({DevicesPass, KeysPass}), _AT)
+    for schema in found.values():
+        for name, rights in (("devices_pass", "ReceivedDevicesPass"), ("keys_pass", "ReceivedKeysPass")):
+            if name in schema.get("properties", {}):
+                schema["properties"][name] = ref(rights)
+    return found
+
+
+def _errors() -> Json:
+    text = {"type": "string"}
+    code = {"type": "string", "pattern": "^[0-9]{5}$"}
+    oauth = {"error": text, "error_description": text}
+    application = {"message": text, "error_code": code, "error_detail": text}
+    return {
+        "Error": {
+            "type": "object",
+            "description": "An application error: the HTTP reason, a code of five digits, and what is wrong.",
+            "properties": application,
+            "required": list(application),
+        },
+        "OAuthError": {
+            "type": "object",
+            "description": "An error of the OAuth endpoints. The specification gives the codes; the shape is assumed.",
+            "properties": oauth,
+            "required": ["error"],
+        },
+    }
+
+
+class _Wire(GenerateJsonSchema):
+    """Schemas of what goes over the wire."""
+
+    keeps_defaults = False
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> Json:
+        described = super().model_schema(schema)
+        model: type[Sent | Received] = schema["cls"]
+        received = issubclass(model, Received)
+        described.pop("title", None)
+        if "description" in described:
+            # What follows the first paragraph is for those who read the code.
+            described["description"] = " ".join(described["description"].split("\n\n")[0].split())
+        for name, field in described.get("properties", {}).items():
+            described["properties"][name] = self._field(field, null=name in model.nullable, received=received)
+        return described
+
+    def _field(self, field: Json, *, null: bool, received: bool) -> Json:
+        field = {name: value for name, value in field.items() if name != "title"}
+        default = field.pop("default", None)
+        if not null and _NULL in field.get("anyOf", ()):
+            kept = [choice for choice in field.pop("anyOf") if choice != _NULL]
+            field |= kept[0] if len(kept) == 1 else {"anyOf": kept}
+        if received and field.get("format") == "date-time":
+            field["pattern"] = MOMENT_PATTERN
+        if self.keeps_defaults and default not in (None, ""):
+            field["default"] = default
+        return field
+
+
+class _Query(_Wire):
+    keeps_defaults = True

@@ -1,0 +1,269 @@
+"""What an operator may say differently about one service environment, without a release.
+
+The format is one TOML file, every table optional (names under `operations` are free, the number decides)::
+
+    [operations.update_member]
+    number = 6
+    method = "POST"
+    path = "/v1/members/{member_id}/modify"
+
+    [shapes]
+    qr_removal = { remove = true }
+    image_body = "raw"                  # or "multipart", with image_field
+    pass_list_key = "devices"
+    snapshot = "url"                    # or "base64": what the string of a camera's snapshot holds
+
+    [webhook]
+    id_header = "X-Splats-ID"
+    signature_header = "X-Splats-Signature"
+
+    [states]
+    device_request_done = ["succeeded", "completed"]
+
+    [limits]
+    general = 720
+    device = 180
+    window_seconds = 3600
+
+    [rules]
+    weekdays_on_holidays = false        # whether an item for a weekday also applies on a holiday
+
+Method and path of a row that is `specified` cannot be overridden. `Catalogue` joins overrides and table.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from accessapi import limits
+from accessapi.operations import OPERATIONS, CallClass, Operation, Provenance
+
+_HEADER = r"^[A-Za-z0-9-]{1,100}$"
+_PATH = re.compile(r"(/[A-Za-z0-9._~{}-]+)+\Z")
+
+
+class OverrideError(ValueError):
+    """The overrides file cannot be used; the text says which entry and why."""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class OperationOverride(_Table):
+    """Another method, path or both for the operation of this number."""
+
+    number: int = Field(ge=1, le=40)
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] | None = None
+    path: str | None = None
+
+    @field_validator("path")
+    @classmethod
+    def _plain_path(cls, value: str | None) -> str | None:
+        if value is not None and not _PATH.match(value):
+            raise ValueError("must begin with / and hold only letters, digits, . _ ~ - and {parameters}")
+        return value
+
+
+class Shapes(_Table):
+    """Shapes the specification does not show. Defaults are assumed."""
+
+    qr_removal: Any = None
+    image_body: Literal["raw", "multipart"] = "raw"
+    image_field: str = Field(default="image", min_length=1, max_length=100)
+    pass_list_key: str = Field(default="devices", min_length=1, max_length=100)
+    snapshot: Literal["url", "base64"] = "url"
+
+
+class Webhook(_Table):
+    """Headers of a notification. Defaults are published."""
+
+    id_header: str = Field(default="X-Splats-ID", pattern=_HEADER)
+    signature_header: str = Field(default="X-Splats-Signature", pattern=_HEADER)
+
+
+class Outcome(StrEnum):
+    """What the status of an asynchronous request means."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    PARTLY = "partly"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+    @property
+    def final(self) -> bool:
+        return self in (Outcome.DONE, Outcome.PARTLY, Outcome.FAILED)
+
+
+class States(_Table):
+    """Statuses of device requests (not shown, hence data); a trailing * matches any ending."""
+
+    device_request_waiting: tuple[str, ...] = ("pending",)
+    device_request_running: tuple[str, ...] = ("progress",)
+    device_request_done: tuple[str, ...] = ("succeeded", "completed")
+    device_request_failed: tuple[str, ...] = ("failed", "failed_*", "timeout")
+
+    def outcome(self, request_type: str | None, status: str | None) -> Outcome:
+        """Meaning of `status` for a members_bulk, face or device_request; UNKNOWN for a value nobody
+        described.
+
+        Specification: part "States and transitions"; device requests from this table.
+        """
+        if status is None:
+            return Outcome.UNKNOWN
+        if request_type == "members_bulk":
+            return _BULK.get(status, Outcome.UNKNOWN)
+        if request_type == "face":
+            return _face(status)
+        table = (
+            (self.device_request_failed, Outcome.FAILED),
+            (self.device_request_done, Outcome.DONE),
+            (self.device_request_running, Outcome.RUNNING),
+            (self.device_request_waiting, Outcome.WAITING),
+        )
+        for patterns, outcome in table:
+            if any(fnmatchcase(status, pattern) for pattern in patterns):
+                return outcome
+        return Outcome.UNKNOWN
+
+
+_BULK = {
+    "pending": Outcome.WAITING,
+    "progress": Outcome.RUNNING,
+    "completed": Outcome.DONE,
+    "completed_with_errors": Outcome.PARTLY,
+    "failed": Outcome.FAILED,
+}
+
+
+def _face(status: str) -> Outcome:
+    if status.startswith("failed_"):
+        return Outcome.FAILED
+    known = {"pending": Outcome.WAITING, "progress": Outcome.RUNNING, "succeeded": Outcome.DONE}
+    return known.get(status, Outcome.UNKNOWN)
+
+
+class CallLimits(_Table):
+    """Calls per token and window; settable so that a test environment can be small."""
+
+    general: int = Field(default=limits.GENERAL_CALLS, ge=1)
+    device: int = Field(default=limits.DEVICE_CALLS, ge=1)
+    window_seconds: int = Field(default=limits.CALL_WINDOW_SECONDS, ge=1)
+
+    def calls(self, call_class: CallClass) -> int | None:
+        """Calls per window of a class; None where the specification shows no limit (OAuth)."""
+        if call_class is CallClass.GENERAL:
+            return self.general
+        return self.device if call_class is CallClass.DEVICE else None
+
+
+class Rules(_Table):
+    """How the service reads rights where the specification does not say. Defaults are assumed."""
+
+    weekdays_on_holidays: bool = False
+
+
+class Overrides(_Table):
+    """The whole file."""
+
+    operations: dict[str, OperationOverride] = Field(default_factory=dict)
+    shapes: Shapes = Shapes()
+    webhook: Webhook = Webhook()
+    states: States = States()
+    limits: CallLimits = CallLimits()
+    rules: Rules = Rules()
+
+    @model_validator(mode="after")
+    def _one_each(self) -> Overrides:
+        numbers = [row.number for row in self.operations.values()]
+        twice = sorted({number for number in numbers if numbers.count(number) > 1})
+        if twice:
+            raise ValueError(f"operation {twice[0]} is overridden twice")
+        return self
+
+
+def load(source: str | Path | None) -> Overrides:
+    """Overrides from TOML text or, given a `Path`, from that file; None and "" mean no overrides.
+
+    Raises `OverrideError` with a sentence per fault; also for an override that the table does not allow.
+    """
+    text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source or ""
+    try:
+        overrides = Overrides.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise OverrideError(f"not TOML: {error}") from error
+    except ValidationError as error:
+        raise OverrideError("; ".join(_sentence(fault) for fault in error.errors())) from error
+    Catalogue(overrides)
+    return overrides
+
+
+def _sentence(fault: Any) -> str:
+    return f"{'.'.join(str(part) for part in fault['loc']) or 'file'}: {fault['msg']}"
+
+
+class Catalogue:
+    """The table of operations as one service environment has it, with its shapes, states, webhook and limits.
+
+    Iterates over the operations in the order of their numbers. Raises `OverrideError` when an override
+    touches a specified row, changes the path parameters, or makes two operations the same.
+    """
+
+    def __init__(self, overrides: Overrides | None = None) -> None:
+        overrides = overrides or Overrides()
+        rows = {row.number: row for row in OPERATIONS}
+        for label, override in overrides.operations.items():
+            rows[override.number] = _apply(rows[override.number], override, label)
+        rows[25] = replace(rows[25], list_key=overrides.shapes.pass_list_key)
+        _check_distinct(rows)
+        self._by_number = MappingProxyType(rows)
+        self._by_name = MappingProxyType({row.name: row for row in rows.values()})
+        self.shapes = overrides.shapes
+        self.states = overrides.states
+        self.webhook = overrides.webhook
+        self.limits = overrides.limits
+        self.rules = overrides.rules
+
+    def __iter__(self) -> Iterator[Operation]:
+        return iter(self._by_number.values())
+
+    def operation(self, name: str) -> Operation:
+        """The operation of this name; KeyError names it when there is none."""
+        return self._by_name[name]
+
+    def by_number(self, number: int) -> Operation:
+        return self._by_number[number]
+
+
+def _apply(row: Operation, override: OperationOverride, label: str) -> Operation:
+    if row.provenance is Provenance.SPECIFIED:
+        raise OverrideError(
+            f"operations.{label}: operation {row.number} ({row.title}) is {row.method} {row.path} by the"
+            " specification and cannot be overridden"
+        )
+    changed = replace(row, method=override.method or row.method, path=override.path or row.path, overridden=True)
+    if sorted(changed.parameters) != sorted(row.parameters):
+        wanted = ", ".join(f"{{{name}}}" for name in row.parameters) or "no parameters"
+        raise OverrideError(f"operations.{label}: the path of operation {row.number} needs {wanted}")
+    return changed
+
+
+def _check_distinct(rows: dict[int, Operation]) -> None:
+    seen: dict[tuple[str, str], int] = {}
+    for row in rows.values():
+        key = row.method, re.sub(r"\{\w+\}", "{}", row.path)
+        if key in seen:
+            raise OverrideError(f"operations {seen[key]} and {row.number} would both be {row.method} {row.path}")
+        seen[key] = row.number

@@ -1,0 +1,66 @@
+"""The algebra of devices_pass and keys_pass.
+
+Rights are the plain JSON objects the service returns; nothing here changes its arguments, and modes, effects
+and entries that nobody described survive everything. `decide` says who may pass where and when, `grant_*` and
+`withdraw_*` give new rights, `compare_*` lists what differs, `describe_*` and `explain` put it into words.
+"""
+
+from accessapi.permissions.change import (
+    NeedsInventory,
+    UnknownRights,
+    grant_area,
+    grant_key,
+    grant_key_box,
+    withdraw_area,
+    withdraw_key,
+    withdraw_key_box,
+)
+from accessapi.permissions.decision import AreaPlace, Decision, KeyPlace, Rule, decide, decide_place
+from accessapi.permissions.difference import Change, compare_devices, compare_keys
+from accessapi.permissions.holidays import NO_HOLIDAYS, Holidays
+from accessapi.permissions.normal import normalise_devices, normalise_keys
+from accessapi.permissions.passes import all_day, always, by_schedule, dated, never, weekly
+from accessapi.permissions.words import (
+    Line,
+    describe_devices,
+    describe_item,
+    describe_keys,
+    describe_pass,
+    explain,
+)
+
+__all__ = [
+    "NO_HOLIDAYS",
+    "AreaPlace",
+    "Change",
+    "Decision",
+    "Holidays",
+    "KeyPlace",
+    "Line",
+    "NeedsInventory",
+    "Rule",
+    "UnknownRights",
+    "all_day",
+    "always",
+    "by_schedule",
+    "compare_devices",
+    "compare_keys",
+    "dated",
+    "decide",
+    "decide_place",
+    "describe_devices",
+    "describe_item",
+    "describe_keys",
+    "describe_pass",
+    "explain",
+    "grant_area",
+    "grant_key",
+    "grant_key_box",
+    "never",
+    "normalise_devices",
+    "normalise_keys",
+    "weekly",
+    "withdraw_area",
+    "withdraw_key",
+    "withdraw_key_box",
+]

@@ -1,0 +1,76 @@
+"""Which days a tenant counts as holidays.
+
+Specification: resource "Tenant", settings.holiday. It does not say how the lists rank, so this is assumed: a
+date in exclude_date is no holiday, whatever else names it; otherwise include_date, the public holidays (when
+they are included) and the weekly days each make one.
+
+It does not say either whether an item for a weekday applies on a holiday that falls on that day. Assumed: it
+does not, since `*` is described as "every day including holidays", which the seven weekdays then are not. A
+service that differs is served by `weekdays_apply=True`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from accessapi.permissions.passes import WEEKDAYS
+from accessapi.resources.tenants import HolidaySettings
+
+
+@dataclass(frozen=True, slots=True)
+class Holidays:
+    """A tenant's holidays. The maps go from a date to its name ("" when it has none)."""
+
+    public: Mapping[date, str] = field(default_factory=dict)
+    included: Mapping[date, str] = field(default_factory=dict)
+    excluded: frozenset[date] = frozenset()
+    weekly: frozenset[str] = frozenset()
+    with_public: bool = False
+    weekdays_apply: bool = False
+
+    @classmethod
+    def of(cls, settings: HolidaySettings | None, *, weekdays_apply: bool = False) -> Holidays:
+        """Holidays as the tenant record says them; what is no date or weekday is passed over."""
+        if settings is None:
+            return cls(weekdays_apply=weekdays_apply)
+        return cls(
+            public=_dates(settings.public_holiday),
+            included=_dates(settings.include_date),
+            excluded=frozenset(_dates(settings.exclude_date)),
+            weekly=_weekdays(settings.weekly or ()),
+            with_public=settings.is_include_public_holiday is True,
+            weekdays_apply=weekdays_apply,
+        )
+
+    def name(self, day: date) -> str | None:
+        """The name of the holiday, "" for one without a name, None for an ordinary day."""
+        if day in self.excluded:
+            return None
+        if day in self.included:
+            return self.included[day]
+        if self.with_public and day in self.public:
+            return self.public[day]
+        return "" if WEEKDAYS[day.weekday()] in self.weekly else None
+
+    def is_holiday(self, day: date) -> bool:
+        return self.name(day) is not None
+
+
+NO_HOLIDAYS = Holidays()
+
+
+def _dates(named: Mapping[str, Any] | None) -> dict[date, str]:
+    found: dict[date, str] = {}
+    for text, name in (named or {}).items():
+        try:
+            found[date.fromisoformat(text)] = name if isinstance(name, str) else ""
+        except ValueError:
+            continue
+    return found
+
+
+def _weekdays(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(name for name in names if name in WEEKDAYS)

@@ -1,0 +1,98 @@
+"""Rights in canonical form, so that two that mean the same compare equal.
+
+Specification: "Entry permissions (devices_pass) and key permissions (keys_pass)", rules 1 and 2. Normalising
+is idempotent, changes no decision, and keeps every mode, effect, key and entry it does not know. Where one
+area, key box or key is listed twice, any of its entries admits (assumed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from accessapi.permissions.passes import Json, is_plain, merge_passes, never, normal_pass, sort_key
+
+
+def normalise_devices(rights: Any) -> Json:
+    """devices_pass in canonical form; omitted rights are deny_all (rule 1)."""
+    return _normal_mode(rights, "areas_list", lambda entries: _normal_passes(entries, "area_id"))
+
+
+def normalise_keys(rights: Any) -> Json:
+    """keys_pass in canonical form; omitted rights are deny_all (rule 1)."""
+    return _normal_mode(rights, "key_devices_list", _normal_boxes)
+
+
+def _normal_mode(rights: Any, list_name: str, normal_list: Callable[[list[Any]], list[Any]]) -> Json:
+    if not isinstance(rights, dict) or not rights:
+        return {"default_mode": "deny_all"}
+    mode = rights.get("default_mode")
+    rest = {name: value for name, value in rights.items() if name != list_name}
+    if mode in ("allow_all", "deny_all"):
+        return rest
+    entries = rights.get(list_name, [])
+    if mode != "option" or not isinstance(entries, list):
+        return dict(rights)
+    entries = normal_list(entries)
+    return {**rest, list_name: entries} if entries else {**rest, "default_mode": "deny_all"}
+
+
+def _normal_passes(entries: list[Any], identifier: str) -> list[Any]:
+    """Entries { identifier, pass }: merged, sorted, those that admit nobody dropped; foreign ones at the
+    end.
+    """
+    merged: dict[str, Json] = {}
+    foreign: list[Any] = []
+    for entry in entries:
+        name = entry.get(identifier) if isinstance(entry, dict) else None
+        if not isinstance(name, str) or set(entry) != {identifier, "pass"} or not is_plain(entry["pass"]):
+            foreign.append(_foreign(entry))
+            continue
+        value = normal_pass(entry["pass"])
+        merged[name] = merge_passes(merged[name], value) if name in merged else value
+    kept = [{identifier: name, "pass": value} for name, value in sorted(merged.items()) if value != never()]
+    return kept + _settled(foreign)
+
+
+def _normal_boxes(entries: list[Any]) -> list[Any]:
+    open_boxes: set[str] = set()
+    units: dict[str, list[Any]] = {}
+    foreign: list[Any] = []
+    for entry in entries:
+        if not _plain_box(entry):
+            foreign.append(entry)
+        elif entry["default_mode"] == "allow_all":
+            open_boxes.add(entry["key_device_id"])
+        elif entry["default_mode"] == "option":
+            units.setdefault(entry["key_device_id"], []).extend(entry.get("units", []))
+    kept: list[Any] = [_box(name, "allow_all") for name in open_boxes]
+    for name in units.keys() - open_boxes:
+        listed = _normal_passes(units[name], "unit_no")
+        if listed:
+            kept.append({**_box(name, "option"), "units": listed})
+    return sorted(kept, key=lambda box: str(box["key_device_id"])) + _settled(foreign)
+
+
+def _box(key_device_id: str, mode: str) -> Json:
+    return {"key_device_id": key_device_id, "default_mode": mode}
+
+
+def _plain_box(entry: Any) -> bool:
+    if not isinstance(entry, dict) or not isinstance(entry.get("key_device_id"), str):
+        return False
+    known = set(entry) <= {"key_device_id", "default_mode", "units"}
+    mode = entry.get("default_mode")
+    listed = isinstance(entry.get("units", []), list)
+    return known and mode in ("allow_all", "deny_all", "option") and listed
+
+
+def _foreign(entry: Any) -> Any:
+    if isinstance(entry, dict) and "pass" in entry:
+        return {**entry, "pass": normal_pass(entry["pass"])}
+    return entry
+
+
+def _settled(foreign: list[Any]) -> list[Any]:
+    """What cannot be merged, each once, in an order that does not depend on where it stood."""
+    distinct = {sort_key(entry): entry for entry in foreign}
+    return [distinct[key] for key in sorted(distinct)]

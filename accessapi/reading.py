@@ -1,0 +1,149 @@
+"""From a response's status, headers and bytes to values or an error. Pure: nothing here touches the
+network.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from accessapi.errors import ServiceError, UnreadableAnswer, for_status
+from accessapi.operations import Operation
+from accessapi.resources import registry
+from accessapi.resources.received import Page, read_page
+
+_SURROGATE = re.compile("[\ud800-\udfff\x00]")
+# The escapes by which such characters come: a service that escapes all Japanese must not cost a walk of every page.
+_SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+_TEXT_MAX = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class RateHeaders:
+    """X-Rate-Limit-Limit, -Remaining and -Reset (seconds); None for one that is missing or no sensible
+    number.
+    """
+
+    limit: int | None = None
+    remaining: int | None = None
+    reset: int | None = None
+
+    @classmethod
+    def read(cls, headers: Mapping[str, str]) -> RateHeaders:
+        return cls(*(_count(headers.get(f"X-Rate-Limit-{name}")) for name in ("Limit", "Remaining", "Reset")))
+
+
+def _count(text: str | None) -> int | None:
+    if text is None or not re.fullmatch(r"[0-9]{1,9}", text.strip(), re.ASCII):
+        return None
+    return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A successful answer: `data` as received, `value` as a resource, a `Page` of them, or None where none
+    is shown.
+    """
+
+    status: int
+    rate: RateHeaders
+    data: dict[str, Any] = field(repr=False)
+    value: Any = field(repr=False, default=None)
+
+    @property
+    def cursor(self) -> str | None:
+        """last_evaluated_key of a list that has more, else None."""
+        return self.value.cursor if isinstance(self.value, Page) else None
+
+
+def read_json(content: bytes) -> Any:
+    """JSON as plain values. Raises ValueError for anything that is not JSON, too deep, or holds NaN.
+
+    NUL and lone surrogates, which JSON can smuggle and neither a page nor a database can hold, become U+FFFD.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+        value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+        return _cleaned(value) if _SUSPECT.search(text) else value
+    except RecursionError:
+        pass
+    raise ValueError("JSON is nested too deeply")
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float | str:
+    value = float(text)
+    return value if math.isfinite(value) else text
+
+
+def _cleaned(value: Any) -> Any:
+    if isinstance(value, str):
+        return _SURROGATE.sub("�", value) if _SURROGATE.search(value) else value
+    if isinstance(value, list):
+        return [_cleaned(item) for item in value]
+    if isinstance(value, dict):
+        return {_cleaned(key): _cleaned(item) for key, item in value.items()}
+    return value
+
+
+def read_error(status: int, headers: Mapping[str, str], content: bytes) -> ServiceError:
+    """The error a status outside 2xx means, with code and detail when the body has the specified shape.
+
+    Specification: part "Errors", { message, error_code, error_detail }.
+    """
+    try:
+        body = read_json(content)
+    except ValueError:
+        body = None
+    fields = body if isinstance(body, dict) else {}
+    code, detail, message = (_short(fields.get(key)) for key in ("error_code", "error_detail", "message"))
+    retry_after = RateHeaders.read(headers).reset
+    return for_status(status, code=code, detail=detail, message=message, retry_after=retry_after)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        return ""
+    return str(value)[:_TEXT_MAX] if isinstance(value, str) or abs(value) < 10**12 else ""
+
+
+def read_answer(operation: Operation, status: int, headers: Mapping[str, str], content: bytes) -> Answer:
+    """The answer of a 2xx. Raises `UnreadableAnswer` when it is wholly unusable: not JSON, no object, no
+    identifier.
+    """
+    rate = RateHeaders.read(headers)
+    model = registry.ANSWERS.get(operation.name)
+    if model is None:
+        return Answer(status, rate, _loose_object(content))
+    failure = ""
+    try:
+        data = read_json(content)
+        if operation.list_key is not None:
+            page = read_page(data, operation.list_key, model)
+            return Answer(status, rate, data if isinstance(data, dict) else {operation.list_key: data}, page)
+        if isinstance(data, dict):
+            return Answer(status, rate, data, model.model_validate(data))
+        failure = "the answer is not a JSON object"
+    except ValidationError:
+        failure = "the answer lacks what identifies it"
+    except ValueError as error:
+        failure = str(error) if "nested" in str(error) else "the answer is not what the specification says"
+    raise UnreadableAnswer(failure, status)
+
+
+def _loose_object(content: bytes) -> dict[str, Any]:
+    # Deletions and the webhook update: no body shape is shown, so any body will do.
+    try:
+        data = read_json(content)
+    except ValueError:
+        return {}
+    return data if isinstance(data, dict) else {}

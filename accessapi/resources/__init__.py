@@ -1,0 +1,110 @@
+"""Every resource of the service as a model: strict about what is sent, tolerant of what is received.
+
+Sent: `model_validate` refuses whatever breaks a limit of the specification, `wire()` is what goes out.
+Received: no field ever raises (`Received.odd`, `Received.extra`). `Page` is one page of a list.
+"""
+
+from accessapi.resources.cameras import CameraStatus, CameraUsage, HistoryVideo, Snapshot, StreamingSession
+from accessapi.resources.groups import Group, GroupCreate, GroupUpdate
+from accessapi.resources.guests import Guest, GuestCreate, GuestKeys, GuestUpdate, IssuingMethod
+from accessapi.resources.histories import History, HistoryDevice, HistoryMember, HistoryUnit, Notification
+from accessapi.resources.members import (
+    BulkCreate,
+    BulkDelete,
+    BulkMember,
+    BulkMemberId,
+    BulkUpdate,
+    Member,
+    MemberCreate,
+    MemberUpdate,
+    OneTimeQr,
+    OneTimeQrIssued,
+    Privilege,
+    QrCode,
+    TemporaryTarget,
+    TemporaryUse,
+    TemporaryUseSent,
+)
+from accessapi.resources.places import (
+    Area,
+    AreaDevice,
+    DoorOperation,
+    DoorStatus,
+    KeyBox,
+    KeyBoxStatus,
+    KeyOperation,
+    KeyUnit,
+    KeyUnitStatus,
+    PassController,
+    PassControllerStatus,
+    RequestAccepted,
+)
+from accessapi.resources.received import Page, Received
+from accessapi.resources.requests import BulkItem, BulkResult, MemberError, RequestRecord
+from accessapi.resources.rights import DevicesPass, KeysPass, Pass
+from accessapi.resources.sent import Sent, write_moment
+from accessapi.resources.tenants import HolidaySettings, Settings, Tenant, WebhookSettings, WebhookUpdate
+
+__all__ = [
+    "Area",
+    "AreaDevice",
+    "BulkCreate",
+    "BulkDelete",
+    "BulkItem",
+    "BulkMember",
+    "BulkMemberId",
+    "BulkResult",
+    "BulkUpdate",
+    "CameraStatus",
+    "CameraUsage",
+    "DevicesPass",
+    "DoorOperation",
+    "DoorStatus",
+    "Group",
+    "GroupCreate",
+    "GroupUpdate",
+    "Guest",
+    "GuestCreate",
+    "GuestKeys",
+    "GuestUpdate",
+    "History",
+    "HistoryDevice",
+    "HistoryMember",
+    "HistoryUnit",
+    "HistoryVideo",
+    "HolidaySettings",
+    "IssuingMethod",
+    "KeyBox",
+    "KeyBoxStatus",
+    "KeyOperation",
+    "KeyUnit",
+    "KeyUnitStatus",
+    "KeysPass",
+    "Member",
+    "MemberCreate",
+    "MemberError",
+    "MemberUpdate",
+    "Notification",
+    "OneTimeQr",
+    "OneTimeQrIssued",
+    "Page",
+    "Pass",
+    "PassController",
+    "PassControllerStatus",
+    "Privilege",
+    "QrCode",
+    "Received",
+    "RequestAccepted",
+    "RequestRecord",
+    "Sent",
+    "Settings",
+    "Snapshot",
+    "StreamingSession",
+    "TemporaryTarget",
+    "TemporaryUse",
+    "TemporaryUseSent",
+    "Tenant",
+    "WebhookSettings",
+    "WebhookUpdate",
+    "write_moment",
+]

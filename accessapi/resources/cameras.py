@@ -1,0 +1,40 @@
+"""Cameras. Specification: resource "Camera records", operations 29 to 33. URLs are secrets: never rest in
+clear.
+"""
+
+from __future__ import annotations
+
+from accessapi.resources.received import Identifier, Moment, Received, words
+
+
+class CameraUsage(Received):
+    """Cumulative time in the current period; the unit of the totals is not shown."""
+
+    since: Moment | None = None
+    until: Moment | None = None
+    tenant_streaming_total: float | None = None
+    tenant_streaming_limit: float | None = None
+    tenant_download_total: float | None = None
+    tenant_download_limit: float | None = None
+
+
+class Snapshot(Received):
+    camera_id: Identifier
+    snapshot: str | None = None
+
+
+class StreamingSession(Received):
+    camera_id: str | None = None
+    streaming_url: str | None = None
+    playback_type: str | None = words("live")
+    expires_at: Moment | None = None
+
+
+class CameraStatus(Received):
+    is_connected: bool | None = None
+    is_streaming: bool | None = None
+
+
+class HistoryVideo(Received):
+    camera_name: str | None = None
+    video_url: str | None = None

@@ -1,0 +1,174 @@
+"""Members: what is sent and received. Specification: resource "Member", operations 3 to 15."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from accessapi import limits
+from accessapi.resources import received as r
+from accessapi.resources import sent as s
+from accessapi.resources.rights import DevicesRights, KeysRights
+
+
+class OneTimeQr(s.Sent):
+    """Settings of a one-time QR. timestep in seconds, skew in windows; both may be left to the service."""
+
+    enabled: bool
+    timestep: int = Field(default=limits.TIMESTEP_DEFAULT, ge=limits.TIMESTEP_MIN, le=limits.TIMESTEP_MAX)
+    skew: int = Field(default=0, ge=0, le=limits.SKEW_MAX)
+
+
+class QrCode(s.Sent):
+    """One variant of qrcode: data (static), email (issued and sent by the service), data and one_time_qr."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "oneOf": [
+                {"required": ["data"], "properties": {"email": False}},
+                {"required": ["email"], "maxProperties": 1},
+            ]
+        }
+    )
+
+    data: s.Filled = ""
+    email: s.Email = ""
+    one_time_qr: OneTimeQr | None = None
+
+    @model_validator(mode="after")
+    def _one_variant(self) -> QrCode:
+        given = self.model_fields_set
+        if given not in ({"data"}, {"email"}, {"data", "one_time_qr"}):
+            raise PydanticCustomError("qr_variant", "needs data, or email, or data with one_time_qr")
+        return self
+
+
+class Privilege(s.Sent):
+    keys_without_2fa: bool = False
+    restricted_keys_enabled: bool = False
+
+
+class _MemberFields(s.Sent):
+    member_code: s.MemberCode = ""
+    card_data: s.CardData = ""
+    qrcode: QrCode | None = None
+    use_date_start: s.Moment | None = None
+    use_date_end: s.Moment | None = None
+    devices_pass: DevicesRights = Field(default_factory=dict)
+    keys_pass: KeysRights = Field(default_factory=dict)
+    privilege: Privilege = Privilege()
+
+
+class MemberCreate(_MemberFields):
+    """Body of operation 4 and an item of 13."""
+
+    member_name: s.MemberName
+    membergroup_id: s.Identifier
+
+
+class MemberUpdate(_MemberFields):
+    """Body of operation 6. qrcode null removes the QR information (sent in the shape the environment
+    wants).
+    """
+
+    nullable: ClassVar[frozenset[str]] = frozenset({"qrcode", "use_date_start", "use_date_end"})
+
+    member_name: s.MemberName = ""
+    membergroup_id: s.Identifier = ""
+
+
+class BulkMember(MemberUpdate):
+    """An item of operation 14."""
+
+    member_id: s.Identifier
+
+
+class BulkMemberId(s.Sent):
+    member_id: s.Identifier
+
+
+_BULK = Field(min_length=1, max_length=limits.BULK_MEMBERS_MAX)
+
+
+class BulkCreate(s.Sent):
+    members: Annotated[list[MemberCreate], _BULK]
+
+
+class BulkUpdate(s.Sent):
+    members: Annotated[list[BulkMember], _BULK]
+
+
+class BulkDelete(s.Sent):
+    members: Annotated[list[BulkMemberId], _BULK]
+
+
+class TemporaryTarget(s.Sent):
+    device_id: s.Identifier
+    unit_no_list: list[s.UnitNumber]
+
+
+class TemporaryUse(s.Sent):
+    """Body of operation 11. timer in seconds, counted from receipt: a repeated call extends access."""
+
+    target: Literal["key"]
+    timer: int = Field(ge=0, le=limits.TEMPORARY_USE_SECONDS_MAX)
+    targets_list: list[TemporaryTarget] = Field(default_factory=list, max_length=limits.TEMPORARY_USE_TARGETS_MAX)
+    device_action: bool = False
+    info: s.Info = ""
+
+
+class ReceivedOneTimeQr(r.Received):
+    enabled: bool | None = None
+    timestep: int | None = None
+    skew: int | None = None
+    totp_seed: str | None = None
+
+
+class ReceivedQrCode(r.Received):
+    data: str | None = None
+    email: str | None = None
+    one_time_qr: ReceivedOneTimeQr | None = None
+
+
+class ReceivedPrivilege(r.Received):
+    keys_without_2fa: bool | None = None
+    restricted_keys_enabled: bool | None = None
+
+
+class Member(r.Received):
+    """A member as listed (3), read (5), or named by a write (4, 6). Rights are known from a single read
+    only.
+    """
+
+    member_id: r.Identifier
+    member_name: str | None = None
+    member_code: str | None = None
+    membergroup_id: str | None = None
+    membergroup_name: str | None = None
+    card_data: str | None = None
+    qrcode: ReceivedQrCode | None = None
+    face_data: str | None = None
+    profile_image_url: str | None = None
+    account_type: str | None = None
+    use_date_start: r.Moment | None = None
+    use_date_end: r.Moment | None = None
+    devices_pass: dict[str, Any] | None = None
+    keys_pass: dict[str, Any] | None = None
+    privilege: ReceivedPrivilege | None = None
+
+
+class TemporaryUseSent(r.Received):
+    """Answer of operation 11."""
+
+    sent_device_id_list: list[str] | None = None
+
+
+class OneTimeQrIssued(r.Received):
+    """Answer of operation 12; expiration in seconds. The data is a live credential."""
+
+    member_id: str | None = None
+    one_time_qr_data: r.Identifier
+    version: str | None = None
+    expiration_in_seconds: int | None = None

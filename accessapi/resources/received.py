@@ -1,0 +1,138 @@
+"""What the service sends. Nothing it may say about one field ever raises.
+
+A field of the wrong type reads as its default and keeps what came in `odd`; an unknown field is kept as an
+extra. Only what makes an object unusable (no object at all, no identifier) is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    model_validator,
+)
+
+from accessapi.limits import JST
+
+Identifier = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+
+
+def _in_service_time(value: datetime) -> datetime:
+    try:
+        return value.replace(tzinfo=JST) if value.tzinfo is None else value.astimezone(JST)
+    except OverflowError:
+        raise ValueError("is outside the calendar") from None
+
+
+Moment = Annotated[datetime, AfterValidator(_in_service_time)]
+
+
+def words(*seen: str) -> Any:
+    """A text of which some values are known and any other may come."""
+    return Field(default=None, examples=list(seen))
+
+
+class Received(BaseModel):
+    """Base of everything received. `odd` maps field names to values that could not be read, as they came.
+
+    `nullable` names the fields of which the specification says that they may be null.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True, hide_input_in_errors=True, coerce_numbers_to_str=True)
+
+    nullable: ClassVar[frozenset[str]] = frozenset()
+
+    @cached_property
+    def odd(self) -> dict[str, Any]:
+        return {}
+
+    @property
+    def extra(self) -> dict[str, Any]:
+        """Fields the specification does not name, as they came."""
+        return self.model_extra or {}
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _tolerate(cls, data: Any, handler: ValidatorFunctionWrapHandler) -> Self:
+        try:
+            read: Self = handler(data)
+            return read
+        except ValidationError as error:
+            if not isinstance(data, dict):
+                raise
+            odd = {str(fault["loc"][0]) for fault in error.errors(include_url=False) if fault["loc"]} & set(data)
+        read = handler({name: value for name, value in data.items() if name not in odd})
+        # Where the cached property keeps its value: a private attribute would cost every object a third of its time.
+        read.__dict__["odd"] = {name: data[name] for name in sorted(odd)}
+        return read
+
+    def __repr_args__(self) -> Any:
+        # Cards, QR data and seeds are secrets: a representation names the object and no more.
+        return [(name, value) for name, value in self.__dict__.items() if name.endswith("_id") and value is not None]
+
+
+R = TypeVar("R", bound=Received)
+
+
+def each_readable(model: type[R]) -> Callable[[Any], list[Any]]:
+    def keep(value: Any) -> list[Any]:
+        if not isinstance(value, list):
+            raise ValueError("is not a list")
+        return [item for item in value if _readable(model, item)]
+
+    return keep
+
+
+def _readable(model: type[R], item: Any) -> bool:
+    try:
+        model.model_validate(item)
+    except ValidationError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[R]):
+    """One page of a list: what could be read, what could not (as it came), and the cursor when there is
+    more.
+    """
+
+    items: list[R] = field(repr=False)
+    unreadable: list[Any] = field(repr=False)
+    cursor: str | None = field(repr=False, default=None)
+
+
+def read_page(data: Any, key: str, model: type[R]) -> Page[R]:
+    """The page in `data[key]`; a bare array is taken as the page. Raises ValueError if there is no array."""
+    rows, cursor = data, None
+    if isinstance(data, dict):
+        rows, cursor = data.get(key), data.get("last_evaluated_key")
+    if not isinstance(rows, list):
+        raise ValueError(f"the answer has no array {key}")
+    items: list[R] = []
+    unreadable: list[Any] = []
+    for row in rows:
+        try:
+            items.append(model.model_validate(row))
+        except ValidationError:
+            unreadable.append(row)
+    return Page(items, unreadable, _cursor(cursor))
+
+
+def _cursor(value: Any) -> str | None:
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str):
+        raise ValueError("the cursor is not a string")
+    return value
