@@ -1,0 +1,213 @@
+"""Who may enter a tenant, and what they may do there. Every view under /t/<tenant>/ is declared with `tenant_view`."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from allauth.mfa.utils import is_mfa_enabled
+from django.conf import settings
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponseNotAllowed
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
+
+from tenants import roles
+from tenants.models import Staff, SupportSession, Tenant, User
+from tenants.reauthentication import recently_authenticated, redirect_to_reauthentication
+from tenants.roles import Permission, Role
+from tenants.scope import across_tenants, tenant_scope
+
+View = Callable[..., HttpResponseBase]
+
+
+class SignedInRequest(HttpRequest):
+    """What a view receives that is not open to everybody: somebody is signed in."""
+
+    user: User
+
+
+class TenantRequest(HttpRequest):
+    """What a view declared with `tenant_view` receives."""
+
+    user: User
+    tenant: Tenant
+    access: Access
+
+
+class Refused(PermissionDenied):
+    """The person is in the tenant but may not do this. The text is the reason, for them to read."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """One person in one tenant, at one request."""
+
+    user: User
+    tenant: Tenant
+    role: type[Role]
+    support_session: SupportSession | None = None
+
+    @property
+    def permissions(self) -> frozenset[Permission]:
+        return self.role.permissions
+
+    def can(self, permission: Permission | str) -> bool:
+        """For templates and code that hides what somebody may not do."""
+        return Permission(permission) in self.role.permissions
+
+    def check(self, permission: Permission | str) -> None:
+        """For actions. Raises Refused with the reason."""
+        if not self.can(permission):
+            raise Refused(
+                _("This needs the permission “%(permission)s”, which the role “%(role)s” does not have.")
+                % {"permission": Permission(permission).label, "role": self.role.title}
+            )
+
+
+def access_to(user: User, tenant: Tenant) -> Access | None:
+    """The person's access now, read from the database each time; None for strangers.
+
+    Staff come first; platform staff have access only while a support session of theirs is open.
+    """
+    if not user.is_active or not tenant.pk:
+        return None
+    with tenant_scope(tenant):
+        staff = Staff.objects.filter(user=user, is_active=True).first()
+        if staff is not None:
+            return Access(user, tenant, roles.role(staff.role))
+        if not user.platform_role:
+            return None
+        now = timezone.now()
+        session = SupportSession.objects.filter(user=user, ended_at=None, expires_at__gt=now).order_by("-pk").first()
+    if session is None:
+        return None
+    session.user = user
+    return Access(user, tenant, roles.role(user.platform_role), session)
+
+
+def tenants_of(user: User) -> list[tuple[Tenant, type[Role]]]:
+    """Every tenant that the person may enter now, with the role there, by name: for the switcher."""
+    now = timezone.now()
+    with across_tenants("the switcher lists all tenants of one person"):
+        staff = Staff.objects_across_tenants.filter(user=user, is_active=True).select_related("tenant")
+        found = {row.tenant.pk: (row.tenant, roles.role(row.role)) for row in staff}
+        if user.platform_role:
+            open_now = SupportSession.objects_across_tenants.filter(user=user, ended_at=None, expires_at__gt=now)
+            for session in open_now.select_related("tenant"):
+                found.setdefault(session.tenant.pk, (session.tenant, roles.role(user.platform_role)))
+    return sorted(found.values(), key=lambda pair: (pair[0].name, pair[0].pk))
+
+
+def tenant_view(
+    permission: Permission, *, methods: Iterable[str] = ("GET",), reauth: bool = False
+) -> Callable[[View], View]:
+    """Declare a view under /t/<slug:tenant>/: who may call it, and how.
+
+    The view is called as view(request, **rest of the address) with the tenant entered, `request.tenant` and
+    `request.access` set. Strangers get the 404 of a tenant that does not exist; members without the permission a 403
+    page with the reason. HEAD comes with GET. With `reauth` the person must have given a password or second factor a
+    short while ago, else is sent to do so and comes back to the page: a POST is never replayed.
+    """
+    allowed = {method.upper() for method in methods}
+    allowed |= {"HEAD"} if "GET" in allowed else set()
+
+    def decorate(view: View) -> View:
+        @functools.wraps(view)
+        def guarded(request: HttpRequest, tenant: str, **rest: Any) -> HttpResponseBase:
+            if not request.user.is_authenticated:
+                return redirect_to_login(request.get_full_path() if request.method == "GET" else f"/t/{tenant}/")
+            access = _enter(request.user, tenant)
+            request.tenant, request.access = access.tenant, access  # type: ignore[attr-defined]
+            with tenant_scope(access.tenant):
+                response = _inside(request, access, rest)
+            add_never_cache_headers(response)
+            return response
+
+        def _inside(request: HttpRequest, access: Access, rest: dict[str, Any]) -> HttpResponseBase:
+            if request.method not in allowed:
+                return HttpResponseNotAllowed(sorted(allowed))
+            try:
+                access.check(permission)
+                if needs_second_factor(access.user, access.permissions):
+                    return redirect("mfa_index")
+                if reauth and not recently_authenticated(request):
+                    return redirect_to_reauthentication(request, home=access.tenant.get_absolute_url())
+                return _rendered_inside(view(request, **rest), access.tenant)
+            except PermissionDenied as refusal:
+                return render(request, "403.html", {"exception": str(refusal), "reason": str(refusal)}, status=403)
+            except Http404 as missing:
+                return render(request, "404.html", {"exception": str(missing)}, status=404)
+
+        guarded.permission = permission  # type: ignore[attr-defined]
+        guarded.methods = frozenset(allowed)  # type: ignore[attr-defined]
+        guarded.reauth = reauth  # type: ignore[attr-defined]
+        return guarded
+
+    return decorate
+
+
+def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[View], View]:
+    """Declare a view outside of any tenant for platform staff of these roles; everybody else gets a 404."""
+    allowed = {method.upper() for method in methods} | {"HEAD"}
+
+    def decorate(view: View) -> View:
+        @functools.wraps(view)
+        def guarded(request: HttpRequest, **rest: Any) -> HttpResponseBase:
+            user = request.user
+            if not user.is_authenticated:
+                return redirect_to_login(request.get_full_path())
+            if user.platform_role not in names:
+                raise Http404
+            if request.method not in allowed:
+                return HttpResponseNotAllowed(sorted(allowed))
+            if needs_second_factor(user):
+                return redirect("mfa_index")
+            response = view(request, **rest)
+            add_never_cache_headers(response)
+            return response
+
+        guarded.platform_roles = names  # type: ignore[attr-defined]
+        return guarded
+
+    return decorate
+
+
+def needs_second_factor(user: User, permissions: frozenset[Permission] = frozenset()) -> bool:
+    """Whether the person must first set up a second factor: platform staff, and whoever may operate doors."""
+    if not settings.REQUIRE_MFA or not (user.platform_role or Permission.DOORS_OPERATE in permissions):
+        return False
+    return not is_mfa_enabled(user)
+
+
+def _enter(user: User, slug: str) -> Access:
+    tenant = Tenant.objects.select_related("environment").filter(slug=slug).first()
+    access = access_to(user, tenant) if tenant else None
+    if access is None:
+        raise Http404
+    return access
+
+
+def _rendered_inside(response: HttpResponseBase, tenant: Tenant) -> HttpResponseBase:
+    """Whatever is still to be produced is produced inside the tenant: late templates, streamed exports."""
+    if getattr(response, "is_rendered", True) is False:
+        return response.render()  # type: ignore[attr-defined,no-any-return]
+    if response.streaming and not response.is_async:  # type: ignore[attr-defined]
+        response.streaming_content = _inside_scope(tenant, iter(response.streaming_content))  # type: ignore[attr-defined]
+    return response
+
+
+def _inside_scope(tenant: Tenant, parts: Iterator[bytes]) -> Iterator[bytes]:
+    while True:
+        with tenant_scope(tenant):
+            try:
+                part = next(parts)
+            except StopIteration:
+                return
+        yield part

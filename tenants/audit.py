@@ -1,0 +1,51 @@
+"""Writing the audit trail, in the very transaction of what it records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import connection
+
+from tenants.models import AuditEntry, SupportSession, Tenant, User
+
+
+def record(
+    *,
+    tenant: Tenant,
+    by: User | None,
+    action: str,
+    target: str = "",
+    summary: str = "",
+    before: Any = None,
+    after: Any = None,
+    intent_id: str = "",
+    support_session: SupportSession | None = None,
+    by_label: str = "",
+) -> AuditEntry:
+    """Add one entry. Raises RuntimeError outside of a transaction: then the act and its record could part.
+
+    `action` is "noun.verb" ("connection.reissue"); `target` "kind:id". `before` and `after` hold JSON of what changed,
+    without secrets. `by` is None for the command line and for the site itself, which `by_label` then names.
+    """
+    if not connection.in_atomic_block:
+        raise RuntimeError("The audit trail is written inside transaction.atomic(), with what it records.")
+    entry = AuditEntry(
+        tenant=tenant,
+        by=by,
+        by_label=by_label or (str(by)[:120] if by else ""),
+        action=action,
+        target=target[:200],
+        summary=summary[:300],
+        before=before,
+        after=after,
+        intent_id=intent_id,
+        support_session=support_session,
+    )
+    entry.save(force_insert=True)
+    return entry
+
+
+def latest(target_kind: str, count: int) -> list[AuditEntry]:
+    """The newest entries of the entered tenant whose target is of this kind."""
+    rows = AuditEntry.objects.filter(target__startswith=target_kind).select_related("by")
+    return list(rows.order_by("-at", "-pk")[:count])

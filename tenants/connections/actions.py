@@ -1,0 +1,100 @@
+"""Changes to a connection that people make from its page."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from django.db import transaction
+
+from accessapi.errors import NotSent, OutcomeUnknown, Rejected
+from tenants import audit
+from tenants.access import Access
+from tenants.connections import calls
+from tenants.connections.locks import alone
+from tenants.connections.oauth import oauth_of
+from tenants.connections.reissue import NotConnected
+from tenants.models import Connection
+from tenants.roles import Permission
+
+
+class Revoked(StrEnum):
+    """What came of asking the service to revoke."""
+
+    DONE = "done"
+    REFUSED = "refused"
+    NOT_SENT = "not_sent"
+    UNKNOWN = "unknown"
+
+
+def connection_of(access: Access) -> Connection:
+    """The tenant's connection, made on first use."""
+    row, _ = Connection.objects.select_related("tenant__environment", "granted_by").get_or_create(tenant=access.tenant)
+    return row
+
+
+def revoke(*, access: Access) -> Revoked:
+    """Revoke the token at the service, then forget it. Not to be called inside a transaction. Raises NotConnected.
+
+    Revoking twice is harmless, so an answer that was lost is mended by doing it again; until then the token is kept.
+    """
+    access.check(Permission.CONNECTION_MANAGE)
+    connection = connection_of(access)
+    with alone(connection):
+        row = Connection.objects.get(pk=connection.pk)
+        tokens = [token for token in (row.previous_token, row.access_token) if token is not None]
+        if not tokens:
+            raise NotConnected
+        outcome = _revoke_each(access, tokens)
+        with transaction.atomic(durable=True):
+            row = Connection.objects.select_for_update().get(pk=connection.pk)
+            if outcome is Revoked.DONE:
+                row.access_token = row.previous_token = None
+                calls.set_state(row, Connection.State.REVOKED)
+                row.save()
+            _record(access, "connection.revoke", f"Asked the service to revoke the access token: {outcome}.")
+    return outcome
+
+
+def _revoke_each(access: Access, tokens: list[str]) -> Revoked:
+    for token in tokens:
+        try:
+            oauth_of(access.tenant.environment).revoke(token)
+        except Rejected as refusal:
+            if refusal.status != 404 and refusal.code != "not_found":  # not known any more: that is what we want
+                return Revoked.REFUSED
+        except NotSent:
+            return Revoked.NOT_SENT
+        except OutcomeUnknown:
+            return Revoked.UNKNOWN
+    return Revoked.DONE
+
+
+def set_licence_key(*, access: Access, value: str | None) -> None:
+    """Store, replace or (None) remove the licence key for remote operation."""
+    _set_secret(access, "licence_key", value)
+
+
+def set_webhook_secret(*, access: Access, value: str | None) -> None:
+    """Store, replace or (None) remove the secret by which webhook calls are verified."""
+    _set_secret(access, "webhook_secret", value)
+
+
+def _set_secret(access: Access, field: str, value: str | None) -> None:
+    access.check(Permission.CONNECTION_MANAGE)
+    connection = connection_of(access)
+    with transaction.atomic():
+        row = Connection.objects.select_for_update().get(pk=connection.pk)
+        setattr(row, field, value)
+        row.save(update_fields=[field])
+        _record(access, f"connection.{field}", "Removed." if value is None else "Stored a new value.")
+
+
+def _record(access: Access, action: str, summary: str) -> None:
+    audit.record(
+        tenant=access.tenant,
+        by=access.user,
+        support_session=access.support_session,
+        action=action,
+        target="connection",
+        summary=summary,
+    )

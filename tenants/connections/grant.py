@@ -1,0 +1,223 @@
+"""The authorization-code grant: out to the service with a one-time state, back with a code, exchanged once.
+
+Specification: part Authentication (3, 4) and GET /oauth2/authorize. The state is bound to the session, person, tenant
+and environment that began, lives ten minutes, and is used up by the first callback, whatever comes of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accessapi.errors import NotSent, OutcomeUnknown, Rejected, ServiceError, Unauthorised
+from accessapi.reading import Answer
+from tenants import audit
+from tenants.access import Access, access_to
+from tenants.connections import calls
+from tenants.connections.oauth import oauth_of
+from tenants.connections.service import try_token
+from tenants.models import Connection, OAuthState, Tenant, User
+from tenants.roles import Permission
+from tenants.scope import across_tenants, tenant_scope
+from tenants.signals import connected
+
+LIFETIME = timedelta(minutes=10)
+
+
+class GrantRefused(Exception):
+    """A callback that connects nothing. `reason` is one of tenants.connections.texts.REFUSALS; `tenant` is known only
+    after the state matched."""
+
+    def __init__(self, reason: str, tenant: Tenant | None = None, detail: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.tenant = tenant
+        self.detail = detail
+
+
+@dataclass(frozen=True)
+class Callback:
+    """What came back, and who brought it."""
+
+    environment: str
+    state: str
+    code: str
+    error: str
+    user: User
+    session_key: str
+
+
+def begin(*, access: Access, session_key: str) -> str:
+    """Record a one-time state and return the address of the service's consent page."""
+    access.check(Permission.CONNECTION_MANAGE)
+    state = secrets.token_urlsafe(32)
+    environment = access.tenant.environment
+    now = timezone.now()
+    with transaction.atomic():
+        OAuthState.objects.filter(expires_at__lt=now - timedelta(days=1)).delete()
+        OAuthState.objects.create(
+            tenant=access.tenant,
+            digest=_digest(state),
+            session_digest=_digest(session_key),
+            user=access.user,
+            environment=environment,
+            created_at=now,
+            expires_at=now + LIFETIME,
+        )
+        _record(access, "connection.begin", f"Went to the service to connect ({environment}).")
+    return oauth_of(environment).authorize_url(state=state)
+
+
+def complete(callback: Callback) -> Connection:
+    """Check and use up the state, exchange the code once, compare the service's tenant, and store the token.
+
+    Raises GrantRefused; then the connection is as it was before.
+    """
+    state = _matching_state(callback)
+    tenant = state.tenant
+    with tenant_scope(tenant):
+        access = access_to(callback.user, tenant)
+        if access is None or not access.can(Permission.CONNECTION_MANAGE):
+            raise GrantRefused("state")
+        _use_up(state, tenant)
+        if callback.error or not callback.code:
+            raise _recorded(access, "denied", callback.error)
+        token = _exchange(access, callback.code)
+        answer = _who(access, token)
+        return _bind(access, token, answer)
+
+
+def _matching_state(callback: Callback) -> OAuthState:
+    with across_tenants("the callback's tenant is known only from its one-time state"):
+        rows = OAuthState.objects_across_tenants.select_related("tenant__environment", "environment")
+        row = rows.filter(digest=_digest(callback.state)).first() if callback.state else None
+    matches = (
+        row is not None
+        and row.environment.name == callback.environment
+        and row.environment_id == row.tenant.environment_id
+        and row.user_id == callback.user.pk
+        and hmac.compare_digest(bytes(row.session_digest), _digest(callback.session_key))
+    )
+    if row is None or not matches:
+        raise GrantRefused("state")
+    return row
+
+
+def _use_up(state: OAuthState, tenant: Tenant) -> None:
+    now = timezone.now()
+    unused = OAuthState.objects.filter(pk=state.pk, used_at=None, expires_at__gt=now)
+    if not unused.update(used_at=now):
+        raise GrantRefused("used" if state.expires_at > now else "expired", tenant)
+
+
+def _exchange(access: Access, code: str) -> str:
+    try:
+        return oauth_of(access.tenant.environment).exchange(code)
+    except Rejected as refusal:
+        raise _recorded(access, "code", refusal.code) from refusal
+    except NotSent as failure:
+        raise _recorded(access, "unreachable") from failure
+    except OutcomeUnknown as failure:
+        raise _recorded(access, "no_answer") from failure
+
+
+def _who(access: Access, token: str) -> Answer:
+    """Whose token is it? Without an answer to that it is not kept."""
+    try:
+        answer = try_token(access.tenant.environment, token)
+    except Unauthorised as refusal:
+        raise _recorded(access, "token") from refusal
+    except ServiceError as failure:
+        _give_back(access, token)
+        raise _recorded(access, "tenant_unread") from failure
+    if not getattr(answer.value, "tenant_id", None):
+        _give_back(access, token)
+        raise _recorded(access, "tenant_unread")
+    return answer
+
+
+def _bind(access: Access, token: str, answer: Answer) -> Connection:
+    try:
+        with transaction.atomic():
+            row, _ = Connection.objects.get_or_create(tenant=access.tenant)
+            row = Connection.objects.select_for_update().get(pk=row.pk)
+            service_tenant_id = str(answer.value.tenant_id)
+            first = row.environment_id != access.tenant.environment_id or not row.service_tenant_id
+            if not first and row.service_tenant_id != service_tenant_id:
+                raise GrantRefused("other_tenant", access.tenant)
+            store_facts(row, answer)
+            _take(row, access, token, service_tenant_id)
+            _record(access, "connection.connect", f"Connected to {row.service_tenant_name or service_tenant_id}.")
+            transaction.on_commit(lambda: _tell(row, first))
+    except GrantRefused as refusal:
+        _give_back(access, token)
+        raise _recorded(access, refusal.reason) from None
+    except IntegrityError:
+        _give_back(access, token)
+        raise _recorded(access, "taken") from None
+    return row
+
+
+def _take(row: Connection, access: Access, token: str, service_tenant_id: str) -> None:
+    now = timezone.now()
+    row.environment = access.tenant.environment
+    row.service_tenant_id = service_tenant_id
+    row.access_token, row.previous_token = token, None
+    row.token_generation += 1
+    row.token_at = row.granted_at = row.last_call_at = row.last_success_at = now
+    row.last_call_operation, row.last_call_status = "get_tenant", 200
+    row.granted_by = access.user
+    row.reissue_sent_at, row.reissue_outcome = None, ""
+    row.scopes_refused, row.contracts_refused = [], []
+    calls.set_state(row, Connection.State.CONNECTED)
+    row.save()
+
+
+def store_facts(row: Connection, answer: Answer) -> None:
+    """Keep what the service says about the tenant, on a row that the caller saves. Its webhook secret is left out."""
+    row.service_tenant_name = str(answer.data.get("tenant_name") or "")[:200]
+    kept = answer.data.get("settings")
+    kept = dict(kept) if isinstance(kept, dict) else {}
+    if isinstance(kept.get("webhook"), dict):
+        kept["webhook"] = {key: value for key, value in kept["webhook"].items() if key != "secret_token"}
+    row.service_settings = kept
+
+
+def _tell(row: Connection, first: bool) -> None:
+    with tenant_scope(row.tenant):
+        connected.send_robust(Connection, connection=row, first=first)
+
+
+def _give_back(access: Access, token: str) -> None:
+    """Revoke a token that will not be kept. If that fails it simply stays unused: it is stored nowhere."""
+    try:
+        oauth_of(access.tenant.environment).revoke(token)
+    except ServiceError:
+        return
+
+
+def _recorded(access: Access, reason: str, detail: str = "") -> GrantRefused:
+    with transaction.atomic():
+        _record(access, "connection.refused", f"Not connected: {reason}.")
+    return GrantRefused(reason, access.tenant, detail)
+
+
+def _record(access: Access, action: str, summary: str) -> None:
+    audit.record(
+        tenant=access.tenant,
+        by=access.user,
+        support_session=access.support_session,
+        action=action,
+        target="connection",
+        summary=summary,
+    )
+
+
+def _digest(secret: str) -> bytes:
+    return hashlib.sha256(secret.encode()).digest()

@@ -1,0 +1,163 @@
+"""Reissuing the access token: one call a round, and never without a token that works.
+
+Steps, each committed before the next: the attempt is recorded; the service is asked once; the new token is stored
+beside the old one; the new token is tried; the old one is let go. A process that dies on the way leaves a row that
+says how far it came. Whoever asked meanwhile joins and is told what came of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.db import transaction
+from django.utils import timezone
+
+from accessapi.errors import Forbidden, NotSent, OutcomeUnknown, Rejected, ServiceError, Unauthorised
+from tenants import audit
+from tenants.connections import calls
+from tenants.connections.locks import alone
+from tenants.connections.oauth import oauth_of
+from tenants.connections.service import try_token
+from tenants.models import Connection, SupportSession, User
+
+State = Connection.State
+
+
+class Outcome(StrEnum):
+    """What came of a round."""
+
+    SENT = "sent"  # under way, or the process that sent it died
+    DONE = "done"  # the new token has worked
+    UNPROVEN = "unproven"  # the new token is in use, the old one kept until it has worked
+    REFUSED = "refused"  # the service refused: the old token stays
+    NOT_SENT = "not_sent"  # nothing reached the service: the old token stays
+    ANSWER_LOST = "answer_lost"  # no answer came; the old token still works, or nobody could tell yet
+    NEW_TOKEN_REFUSED = "new_token_refused"  # the new one does not work: back to the old one  # noqa: S105
+    BROKEN = "broken"  # no token works: connect again
+
+
+@dataclass(frozen=True)
+class Reissued:
+    """A round's outcome, and whether somebody else's call was joined instead of making one."""
+
+    outcome: Outcome
+    joined: bool = False
+
+
+class NotConnected(Exception):
+    """There is no token to reissue or revoke."""
+
+
+def reissue(*, connection: Connection, by: User | None, support_session: SupportSession | None = None) -> Reissued:
+    """Reissue the token of `connection`, as the caller last saw it. Not to be called inside a transaction.
+
+    If any attempt was made since the caller read the row, its outcome is returned instead. Raises NotConnected.
+    """
+    seen = connection.reissue_round
+    with alone(connection):
+        old = _begin(connection, seen, by, support_session)
+        if old is None:
+            row = Connection.objects.get(pk=connection.pk)
+            return Reissued(Outcome(row.reissue_outcome), joined=True)
+        return Reissued(_ask_once(connection, old, by, support_session))
+
+
+def _begin(connection: Connection, seen: int, by: User | None, session: SupportSession | None) -> str | None:
+    with transaction.atomic(durable=True):
+        row = Connection.objects.select_for_update().get(pk=connection.pk)
+        if row.reissue_round != seen:
+            return None
+        if not row.is_connected or row.access_token is None:
+            raise NotConnected
+        row.reissue_round += 1
+        row.reissue_sent_at = timezone.now()
+        row.reissue_outcome = Outcome.SENT
+        row.save(update_fields=["reissue_round", "reissue_sent_at", "reissue_outcome"])
+        _record(row, by, session, "Asked the service for a new access token.")
+        token: str = row.access_token
+        return token
+
+
+def _ask_once(connection: Connection, old: str, by: User | None, session: SupportSession | None) -> Outcome:
+    environment = connection.tenant.environment
+    try:
+        new = oauth_of(environment).reissue(old)
+    except NotSent:
+        return _finish(connection, Outcome.NOT_SENT)
+    except Rejected as refusal:
+        gone = refusal.status in (401, 404) and refusal.code != "invalid_client"
+        return _after_loss(connection, old) if gone else _finish(connection, Outcome.REFUSED)
+    except OutcomeUnknown:
+        return _after_loss(connection, old)
+    _store(connection, old, new, by, session)
+    return _prove(connection, new)
+
+
+def _store(connection: Connection, old: str, new: str, by: User | None, session: SupportSession | None) -> None:
+    with transaction.atomic(durable=True):
+        row = Connection.objects.select_for_update().get(pk=connection.pk)
+        row.access_token, row.previous_token = new, old if old != new else None
+        row.token_generation += 1
+        row.token_at = timezone.now()
+        row.reissue_sent_at = None
+        row.reissue_outcome = Outcome.UNPROVEN
+        row.save()
+        _record(row, by, session, f"A new access token was issued (number {row.token_generation}).")
+
+
+def _prove(connection: Connection, new: str) -> Outcome:
+    """Try the new token. A refusal for lack of a scope proves it as well: the service knows the token."""
+    try:
+        answer = try_token(connection.tenant.environment, new)
+    except Unauthorised:
+        with transaction.atomic(durable=True):
+            row = Connection.objects.select_for_update().get(pk=connection.pk)
+            if row.previous_token is None:
+                return Outcome(row.reissue_outcome)
+            calls.keep_former_token(row)
+        return Outcome.NEW_TOKEN_REFUSED
+    except Forbidden:
+        return _finish(connection, Outcome.DONE)
+    except ServiceError:
+        return Outcome.UNPROVEN
+    if getattr(answer.value, "tenant_id", None) not in (None, connection.service_tenant_id):
+        with transaction.atomic(durable=True):
+            calls.keep_former_token(Connection.objects.select_for_update().get(pk=connection.pk))
+        return Outcome.NEW_TOKEN_REFUSED
+    return _finish(connection, Outcome.DONE)
+
+
+def _after_loss(connection: Connection, old: str) -> Outcome:
+    """No new token came. Does the old one still work?"""
+    try:
+        try_token(connection.tenant.environment, old)
+    except Unauthorised:
+        return _finish(connection, Outcome.BROKEN)
+    except ServiceError:
+        pass
+    return _finish(connection, Outcome.ANSWER_LOST)
+
+
+def _finish(connection: Connection, outcome: Outcome) -> Outcome:
+    with transaction.atomic(durable=True):
+        row = Connection.objects.select_for_update().get(pk=connection.pk)
+        row.reissue_sent_at = None
+        row.reissue_outcome = outcome
+        if outcome is Outcome.DONE:
+            row.previous_token = None
+        if outcome is Outcome.BROKEN:
+            calls.set_state(row, State.BROKEN, "reissue_lost")
+        row.save()
+    return outcome
+
+
+def _record(row: Connection, by: User | None, session: SupportSession | None, summary: str) -> None:
+    audit.record(
+        tenant=row.tenant,
+        by=by,
+        support_session=session,
+        action="connection.reissue",
+        target=f"connection:{row.pk}",
+        summary=summary,
+    )

@@ -1,0 +1,56 @@
+"""Clients of the service with a tenant's own token. The site reads it through `portal.budget`, which counts calls."""
+
+from __future__ import annotations
+
+import threading
+
+from accessapi.client import Client, Gate, Observe, RateHeaders
+from accessapi.operations import Operation
+from accessapi.reading import Answer
+from tenants.connections import calls
+from tenants.models import Connection, ServiceEnvironment
+
+
+def service_client(connection: Connection, *, gate: Gate | None = None, observe: Observe | None = None) -> Client:
+    """A client that asks the database for the token at each call, so that a reissue or revocation counts at once.
+
+    To be used while the connection's tenant is entered. Without a usable token a call raises NotSent. Every answer is
+    noted on the connection: last call, refused scopes and contracts, a token that no longer works.
+    """
+    seen = threading.local()
+
+    def token() -> str:
+        row = Connection.objects.get(pk=connection.pk)
+        seen.row = row
+        return (row.access_token or "") if row.is_connected else ""
+
+    def licence_key() -> str | None:
+        row: Connection = getattr(seen, "row", None) or Connection.objects.get(pk=connection.pk)
+        key: str | None = row.licence_key
+        return key
+
+    def heard(operation: Operation, rate: RateHeaders, status: int) -> None:
+        row = getattr(seen, "row", None)
+        try:
+            if row is not None:
+                calls.note(row, operation, status)
+        finally:
+            if observe is not None:
+                observe(operation, rate, status)
+
+    environment = connection.tenant.environment
+    return Client(
+        base_url=environment.base_url,
+        catalogue=environment.catalogue,
+        token=token,
+        licence_key=licence_key,
+        gate=gate,
+        observe=heard,
+    )
+
+
+def try_token(environment: ServiceEnvironment, token: str) -> Answer:
+    """Read the tenant with a token that is not yet, or no longer, the connection's. Raises the service's errors."""
+    client = Client(base_url=environment.base_url, catalogue=environment.catalogue, token=lambda: token)
+    with client:
+        return client.call("get_tenant", fresh=True)

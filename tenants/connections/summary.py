@@ -1,0 +1,77 @@
+"""What the connection page shows, worked out from the stored row without any call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+
+from accessapi.operations import Operation
+from tenants.connections import texts
+from tenants.connections.titles import title
+from tenants.models import Connection
+
+Words = str | Promise
+
+
+@dataclass(frozen=True)
+class Ability:
+    """A scope, contract or licence: which operations hang on it, and whether the service refused one of them."""
+
+    name: str
+    title: str | Promise
+    operations: tuple[str | Promise, ...]
+    refused: bool
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The connection in words and lists."""
+
+    reason: str | Promise
+    reissue: str | Promise
+    last_call: str | Promise
+    scopes: tuple[Ability, ...]
+    contracts: tuple[Ability, ...]
+
+
+def explained(operations: Iterable[Operation]) -> Iterator[tuple[Operation, Words, Words, Words]]:
+    """Each operation with its title, its condition (a contract or the licence, or empty) and its source in words."""
+    for operation in operations:
+        condition = "licence" if operation.licence else operation.contract or ""
+        name = title(operation.name, operation.title)
+        yield operation, name, texts.CONTRACTS.get(condition, condition), texts.PROVENANCE[operation.provenance]
+
+
+def summary_of(connection: Connection) -> Summary:
+    catalogue = list(connection.tenant.environment.catalogue)
+    scopes = sorted({operation.scope for operation in catalogue if operation.scope})
+    contracts = list(texts.CONTRACTS)
+    return Summary(
+        reason=texts.STATE_REASONS.get(connection.state_reason, connection.state_reason),
+        reissue=texts.OUTCOMES.get(connection.reissue_outcome, ""),  # type: ignore[call-overload]
+        last_call=title(connection.last_call_operation),
+        scopes=tuple(
+            Ability(
+                name=scope,
+                title=scope,
+                operations=tuple(title(each.name, each.title) for each in catalogue if each.scope == scope),
+                refused=scope in connection.scopes_refused,
+            )
+            for scope in scopes
+        ),
+        contracts=tuple(
+            Ability(
+                name=name,
+                title=texts.CONTRACTS[name],
+                operations=tuple(
+                    title(each.name, each.title)
+                    for each in catalogue
+                    if each.contract == name or (name == "licence" and each.licence)
+                ),
+                refused=name in connection.contracts_refused,
+            )
+            for name in contracts
+        ),
+    )

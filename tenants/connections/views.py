@@ -1,0 +1,151 @@
+"""The connection page of a tenant, and the address that the service sends people back to."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from tenants.access import Access, SignedInRequest, TenantRequest, tenant_view
+from tenants.audit import latest
+from tenants.connections import actions, grant, texts
+from tenants.connections.forms import LicenceKeyForm, SecretForm, WebhookSecretForm
+from tenants.connections.locks import Busy
+from tenants.connections.reissue import NotConnected, Outcome, reissue
+from tenants.connections.summary import explained, summary_of
+from tenants.roles import Permission
+
+GOOD = {Outcome.DONE, Outcome.UNPROVEN}
+
+
+def _page(request: TenantRequest, access: Access, status: int = 200, **forms: SecretForm) -> HttpResponse:
+    connection = actions.connection_of(access)
+    context = {
+        "connection": connection,
+        "summary": summary_of(connection),
+        "licence_form": forms.get("licence_form")
+        or LicenceKeyForm(prefix="licence", stored=connection.has_licence_key),
+        "webhook_form": forms.get("webhook_form")
+        or WebhookSecretForm(prefix="webhook", stored=connection.has_webhook_secret),
+        "may_manage": access.can(Permission.CONNECTION_MANAGE),
+        "entries": latest("connection", 8) if access.can(Permission.AUDIT_VIEW) else [],
+    }
+    response = render(request, "tenants/connection/index.html", context, status=status)
+    service = urlsplit(access.tenant.environment.base_url)
+    # The form that connects is answered by a redirect to the service, which form-action must allow.
+    response._csp_update = {"form-action": f"{service.scheme}://{service.netloc}"}  # type: ignore[attr-defined]
+    return response
+
+
+@tenant_view(Permission.CONNECTION_VIEW)
+def index(request: TenantRequest) -> HttpResponse:
+    return _page(request, request.access)
+
+
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"], reauth=True)
+def connect(request: TenantRequest) -> HttpResponse:
+    return redirect(grant.begin(access=request.access, session_key=request.session.session_key or ""))
+
+
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"], reauth=True)
+def reissue_token(request: TenantRequest) -> HttpResponse:
+    connection = actions.connection_of(request.access)
+    try:
+        result = reissue(connection=connection, by=request.access.user, support_session=request.access.support_session)
+    except NotConnected:
+        messages.error(request, _("There is no access token to reissue."))
+    except Busy:
+        messages.error(request, _("The connection is being changed by somebody else. Nothing was done. Try again."))
+    else:
+        say = messages.success if result.outcome in GOOD else messages.error
+        say(request, texts.OUTCOMES[result.outcome])
+    return redirect("connection:index", request.tenant.slug)
+
+
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["GET", "POST"], reauth=True)
+def revoke(request: TenantRequest) -> HttpResponse:
+    """Asked for by a link, it asks first."""
+    if request.method != "POST":
+        return render(request, "components/confirm.html", _revocation(request.access))
+    try:
+        outcome = actions.revoke(access=request.access)
+    except NotConnected:
+        messages.error(request, _("There is no access token to revoke."))
+    except Busy:
+        messages.error(request, _("The connection is being changed by somebody else. Nothing was done. Try again."))
+    else:
+        say = messages.success if outcome is actions.Revoked.DONE else messages.error
+        say(request, texts.REVOCATIONS[outcome])
+    return redirect("connection:index", request.tenant.slug)
+
+
+def _revocation(access: Access) -> dict[str, object]:
+    name = actions.connection_of(access).service_tenant_name
+    return {
+        "heading": _("Revoke the connection"),
+        "question": _("Give back the right to act for “%(name)s” at the service?") % {"name": name},
+        "consequences": [
+            _("Nothing can be read or changed, and no door operated from here, until somebody connects again."),
+            _("What was read before stays, and can be searched."),
+            _("Whoever connects again needs an administrator account of the member site."),
+        ],
+        "submit": _("Revoke"),
+        "danger": True,
+        "cancel": reverse("connection:index", args=[access.tenant.slug]),
+    }
+
+
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"], reauth=True)
+def licence_key(request: TenantRequest) -> HttpResponse:
+    form = LicenceKeyForm(request.POST, prefix="licence")
+    if not form.is_valid():
+        return _page(request, request.access, status=422, licence_form=form)
+    actions.set_licence_key(access=request.access, value=form.cleaned_data["value"])
+    messages.success(request, _("The licence key was changed."))
+    return redirect("connection:index", request.tenant.slug)
+
+
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"], reauth=True)
+def webhook_secret(request: TenantRequest) -> HttpResponse:
+    form = WebhookSecretForm(request.POST, prefix="webhook")
+    if not form.is_valid():
+        return _page(request, request.access, status=422, webhook_form=form)
+    actions.set_webhook_secret(access=request.access, value=form.cleaned_data["value"])
+    messages.success(request, _("The webhook secret was changed."))
+    return redirect("connection:index", request.tenant.slug)
+
+
+@tenant_view(Permission.CONNECTION_VIEW)
+def operations(request: TenantRequest) -> HttpResponse:
+    """Every operation as this environment has it, and where each fact comes from."""
+    environment = request.tenant.environment
+    context = {"environment": environment, "operations": list(explained(environment.catalogue))}
+    return render(request, "tenants/connection/operations.html", context)
+
+
+def callback(request: SignedInRequest, environment: str) -> HttpResponse:
+    """Where the service sends people back to: one address for each environment, for signed-in people only."""
+    came_back = grant.Callback(
+        environment=environment,
+        state=request.GET.get("state", ""),
+        code=request.GET.get("code", ""),
+        error=request.GET.get("error", ""),
+        user=request.user,
+        session_key=request.session.session_key or "",
+    )
+    request.META["QUERY_STRING"] = ""  # whatever is logged about this request, the code is not
+    try:
+        connection = grant.complete(came_back)
+    except grant.GrantRefused as refusal:
+        context = {
+            "text": texts.REFUSALS[refusal.reason],
+            "tenant": refusal.tenant,
+            "detail": refusal.detail[:60],
+        }
+        return render(request, "tenants/connection/refused.html", context, status=400)
+    messages.success(request, _("Connected to “%(name)s”.") % {"name": connection.service_tenant_name})
+    return redirect("connection:index", connection.tenant.slug)

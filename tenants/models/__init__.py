@@ -1,0 +1,20 @@
+"""Every table of this app, by what it is about."""
+
+from tenants.models.base import TenantModel
+from tenants.models.connections import Connection, OAuthState
+from tenants.models.people import Invitation, Staff, SupportSession, User
+from tenants.models.tenants import ServiceEnvironment, Tenant
+from tenants.models.trail import AuditEntry
+
+__all__ = [
+    "AuditEntry",
+    "Connection",
+    "Invitation",
+    "OAuthState",
+    "ServiceEnvironment",
+    "Staff",
+    "SupportSession",
+    "Tenant",
+    "TenantModel",
+    "User",
+]

@@ -1,0 +1,132 @@
+"""Rows that belong to a tenant, and managers that fail closed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from django.db import models
+from django.db.models.signals import class_prepared
+from django.dispatch import receiver
+
+from tenants.scope import NoTenant, WrongTenant, current_scope, current_tenant_id, may_touch
+
+M = TypeVar("M", bound="TenantModel")
+
+
+class TenantQuerySet(models.QuerySet[M]):
+    """A queryset whose writes stay inside the entered tenant."""
+
+    def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
+        objs = list(objs)
+        for obj in objs:
+            obj.claim_tenant()
+        return super().bulk_create(objs, *args, **kwargs)
+
+    def bulk_update(self, objs: Iterable[M], fields: Iterable[str], *args: Any, **kwargs: Any) -> int:
+        objs, fields = list(objs), list(fields)
+        if {"tenant", "tenant_id"} & set(fields):
+            raise WrongTenant("A row never moves to another tenant.")
+        for obj in objs:
+            obj.claim_tenant()
+        return super().bulk_update(objs, fields, *args, **kwargs)
+
+    def update(self, **values: Any) -> int:
+        if {"tenant", "tenant_id"} & set(values):
+            raise WrongTenant("A row never moves to another tenant.")
+        return super().update(**values)
+
+
+def _rows(manager: models.Manager[M]) -> TenantQuerySet[M]:
+    return TenantQuerySet(manager.model, using=manager._db, hints=manager._hints)  # type: ignore[attr-defined]
+
+
+class TenantManager(models.Manager[M]):
+    """Rows of the entered tenant. Raises NoTenant when none is entered, before any query is made."""
+
+    def get_queryset(self) -> TenantQuerySet[M]:
+        return _rows(self).filter(tenant_id=current_tenant_id())
+
+    # Reached through the proxies of Manager otherwise, which lose the types.
+    def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
+        return self.get_queryset().bulk_create(objs, *args, **kwargs)
+
+    def bulk_update(self, objs: Iterable[M], fields: Iterable[str], *args: Any, **kwargs: Any) -> int:
+        return self.get_queryset().bulk_update(objs, fields, *args, **kwargs)
+
+
+class AcrossTenantsManager(models.Manager[M]):
+    """Rows of all tenants, only inside `across_tenants(reason)`. Raises NoTenant elsewhere."""
+
+    def get_queryset(self) -> TenantQuerySet[M]:
+        scope = current_scope()
+        if scope is None or not scope.across:
+            raise NoTenant("Rows of all tenants are read inside across_tenants(reason) only.")
+        return _rows(self)
+
+
+class ReachableManager(models.Manager[M]):
+    """For Django itself (save, refresh, foreign keys, deletion): the entered tenant, or all inside `across_tenants`."""
+
+    def get_queryset(self) -> TenantQuerySet[M]:
+        rows = _rows(self)
+        scope = current_scope()
+        return rows if scope is not None and scope.across else rows.filter(tenant_id=current_tenant_id())
+
+
+class TenantModel(models.Model):
+    """A row of one tenant. Created, read, changed and deleted only while that tenant is entered.
+
+    `objects` raises NoTenant outside of a tenant; `objects_across_tenants` has a loud name and works only inside
+    `across_tenants(reason)`. Its migration must end with `EnableRowSecurity`. Meta classes of subclasses need not
+    inherit anything.
+    """
+
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)
+    tenant_id: int
+
+    objects = TenantManager()
+    objects_across_tenants = AcrossTenantsManager()
+    reachable_objects = ReachableManager()
+
+    class Meta:
+        abstract = True
+        base_manager_name = "reachable_objects"
+        default_manager_name = "objects"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        self.claim_tenant()
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        self.claim_tenant()
+        return super().delete(*args, **kwargs)
+
+    def claim_tenant(self) -> None:
+        """Take the entered tenant when none is set; raise WrongTenant or NoTenant when this row may not be written."""
+        if self.tenant_id is None:
+            self.tenant_id = current_tenant_id()
+        if not may_touch(self.tenant_id):
+            if current_scope() is None:
+                raise NoTenant(f"A {self._meta.label} was written while no tenant was entered.")
+            raise WrongTenant(f"A {self._meta.label} of tenant {self.tenant_id} was written from another tenant.")
+
+    def refresh_from_db(
+        self, using: str | None = None, fields: Iterable[str] | None = None, from_queryset: Any = None
+    ) -> None:
+        if "tenant_id" in self.__dict__:
+            self.claim_tenant()
+        if fields is not None:  # also what a deferred secret needs to open
+            fields = [*dict.fromkeys([*fields, "tenant_id"])]
+        super().refresh_from_db(using=using, fields=fields, from_queryset=from_queryset)
+
+
+@receiver(class_prepared)
+def _keep_scoped_managers(sender: type[models.Model], **kwargs: Any) -> None:
+    """Django takes these names from the first parent only: a mixin in front would bring back an unscoped manager."""
+    if issubclass(sender, TenantModel):
+        sender._meta.base_manager_name = "reachable_objects"
+        sender._meta.default_manager_name = "objects"
+        sender._meta._expire_cache()  # type: ignore[attr-defined]
+        for name in ("base_manager", "default_manager"):
+            sender._meta.__dict__.pop(name, None)

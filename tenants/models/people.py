@@ -1,0 +1,133 @@
+"""People who sign in, and what ties them to tenants."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
+from django.contrib.auth.models import PermissionsMixin
+from django.db import models
+from django.db.models.functions import Lower
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from tenants import roles
+from tenants.models.base import TenantModel
+
+
+class UserManager(BaseUserManager["User"]):
+    """Accounts by e-mail address, stored in small letters."""
+
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
+        """A new account; without a password it cannot sign in with one."""
+        user = self.model(email=email.strip().lower(), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:
+        return self.create_user(email, password, is_staff=True, is_superuser=True, **fields)
+
+    def get_by_natural_key(self, username: str | None) -> User:
+        return self.get(email=(username or "").lower())
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """Somebody who signs in. Rights in a tenant come from `Staff`, or from a support session; never from here alone."""
+
+    class Theme(models.TextChoices):
+        AUTO = "auto", _("As the device")
+        LIGHT = "light", _("Light")
+        DARK = "dark", _("Dark")
+
+    email = models.EmailField(_("e-mail address"), unique=True)
+    name = models.CharField(_("name"), max_length=80, blank=True)
+    language = models.CharField(max_length=5, blank=True, default="")
+    theme = models.CharField(max_length=5, choices=Theme.choices, default=Theme.AUTO)
+    platform_role = models.CharField(max_length=20, blank=True, default="", choices=roles.platform_choices)
+    is_active = models.BooleanField(default=True)
+    is_staff = models.BooleanField(default=False)
+    date_joined = models.DateTimeField(default=timezone.now)
+
+    objects = UserManager()
+
+    EMAIL_FIELD = "email"
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = []
+
+    class Meta:
+        constraints = [models.UniqueConstraint(Lower("email"), name="tenants_user_email_any_case")]
+
+    def __str__(self) -> str:
+        return self.name or self.email
+
+    def get_full_name(self) -> str:
+        return str(self)
+
+    def get_short_name(self) -> str:
+        return str(self)
+
+
+class Staff(TenantModel):
+    """One person's role in one tenant. Read again at every request, so that a change counts at once."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    role = models.CharField(max_length=20, choices=roles.tenant_choices)
+    is_active = models.BooleanField(default=True)
+    since = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "user"], name="tenants_staff_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user} ({self.role})"
+
+
+class Invitation(TenantModel):
+    """An e-mail that lets one address join. Only the token's digest is stored; it works once, until it expires."""
+
+    email = models.EmailField()
+    role = models.CharField(max_length=20, choices=roles.tenant_choices)
+    token_digest = models.BinaryField(max_length=32, unique=True)
+    invited_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return self.email
+
+    @property
+    def is_open(self) -> bool:
+        return self.accepted_at is None and self.revoked_at is None and self.expires_at > timezone.now()
+
+
+class SupportSession(TenantModel):
+    """A member of platform staff inside a tenant: why, until when, and who ended it."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT)
+    reason = models.CharField(max_length=200)
+    started_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    ended_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["user", "tenant"], condition=models.Q(ended_at=None), name="tenants_support_open")
+        ]
+
+    def __str__(self) -> str:
+        return self.reason
+
+    @property
+    def is_open(self) -> bool:
+        return self.ended_at is None and self.expires_at > timezone.now()
+
+    @property
+    def minutes_left(self) -> int:
+        """Whole minutes until it ends by itself, rounded up; 0 when it is over."""
+        left = (self.expires_at - timezone.now()).total_seconds() if self.is_open else 0
+        return max(0, -int(-left // 60))

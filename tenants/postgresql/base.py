@@ -1,0 +1,97 @@
+"""The database backend behind row security.
+
+Before anything runs on a connection (a query, COPY, a server-side cursor), the entered tenant is compared with what
+that connection was last told; only a difference costs a statement. The settings are session settings made inside
+whatever transaction is open, so a rollback takes them back: after any rollback, and after a connection comes from
+the pool, nothing is assumed and the next statement tells it anew. It follows that a pooler in front of PostgreSQL
+must pool sessions, not transactions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+from django.db.backends.postgresql import base
+
+from tenants.scope import database_settings
+
+_UNKNOWN = ("?", "?")
+_NOTHING = ("", "")
+_TELL = "SELECT set_config('portal.tenant', %s, false), set_config('portal.across', %s, false)"
+
+
+def tell(connection: Any) -> None:
+    """Make row security on this psycopg connection agree with the entered tenant."""
+    wanted = database_settings()
+    if getattr(connection, "portal_told", _UNKNOWN) != wanted:
+        connection.portal_told = _UNKNOWN
+        psycopg.ClientCursor(connection).execute(_TELL, wanted)
+        connection.portal_told = wanted
+
+
+def forget(connection: Any) -> None:
+    """Assume nothing about what this psycopg connection was told."""
+    if connection is not None:
+        connection.portal_told = _UNKNOWN
+
+
+class _Telling:
+    """Every way in which a psycopg cursor can send something, COPY included."""
+
+    connection: Any
+
+    def execute(self, *args: Any, **kwargs: Any) -> Any:
+        tell(self.connection)
+        return super().execute(*args, **kwargs)  # type: ignore[misc]
+
+    def executemany(self, *args: Any, **kwargs: Any) -> Any:
+        tell(self.connection)
+        return super().executemany(*args, **kwargs)  # type: ignore[misc]
+
+    def copy(self, *args: Any, **kwargs: Any) -> Any:
+        tell(self.connection)
+        return super().copy(*args, **kwargs)  # type: ignore[misc]
+
+    def stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        tell(self.connection)
+        yield from super().stream(*args, **kwargs)  # type: ignore[misc]
+
+
+class TellingCursor(_Telling, base.Cursor):
+    """Client-side binding, Django's default."""
+
+
+class TellingServerBindingCursor(_Telling, base.ServerBindingCursor):
+    """Server-side binding (OPTIONS["server_side_binding"])."""
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    def get_connection_params(self) -> dict[str, Any]:
+        params = super().get_connection_params()
+        binding = params["cursor_factory"] is base.ServerBindingCursor
+        params["cursor_factory"] = TellingServerBindingCursor if binding else TellingCursor
+        return params
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        connection = super().get_new_connection(conn_params)
+        connection.portal_told = _UNKNOWN if self.pool else _NOTHING
+        return connection
+
+    def create_cursor(self, name: str | None = None) -> Any:
+        if name:  # a server-side cursor of Django's own class, executed at once by whoever asked for it
+            tell(self.connection)
+        return super().create_cursor(name)
+
+    def _rollback(self) -> None:
+        forget(self.connection)
+        super()._rollback()  # type: ignore[misc]
+
+    def _savepoint_rollback(self, sid: str) -> None:
+        super()._savepoint_rollback(sid)  # type: ignore[misc]
+        forget(self.connection)
+
+    def _close(self) -> None:
+        forget(self.connection)
+        super()._close()  # type: ignore[misc]

@@ -1,0 +1,46 @@
+"""Fresh proof of who is there, before doors, connections and secrets."""
+
+from __future__ import annotations
+
+import time
+from urllib.parse import urlencode, urlsplit
+
+from allauth.account import app_settings
+from allauth.account.internal.flows.login import get_authentication_records
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+
+
+def recently_authenticated(request: HttpRequest) -> bool:
+    """Whether this session gave a password, code or passkey within ACCOUNT_REAUTHENTICATION_TIMEOUT seconds."""
+    if not request.user.is_authenticated:
+        return False
+    latest = max((record["at"] for record in get_authentication_records(request, request.user)), default=0)
+    return bool(time.time() - latest < app_settings.REAUTHENTICATION_TIMEOUT)
+
+
+def redirect_to_reauthentication(request: HttpRequest, *, home: str) -> HttpResponseBase:
+    """Ask again who is there, then return to the page; what a form wanted to do is not done and not kept.
+
+    The page is the one asked for, or the one the form was on; `home` when that is not ours to return to.
+    """
+    page = request.get_full_path() if request.method in {"GET", "HEAD"} else _page_of_the_form(request, home)
+    if request.method not in {"GET", "HEAD"}:
+        messages.info(request, _("Nothing was done yet: confirm that it is you, then try again."))
+    target = f"{reverse('account_reauthenticate')}?{urlencode({'next': page})}"
+    if getattr(request, "htmx", False):
+        return HttpResponse(status=204, headers={"HX-Redirect": target})
+    return redirect(target)
+
+
+def _page_of_the_form(request: HttpRequest, home: str) -> str:
+    address = request.headers.get("HX-Current-URL") or request.headers.get("Referer") or ""
+    ours = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
+    parts = urlsplit(address)
+    page = f"{parts.path}?{parts.query}" if parts.query else parts.path
+    return page if ours and page.startswith(home) else home

@@ -1,0 +1,146 @@
+"""Permissions and roles: the whole of who may do what. The roles page of the site draws its matrix from here."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import ClassVar
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+
+class Permission(StrEnum):
+    """One thing somebody may do in a tenant: NOUN_VERB."""
+
+    TENANT_VIEW = "tenant_view"
+    MEMBERS_VIEW = "members_view"
+    MEMBERS_EDIT = "members_edit"
+    MEMBERS_DELETE = "members_delete"
+    MEMBERS_EXPORT = "members_export"
+    SECRETS_REVEAL = "secrets_reveal"
+    GROUPS_VIEW = "groups_view"
+    GROUPS_EDIT = "groups_edit"
+    IMPORTS_RUN = "imports_run"
+    GUESTS_DESK = "guests_desk"
+    DEVICES_VIEW = "devices_view"
+    DOORS_OPERATE = "doors_operate"
+    CONNECTION_VIEW = "connection_view"
+    CONNECTION_MANAGE = "connection_manage"
+    STAFF_VIEW = "staff_view"
+    STAFF_MANAGE = "staff_manage"
+    AUDIT_VIEW = "audit_view"
+    SUPPORT_MANAGE = "support_manage"
+
+    @property
+    def label(self) -> Promise:
+        return TITLES[self]
+
+
+P = Permission
+TITLES: dict[Permission, Promise] = {
+    P.TENANT_VIEW: _("See the tenant's home"),
+    P.MEMBERS_VIEW: _("See members"),
+    P.MEMBERS_EDIT: _("Create and change members"),
+    P.MEMBERS_DELETE: _("Delete members"),
+    P.MEMBERS_EXPORT: _("Export members"),
+    P.SECRETS_REVEAL: _("Reveal card numbers and QR data"),
+    P.GROUPS_VIEW: _("See member groups"),
+    P.GROUPS_EDIT: _("Create and rename member groups"),
+    P.IMPORTS_RUN: _("Run imports"),
+    P.GUESTS_DESK: _("Receive guests"),
+    P.DEVICES_VIEW: _("See doors and key boxes"),
+    P.DOORS_OPERATE: _("Unlock and lock doors"),
+    P.CONNECTION_VIEW: _("See the connection"),
+    P.CONNECTION_MANAGE: _("Change the connection"),
+    P.STAFF_VIEW: _("See staff"),
+    P.STAFF_MANAGE: _("Invite staff and change roles"),
+    P.AUDIT_VIEW: _("Read the audit trail"),
+    P.SUPPORT_MANAGE: _("End or refuse support sessions"),
+}
+EVERYTHING = frozenset(Permission)
+VIEWS = frozenset(permission for permission in Permission if permission.name.endswith("_VIEW"))
+
+
+class Role:
+    """Somebody's part in a tenant. `platform` roles come with the account and count in a support session only."""
+
+    name: ClassVar[str]
+    title: ClassVar[Promise]
+    purpose: ClassVar[Promise]
+    permissions: ClassVar[frozenset[Permission]]
+    platform: ClassVar[bool] = False
+
+
+class Owner(Role):
+    name = "owner"
+    title = _("Owner")
+    purpose = _("Answers for the tenant: its connection, its staff, and everything else.")
+    permissions = EVERYTHING
+
+
+class FacilityManager(Role):
+    name = "facility manager"
+    title = _("Facility manager")
+    purpose = _("Runs the building: members, groups, imports, devices and doors.")
+    permissions = EVERYTHING - {P.CONNECTION_MANAGE, P.STAFF_MANAGE, P.SUPPORT_MANAGE}
+
+
+class Receptionist(Role):
+    name = "receptionist"
+    title = _("Receptionist")
+    purpose = _("Receives guests at the desk.")
+    permissions = frozenset({P.TENANT_VIEW, P.GUESTS_DESK})
+
+
+class Guard(Role):
+    name = "guard"
+    title = _("Guard")
+    purpose = _("Watches the doors, and unlocks them.")
+    permissions = frozenset({P.TENANT_VIEW, P.DEVICES_VIEW, P.DOORS_OPERATE})
+
+
+class Auditor(Role):
+    name = "auditor"
+    title = _("Auditor")
+    purpose = _("Reads everything and changes nothing.")
+    permissions = VIEWS | {P.MEMBERS_EXPORT}
+
+
+class Support(Role):
+    name = "support"
+    title = _("Support")
+    purpose = _("Helps a customer, in a support session only.")
+    permissions = VIEWS | {P.MEMBERS_EDIT, P.GROUPS_EDIT, P.IMPORTS_RUN}
+    platform = True
+
+
+class Operator(Role):
+    name = "operator"
+    title = _("Platform operator")
+    purpose = _("Runs the platform: tenants, environments and staff; inside a tenant, in a support session only.")
+    permissions = Support.permissions | {P.STAFF_MANAGE}
+    platform = True
+
+
+ROLES: tuple[type[Role], ...] = (Owner, FacilityManager, Receptionist, Guard, Auditor, Support, Operator)
+TENANT_ROLES = tuple(role for role in ROLES if not role.platform)
+PLATFORM_ROLES = tuple(role for role in ROLES if role.platform)
+
+
+def role(name: str) -> type[Role]:
+    """The role of this name; hyphens and underscores count as spaces. Raises KeyError, listing the names."""
+    wanted = name.strip().lower().replace("_", " ").replace("-", " ")
+    for candidate in ROLES:
+        if candidate.name == wanted:
+            return candidate
+    raise KeyError(f"No role is called {name!r}. Roles: {', '.join(r.name for r in ROLES)}.")
+
+
+def tenant_choices() -> list[tuple[str, Promise]]:
+    """For a person in a tenant."""
+    return [(role.name, role.title) for role in TENANT_ROLES]
+
+
+def platform_choices() -> list[tuple[str, Promise]]:
+    """For an account of platform staff."""
+    return [(role.name, role.title) for role in PLATFORM_ROLES]

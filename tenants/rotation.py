@@ -1,0 +1,142 @@
+"""Bringing everything sealed in the database under the vault's current key, row by row, while the site runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from allauth.mfa.models import Authenticator
+from django.apps import apps
+from django.db import connection, models, transaction
+
+from tenants import vault
+from tenants.scope import across_tenants
+from tenants.staff.adapter import MFA_BINDING
+from tenants.vault import EncryptedField, Sealed
+
+
+@dataclass(frozen=True)
+class Column:
+    """One encrypted column of one table."""
+
+    model: type[models.Model]
+    field: EncryptedField
+
+    @property
+    def label(self) -> str:
+        return f"{self.model._meta.label}.{self.field.name}"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """How many rows were re-encrypted, and the last key looked at; None when there was nothing left."""
+
+    changed: int
+    last: Any
+
+
+def columns() -> list[Column]:
+    """Every encrypted column of every installed app."""
+    return [
+        Column(model, field)
+        for model in apps.get_models()
+        if not model._meta.proxy
+        for field in model._meta.local_fields
+        if isinstance(field, EncryptedField)
+    ]
+
+
+def rotate_batch(column: Column, size: int, after: Any = None) -> Batch:
+    """Re-encrypt up to `size` rows behind the key `after`, passing over rows that another process holds.
+
+    A row is locked from reading to writing, so that nothing stored meanwhile is lost; what does not open stays.
+    """
+    with across_tenants("keys are rotated for all tenants at once"), transaction.atomic():
+        _let_the_trail_change()
+        rows = _old(column, size, after, "FOR UPDATE SKIP LOCKED")
+        changed = 0
+        for pk, tenant_id, data in rows:
+            fresh = _reseal(data, column.field.binding(tenant_id))
+            if fresh is not None:
+                manager = getattr(column.model, "objects_across_tenants", column.model._default_manager)
+                changed += manager.filter(pk=pk).update(**{column.field.name: Sealed(fresh)})
+    return Batch(changed, rows[-1][0] if rows else None)
+
+
+def rotate_column(column: Column, size: int) -> int:
+    """Pass over a whole column until a pass finds nothing to change. Returns the number of rows re-encrypted."""
+    total = 0
+    while True:
+        changed, batch = 0, rotate_batch(column, size)
+        while batch.last is not None:
+            changed += batch.changed
+            batch = rotate_batch(column, size, batch.last)
+        total += changed
+        if not changed:
+            return total
+
+
+def rotate_second_factors() -> int:
+    """The same for TOTP seeds and recovery codes, which allauth keeps in JSON."""
+    total = 0
+    for pk in Authenticator.objects.order_by("pk").values_list("pk", flat=True):
+        with transaction.atomic():
+            row = Authenticator.objects.select_for_update().filter(pk=pk).first()
+            data = _resealed_json(row.data) if row else None
+            if row is not None and data != row.data:
+                row.data = data
+                row.save(update_fields=["data"])
+                total += 1
+    return total
+
+
+def remaining(column: Column, at_most: int = 1000) -> list[tuple[Any, bool]]:
+    """(key, whether it opens) of rows that are not under the current key."""
+    with across_tenants("keys are counted for all tenants at once"):
+        rows = _old(column, at_most, None, "")
+    return [(pk, _reseal(data, column.field.binding(tenant_id)) is not None) for pk, tenant_id, data in rows]
+
+
+def _let_the_trail_change() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL portal.rotating = 'on'")
+
+
+def _old(column: Column, size: int, after: Any, tail: str) -> list[tuple[Any, int, bytes]]:
+    meta, quote = column.model._meta, connection.ops.quote_name
+    owned = any(field.column == "tenant_id" for field in meta.local_fields)
+    tenant = quote("tenant_id") if owned else "0"
+    secret, head = quote(str(column.field.column)), vault.current_head()
+    key = quote(str(meta.pk.column if meta.pk else "id"))
+    behind = f"AND {key} > %s" if after is not None else ""
+    sql = (
+        f"SELECT {key}, {tenant}, {secret} FROM {quote(meta.db_table)} WHERE {secret} IS NOT NULL"  # noqa: S608 - ours
+        f" AND substring({secret} FROM 1 FOR %s) <> %s {behind} ORDER BY {key} LIMIT %s {tail}"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [len(head), head, *([after] if after is not None else []), size])
+        return [(pk, int(tenant_id), bytes(data)) for pk, tenant_id, data in cursor.fetchall()]
+
+
+def _reseal(data: bytes, bound_to: str) -> bytes | None:
+    try:
+        return vault.seal(vault.open_sealed(data, bound_to=bound_to), bound_to=bound_to)
+    except vault.VaultError:
+        return None
+
+
+def _resealed_json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _resealed_json(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_resealed_json(item) for item in value]
+    if not isinstance(value, str):
+        return value
+    try:
+        data = bytes.fromhex(value)
+        if vault.key_name(data) == vault.ring().current:
+            return value
+        fresh = _reseal(data, MFA_BINDING)
+    except (ValueError, vault.VaultError):
+        return value
+    return fresh.hex() if fresh else value

@@ -1,0 +1,111 @@
+"""The tenant that the running code works for: entered explicitly, held per thread, never guessed.
+
+Scoped managers (`tenants.models.base`) and PostgreSQL's row security (`tenants.postgresql`) both read it from here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tenants.models import Tenant
+
+
+class NoTenant(RuntimeError):
+    """A tenant's rows were asked for while no tenant was entered."""
+
+
+class WrongTenant(RuntimeError):
+    """Code working for one tenant reached for another's rows. Nothing was read or written."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """One tenant, or (with a reason) all of them."""
+
+    tenant_id: int | None = None
+    tenant: Tenant | None = None
+    across: str = ""
+
+
+_scope: ContextVar[Scope | None] = ContextVar("tenant_scope", default=None)
+
+
+def current_scope() -> Scope | None:
+    """What was entered last in this thread; None outside of any scope."""
+    return _scope.get()
+
+
+@contextlib.contextmanager
+def tenant_scope(tenant: Tenant | int) -> Iterator[None]:
+    """Work for one tenant until the block ends.
+
+    Entering the same tenant again is harmless; entering another one from inside raises WrongTenant, because the only
+    code that may go from tenant to tenant is code that said `across_tenants` first.
+    """
+    tenant_id, known = (tenant, None) if isinstance(tenant, int) else (tenant.pk, tenant)
+    if tenant_id is None:
+        raise NoTenant("A tenant must be saved before it can be entered.")
+    outer = _scope.get()
+    if outer is not None and outer.tenant_id not in (None, tenant_id):
+        raise WrongTenant(f"Tenant {tenant_id} was entered while working for tenant {outer.tenant_id}.")
+    if known is None and outer is not None and outer.tenant_id == tenant_id:
+        known = outer.tenant
+    entered = _scope.set(Scope(tenant_id=tenant_id, tenant=known))
+    try:
+        yield
+    finally:
+        _scope.reset(entered)
+
+
+@contextlib.contextmanager
+def across_tenants(reason: str) -> Iterator[None]:
+    """The loud way around: rows of all tenants, through `objects_across_tenants`, until the block ends.
+
+    The reason is for whoever reads the code: it must say why no single tenant can be named here.
+    """
+    if not reason.strip():
+        raise ValueError("Working across tenants needs a reason.")
+    entered = _scope.set(Scope(across=reason))
+    try:
+        yield
+    finally:
+        _scope.reset(entered)
+
+
+def current_tenant_id() -> int:
+    """The entered tenant's key. Raises NoTenant outside of a tenant, also inside `across_tenants`."""
+    scope = _scope.get()
+    if scope is None or scope.tenant_id is None:
+        raise NoTenant("No tenant is entered: wrap the work in tenant_scope(tenant).")
+    return scope.tenant_id
+
+
+def current_tenant() -> Tenant:
+    """The entered tenant. Raises NoTenant outside of a tenant."""
+    scope = _scope.get()
+    if scope is not None and scope.tenant is not None:
+        return scope.tenant
+    from tenants.models import Tenant
+
+    return Tenant.objects.select_related("environment").get(pk=current_tenant_id())
+
+
+def may_touch(tenant_id: int | None) -> bool:
+    """Whether rows of this tenant may be written from here."""
+    scope = _scope.get()
+    return scope is not None and (bool(scope.across) or scope.tenant_id == tenant_id)
+
+
+def database_settings() -> tuple[str, str]:
+    """What row security must see: the values of `portal.tenant` and `portal.across`."""
+    scope = _scope.get()
+    if scope is None:
+        return "", ""
+    if scope.across:
+        return "", "on"
+    return str(scope.tenant_id), ""

@@ -1,0 +1,6 @@
+"""What others may want to know. Sent after commit, inside the tenant's scope."""
+
+from django.dispatch import Signal
+
+# A tenant was connected, or connected again. Arguments: connection (tenants.models.Connection), first (bool).
+connected = Signal()

@@ -1,0 +1,174 @@
+"""Who works in a tenant: invitations, roles, removal. Every action leaves one audit entry."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.core.mail import send_mail
+from django.db import transaction
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from tenants import audit, roles
+from tenants.access import Access
+from tenants.models import Invitation, Staff, SupportSession, Tenant, User
+from tenants.roles import Owner, Permission
+from tenants.scope import across_tenants, tenant_scope
+
+LIFETIME = timedelta(days=7)
+
+
+class StaffError(Exception):
+    """A change that would leave the tenant in a state it must not be in. The text is for the person who asked."""
+
+
+@dataclass(frozen=True)
+class Invited:
+    """The invitation, its one-time address (not stored anywhere), and whether the mail went out."""
+
+    invitation: Invitation
+    address: str
+    mailed: bool
+
+
+def invite(*, access: Access, email: str, role: str) -> Invited:
+    """Invite an address, replacing an open invitation of the same address, and mail it. Raises StaffError."""
+    access.check(Permission.STAFF_MANAGE)
+    email, role = email.strip().lower(), roles.role(role).name
+    token = secrets.token_urlsafe(32)
+    now = timezone.now()
+    with transaction.atomic():
+        if Staff.objects.filter(user__email=email, is_active=True).exists():
+            raise StaffError(_("This person already works here. Change the role instead."))
+        open_ones = Invitation.objects.filter(email=email, accepted_at=None, revoked_at=None)
+        open_ones.update(revoked_at=now)
+        invitation = Invitation.objects.create(
+            tenant=access.tenant,
+            email=email,
+            role=role,
+            token_digest=digest(token),
+            invited_by=access.user,
+            expires_at=now + LIFETIME,
+        )
+        _record(access, "staff.invite", f"invitation:{invitation.pk}", f"Invited {email} as {role}.")
+    address = settings.PORTAL_URL + reverse("invitation", args=[token])
+    return Invited(invitation, address, _mail(invitation, address))
+
+
+def revoke_invitation(*, access: Access, invitation: Invitation) -> None:
+    """Make an open invitation useless."""
+    access.check(Permission.STAFF_MANAGE)
+    with transaction.atomic():
+        changed = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, revoked_at=None)
+        if changed.update(revoked_at=timezone.now()):
+            _record(access, "staff.uninvite", f"invitation:{invitation.pk}", f"Took back {invitation.email}'s.")
+
+
+def open_invitation(token: str) -> Invitation | None:
+    """The invitation of this token while it can be accepted."""
+    with across_tenants("an invitation's tenant is known only from its token"):
+        rows = Invitation.objects_across_tenants.select_related("tenant", "invited_by")
+        found = rows.filter(token_digest=digest(token)).first()
+    return found if found is not None and found.is_open else None
+
+
+def accept(*, invitation: Invitation, user: User | None = None, name: str = "", password: str = "") -> User:
+    """Join with the invited address: as the signed-in `user`, or with a new account. Works once. Raises StaffError."""
+    tenant: Tenant = invitation.tenant
+    with tenant_scope(tenant), transaction.atomic():
+        row = Invitation.objects.select_for_update().get(pk=invitation.pk)
+        if not row.is_open:
+            raise StaffError(_("This invitation was already used, taken back, or has expired."))
+        if user is None:
+            user = _new_account(row.email, name, password)
+        elif user.email != row.email:
+            raise StaffError(_("This invitation is for another address than the one you signed in with."))
+        Staff.objects.update_or_create(tenant=tenant, user=user, defaults={"role": row.role, "is_active": True})
+        row.accepted_at = timezone.now()
+        row.save(update_fields=["accepted_at"])
+        summary = f"{user.email} joined as {row.role}."
+        audit.record(tenant=tenant, by=user, action="staff.join", target=f"user:{user.pk}", summary=summary)
+    return user
+
+
+def change_role(*, access: Access, staff: Staff, role: str) -> None:
+    """Give another role. Raises StaffError when no owner would be left."""
+    access.check(Permission.STAFF_MANAGE)
+    with transaction.atomic():
+        row = _locked(staff)
+        before, row.role = row.role, roles.role(role).name
+        if before == row.role:
+            return
+        row.save(update_fields=["role"])
+        _check_an_owner_is_left()
+        _record(access, "staff.role", f"user:{row.user_id}", f"{row.user.email}: {before} to {row.role}.")
+
+
+def remove(*, access: Access, staff: Staff) -> None:
+    """Take away all access to the tenant, from the next request on. Raises StaffError when no owner would be left."""
+    access.check(Permission.STAFF_MANAGE)
+    with transaction.atomic():
+        row = _locked(staff)
+        row.is_active = False
+        row.save(update_fields=["is_active"])
+        _check_an_owner_is_left()
+        _record(access, "staff.remove", f"user:{row.user_id}", f"Removed {row.user.email} ({row.role}).")
+
+
+def new_user(*, email: str, name: str = "", password: str | None = None, platform_role: str = "") -> User:
+    """An account whose address is known to be its owner's. To be called inside a transaction."""
+    user = User.objects.create_user(email, password, name=name, platform_role=platform_role)
+    EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
+    return user
+
+
+def digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
+
+
+def _new_account(email: str, name: str, password: str) -> User:
+    if User.objects.filter(email=email).exists():
+        raise StaffError(_("There is already an account with this address: sign in first, then open the invitation."))
+    if not password:
+        raise StaffError(_("Choose a password."))
+    return new_user(email=email, name=name, password=password)
+
+
+def _locked(staff: Staff) -> Staff:
+    """The row, with all owners of the tenant locked, so that two owners cannot remove each other at once."""
+    list(Staff.objects.select_for_update().filter(role=Owner.name, is_active=True).order_by("pk"))
+    return Staff.objects.select_for_update(of=("self",)).select_related("user").get(pk=staff.pk)
+
+
+def _check_an_owner_is_left() -> None:
+    if not Staff.objects.filter(role=Owner.name, is_active=True, user__is_active=True).exists():
+        raise StaffError(_("Somebody must remain as owner. Make another person owner first. Nothing was changed."))
+
+
+def _mail(invitation: Invitation, address: str) -> bool:
+    context = {"invitation": invitation, "tenant": invitation.tenant, "address": address}
+    text = render_to_string("tenants/mail/invitation.txt", context)
+    subject = _("Invitation to %(tenant)s") % {"tenant": invitation.tenant.name}
+    try:
+        return bool(send_mail(subject, text, None, [invitation.email]))
+    except OSError:
+        return False
+
+
+def _record(access: Access, action: str, target: str, summary: str) -> None:
+    session: SupportSession | None = access.support_session
+    audit.record(
+        tenant=access.tenant,
+        by=access.user,
+        support_session=session,
+        action=action,
+        target=target,
+        summary=summary,
+    )

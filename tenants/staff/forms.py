@@ -1,0 +1,42 @@
+"""Forms of the staff page and of an accepted invitation."""
+
+from __future__ import annotations
+
+from django import forms
+from django.contrib.auth.password_validation import password_validators_help_text_html, validate_password
+from django.utils.translation import gettext_lazy as _
+
+from tenants import roles
+from tenants.models import User
+
+
+class InviteForm(forms.Form):
+    """An address and a role."""
+
+    email = forms.EmailField(label=_("E-mail address"), max_length=254)
+    role = forms.ChoiceField(label=_("Role"), choices=lambda: [("", _("Choose a role")), *roles.tenant_choices()])
+
+
+class RoleForm(forms.Form):
+    """Another role for somebody who works here."""
+
+    role = forms.ChoiceField(label=_("Role"), choices=roles.tenant_choices)
+
+
+class AcceptForm(forms.Form):
+    """A name and a password for the account that an invitation makes."""
+
+    name = forms.CharField(label=_("Your name"), max_length=80)
+    password = forms.CharField(
+        label=_("Password"), strip=False, widget=forms.PasswordInput(attrs={"autocomplete": "new-password"})
+    )
+
+    def __init__(self, *args: object, email: str, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.email = email
+        self.fields["password"].help_text = password_validators_help_text_html()
+
+    def clean_password(self) -> str:
+        password: str = self.cleaned_data["password"]
+        validate_password(password, User(email=self.email, name=self.cleaned_data.get("name", "")))
+        return password

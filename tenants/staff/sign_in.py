@@ -1,0 +1,40 @@
+"""allauth's forms of signing in, in the portal's words: one way to a forgotten password, no placeholders as labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.forms import LoginForm, ReauthenticateForm, ResetPasswordForm
+from django.utils.translation import gettext_lazy as _
+
+
+def _plain(field: Any, label: Any) -> None:
+    field.label, field.help_text = label, ""
+    field.widget.attrs.pop("placeholder", None)
+
+
+class SignInForm(LoginForm):  # type: ignore[misc]
+    """Address and password; the page offers passkeys and the forgotten password itself."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _plain(self.fields["login"], _("E-mail address"))
+        _plain(self.fields["password"], _("Password"))
+        if "remember" in self.fields:
+            _plain(self.fields["remember"], _("Stay signed in on this device"))
+
+
+class ConfirmForm(ReauthenticateForm):  # type: ignore[misc]
+    """The password again, before doors, connections and secrets."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _plain(self.fields["password"], _("Password"))
+
+
+class ForgottenForm(ResetPasswordForm):  # type: ignore[misc]
+    """The address to which the way to a new password is sent."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _plain(self.fields["email"], _("E-mail address"))

@@ -1,0 +1,163 @@
+"""The staff page of a tenant, its roles page, and accepting an invitation."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
+
+from tenants import roles
+from tenants.access import Access, TenantRequest, tenant_view
+from tenants.models import Invitation, Staff, SupportSession, User
+from tenants.roles import Permission
+from tenants.staff import actions
+from tenants.staff.forms import AcceptForm, InviteForm, RoleForm
+
+
+def _page(request: TenantRequest, access: Access, form: InviteForm | None = None, status: int = 200) -> HttpResponse:
+    people = list(Staff.objects.filter(is_active=True).select_related("user").order_by("user__name", "user__email"))
+    invitations = Invitation.objects.filter(accepted_at=None, revoked_at=None).select_related("invited_by")
+    sessions = SupportSession.objects.select_related("user", "ended_by").order_by("-pk")
+    context = {
+        "people": [(person, roles.role(person.role), RoleForm(initial={"role": person.role})) for person in people],
+        "invitations": invitations.order_by("-pk"),
+        "form": form or InviteForm(),
+        "sessions": sessions[:10],
+        "may_manage": access.can(Permission.STAFF_MANAGE),
+        "may_end_support": access.can(Permission.SUPPORT_MANAGE),
+    }
+    return render(request, "tenants/staff/index.html", context, status=status)
+
+
+@tenant_view(Permission.STAFF_VIEW)
+def index(request: TenantRequest) -> HttpResponse:
+    return _page(request, request.access)
+
+
+@tenant_view(Permission.STAFF_MANAGE, methods=["POST"])
+def invite(request: TenantRequest) -> HttpResponse:
+    form = InviteForm(request.POST)
+    if not form.is_valid():
+        return _page(request, request.access, form, status=422)
+    try:
+        invited = actions.invite(access=request.access, **form.cleaned_data)
+    except actions.StaffError as refusal:
+        form.add_error("email", str(refusal))
+        return _page(request, request.access, form, status=422)
+    if invited.mailed:
+        messages.success(request, _("%(email)s was invited by mail.") % {"email": invited.invitation.email})
+    else:
+        text = _("The invitation of %(email)s stands, but the mail could not be sent. Invite again to send it anew.")
+        messages.error(request, text % {"email": invited.invitation.email})
+    return redirect("staff:index", request.tenant.slug)
+
+
+@tenant_view(Permission.STAFF_MANAGE, methods=["POST"])
+def uninvite(request: TenantRequest, pk: int) -> HttpResponse:
+    invitation = get_object_or_404(Invitation.objects.all(), pk=pk)
+    actions.revoke_invitation(access=request.access, invitation=invitation)
+    messages.success(request, _("The invitation was taken back."))
+    return redirect("staff:index", request.tenant.slug)
+
+
+@tenant_view(Permission.STAFF_MANAGE, methods=["POST"])
+def change_role(request: TenantRequest, pk: int) -> HttpResponse:
+    person = get_object_or_404(Staff.objects.filter(is_active=True), pk=pk)
+    form = RoleForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, _("Choose one of the roles. Nothing was changed."))
+        return redirect("staff:index", request.tenant.slug)
+    try:
+        actions.change_role(access=request.access, staff=person, role=form.cleaned_data["role"])
+        messages.success(request, _("The role was changed. It counts from the next click on."))
+    except actions.StaffError as refusal:
+        messages.error(request, str(refusal))
+    return redirect("staff:index", request.tenant.slug)
+
+
+@tenant_view(Permission.STAFF_MANAGE, methods=["GET", "POST"])
+def remove(request: TenantRequest, pk: int) -> HttpResponse:
+    """Asked for by a link, it asks first."""
+    person = get_object_or_404(Staff.objects.filter(is_active=True).select_related("user"), pk=pk)
+    if request.method != "POST":
+        return render(request, "components/confirm.html", _removal(request.access, person))
+    try:
+        actions.remove(access=request.access, staff=person)
+        messages.success(request, _("This person no longer has access. It counts from the next click on."))
+    except actions.StaffError as refusal:
+        messages.error(request, str(refusal))
+    return redirect("staff:index", request.tenant.slug)
+
+
+def _removal(access: Access, person: Staff) -> dict[str, object]:
+    return {
+        "heading": _("Remove %(name)s") % {"name": person.user},
+        "question": _("Take away all access of %(email)s to this tenant?") % {"email": person.user.email},
+        "consequences": [
+            _("It counts from the next click on, also where this person is signed in now."),
+            _("The account itself and what it did here, as the audit trail tells it, stay."),
+            _("An invitation brings this person back."),
+        ],
+        "submit": _("Remove"),
+        "danger": True,
+        "cancel": reverse("staff:index", args=[access.tenant.slug]),
+    }
+
+
+@tenant_view(Permission.TENANT_VIEW)
+def roles_page(request: TenantRequest) -> HttpResponse:
+    """The matrix of tenants.roles, with the reader's own role marked."""
+    context = {
+        "roles": roles.ROLES,
+        "own": request.access.role,
+        "rows": [(permission, [permission in role.permissions for role in roles.ROLES]) for permission in Permission],
+    }
+    return render(request, "tenants/staff/roles.html", context)
+
+
+@login_not_required
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Accept: with a new account, or as the account that is signed in with the invited address."""
+    if request.method not in {"GET", "HEAD", "POST"}:
+        return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
+    found = actions.open_invitation(token)
+    if found is None:
+        response = render(request, "tenants/staff/invitation_closed.html", status=404)
+    else:
+        response = _accept(request, found)
+    add_never_cache_headers(response)
+    response["Referrer-Policy"] = "no-referrer"  # the address is the key,
+    request.path = "/invitations/…/"  # and is not logged
+    return response
+
+
+def _accept(request: HttpRequest, found: Invitation) -> HttpResponse:
+    known = User.objects.filter(email=found.email).first()
+    user = request.user if request.user.is_authenticated else None
+    form = None if known else AcceptForm(request.POST or None, email=found.email)
+    context = {
+        "invitation": found,
+        "role": roles.role(found.role),
+        "form": form,
+        "known": known,
+        "fits": user == known,
+    }
+    ready = user == known if known else form is not None and form.is_valid()
+    if request.method != "POST" or not ready:
+        return render(
+            request, "tenants/staff/invitation.html", context, status=422 if request.method == "POST" else 200
+        )
+    try:
+        if form is None:
+            actions.accept(invitation=found, user=known)
+        else:
+            actions.accept(invitation=found, **form.cleaned_data)
+    except actions.StaffError as refusal:
+        messages.error(request, str(refusal))
+        return render(request, "tenants/staff/invitation.html", context, status=409)
+    messages.success(request, _("Welcome. You now work in %(tenant)s.") % {"tenant": found.tenant.name})
+    return redirect(found.tenant.get_absolute_url())

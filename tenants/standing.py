@@ -1,0 +1,33 @@
+"""Whether somebody still holds a permission, as a condition that a conditional UPDATE can carry.
+
+`tenants.access` answers the same question for a request; queued work asks it again, here, at the moment it leaves.
+"""
+
+from __future__ import annotations
+
+from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Now
+
+from tenants import roles
+from tenants.models import Staff, SupportSession
+from tenants.roles import Permission
+
+
+def holds_permission(permission: Permission | str, *, user: str = "by_id", tenant: str = "tenant_id") -> Q:
+    """True for rows whose person (column `user`) may do `permission` in the row's tenant (column `tenant`) now.
+
+    Staff come first; platform staff count only while a support session of theirs is open. Inside a tenant's scope.
+    """
+    granting = [role.name for role in roles.ROLES if Permission(permission) in role.permissions]
+    staff = Staff.objects.filter(
+        user_id=OuterRef(user), tenant_id=OuterRef(tenant), is_active=True, user__is_active=True
+    )
+    sessions = SupportSession.objects.filter(
+        user_id=OuterRef(user),
+        tenant_id=OuterRef(tenant),
+        ended_at=None,
+        expires_at__gt=Now(),
+        user__is_active=True,
+        user__platform_role__in=granting,
+    )
+    return Q(Exists(staff.filter(role__in=granting))) | (~Q(Exists(staff)) & Q(Exists(sessions)))

@@ -1,0 +1,77 @@
+"""Support sessions: platform staff inside a tenant, with a reason, for a limited time, in the tenant's sight."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from tenants import audit
+from tenants.access import Access
+from tenants.models import SupportSession, Tenant, User
+from tenants.roles import Permission
+from tenants.scope import tenant_scope
+
+MINUTES = (15, 30, 60, 120)
+
+
+class SupportRefused(Exception):
+    """The session cannot be opened. The text is for the person who asked."""
+
+
+def enter(*, tenant: Tenant, user: User, reason: str, minutes: int) -> SupportSession:
+    """Open a session, ending any other of the same person there. Raises SupportRefused."""
+    if not user.platform_role or not user.is_active:
+        raise SupportRefused(_("Support sessions are for platform staff."))
+    if minutes not in MINUTES or not reason.strip():
+        raise SupportRefused(_("A support session needs a reason and one of the offered time limits."))
+    now = timezone.now()
+    with tenant_scope(tenant), transaction.atomic():
+        if not Tenant.objects.select_for_update().get(pk=tenant.pk).support_allowed:
+            raise SupportRefused(_("The owner of this tenant does not allow support sessions at present."))
+        SupportSession.objects.filter(user=user, ended_at=None).update(ended_at=now, ended_by=user)
+        session = SupportSession.objects.create(
+            tenant=tenant,
+            user=user,
+            reason=reason.strip()[:200],
+            started_at=now,
+            expires_at=now + timedelta(minutes=minutes),
+        )
+        summary = f"{minutes} minutes: {session.reason}"
+        audit.record(
+            tenant=tenant, by=user, support_session=session, action="support.enter", target=f"support:{session.pk}",
+            summary=summary,
+        )  # fmt: skip
+    return session
+
+
+def end(*, access: Access, session: SupportSession) -> None:
+    """End a session: one's own, or any with the permission to manage support. Ending twice is harmless."""
+    if session.user_id != access.user.pk:
+        access.check(Permission.SUPPORT_MANAGE)
+    with transaction.atomic():
+        running = SupportSession.objects.filter(pk=session.pk, ended_at=None)
+        if running.update(ended_at=timezone.now(), ended_by=access.user):
+            _record(access, "support.end", f"support:{session.pk}", "")
+
+
+def allow(*, access: Access, allowed: bool) -> None:
+    """Let support in again, or refuse it: refusing ends every open session at once."""
+    access.check(Permission.SUPPORT_MANAGE)
+    with transaction.atomic():
+        tenant = Tenant.objects.select_for_update().get(pk=access.tenant.pk)
+        tenant.support_allowed = allowed
+        tenant.save(update_fields=["support_allowed"])
+        if not allowed:
+            SupportSession.objects.filter(ended_at=None).update(ended_at=timezone.now(), ended_by=access.user)
+        _record(access, "support.allow" if allowed else "support.refuse", "support", "")
+    access.tenant.support_allowed = allowed
+
+
+def _record(access: Access, action: str, target: str, summary: str) -> None:
+    audit.record(
+        tenant=access.tenant, by=access.user, support_session=access.support_session, action=action, target=target,
+        summary=summary,
+    )  # fmt: skip

@@ -1,0 +1,36 @@
+"""All tenants at a glance, for platform staff: names and the health of connections, nothing of their people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import Q
+
+from tenants.models import Connection, SupportSession, Tenant, User
+from tenants.scope import across_tenants
+
+SHOWN = 200
+
+
+@dataclass(frozen=True)
+class Row:
+    """One tenant: its connection, and the reader's own open support session there."""
+
+    tenant: Tenant
+    connection: Connection | None
+    session: SupportSession | None
+
+
+def board(user: User, text: str = "") -> list[Row]:
+    """At most 200 tenants by name, those whose connection is lost first; `text` narrows by name or address."""
+    tenants = Tenant.objects.select_related("environment").order_by("name", "pk")
+    if text:
+        tenants = tenants.filter(Q(name__icontains=text) | Q(slug__icontains=text))
+    with across_tenants("the board shows every tenant's connection to platform staff"):
+        connections = {row.tenant_id: row for row in Connection.objects_across_tenants.defer("service_settings")}
+        own = SupportSession.objects_across_tenants.filter(user=user, ended_at=None)
+        sessions = {session.tenant_id: session for session in own if session.is_open}
+    rows = [Row(tenant, connections.get(tenant.pk), sessions.get(tenant.pk)) for tenant in tenants]
+    broken = Connection.State.BROKEN
+    rows.sort(key=lambda row: row.connection is None or row.connection.state != broken)
+    return rows[:SHOWN]

@@ -1,0 +1,21 @@
+"""The form that opens a support session."""
+
+from __future__ import annotations
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from tenants.support.actions import MINUTES
+
+
+class EnterForm(forms.Form):
+    """Why, and for how long."""
+
+    reason = forms.CharField(
+        label=_("Reason"),
+        max_length=200,
+        help_text=_("The tenant's owner reads this. A ticket number helps."),
+    )
+    minutes = forms.TypedChoiceField(
+        label=_("Time limit"), coerce=int, initial=30, choices=[(n, _("%d minutes") % n) for n in MINUTES]
+    )

@@ -1,0 +1,9 @@
+from django.urls import path
+
+from tenants.support import views
+
+app_name = "support"
+urlpatterns = [
+    path("allow/", views.allow, name="allow"),
+    path("<int:pk>/end/", views.end, name="end"),
+]

@@ -1,0 +1,60 @@
+"""The platform's home, entering a tenant for support, and ending or refusing such visits."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+
+from tenants.access import SignedInRequest, TenantRequest, platform_view, tenant_view
+from tenants.models import SupportSession, Tenant
+from tenants.roles import PLATFORM_ROLES, Permission
+from tenants.support import actions
+from tenants.support.board import board
+from tenants.support.forms import EnterForm
+
+PLATFORM = [role.name for role in PLATFORM_ROLES]
+
+
+@platform_view(*PLATFORM)
+def home(request: SignedInRequest) -> HttpResponse:
+    text = request.GET.get("q", "")[:80]
+    return render(request, "tenants/platform/index.html", {"rows": board(request.user, text), "q": text})
+
+
+@platform_view(*PLATFORM, methods=["GET", "POST"])
+def enter(request: SignedInRequest, slug: str) -> HttpResponse:
+    tenant = get_object_or_404(Tenant, slug=slug)
+    form = EnterForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            actions.enter(tenant=tenant, user=request.user, **form.cleaned_data)
+            return redirect(tenant.get_absolute_url())
+        except actions.SupportRefused as refusal:
+            form.add_error(None, str(refusal))
+    status = 422 if request.method == "POST" else 200
+    return render(request, "tenants/platform/enter.html", {"form": form, "customer": tenant}, status=status)
+
+
+@tenant_view(Permission.TENANT_VIEW, methods=["POST"])
+def end(request: TenantRequest, pk: int) -> HttpResponse:
+    session = get_object_or_404(SupportSession.objects.all(), pk=pk)
+    actions.end(access=request.access, session=session)
+    messages.success(request, _("The support session was ended."))
+    if session.user_id == request.access.user.pk:
+        return redirect("platform:index")
+    return redirect("staff:index", request.tenant.slug)
+
+
+@tenant_view(Permission.SUPPORT_MANAGE, methods=["POST"])
+def allow(request: TenantRequest) -> HttpResponse:
+    allowed = request.POST.get("allowed") == "yes"
+    actions.allow(access=request.access, allowed=allowed)
+    messages.success(
+        request,
+        _("Support may enter again, with a reason and a time limit.")
+        if allowed
+        else _("Support is refused from now on. Open sessions were ended."),
+    )
+    return redirect("staff:index", request.tenant.slug)

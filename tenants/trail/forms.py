@@ -1,0 +1,35 @@
+"""The filter above the audit trail."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from tenants.trail.queries import Wanted
+
+
+class FilterForm(forms.Form):
+    """All optional. What cannot be read is said beside its field, and left out of the filter."""
+
+    action = forms.CharField(label=_("Action"), max_length=60, required=False)
+    person = forms.CharField(label=_("Person"), max_length=80, required=False)
+    target = forms.CharField(label=_("Target"), max_length=200, required=False)
+    since = forms.DateField(
+        label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    )
+    until = forms.DateField(
+        label=_("To"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    )
+    support_only = forms.BooleanField(label=_("Support sessions only"), required=False)
+
+    def clean_until(self) -> date | None:
+        until: date | None = self.cleaned_data["until"]
+        if until is not None and until.year >= date.max.year:
+            raise forms.ValidationError(_("Choose an earlier day."))
+        return until
+
+    def wanted(self) -> Wanted:
+        self.is_valid()
+        return Wanted(**{name: value for name, value in self.cleaned_data.items() if value})

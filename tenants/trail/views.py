@@ -1,0 +1,31 @@
+"""The audit trail of a tenant."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, render
+
+from tenants.access import TenantRequest, tenant_view
+from tenants.models import AuditEntry
+from tenants.roles import Permission
+from tenants.trail import queries
+from tenants.trail.changes import changes
+from tenants.trail.forms import FilterForm
+
+
+@tenant_view(Permission.AUDIT_VIEW)
+def index(request: TenantRequest) -> HttpResponse:
+    form = FilterForm(request.GET)
+    wanted = form.wanted()
+    page = queries.page(wanted, request.GET.get("after", ""))
+    query = request.GET.copy()
+    query["after"] = page.next
+    filtered = wanted != queries.Wanted() or bool(form.errors)
+    context = {"form": form, "page": page, "next": query.urlencode() if page.next else "", "filtered": filtered}
+    return render(request, "tenants/trail/index.html", context)
+
+
+@tenant_view(Permission.AUDIT_VIEW)
+def entry(request: TenantRequest, pk: int) -> HttpResponse:
+    found = get_object_or_404(AuditEntry.objects.select_related("by", "support_session__user"), pk=pk)
+    return render(request, "tenants/trail/entry.html", {"entry": found, "changes": changes(found)})

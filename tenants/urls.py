@@ -1,0 +1,12 @@
+"""This app's pages that belong to no tenant, included at the root of the site."""
+
+from django.urls import include, path
+
+from tenants.connections.views import callback
+from tenants.staff.views import invitation
+
+urlpatterns = [
+    path("platform/", include("tenants.support.platform_urls")),
+    path("oauth/<slug:environment>/callback/", callback, name="oauth_callback"),
+    path("invitations/<str:token>/", invitation, name="invitation"),
+]
