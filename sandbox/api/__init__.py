@@ -1,0 +1,1 @@
+"""The operations of the specification, one handler each, routed from accessapi's table."""

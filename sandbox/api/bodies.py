@@ -1,0 +1,106 @@
+"""Bodies, checked by accessapi's request models: what the specification limits is refused by name."""
+
+from collections.abc import Collection
+from email.errors import MessageError
+from io import BytesIO
+from typing import Any
+
+from django.http.multipartparser import MultiPartParser, MultiPartParserError
+from pydantic import ValidationError
+
+from accessapi import limits
+from accessapi.resources.registry import QUERIES, REQUESTS
+from sandbox.catalogue import CATALOGUE
+
+from .call import Call
+from .faults import Fault, invalid
+
+#: How the files begin, and what stands at their end.
+_IMAGES = {
+    "image/jpeg": (b"\xff\xd8\xff", b"\xff\xd9"),
+    "image/png": (b"\x89PNG\r\n\x1a\n", b"IEND"),
+}
+
+
+def checked(call: Call) -> dict[str, Any]:
+    """The JSON body, as the operation's model has it, with the keys that were given.
+
+    Raises Fault 40002 naming the first field that is wrong.
+    """
+    body = call.json()
+    if call.operation.name == "update_member":
+        _read_removal(body)
+    if call.operation.name == "bulk_update_members" and isinstance(body.get("members"), list):
+        for item in body["members"]:
+            if isinstance(item, dict):
+                _read_removal(item)
+    try:
+        return REQUESTS[call.operation.name].model_validate(body).wire()
+    except ValidationError as error:
+        raise _fault(error) from None
+
+
+def queried(call: Call) -> Any:
+    """The query, as the operation's model has it. Raises Fault 40002 naming the first parameter that is wrong."""
+    model = QUERIES[call.operation.name]
+    try:
+        return model.model_validate(call.query(*model.model_fields))
+    except ValidationError as error:
+        raise _fault(error) from None
+
+
+def image(call: Call) -> bytes:
+    """A face image: a JPEG of at most 2 MB, raw or in a form as the shapes say. Raises Fault 40002."""
+    return _image(call, {"image/jpeg"}, "image: not a JPEG")[0]
+
+
+def picture(call: Call) -> tuple[bytes, str]:
+    """A profile image and its content type: a JPEG or PNG, as large as a face image may be (assumed).
+
+    Raises Fault 40002.
+    """
+    return _image(call, set(_IMAGES), "image: neither JPEG nor PNG")
+
+
+def _image(call: Call, kinds: Collection[str], wrong: str) -> tuple[bytes, str]:
+    content = _uploaded(call)
+    if len(content) > limits.FACE_IMAGE_MAX:
+        raise invalid(f"image: larger than {limits.FACE_IMAGE_MAX} bytes")
+    # Judged by what is in the file, whatever its name or declared type says.
+    for kind in kinds:
+        start, end = _IMAGES[kind]
+        if content.startswith(start) and end in content[-64:]:
+            return content, kind
+    raise invalid(wrong)
+
+
+def _uploaded(call: Call) -> bytes:
+    content = call.raw()
+    if CATALOGUE.shapes.image_body == "raw":
+        return content
+    meta = call.request.META | {"CONTENT_LENGTH": str(len(content))}
+    try:
+        _, files = MultiPartParser(meta, BytesIO(content), call.request.upload_handlers).parse()
+    except (MultiPartParserError, MessageError) as error:
+        raise invalid("body: not multipart/form-data") from error
+    field = CATALOGUE.shapes.image_field
+    if field not in files:
+        raise invalid(f"{field}: missing")
+    return bytes(files[field].read())
+
+
+def _read_removal(body: dict[str, Any]) -> None:
+    """Turns the environment's way of removing QR information into null, which the models know."""
+    removal = CATALOGUE.shapes.qr_removal
+    if "qrcode" not in body:
+        return
+    if body["qrcode"] == removal:
+        body["qrcode"] = None
+    elif body["qrcode"] is None:
+        raise invalid("qrcode: may not be null")
+
+
+def _fault(error: ValidationError) -> Fault:
+    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    field = ".".join(str(part) for part in first["loc"]) or "body"
+    return invalid(f"{field}: {first['msg']}")

@@ -1,0 +1,83 @@
+"""One call of the API while it is being answered."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest
+from gunicorn.http.errors import ParseException
+
+from accessapi import limits
+from accessapi.operations import Operation
+from sandbox.behaviour import Behaviour
+from sandbox.service.models import AccessToken, Tenant
+
+from .faults import TOO_LARGE, Fault, invalid, not_found
+
+
+@dataclass
+class Call:
+    """A call by a known token, with the parameters of its path."""
+
+    request: HttpRequest
+    operation: Operation
+    path: dict[str, str]
+    token: AccessToken
+    tenant: Tenant
+    behaviour: Behaviour
+    at: datetime
+
+    def query(self, *allowed: str) -> dict[str, str]:
+        """The query's parameters. Raises 40002 for one that is unknown or repeated."""
+        found = {}
+        for name in self.request.GET:
+            values = self.request.GET.getlist(name)
+            if name not in allowed:
+                raise invalid(f"{name[:60]}: unknown parameter")
+            if len(values) > 1:
+                raise invalid(f"{name}: repeated")
+            if "\0" in values[0]:
+                raise invalid(f"{name}: characters that cannot be used")
+            found[name] = values[0]
+        return found
+
+    def identifier(self, name: str) -> str:
+        """An identifier of the path. Raises 404 for what PostgreSQL cannot hold and so cannot exist."""
+        if "\0" in (value := self.path[name]):
+            raise not_found(name)
+        return value
+
+    def raw(self) -> bytes:
+        """The body. Raises 413 above 4 MB, and 40002 for one that breaks off or is wrongly cut into pieces."""
+        stream = self.request.environ["wsgi.input"]
+        try:
+            body = stream.read(limits.BULK_BODY_MAX + 1)
+        except (OSError, ParseException):
+            raise invalid("body: cannot be read") from None
+        if len(body) <= limits.BULK_BODY_MAX:
+            return body
+        raise Fault(413, TOO_LARGE, f"the body is larger than {limits.BULK_BODY_MAX} bytes")
+
+    def json(self) -> dict[str, Any]:
+        """The body as a JSON object. Raises 40002 when it is none."""
+        try:
+            value = json.loads(self.raw().decode(), object_pairs_hook=_once, parse_constant=_refuse)
+        except UnicodeDecodeError:
+            raise invalid("body: not UTF-8") from None
+        except (ValueError, RecursionError) as error:
+            raise invalid(f"body: not JSON ({str(error)[:100]})") from None
+        if not isinstance(value, dict):
+            raise invalid("body: must be an object")
+        return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is repeated")
+    return found
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")

@@ -1,0 +1,161 @@
+"""Operations 29 to 33: cameras."""
+
+import base64
+from datetime import datetime, timedelta
+from typing import Any
+
+from accessapi import limits
+from sandbox import clock
+from sandbox.cameras import addresses, media, usage, witness
+from sandbox.cameras.addresses import Grant
+from sandbox.catalogue import CATALOGUE
+from sandbox.service.models import Camera, History
+
+from .bodies import queried
+from .call import Call
+from .faults import CAMERA_AWAY, NO_VIDEO, VIDEO_LATER, Fault, invalid, not_found
+
+#: Seconds of a log's video, before and after it.
+_BEFORE, _AFTER = 7, 8
+_KEPT = timedelta(days=limits.VIDEO_RETENTION_DAYS)
+
+
+def camera_usage(call: Call) -> dict[str, Any]:
+    """Seconds of video that were fetched in this calendar month (both assumed), with the tenant's limits.
+
+    A fetch counts once, with the share of the file that was sent. At a limit, sessions, segments and downloads are
+    refused (403, 40306, assumed).
+    """
+    call.query()
+    use = usage.current(call.tenant, call.at)
+    return {
+        "since": clock.wire(use.since),
+        "until": clock.wire(use.until),
+        "tenant_streaming_total": round(use.streamed, 1),
+        "tenant_streaming_limit": call.behaviour.streaming_limit,
+        "tenant_download_total": round(use.downloaded, 1),
+        "tenant_download_limit": call.behaviour.download_limit,
+    }
+
+
+def camera_snapshots(call: Call) -> dict[str, Any]:
+    """Shows each camera's picture of now, or of a moment within 90 days, as the address of a JPEG or, by the shapes, as
+    base64; empty for a camera that is not connected (all assumed).
+
+    An unknown camera refuses the whole call, and so does a moment still to come.
+    """
+    query = queried(call)
+    at = query.datetime or call.at
+    _recorded(at, call.at, "datetime")
+    wanted = list(dict.fromkeys(query.cameras_list.split(",")))
+    rows = Camera.objects.select_related("door").filter(tenant=call.tenant, camera_id__in=wanted)
+    cameras = {row.camera_id: row for row in rows}
+    if len(cameras) < len(wanted):
+        raise not_found("camera_id")
+    return {"cameras": [{"camera_id": name, "snapshot": _snapshot(call, cameras[name], at)} for name in wanted]}
+
+
+def camera_streaming(call: Call) -> dict[str, Any]:
+    """Gives the address of an HLS playlist that is good for an hour: live, or on demand from `since` for ten minutes at
+    most; without `until`, ten minutes or until now (assumed).
+
+    `until` needs an earlier `since`, and `since` lies within the last 90 days. A camera that is not connected is
+    refused (409, 40904, assumed).
+    """
+    query = queried(call)
+    camera = _camera(call)
+    if query.until and not query.since:
+        raise invalid("until: needs since")
+    if query.since:
+        _recorded(query.since, call.at, "since")
+        if query.until and query.until <= query.since:
+            raise invalid("until: must be after since")
+    _connected(camera)
+    usage.check(call.tenant, "streamed", call.behaviour, call.at)
+    since, until, file = 0, 0, addresses.LIVE
+    if query.since:
+        since, file = int(query.since.timestamp()), addresses.RECORDING
+        until = min(since + limits.STREAMING_SECONDS_MAX, int((query.until or call.at).timestamp()))
+        # What has not happened yet is not recorded.
+        until = max(since + 1, min(until, int(call.at.timestamp())))
+    grant = _grant(call, camera, file, since, until)
+    return {
+        "camera_id": camera.camera_id,
+        "streaming_url": addresses.address(call.request, grant),
+        "playback_type": "on_demand" if query.since else "live",
+        "expires_at": clock.wire(datetime.fromtimestamp(grant.expires, clock.SERVICE_ZONE)),
+    }
+
+
+def camera_status(call: Call) -> dict[str, Any]:
+    """Shows whether the camera is connected, and whether somebody fetched video of it in the last ten seconds."""
+    call.query()
+    camera = _camera(call)
+    return {"is_connected": camera.is_connected, "is_streaming": media.is_streaming(camera, call.at)}
+
+
+def history_video(call: Call) -> dict[str, Any]:
+    """Gives the address of an MP4 of 15 seconds around the log, of the camera at its door, from `video_lag_seconds`
+    after the log on; before that 404, 40402 (assumed): ask again.
+
+    Without a camera at the door, and 90 days after the log, there is none (404, 40403, assumed).
+    """
+    call.query()
+    logs = History.objects.filter(tenant=call.tenant, at__lte=call.at, held_by="")
+    history = logs.filter(history_id=call.identifier("history_id")).first()
+    if history is None:
+        raise not_found("history_id")
+    camera = witness.watching(history)
+    if camera is None or history.at < call.at - _KEPT:
+        raise Fault(404, NO_VIDEO, "there is no video of this log")
+    if call.at < history.at + timedelta(seconds=call.behaviour.video_lag_seconds):
+        raise Fault(404, VIDEO_LATER, "the video is not there yet: ask again in some seconds")
+    _connected(camera)
+    usage.check(call.tenant, "downloaded", call.behaviour, call.at)
+    at = int(history.at.timestamp())
+    grant = _grant(call, camera, addresses.VIDEO, at - _BEFORE, at + _AFTER)
+    return {"camera_name": camera.name, "video_url": addresses.address(call.request, grant)}
+
+
+def _camera(call: Call) -> Camera:
+    rows = Camera.objects.select_related("door").filter(tenant=call.tenant)
+    found = rows.filter(camera_id=call.identifier("camera_id")).first()
+    if found is None:
+        raise not_found("camera_id")
+    return found
+
+
+def _connected(camera: Camera) -> None:
+    if not camera.is_connected:
+        raise Fault(409, CAMERA_AWAY, "the camera is not connected")
+
+
+def _recorded(moment: datetime, now: datetime, name: str) -> None:
+    """Raises 40002 for a moment of which there is no recording."""
+    if moment > now:
+        raise invalid(f"{name}: lies in the future")
+    if moment < now - _KEPT:
+        raise invalid(f"{name}: recordings are kept for {limits.VIDEO_RETENTION_DAYS} days")
+
+
+def _grant(call: Call, camera: Camera, file: str, since: int, until: int) -> Grant:
+    expires = int(call.at.timestamp() + call.behaviour.media_seconds)
+    return Grant(call.tenant.tenant_id, camera.camera_id, file, since, until, expires)
+
+
+def _snapshot(call: Call, camera: Camera, at: datetime) -> str:
+    if not camera.is_connected:
+        return ""
+    second = int(at.timestamp())
+    if CATALOGUE.shapes.snapshot == "base64":
+        return base64.b64encode(media.snapshot(camera, second)).decode()
+    return addresses.address(call.request, _grant(call, camera, addresses.SNAPSHOT, second, second))
+
+
+HANDLERS = {
+    "camera_usage": camera_usage,
+    "camera_snapshots": camera_snapshots,
+    "camera_streaming": camera_streaming,
+    "camera_status": camera_status,
+    "history_video": history_video,
+}

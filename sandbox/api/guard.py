@@ -1,0 +1,74 @@
+"""The last word on errors: nothing that programs talk to ever answers with a page."""
+
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from http import HTTPStatus
+
+from django.core.exceptions import BadRequest, DisallowedHost, SuspiciousOperation
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.multipartparser import MultiPartParserError
+from gunicorn.http.errors import ParseException
+
+from .faults import FAILED, INVALID, NOT_FOUND, Fault
+
+#: How much of a body that nobody wants is still read, and in pieces of what size.
+_DRAIN, _CHUNK = 64 << 20, 1 << 16
+
+log = logging.getLogger(__name__)
+
+
+class Guard:
+    """Turns whatever a view failed to handle into the service's error body."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        # Every address, not only those that build links: a name that merely points here must not reach the console.
+        try:
+            request.get_host()
+            response = self.get_response(request)
+        except DisallowedHost:
+            response = respond(Fault(400, INVALID, "Host is not one of SANDBOX_HOSTS"))
+        _drain(request)
+        return response
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse:
+        """A view raised: a fault is answered as it says, anything else is ours and logged."""
+        if isinstance(error, Fault):
+            return respond(error)
+        if isinstance(error, (SuspiciousOperation, BadRequest, MultiPartParserError)):
+            return bad_request(request, error)
+        log.exception("%s %s failed", request.method, request.path)
+        return server_error(request)
+
+
+def _drain(request: HttpRequest) -> None:
+    """Reads what a refusal left of the body: unread, it would cost the client the answer and the connection."""
+    stream, left = request.environ["wsgi.input"], _DRAIN
+    # A body that breaks off, or is wrongly cut into pieces, has nothing more to read.
+    with suppress(OSError, ParseException):
+        while left > 0 and (chunk := stream.read(_CHUNK)):
+            left -= len(chunk)
+
+
+def respond(fault: Fault) -> JsonResponse:
+    """The fault as an answer."""
+    return JsonResponse(fault.body(), status=fault.status)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return respond(Fault(400, INVALID, "the request is malformed"))
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return respond(Fault(403, "40300", HTTPStatus.FORBIDDEN.phrase))
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return respond(Fault(404, NOT_FOUND, "no such operation"))
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    return respond(Fault(500, FAILED, "the service failed"))

@@ -1,0 +1,99 @@
+"""Operations 19 to 22: guests."""
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from sandbox import clock
+from sandbox.engine import guests
+from sandbox.engine.desk import locked
+from sandbox.service.models import Guest
+
+from . import paging
+from .bodies import checked
+from .call import Call
+from .faults import not_found
+
+#: What the list shows of everybody, and what the parameter `fields` may name besides (assumed: all that the
+#: specification shows in the list's answer).
+_LISTED = ("guest_id", "guest_name")
+_FIELDS: dict[str, Callable[[Guest], Any]] = {
+    "guest_id": lambda guest: guest.guest_id,
+    "guest_name": lambda guest: guest.name,
+    "email": lambda guest: guest.email,
+    "use_date_start": lambda guest: clock.wire(guest.use_date_start),
+    "use_date_end": lambda guest: clock.wire(guest.use_date_end),
+    "key_return_date_end": lambda guest: clock.wire(guests.key_return_date_end(guest)),
+    "is_for_reserve": lambda guest: guest.is_for_reserve,
+}
+_RIGHTS = {"devices_pass": guests.devices_pass, "keys_pass": guests.keys_pass}
+
+
+def list_guests(call: Call) -> dict[str, Any]:
+    """Guests in the order of their creation, with identifier and name, and whatever `fields` adds.
+
+    Whose week after the end is over is gone. `fields` may name what the specification shows in this list (assumed).
+    """
+    query = call.query("limit", "last_evaluated_key", "fields")
+    wanted = paging.page(call, query)
+    named = {*_LISTED, *paging.fields(query, _FIELDS)}
+    rows = Guest.objects.filter(tenant=call.tenant, id__gt=wanted.after).defer("areas", "keys").order_by("id")
+    shown, more = paging.cut(list(rows[: wanted.size + 1]), wanted)
+    answer: dict[str, Any] = {"guests": [_record(guest, named) for guest in shown]}
+    if more:
+        answer["last_evaluated_key"] = wanted.cursor(shown[-1].pk)
+    return answer
+
+
+def create_guest(call: Call) -> dict[str, Any]:
+    """Creates a guest. With an e-mail address a QR code is issued and a mail with it and the remarks is kept to be read
+    (nobody is written to); with `qrcode_data` that code is the guest's, unless somebody of the tenant has it already.
+
+    Areas need the door contract; keys need the key-box contract and the box's setting for guest keys.
+    """
+    call.query()
+    body = checked(call)
+    with locked(call.tenant):
+        guest = guests.create(call.tenant, body, call.at)
+    return _record(guest, _LISTED)
+
+
+def read_guest(call: Call) -> dict[str, Any]:
+    """Shows a guest with the permissions that follow from areas and keys, as far as the tenant's contracts go."""
+    call.query()
+    guest = _guest(call)
+    record = _record(guest, _FIELDS) | {"qrcode_data": guest.qr_data, "remarks": guest.remarks}
+    rights = {name: compute(guest) for name, compute in _RIGHTS.items()}
+    return record | {name: value for name, value in rights.items() if value is not None}
+
+
+def update_guest(call: Call) -> dict[str, Any]:
+    """Changes what the body names and leaves the rest; a list of areas or keys replaces the one before.
+
+    No mail goes out again, and a code that somebody else of the tenant has is refused (both assumed).
+    """
+    call.query()
+    body = checked(call)
+    with locked(call.tenant):
+        guest = _guest(call)
+        guests.update(guest, body)
+    return _record(guest, _LISTED)
+
+
+def _guest(call: Call) -> Guest:
+    rows = Guest.objects.select_related("tenant").filter(tenant=call.tenant)
+    guest = rows.filter(guest_id=call.identifier("guest_id")).first()
+    if guest is None:
+        raise not_found("guest_id")
+    return guest
+
+
+def _record(guest: Guest, names: Collection[str]) -> dict[str, Any]:
+    return {name: show(guest) for name, show in _FIELDS.items() if name in names}
+
+
+HANDLERS = {
+    "list_guests": list_guests,
+    "create_guest": create_guest,
+    "read_guest": read_guest,
+    "update_guest": update_guest,
+}

@@ -1,0 +1,88 @@
+"""Operation 23: histories."""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from pydantic import ValidationError
+
+from accessapi import limits
+from accessapi.resources.queries import HistoriesQuery
+from sandbox import clock
+from sandbox.service.models import History
+
+from . import paging
+from .call import Call
+from .faults import invalid
+
+#: What is shown unless `fields` chooses among it (assumed: nothing else can be named).
+_FIELDS = ("history_id", "datetime", "status", "category", "_content", "member", "device")
+_NOBODY = {"id": "", "name": "", "_type": "", "data": "", "label": "", "attribute": ""}
+_NOTHING: dict[str, Any] = {"id": "", "name": "", "module": "", "units": []}
+_LAST_OF_SECOND = timedelta(microseconds=999_999)
+
+
+def list_histories(call: Call) -> dict[str, Any]:
+    """Records of the last year up to now, by their moment. A record that arrives late takes its place by the moment at
+    which it happened, so a page may miss it; whoever must not miss any reads the time before once more.
+
+    `fields` chooses among the default names; history_id is always there (assumed). Records without a person or device
+    show empty texts there.
+    """
+    query = call.query("limit", "offset", "since", "until", "sort", "fields", "last_evaluated_key")
+    wanted = paging.page(call, query)
+    named = paging.fields(query, _FIELDS) or _FIELDS
+    rows = _rows(call, _checked(query), wanted.after)
+    # Later pages begin where the one before ended: what was to be skipped lies before it.
+    first = 0 if wanted.after else paging.whole(query, "offset", 0, 0, limits.HISTORY_OFFSET_MAX)
+    shown, more = paging.cut(list(rows[first : first + wanted.size + 1]), wanted)
+    answer: dict[str, Any] = {"histories": [_record(row, named) for row in shown]}
+    if more:
+        answer["last_evaluated_key"] = wanted.cursor([shown[-1].at.isoformat(), shown[-1].pk])
+    return answer
+
+
+def _checked(query: dict[str, str]) -> HistoriesQuery:
+    given = {name: query[name] for name in ("since", "until", "sort") if name in query}
+    try:
+        return HistoriesQuery.model_validate(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        raise invalid(f"{first['loc'][0]}: {first['msg']}") from None
+
+
+def _rows(call: Call, query: HistoriesQuery, after: Any) -> QuerySet[History]:
+    """Both bounds are inclusive, by whole seconds as the records show them."""
+    now = clock.now()
+    since = now - timedelta(days=limits.HISTORY_RETENTION_DAYS)
+    if query.since is not None:
+        since = max(since, query.since)
+    until = now if query.until is None or query.until >= now else min(now, query.until + _LAST_OF_SECOND)
+    rows = History.objects.filter(tenant=call.tenant, held_by="", at__gte=since, at__lte=until)
+    rows = rows.order_by("at", "id") if query.sort == "asc" else rows.order_by("-at", "-id")
+    return rows.filter(*_beyond(after, query.sort)) if after else rows
+
+
+def _beyond(after: list[Any], sort: str) -> tuple[Q, Q]:
+    """Only what follows the record (moment, id). The first condition is for the index."""
+    at, pk = datetime.fromisoformat(after[0]), after[1]
+    if sort == "asc":
+        return Q(at__gte=at), Q(at__gt=at) | Q(id__gt=pk)
+    return Q(at__lte=at), Q(at__lt=at) | Q(id__lt=pk)
+
+
+def _record(row: History, named: Collection[str]) -> dict[str, Any]:
+    record = {
+        "history_id": row.history_id,
+        "datetime": clock.wire(row.at),
+        "status": row.status,
+        "category": row.category,
+        "_content": row.content,
+        "member": row.member or _NOBODY,
+        "device": row.device or _NOTHING,
+    }
+    return {name: value for name, value in record.items() if name in named or name == "history_id"}
+
+
+HANDLERS = {"list_histories": list_histories}

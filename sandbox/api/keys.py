@@ -1,0 +1,47 @@
+"""Operations 11 and 12: temporary key use and one-time QR codes."""
+
+from typing import Any
+
+from sandbox.engine import temporary, totp
+from sandbox.engine.desk import locked
+
+from .bodies import checked
+from .call import Call
+from .faults import invalid, setting_off
+from .members import member_of
+
+
+def temporary_use(call: Call) -> dict[str, Any]:
+    """Lets a member who holds permission use the keys named until the timer, counted from receipt, is over.
+
+    The box's setting for keys that are not normally used must be on. Boxes without power or connection are left out of
+    the answer and stay as they are. A later call for a key replaces the earlier one, so that 0 ends it (assumed).
+    """
+    call.query()
+    body = checked(call)
+    with locked(call.tenant):
+        sent = temporary.apply(call.tenant, member_of(call), body, call.at)
+    return {"sent_device_id_list": sent}
+
+
+def one_time_qr(call: Call) -> dict[str, Any]:
+    """Issues the QR code of this moment by RFC 6238 with the member's seed and timestep (published), valid for the rest
+    of the window. Members without one-time QR are refused.
+    """
+    version = call.query("version").get("version", totp.VERSION)
+    if version != totp.VERSION:
+        raise invalid(f"version: must be {totp.VERSION}")
+    member = member_of(call)
+    settings = member.detail.get("qrcode", {}).get("one_time_qr", {})
+    if not (settings.get("enabled") and member.totp_seed and member.qr_data):
+        raise setting_off("the member has no one-time QR")
+    code = totp.code(member.totp_seed, call.at, settings["timestep"])
+    return {
+        "member_id": member.member_id,
+        "one_time_qr_data": totp.write(member.qr_data, code),
+        "version": version,
+        "expiration_in_seconds": totp.seconds_left(call.at, settings["timestep"]),
+    }
+
+
+HANDLERS = {"temporary_use": temporary_use, "one_time_qr": one_time_qr}

@@ -1,0 +1,174 @@
+"""Operations 3 to 6, 8 to 10 and 13 to 15: members, their faces, and bulk requests."""
+
+from typing import Any
+
+from sandbox import files
+from sandbox.engine import bulk, faces
+from sandbox.engine.desk import Desk, locked
+from sandbox.service.models import Member, ProfileImage
+from sandbox.service.models.people import PLACE
+
+from . import paging
+from .bodies import checked, image
+from .call import Call
+from .faults import not_found
+
+#: What the list shows of everybody, and what the parameter `fields` may name. The specification gives the
+#: first set and card_data; which other names are allowed is not shown (assumed: those that the list has).
+_LISTED = (
+    "member_code",
+    "qrcode",
+    "face_data",
+    "use_date_start",
+    "use_date_end",
+    "membergroup_id",
+    "membergroup_name",
+)
+_RIGHTS = {"devices_pass": "door", "keys_pass": "key_box"}
+_FIELDS = {"member_id", "member_name", "card_data", *_LISTED}
+
+
+def list_members(call: Call) -> dict[str, Any]:
+    """Pages through the members in the order of their creation, without rights; `fields` adds `card_data` (assumed:
+    it may also name what the list shows anyway, and nothing else).
+    """
+    query = call.query("limit", "last_evaluated_key", "fields")
+    wanted = paging.page(call, query)
+    named = paging.fields(query, _FIELDS)
+    rows = Member.objects.annotate(place=PLACE).filter(tenant=call.tenant, place__gt=wanted.after).order_by("place")
+    found = rows.values_list("id", "listed", "card_data", "group__membergroup_id", "group__name")
+    shown, more = paging.cut(list(found[: wanted.size + 1]), wanted)
+    members = []
+    for _, listed, card_data, group_id, group_name in shown:
+        listed |= {"membergroup_id": group_id, "membergroup_name": group_name}
+        if card_data is not None and "card_data" in named:
+            listed["card_data"] = card_data
+        members.append(listed)
+    answer: dict[str, Any] = {"members": members}
+    if more:
+        answer["last_evaluated_key"] = wanted.cursor(shown[-1][0])
+    return answer
+
+
+def create_member(call: Call) -> dict[str, Any]:
+    """Creates the member and gives it an identifier; QR codes and rights need their contract, groups, areas and key
+    boxes that are named must exist, and a card belongs to one member of the tenant (40901).
+    """
+    call.query()
+    body = checked(call)
+    with locked(call.tenant):
+        desk = Desk(call.tenant, [body])
+        member = desk.create(body)
+        desk.save()
+    return _named(member)
+
+
+def read_member(call: Call) -> dict[str, Any]:
+    """The whole record with rights, privilege, account type and, where one-time QR is enabled, its seed. Rights that
+    were never given read as deny_all; rights without their contract are not shown.
+    """
+    call.query()
+    member = member_of(call)
+    # Rights that were never given equal deny_all (specification: Entry permissions, rule 1).
+    missing = {name: {"default_mode": "deny_all"} for name, contract in _RIGHTS.items() if call.tenant.has(contract)}
+    record = member.listed | missing | member.detail
+    record |= {"membergroup_id": member.group.membergroup_id, "membergroup_name": member.group.name}
+    if member.card_data is not None:
+        record["card_data"] = member.card_data
+    if token := ProfileImage.objects.filter(member=member).values_list("token", flat=True).first():
+        record["profile_image_url"] = files.profile_image_url(call.request, token)
+    return record
+
+
+def update_member(call: Call) -> dict[str, Any]:
+    """Changes what the body names and nothing else; rights are replaced whole, null ends a use period or removes the
+    QR code, and the rest is checked as on creation.
+    """
+    call.query()
+    body = checked(call)
+    with locked(call.tenant):
+        desk = Desk(call.tenant, [body])
+        member = desk.update(member_of(call), body)
+        desk.save()
+    return _named(member)
+
+
+def delete_member(call: Call) -> dict[str, Any]:
+    """Deletes the member for good, its face image and its card registration with it."""
+    call.query()
+    with locked(call.tenant):
+        desk = Desk(call.tenant, [])
+        desk.delete(member_of(call))
+        desk.save()
+    return {}
+
+
+def register_face_image(call: Call) -> dict[str, Any]:
+    """Takes a JPEG of at most 2 MB and registers it `face_seconds` later; one that is in use already ends in
+    `failed_registered`. Who has a face image must lose it first (409, 40902, assumed).
+    """
+    call.query()
+    picture = image(call)
+    with locked(call.tenant):
+        request = faces.register(call.tenant, member_of(call), picture, call.behaviour, call.at)
+    return {"request_id": request.request_id, "request_type": "face"}
+
+
+def delete_face_image(call: Call) -> dict[str, Any]:
+    """Deletes the face image at once; without one nothing happens (assumed)."""
+    call.query()
+    with locked(call.tenant):
+        faces.remove(member_of(call))
+    return {}
+
+
+def bulk_create_members(call: Call) -> dict[str, Any]:
+    """Accepts up to 1,000 members and creates them one after another at `bulk_seconds_per_member`, after every bulk
+    request that came before; what is wrong with one member fails that member alone.
+    """
+    return _bulk(call, "create")
+
+
+def bulk_update_members(call: Call) -> dict[str, Any]:
+    """Accepts up to 1,000 changes and works through them as bulk creation does; a card may be handed over within the
+    request.
+    """
+    return _bulk(call, "update")
+
+
+def bulk_delete_members(call: Call) -> dict[str, Any]:
+    """Accepts up to 1,000 identifiers and deletes them as bulk creation creates; an unknown one fails alone."""
+    return _bulk(call, "delete")
+
+
+def _bulk(call: Call, tag: str) -> dict[str, Any]:
+    call.query()
+    request = bulk.submit(call.tenant, tag, checked(call)["members"], call.behaviour, call.at)
+    return {"request_id": request.request_id, "request_type": "members_bulk"}
+
+
+def member_of(call: Call) -> Member:
+    """The member whom the path names. Raises 404."""
+    rows = Member.objects.select_related("group").filter(tenant=call.tenant)
+    member = rows.filter(member_id=call.identifier("member_id")).first()
+    if member is None:
+        raise not_found("member_id")
+    return member
+
+
+def _named(member: Member) -> dict[str, Any]:
+    return {"member_id": member.member_id, "member_name": member.listed["member_name"]}
+
+
+HANDLERS = {
+    "list_members": list_members,
+    "create_member": create_member,
+    "read_member": read_member,
+    "update_member": update_member,
+    "delete_member": delete_member,
+    "register_face_image": register_face_image,
+    "delete_face_image": delete_face_image,
+    "bulk_create_members": bulk_create_members,
+    "bulk_update_members": bulk_update_members,
+    "bulk_delete_members": bulk_delete_members,
+}

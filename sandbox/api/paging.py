@@ -1,0 +1,63 @@
+"""Cursor pagination (specification: Limits): opaque keys that repeat one query and no other."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from django.core import signing
+
+from accessapi import limits
+
+from .call import Call
+from .faults import invalid
+
+
+@dataclass(frozen=True)
+class Page:
+    """Which rows to answer with: `size` of them after the row with key `after` (0: the first ones), for `query`."""
+
+    size: int
+    after: Any
+    salt: str
+    query: dict[str, str]
+
+    def cursor(self, last: Any) -> str:
+        """The key that continues this query after the row `last`."""
+        return signing.dumps([last, sorted(self.query.items())], salt=self.salt, compress=True)
+
+
+def page(call: Call, query: dict[str, str]) -> Page:
+    """Reads limit and last_evaluated_key. Raises 40002, also when the rest of the query changed."""
+    size = whole(query, "limit", limits.PAGE_DEFAULT, limits.PAGE_MIN, limits.PAGE_MAX)
+    others = {name: value for name, value in query.items() if name != "last_evaluated_key"} | {"limit": str(size)}
+    salt = f"page|{call.tenant.tenant_id}|{call.operation.number}"
+    if "last_evaluated_key" not in query:
+        return Page(size, 0, salt, others)
+    try:
+        after, given = signing.loads(query["last_evaluated_key"], salt=salt)
+    except signing.BadSignature:
+        raise invalid("last_evaluated_key: not a key of this list") from None
+    if given != [list(pair) for pair in sorted(others.items())]:
+        raise invalid("last_evaluated_key: belongs to a query with other parameters")
+    return Page(size, after, salt, others)
+
+
+def whole(query: dict[str, str], name: str, default: int, least: int, most: int) -> int:
+    """A whole number between two bounds. Raises 40002."""
+    text = query.get(name, str(default))
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most):
+        raise invalid(f"{name}: must be a whole number from {least} to {most}")
+    return int(text)
+
+
+def fields(query: dict[str, str], allowed: Collection[str]) -> list[str]:
+    """What the parameter `fields` names, comma-separated. Raises 40002 for anything that is not allowed."""
+    named = query["fields"].split(",") if "fields" in query else []
+    if strange := [name for name in named if name not in allowed]:
+        raise invalid(f"fields: {strange[0][:40]} is not a field that can be added")
+    return named
+
+
+def cut(found: list[Any], wanted: Page) -> tuple[list[Any], bool]:
+    """The rows to show out of `size` + 1 that were fetched, and whether there are more."""
+    return found[: wanted.size], len(found) > wanted.size

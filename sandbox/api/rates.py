@@ -1,0 +1,63 @@
+"""Calls per token and class in a sliding window (specification: Limits), counted by one atomic statement."""
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import connection
+
+from accessapi.operations import CallClass
+from sandbox.behaviour import Behaviour
+
+# Concurrent calls of a token queue on its row: the expressions see the row as the call before left it.
+_TAKE = """
+INSERT INTO service_ratewindow AS w (token_id, call_class, hits, allowed)
+VALUES (%(token)s, %(class)s,
+        CASE WHEN %(limit)s > 0 THEN ARRAY[%(now)s]::float8[] ELSE ARRAY[]::float8[] END, %(limit)s > 0)
+ON CONFLICT (token_id, call_class) DO UPDATE SET
+    allowed = (SELECT count(*) < %(limit)s FROM unnest(w.hits) hit WHERE hit > %(now)s - %(window)s),
+    hits = (SELECT CASE WHEN count(*) < %(limit)s
+                        THEN coalesce(array_agg(hit ORDER BY hit), ARRAY[]::float8[]) || %(now)s::float8
+                        ELSE coalesce(array_agg(hit ORDER BY hit), ARRAY[]::float8[]) END
+            FROM unnest(w.hits) hit WHERE hit > %(now)s - %(window)s)
+RETURNING allowed, cardinality(hits), hits[greatest(cardinality(hits) - %(limit)s + 1, 1)]
+"""
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What is left of a token's window after this call; `reset` is given only while limited."""
+
+    allowed: bool
+    limit: int
+    remaining: int
+    reset: int | None
+
+    def headers(self) -> dict[str, str]:
+        """The rate headers of an answer."""
+        headers = {"X-Rate-Limit-Limit": str(self.limit), "X-Rate-Limit-Remaining": str(self.remaining)}
+        if self.reset is not None:
+            headers["X-Rate-Limit-Reset"] = str(self.reset)
+        return headers
+
+
+def take(token_id: int, call_class: CallClass, behaviour: Behaviour, at: datetime) -> Allowance:
+    """Counts one call if the window has room for it; correct for any number of threads and processes."""
+    limit = behaviour.device_limit if call_class is CallClass.DEVICE else behaviour.general_limit
+    if not behaviour.limited:
+        return Allowance(True, limit, limit, None)
+    values = {
+        "token": token_id,
+        "class": call_class.value,
+        "limit": limit,
+        "now": at.timestamp(),
+        "window": behaviour.window_seconds,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE, values)
+        allowed, used, oldest = cursor.fetchone()
+    if allowed:
+        return Allowance(True, limit, max(limit - used, 0), None)
+    # Room comes when the oldest of the last `limit` calls leaves the window.
+    frees_at = (oldest if oldest is not None else at.timestamp()) + behaviour.window_seconds
+    return Allowance(False, limit, 0, max(1, math.ceil(frees_at - at.timestamp())))

@@ -1,0 +1,30 @@
+"""From method and path to an operation, as the catalogue has them."""
+
+import re
+from collections.abc import Iterable
+from urllib.parse import unquote
+
+from accessapi.operations import CallClass, Operation
+
+_PARAMETER = re.compile(r"\{(\w+)\}")
+
+
+class Routes:
+    """Fixed segments win over parameters, so that an overridden path cannot be swallowed by another one."""
+
+    def __init__(self, operations: Iterable[Operation]) -> None:
+        rows = [row for row in operations if row.call_class is not CallClass.OAUTH]
+        rows.sort(key=lambda row: [part.startswith("{") for part in row.path.split("/")])
+        self._rows = [(row, re.compile(_pattern(row.path))) for row in rows]
+
+    def find(self, method: str, path: str) -> tuple[Operation, dict[str, str]] | None:
+        """The operation and its path parameters, decoded; `path` is the raw one of the request line."""
+        for row, pattern in self._rows:
+            if row.method == method and (match := pattern.fullmatch(path)):
+                return row, {name: unquote(value) for name, value in match.groupdict().items()}
+        return None
+
+
+def _pattern(path: str) -> str:
+    parts = _PARAMETER.split(path)
+    return "".join(f"(?P<{part}>[^/]+)" if index % 2 else re.escape(part) for index, part in enumerate(parts))

@@ -1,0 +1,28 @@
+"""Operations 1 and 2: the tenant and its webhook settings."""
+
+from typing import Any
+
+from .bodies import checked
+from .call import Call
+
+
+def get_tenant(call: Call) -> dict[str, Any]:
+    """The name, the holidays and the webhook settings of the tenant whose token it is, the secret token included."""
+    call.query()
+    tenant = call.tenant
+    return {
+        "tenant_id": tenant.tenant_id,
+        "tenant_name": tenant.name,
+        "settings": {"holiday": tenant.holiday, "webhook": tenant.webhook},
+    }
+
+
+def update_webhook(call: Call) -> dict[str, Any]:
+    """Keeps the settings and obeys them from the next log on; a secret token that is left out stays as it was."""
+    call.query()
+    call.tenant.webhook = call.tenant.webhook | checked(call)
+    call.tenant.save(update_fields=["webhook"])
+    return {}
+
+
+HANDLERS = {"get_tenant": get_tenant, "update_webhook": update_webhook}

@@ -1,0 +1,147 @@
+"""How the sandbox behaves where the specification leaves room: limits and paces, for all or per tenant."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sandbox import clock
+from sandbox.catalogue import CATALOGUE
+from sandbox.service.models import Settings
+
+#: Key of the row that holds for every tenant.
+EVERYBODY = ""
+#: How far the clock can be moved, in seconds: ten years.
+FARTHEST = 10 * 366 * 24 * 3600
+_WEEK = 7 * 24 * 3600
+#: No count or duration needs to be larger, and none may be infinite.
+_MOST = 1_000_000_000
+
+
+class Behaviour(BaseModel):
+    """Every switch with its default. Durations are seconds."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    general_limit: int = Field(CATALOGUE.limits.general, ge=0, le=_MOST)
+    device_limit: int = Field(CATALOGUE.limits.device, ge=0, le=_MOST)
+    window_seconds: float = Field(CATALOGUE.limits.window_seconds, gt=0, le=FARTHEST)
+    #: False: calls are not limited and not counted (for benches of other things).
+    limited: bool = True
+    bulk_seconds_per_member: float = Field(0.002, ge=0, le=60)
+    #: A bulk request that arrives now ends in `failed` after this many members.
+    bulk_fail_after: int | None = Field(None, ge=0, le=_MOST)
+    face_seconds: float = Field(2.0, ge=0, le=FARTHEST)
+    device_seconds: float = Field(1.0, ge=0, le=FARTHEST)
+    relock_seconds: float = Field(5.0, ge=0, le=FARTHEST)
+    mock_timeout_seconds: float = Field(10.0, ge=0, le=FARTHEST)
+    #: How long a door stands open after somebody was let in.
+    door_open_seconds: float = Field(3.0, ge=0, le=FARTHEST)
+    #: After this time a key that was taken returns by itself.
+    keys_return_seconds: float = Field(8 * 3600.0, ge=0, le=FARTHEST)
+    #: How many people pass a door or use a key by themselves.
+    passages_per_hour: float = Field(0.0, ge=0, le=3600)
+    #: Seconds of video that a tenant may watch and download in a month.
+    streaming_limit: float = Field(360_000.0, ge=0, le=_MOST)
+    download_limit: float = Field(36_000.0, ge=0, le=_MOST)
+    #: How long after a log its video appears, and how long an address of a picture or video is good.
+    video_lag_seconds: float = Field(8.0, ge=0, le=FARTHEST)
+    media_seconds: float = Field(3600.0, gt=0, le=_WEEK)
+    #: Whether the old token ends when it is reissued (the specification does not show it).
+    reissue_kills_old: bool = True
+    #: Seconds by which the clock was moved.
+    clock_offset: float = Field(0.0, ge=-FARTHEST, le=FARTHEST)
+    #: Waiting time before every answer of the API, after the work was done.
+    request_latency: float = Field(0.0, ge=0, le=120)
+
+
+class UnknownSetting(ValueError):
+    """A setting that does not exist or a value it cannot take; the text names it."""
+
+
+def of(tenant_id: str) -> Behaviour:
+    """The behaviour towards this tenant: its own settings over everybody's over the defaults."""
+    rows = dict(Settings.objects.filter(key__in=[EVERYBODY, tenant_id]).values_list("key", "values"))
+    return Behaviour.model_validate(rows.get(EVERYBODY, {}) | rows.get(tenant_id, {}))
+
+
+def clock_of(tenant_id: str) -> AbstractContextManager[None]:
+    """Within: the clock as this tenant has it."""
+    return clock.moved(of(tenant_id).clock_offset)
+
+
+@dataclass(frozen=True)
+class Clocks:
+    """How far the clocks stand from the real one, in seconds: everybody's, and of the tenants that have their own."""
+
+    everybody: float
+    own: dict[str, float]
+
+    def now(self, tenant_id: str) -> datetime:
+        """This moment as the tenant has it."""
+        return self._real() + timedelta(seconds=self.own.get(tenant_id, self.everybody))
+
+    def latest(self) -> datetime:
+        """This moment where the clock is farthest ahead."""
+        return self._real() + timedelta(seconds=max([self.everybody, *self.own.values()]))
+
+    @staticmethod
+    def _real() -> datetime:
+        with clock.moved(0):
+            return clock.now()
+
+
+def clocks() -> Clocks:
+    """Everybody's clocks at once."""
+    rows = dict(Settings.objects.filter(values__has_key="clock_offset").values_list("key", "values__clock_offset"))
+    return Clocks(rows.pop(EVERYBODY, 0.0), rows)
+
+
+def change(key: str, values: dict[str, Any]) -> None:
+    """Keeps `values` for this tenant, or for everybody; null returns a setting to its default.
+
+    Raises UnknownSetting.
+    """
+    try:
+        Behaviour.model_validate({name: value for name, value in values.items() if value is not None})
+        if strange := set(values) - set(Behaviour.model_fields):
+            raise UnknownSetting(f"no such setting: {', '.join(sorted(strange))}")
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise UnknownSetting(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from error
+    with _kept(key) as kept:
+        kept |= values
+
+
+def move_clock(key: str, *, seconds: float | None = None, at: datetime | None = None) -> None:
+    """Moves this tenant's clock, or everybody's, `seconds` onwards (back, if negative) or to the moment `at`.
+
+    With neither it goes back to where it is by default: a tenant's to everybody's, everybody's to the real time.
+    Raises UnknownSetting when it would be too far away.
+    """
+    with _kept(key) as kept:
+        offset: float | None = None
+        if seconds is not None:
+            offset = of(key).clock_offset + seconds
+        elif at is not None:
+            with clock.moved(0):
+                offset = (at - clock.now()).total_seconds()
+        if offset is not None and abs(offset) > FARTHEST:
+            raise UnknownSetting("the clock can be moved by ten years at most")
+        kept["clock_offset"] = offset
+
+
+@contextmanager
+def _kept(key: str) -> Iterator[dict[str, Any]]:
+    """The settings kept under this key, to be changed in place; nobody else changes them meanwhile."""
+    Settings.objects.get_or_create(key=key)
+    with transaction.atomic():
+        row = Settings.objects.select_for_update().get(key=key)
+        values = dict(row.values)
+        yield values
+        row.values = {name: value for name, value in values.items() if value is not None}
+        row.save()

@@ -1,0 +1,40 @@
+"""Addresses of media: signed, so that nobody can invent one, and good until a moment."""
+
+from dataclasses import astuple, dataclass
+
+from django.core.signing import BadSignature, Signer
+from django.http import HttpRequest
+
+from sandbox.api.faults import not_found
+
+SNAPSHOT, LIVE, RECORDING, VIDEO = "snapshot.jpg", "live.m3u8", "recording.m3u8", "video.mp4"
+_PLACE = "/files/cameras/"
+_signer = Signer(salt="sandbox.cameras")
+
+
+@dataclass(frozen=True)
+class Grant:
+    """What an address lets its owner fetch: pictures of a camera from `since` to `until`, seconds of the epoch.
+
+    `file` is one of the names above; segments lie beside their playlist. Good before the second `expires`.
+    """
+
+    tenant_id: str
+    camera_id: str
+    file: str
+    since: int
+    until: int
+    expires: int
+
+
+def address(request: HttpRequest, grant: Grant) -> str:
+    """Where the file is, as whoever asks reaches this service."""
+    return request.build_absolute_uri(f"{_PLACE}{_signer.sign_object(list(astuple(grant)))}/{grant.file}")
+
+
+def granted(token: str) -> Grant:
+    """What the token of an address grants. Raises not_found for one that was not signed here."""
+    try:
+        return Grant(*_signer.unsign_object(token))
+    except (BadSignature, ValueError):
+        raise not_found("file") from None

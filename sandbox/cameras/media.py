@@ -1,0 +1,135 @@
+"""Pictures and videos under /files/cameras/, for whoever has the address: pages of any origin may play them."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import partial
+
+from django.http import HttpRequest, HttpResponse
+
+from sandbox import behaviour, clock
+from sandbox.api.faults import ADDRESS_EXPIRED, CAMERA_AWAY, Fault, not_found
+from sandbox.api.guard import respond
+from sandbox.behaviour import Behaviour
+from sandbox.service.models import Camera
+
+from . import picture, playlists, usage, video, witness
+from .addresses import LIVE, RECORDING, SNAPSHOT, VIDEO, Grant, granted
+from .ranges import Part, part
+from .shared import Shared
+
+_PLAYLIST, _SEGMENT, _MP4 = "application/vnd.apple.mpegurl", "video/mp2t", "video/mp4"
+_segments, _clips = Shared(64), Shared(8)
+
+
+def file(request: HttpRequest, token: str, name: str) -> HttpResponse:
+    """GET: the file that the address grants, or a segment of it; errors in the service's words."""
+    try:
+        response = _answer(request, token, name)
+    except Fault as fault:
+        response = respond(fault)
+    response["Access-Control-Allow-Origin"] = "*"
+    response["Access-Control-Expose-Headers"] = "Content-Length, Content-Range"
+    response["Cross-Origin-Resource-Policy"] = "cross-origin"
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _answer(request: HttpRequest, token: str, name: str) -> HttpResponse:
+    if request.method == "OPTIONS":
+        allowed = {"Access-Control-Allow-Methods": "GET, HEAD, OPTIONS", "Access-Control-Allow-Headers": "Range"}
+        return HttpResponse(status=204, headers=allowed | {"Access-Control-Max-Age": "86400"})
+    if request.method not in {"GET", "HEAD"}:
+        raise Fault(405, "40500", "GET")
+    grant = granted(token)
+    ways = behaviour.of(grant.tenant_id)
+    with clock.moved(ways.clock_offset):
+        now = clock.now()
+        if now.timestamp() >= grant.expires:
+            raise Fault(410, ADDRESS_EXPIRED, "the address has expired")
+        return _file(request, grant, name, ways, now)
+
+
+def _file(request: HttpRequest, grant: Grant, name: str, ways: Behaviour, now: datetime) -> HttpResponse:
+    cameras = Camera.objects.select_related("door", "tenant")
+    camera = cameras.filter(tenant_id=grant.tenant_id, camera_id=grant.camera_id).first()
+    if camera is None:
+        raise not_found("file")
+    if not camera.is_connected:
+        raise Fault(409, CAMERA_AWAY, "the camera is not connected")
+    if name == grant.file == SNAPSHOT:
+        return _response(Part.whole(snapshot(camera, grant.since)), "image/jpeg")
+    if name == grant.file == VIDEO:
+        seconds = grant.until - grant.since
+        return _counted(request, camera, "downloaded", seconds, _clip(camera, grant.since, seconds), _MP4, ways, now)
+    if name == grant.file and name in {LIVE, RECORDING}:
+        usage.check(camera.tenant, "streamed", ways, now)
+        text = playlists.live(now) if name == LIVE else playlists.recording(grant.since, grant.until)
+        return _response(Part.whole(text.encode()), _PLAYLIST)
+    start = _start(name)
+    if grant.file == LIVE and playlists.is_live(start, now):
+        seconds = video.SEGMENT
+    elif grant.file == RECORDING and start in range(grant.since, grant.until, video.SEGMENT):
+        seconds = playlists.length(start, grant.until)
+    else:
+        raise not_found("file")
+    Camera.objects.filter(pk=camera.pk).update(watched_at=now)
+    return _counted(request, camera, "streamed", seconds, _segment(camera, start, seconds), _SEGMENT, ways, now)
+
+
+def snapshot(camera: Camera, at: int) -> bytes:
+    """The camera's picture at a second, as JPEG."""
+    seen = witness.arrivals(camera, at, at)
+    moment = datetime.fromtimestamp(at, clock.SERVICE_ZONE)
+    return picture.jpeg(picture.draw(witness.view(camera), moment, seen, picture.SNAPSHOT))
+
+
+def is_streaming(camera: Camera, now: datetime) -> bool:
+    """Whether somebody fetched some of its video in the last ten seconds."""
+    since = timedelta(seconds=5 * video.SEGMENT)
+    return camera.watched_at is not None and now - since < camera.watched_at <= now
+
+
+def _segment(camera: Camera, start: int, seconds: int) -> Callable[[], bytes]:
+    return partial(_made, _segments, video.segment, camera, start, seconds)
+
+
+def _clip(camera: Camera, start: int, seconds: int) -> Callable[[], bytes]:
+    return partial(_made, _clips, video.clip, camera, start, seconds)
+
+
+def _made(made: Shared, make: Callable[..., bytes], camera: Camera, start: int, seconds: int) -> bytes:
+    what = (witness.view(camera), start, seconds, witness.arrivals(camera, start, start + seconds))
+    return made.get((camera.tenant_id, *what), lambda: make(*what))
+
+
+def _counted(
+    request: HttpRequest,
+    camera: Camera,
+    kind: usage.Kind,
+    seconds: int,
+    make: Callable[[], bytes],
+    content_type: str,
+    ways: Behaviour,
+    now: datetime,
+) -> HttpResponse:
+    """The file, or the part of it that was asked for; what is sent counts, in seconds."""
+    usage.check(camera.tenant, kind, ways, now)
+    wanted = part(make(), request.headers.get("Range", ""), request.headers.get("If-Range", ""))
+    if request.method == "GET":
+        usage.take(camera.tenant_id, kind, seconds * wanted.share, ways, now)
+    return _response(wanted, content_type)
+
+
+def _response(wanted: Part, content_type: str) -> HttpResponse:
+    response = HttpResponse(wanted.content, content_type=content_type, status=wanted.status)
+    for name, value in wanted.headers().items():
+        response[name] = value
+    return response
+
+
+def _start(name: str) -> int:
+    stem, dot, kind = name.rpartition(".")
+    if kind != "ts" or not dot or not (stem.isascii() and stem.isdigit() and len(stem) < 13):
+        raise not_found("file")
+    return int(stem)

@@ -1,0 +1,149 @@
+"""People in front of a camera: where they are at a moment, and what they look like."""
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from random import Random
+
+from PIL import Image, ImageDraw
+
+from sandbox.cameras.canvas import Colour, shade
+from sandbox.cameras.scenes import SCENES
+from sandbox.cameras.scenes.scene import Doorway, Way
+
+#: Seconds somebody needs for the way to the door, stands at it, and needs at most for the way through it or back.
+APPROACH, PAUSE, AFTERWARDS = 5.0, 1.0, 8.0
+#: How long a door stays open after somebody was let in.
+OPEN = 3.0
+_PACE = 1.25
+_SLOT = 40
+_COATS: tuple[Colour, ...] = (
+    (40, 52, 78), (92, 96, 104), (132, 52, 52), (54, 88, 74), (196, 186, 168), (62, 60, 66), (84, 112, 150),
+    (168, 132, 78), (214, 214, 216),
+)  # fmt: skip
+_TROUSERS: tuple[Colour, ...] = ((38, 40, 48), (66, 68, 76), (96, 86, 74), (44, 58, 86))
+_HAIR: tuple[Colour, ...] = ((28, 24, 22), (44, 34, 28), (86, 64, 46), (120, 118, 116))
+_SKIN: tuple[Colour, ...] = ((236, 202, 174), (222, 184, 152), (206, 164, 130), (146, 104, 78))
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Somebody at the camera's door, at this moment (seconds of the epoch); they enter, or turn back."""
+
+    at: float
+    who: str
+    enters: bool
+
+
+@dataclass(frozen=True)
+class Passer:
+    """Somebody on their way: `steps` are (second, metres to the right, metres away)."""
+
+    who: str
+    steps: tuple[tuple[float, float, float], ...]
+
+    def place(self, at: float) -> tuple[float, float] | None:
+        """(to the right, away) at this moment; None when they are not there."""
+        for (start, *here), (end, *there) in pairwise(self.steps):
+            if start <= at < end:
+                share = (at - start) / (end - start)
+                return here[0] + (there[0] - here[0]) * share, here[1] + (there[1] - here[1]) * share
+        return None
+
+
+def passers(camera_id: str, scene: str, at: float, arrivals: tuple[Arrival, ...]) -> list[Passer]:
+    """Everybody in front of this camera at a moment: those at its door, and whoever crosses the room."""
+    found = [_at_the_door(SCENES[scene].doorway, arrival) for arrival in arrivals]
+    slot = int(at // _SLOT)
+    found += [passer for number in (slot - 1, slot) if (passer := _crossing(camera_id, scene, number))]
+    return [passer for passer in found if passer.place(at)]
+
+
+def is_open(at: float, arrivals: tuple[Arrival, ...]) -> bool:
+    """Whether the door stands open at a moment."""
+    return any(arrival.enters and 0 <= at - arrival.at - PAUSE < OPEN for arrival in arrivals)
+
+
+def _at_the_door(doorway: Doorway, arrival: Arrival) -> Passer:
+    steps = _timed(doorway.approach, arrival.at - APPROACH, APPROACH)
+    leaves = arrival.at + PAUSE
+    after = doorway.through if arrival.enters else tuple(reversed(doorway.approach))
+    return Passer(arrival.who, (*steps, *_timed(after, leaves, min(AFTERWARDS, _length(after) / _PACE))))
+
+
+def _crossing(camera_id: str, scene: str, slot: int) -> Passer | None:
+    """Who crosses the room in the slot-th 40 seconds: often by day, hardly ever at night."""
+    random = Random(f"{camera_id}|{slot}")  # noqa: S311 - the same slot shows the same person
+    hour = (slot * _SLOT / 3600 + 9) % 24
+    likely = 0.5 if 8 <= hour < 19 else 0.2 if 7 <= hour < 21 else 0.02
+    if random.random() >= likely:
+        return None
+    way = random.choice(SCENES[scene].ways)
+    if random.random() < 0.5:
+        way = tuple(reversed(way))
+    start = slot * _SLOT + random.uniform(0, _SLOT)
+    return Passer(f"{camera_id}|{slot}", _timed(way, start, _length(way) / random.uniform(0.9, 1.2) / _PACE))
+
+
+def _length(way: Way) -> float:
+    return sum(math.dist(here, there) for here, there in pairwise(way))
+
+
+def _timed(way: Way, start: float, seconds: float) -> tuple[tuple[float, float, float], ...]:
+    """The way at an even pace."""
+    lengths = [math.dist(here, there) for here, there in pairwise(way)]
+    steps, walked = [(start, *way[0])], 0.0
+    for length, there in zip(lengths, way[1:], strict=True):
+        walked += length
+        steps.append((start + seconds * walked / sum(lengths), *there))
+    return tuple(steps)
+
+
+def figure(who: str, at: float, size: float, bright: float, lateral: float, towards: bool) -> Image.Image:
+    """Somebody walking, on a transparent picture; `size` is pixels per metre, `lateral` how much they cross the view,
+    `towards` whether they show their face.
+
+    The picture is one metre wide and two high; their feet stand a tenth above its lower edge.
+    """
+    random = Random(who)  # noqa: S311 - the same person looks the same
+    coat, trousers, hair, skin = (random.choice(each) for each in (_COATS, _TROUSERS, _HAIR, _SKIN))
+    tall, phase = random.uniform(0.92, 1.06), at * 2 * math.pi / 1.05 + random.uniform(0, 6)
+    fine = 3 if size < 150 else 2
+    scale = size * fine
+    image = Image.new("RGBA", (max(4, round(scale)), max(8, round(2 * scale))), (*shade(coat, bright), 0))
+    draw = ImageDraw.Draw(image)
+
+    def point(across: float, up: float) -> tuple[float, float]:
+        return (0.5 + across * tall) * scale, (1.9 - up * tall) * scale
+
+    def limb(start: tuple[float, float], end: tuple[float, float], wide: float, colour: Colour) -> None:
+        tone = shade(colour, bright)
+        width = max(1, round(wide * scale))
+        draw.line([point(*start), point(*end)], tone, width)
+        for across, down in (point(*start), point(*end)):
+            draw.ellipse((across - width / 2, down - width / 2, across + width / 2, down + width / 2), tone)
+
+    swing = math.sin(phase)
+    for side in (-1, 1):
+        stride, lift = side * swing * 0.26 * lateral, max(0.0, side * swing) * 0.09 * (1 - lateral)
+        hip, foot = (side * 0.07, 0.86), (side * 0.08 + stride, 0.06 + lift)
+        knee = (side * 0.08 + stride * 0.45 + 0.03 * lateral, 0.46 + lift)
+        for start, end in ((hip, knee), (knee, foot)):
+            limb(start, end, 0.13, trousers if side < 0 else shade(trousers, 0.85))
+        limb((foot[0] - 0.02, foot[1] - 0.03), (foot[0] + 0.05 * lateral, foot[1] - 0.03), 0.09, (30, 28, 28))
+    for side in (-1, 1):
+        hand = (side * 0.25 - side * swing * 0.2 * lateral, 0.82 + side * swing * 0.05)
+        limb((side * 0.2, 1.36), hand, 0.09, shade(coat, 0.88))
+        limb(hand, (hand[0], hand[1] - 0.02), 0.08, skin)
+    body = [(-0.2, 1.42), (0.2, 1.42), (0.17, 0.8), (-0.17, 0.8)]
+    draw.polygon([point(*corner) for corner in body], shade(coat, bright))
+    limb((-0.16, 1.38), (0.16, 1.38), 0.1, coat)
+    limb((0, 1.44), (0, 1.5), 0.1, shade(skin, 0.9))
+    (across, down), radius = point(0, 1.6), 0.12 * tall * scale
+    draw.ellipse(
+        (across - radius * 0.9, down - radius * 1.1, across + radius * 0.9, down + radius), shade(hair, bright)
+    )
+    if towards:
+        face = (across - radius * 0.72, down - radius * 0.55, across + radius * 0.72, down + radius * 1.05)
+        draw.ellipse(face, shade(skin, bright))
+    return image.reduce(fine)

@@ -1,0 +1,154 @@
+"""One picture: a camera at a moment."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from io import BytesIO
+from random import Random
+
+from PIL import Image, ImageChops, ImageDraw, ImageFilter
+
+from sandbox.cameras.canvas import HEIGHT, WIDTH, Canvas, Lens
+from sandbox.cameras.captions import caption
+from sandbox.cameras.light import Light, light
+from sandbox.cameras.people import Arrival, Passer, figure, is_open, passers
+from sandbox.cameras.scenes import SCENES
+from sandbox.cameras.scenes.scene import Doorway
+
+#: How many times larger than a frame of a video a snapshot is.
+SNAPSHOT = 2
+#: Shapes are drawn this much larger and then made smaller: their edges become smooth.
+_FINE = 2
+_GREY = (1.0, 1.03, 0.98)
+
+
+@dataclass(frozen=True)
+class View:
+    """What pictures depend on besides the moment."""
+
+    camera_id: str
+    name: str
+    scene: str
+
+
+def draw(view: View, moment: datetime, arrivals: tuple[Arrival, ...] = (), enlarged: int = 1) -> Image.Image:
+    """The picture at this moment, in the moment's own zone; 640 by 360 pixels, or `enlarged` times as much."""
+    at = moment.timestamp()
+    scene = SCENES[view.scene]
+    now = light(moment, outdoors=scene.outdoors)
+    image = _room(view.camera_id, view.scene, now, is_open(at, arrivals), enlarged).copy()
+    lens = _lens(view.camera_id, view.scene)
+    # The furthest first, so that the nearer hide them.
+    seen = [
+        (place, passer) for passer in passers(view.camera_id, view.scene, at, arrivals) if (place := passer.place(at))
+    ]
+    for place, passer in sorted(seen, key=lambda each: -each[0][1]):
+        _walk(image, lens, scene.doorway, now, passer, place, at, enlarged)
+    if now.infrared:
+        image = _infrared(image)
+    size = 15 * enlarged
+    for text, left in ((view.name, True), (f"{moment:%Y-%m-%d %H:%M:%S}", False)):
+        if text:
+            strip = caption(text, size)
+            corner = (
+                (10 * enlarged, 10 * enlarged) if left else (image.width - strip.width - 10 * enlarged, 10 * enlarged)
+            )
+            image.paste(strip, corner, strip)
+    return image
+
+
+def jpeg(image: Image.Image) -> bytes:
+    """As a file."""
+    content = BytesIO()
+    image.save(content, "JPEG", quality=82)
+    return content.getvalue()
+
+
+def _lens(camera_id: str, scene: str) -> Lens:
+    """The scene's lens; every second camera looks from the other side."""
+    lens = SCENES[scene].lens
+    return Lens(lens.height, lens.horizon, lens.focal, Random(f"{camera_id}|side").random() < 0.5)  # noqa: S311
+
+
+# Less than a megabyte each, of a snapshot three: six cameras by day and night, with the door open and closed.
+@lru_cache(24)
+def _room(camera_id: str, scene: str, now: Light, opened: bool, enlarged: int) -> Image.Image:
+    """The room without people."""
+    canvas = Canvas(_lens(camera_id, scene), _FINE * enlarged)
+    SCENES[scene].paint(canvas, now, Random(camera_id), opened)  # noqa: S311 - a room stays as it is
+    image = canvas.image.reduce(_FINE)
+    image = ImageChops.multiply(image, _corners(image.size, now))
+    grain = Random(camera_id).randbytes((image.width // enlarged) * (image.height // enlarged))  # noqa: S311
+    noise = Image.frombytes("L", (WIDTH, HEIGHT), grain).resize(image.size).convert("RGB")
+    return Image.blend(image, noise, 0.05 if now.infrared else 0.02)
+
+
+@lru_cache(8)
+def _corners(size: tuple[int, int], now: Light) -> Image.Image:
+    """Darker towards the corners; at night the camera's own lamp lights the middle alone."""
+    radial = Image.radial_gradient("L").resize(size, Image.Resampling.BICUBIC)
+    depth = 0.75 if now.infrared else 0.26
+    return radial.point([round(255 * (1 - depth * (level / 255) ** 1.6)) for level in range(256)]).convert("RGB")
+
+
+def _infrared(image: Image.Image) -> Image.Image:
+    grey = image.convert("L").point([min(255, round(level * 1.5 + 6)) for level in range(256)])
+    return Image.merge("RGB", [grey.point([min(255, round(level * tint)) for level in range(256)]) for tint in _GREY])
+
+
+def _walk(
+    image: Image.Image,
+    lens: Lens,
+    doorway: Doorway,
+    now: Light,
+    passer: Passer,
+    place: tuple[float, float],
+    at: float,
+    enlarged: int,
+) -> None:
+    """Draws somebody where they are, with their shadow; behind the door only what its opening shows."""
+    across, away = place
+    behind = away > doorway.away
+    if behind and not doorway.clear and not _in_the_opening(doorway, across):
+        return
+    scale = lens.scale(away) * enlarged
+    ahead = passer.place(at + 0.2) or place
+    sideways, onwards = abs(ahead[0] - across), ahead[1] - away
+    walks = sideways + abs(onwards) > 0.01
+    lateral = max(0.25, sideways / (sideways + abs(onwards))) if walks else 0.0
+    person = figure(passer.who, at if walks else 0.0, scale, now.inside, lateral, onwards < 0.02 and walks)
+    left, down = (part * enlarged for part in lens.point((across, 0.0, away)))
+    corner = (round(left - person.width / 2), round(down - 1.9 * scale))
+    if not behind:
+        _shadow(image, left, down, scale)
+        image.paste(person, corner, person)
+        return
+    layer = Image.new("RGBA", image.size)
+    layer.paste(person, corner, person)
+    image.paste(
+        layer, (0, 0), ImageChops.multiply(layer.getchannel("A"), _opening(lens, doorway, image.size, enlarged))
+    )
+
+
+def _in_the_opening(doorway: Doorway, across: float) -> bool:
+    return doorway.left - 1 < across < doorway.right + 1
+
+
+@lru_cache(16)
+def _opening(lens: Lens, doorway: Doorway, size: tuple[int, int], enlarged: int) -> Image.Image:
+    """Where something behind the door can be seen. Glass reaches further than the door itself."""
+    mask = Image.new("L", size)
+    left, right = (-2.95, 2.95) if doorway.clear else (doorway.left, doorway.right)
+    corners = [lens.point((across, up, doorway.away)) for across, up in ((left, doorway.high), (right, 0.0))]
+    (one, top), (other, bottom) = corners
+    box = (min(one, other) * enlarged, top * enlarged, max(one, other) * enlarged, bottom * enlarged)
+    ImageDraw.Draw(mask).rectangle(box, round(255 * (doorway.clear or 0.75)))
+    return mask
+
+
+def _shadow(image: Image.Image, left: float, down: float, scale: float) -> None:
+    wide, high = max(2, round(0.8 * scale)), max(2, round(0.2 * scale))
+    mask = Image.new("L", (wide, high))
+    ImageDraw.Draw(mask).ellipse((wide * 0.12, high * 0.12, wide * 0.88, high * 0.88), 96)
+    mask = mask.filter(ImageFilter.BoxBlur(max(1, high // 6)))
+    image.paste((20, 20, 24), (round(left - wide / 2), round(down - high / 2)), mask)

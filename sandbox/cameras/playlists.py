@@ -1,0 +1,53 @@
+"""Playlists of HTTP Live Streaming (RFC 8216). Segments are named after their first second."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sandbox import clock
+from sandbox.cameras.video import SEGMENT, day
+
+#: How far a live picture is behind, in seconds: long enough to know of everybody who is on their way to the door.
+LAG = 6
+#: Segments in a live playlist, and for how many seconds each may still be fetched after that.
+_SHOWN, _KEPT = 5, 60
+
+
+def live(now: datetime) -> str:
+    """The playlist of the live picture at this moment."""
+    newest = _newest(now)
+    starts = range(newest - (_SHOWN - 1) * SEGMENT, newest + 1, SEGMENT)
+    return _playlist([(start, SEGMENT) for start in starts], starts[0] // SEGMENT, ended=False)
+
+
+def is_live(start: int, now: datetime) -> bool:
+    """Whether a live playlist names, or named a moment ago, the segment that begins at this second."""
+    return start % SEGMENT == 0 and 0 <= _newest(now) - start <= _KEPT
+
+
+def recording(since: int, until: int) -> str:
+    """The playlist of a recording, whole."""
+    starts = range(since, until, SEGMENT)
+    return _playlist([(start, length(start, until)) for start in starts], 0, ended=True)
+
+
+def length(start: int, until: int) -> int:
+    """Seconds of the segment of a recording that begins here; the last one may be shorter."""
+    return min(SEGMENT, until - start)
+
+
+def _newest(now: datetime) -> int:
+    return (int(now.timestamp()) - LAG) // SEGMENT * SEGMENT - SEGMENT
+
+
+def _playlist(segments: Sequence[tuple[int, int]], number: int, *, ended: bool) -> str:
+    first = segments[0][0]
+    lines = ["#EXTM3U", "#EXT-X-VERSION:3", f"#EXT-X-TARGETDURATION:{SEGMENT}", f"#EXT-X-MEDIA-SEQUENCE:{number}"]
+    lines += ["#EXT-X-PLAYLIST-TYPE:VOD"] if ended else [f"#EXT-X-DISCONTINUITY-SEQUENCE:{day(first)}"]
+    lines.append(f"#EXT-X-PROGRAM-DATE-TIME:{clock.wire(datetime.fromtimestamp(first, clock.SERVICE_ZONE))}")
+    before = first
+    for start, seconds in segments:
+        if day(start) != day(before):
+            lines.append("#EXT-X-DISCONTINUITY")
+        lines += [f"#EXTINF:{seconds:.3f},", f"{start}.ts"]
+        before = start
+    return "\n".join([*lines, *(["#EXT-X-ENDLIST"] if ended else []), ""])

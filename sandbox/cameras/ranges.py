@@ -1,0 +1,68 @@
+"""Parts of a file (RFC 9110, Range Requests): players fetch videos piece by piece."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+
+from sandbox.api.faults import Fault
+
+_RANGE = re.compile(r"bytes=([0-9]{0,15})-([0-9]{0,15})\Z")
+
+
+class Unsatisfiable(Fault):
+    """The range begins after the file's end."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(416, "41601", f"Range: the file has {size} bytes")
+        self.size = size
+
+
+@dataclass(frozen=True)
+class Part:
+    """Bytes of a file from `start` on; `size` is the whole file's."""
+
+    content: bytes
+    start: int
+    size: int
+    tag: str
+    status: int
+
+    @classmethod
+    def whole(cls, content: bytes) -> "Part":
+        return cls(content, 0, len(content), _tag(content), 200)
+
+    @property
+    def share(self) -> float:
+        """How much of the file it is, from 0 to 1."""
+        return len(self.content) / self.size
+
+    def headers(self) -> dict[str, str]:
+        """What says which bytes these are."""
+        found = {"Content-Length": str(len(self.content)), "Accept-Ranges": "bytes", "ETag": self.tag}
+        if self.status == 206:
+            found["Content-Range"] = f"bytes {self.start}-{self.start + len(self.content) - 1}/{self.size}"
+        return found
+
+
+def part(content: bytes, asked: str, unless_changed: str) -> Part:
+    """What the headers Range and If-Range ask for. One range is understood; whatever else is asked gives the whole
+    file. Raises Unsatisfiable.
+    """
+    found = _RANGE.match(asked)
+    whole = Part.whole(content)
+    if found is None or found[0] == "bytes=-" or (unless_changed and unless_changed != whole.tag):
+        return whole
+    size = len(content)
+    if not found[1]:
+        start, end = max(0, size - int(found[2])), size - 1
+    else:
+        start, end = int(found[1]), min(int(found[2] or size), size - 1)
+    if found[2] and found[1] and int(found[2]) < int(found[1]):
+        return whole
+    if start >= size:
+        raise Unsatisfiable(size)
+    return Part(content[start : end + 1], start, size, whole.tag, 206)
+
+
+def _tag(content: bytes) -> str:
+    return f'"{hashlib.sha256(content).hexdigest()[:24]}"'

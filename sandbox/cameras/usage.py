@@ -1,0 +1,72 @@
+"""How many seconds of video a tenant fetched in the current period, counted by one atomic statement."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from django.db import connection
+
+from sandbox.api.faults import USAGE_REACHED, Fault
+from sandbox.behaviour import Behaviour
+from sandbox.service.models import CameraUse, Tenant
+
+Kind = Literal["streamed", "downloaded"]
+_WORDS = {"streamed": "streaming", "downloaded": "downloads"}
+# Concurrent fetches queue on the row; one that finds the limit reached changes nothing and returns nothing.
+_TAKE = """
+INSERT INTO service_camerause AS u (tenant_id, since, streamed, downloaded)
+SELECT %(tenant)s, %(since)s, %(streamed)s, %(downloaded)s WHERE %(limit)s > 0
+ON CONFLICT (tenant_id, since) DO UPDATE SET
+    streamed = u.streamed + EXCLUDED.streamed, downloaded = u.downloaded + EXCLUDED.downloaded
+WHERE u.{kind} < %(limit)s
+RETURNING 1
+"""
+
+
+@dataclass(frozen=True)
+class Use:
+    """Seconds fetched in the period that began at `since`."""
+
+    since: datetime
+    until: datetime
+    streamed: float
+    downloaded: float
+
+
+def period(now: datetime) -> tuple[datetime, datetime]:
+    """First and last second of the calendar month, in the zone of `now`."""
+    since = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    return since, (since + timedelta(days=32)).replace(day=1) - timedelta(seconds=1)
+
+
+def current(tenant: Tenant, now: datetime) -> Use:
+    """What the tenant used so far."""
+    since, until = period(now)
+    row = CameraUse.objects.filter(tenant=tenant, since=since).first()
+    return Use(since, until, row.streamed if row else 0.0, row.downloaded if row else 0.0)
+
+
+def check(tenant: Tenant, kind: Kind, behaviour: Behaviour, now: datetime) -> None:
+    """Raises Fault when the limit of the period is reached."""
+    if getattr(current(tenant, now), kind) >= _limit(kind, behaviour):
+        raise _reached(kind)
+
+
+def take(tenant_id: str, kind: Kind, seconds: float, behaviour: Behaviour, now: datetime) -> None:
+    """Counts what is being fetched, for any number of threads and processes. Raises Fault, without counting, when
+    the limit was reached before.
+    """
+    values = {"tenant": tenant_id, "since": period(now)[0], "limit": _limit(kind, behaviour)}
+    values |= {"streamed": 0.0, "downloaded": 0.0} | {kind: seconds}
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE.format(kind=kind), values)
+        if cursor.fetchone() is None:
+            raise _reached(kind)
+
+
+def _limit(kind: Kind, behaviour: Behaviour) -> float:
+    return behaviour.streaming_limit if kind == "streamed" else behaviour.download_limit
+
+
+def _reached(kind: Kind) -> Fault:
+    return Fault(403, USAGE_REACHED, f"the limit of {_WORDS[kind]} of this period is reached")

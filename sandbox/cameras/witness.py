@@ -1,0 +1,38 @@
+"""What a camera saw of the logs: who stood at its door, and when."""
+
+from datetime import datetime, timedelta
+
+from sandbox import clock
+from sandbox.cameras.people import AFTERWARDS, APPROACH, PAUSE, Arrival
+from sandbox.cameras.picture import View
+from sandbox.service.models import Camera, History
+
+#: The category of logs of somebody who was let in; whoever another log tells of turns back.
+_LET_IN = "normal"
+
+
+def view(camera: Camera) -> View:
+    """What its pictures depend on."""
+    return View(camera.camera_id, camera.name, camera.scene)
+
+
+def arrivals(camera: Camera, since: float, until: float) -> tuple[Arrival, ...]:
+    """Everybody at the camera's door whom a picture between these seconds shows, as far as is known now."""
+    if camera.door is None:
+        return ()
+    last = min(datetime.fromtimestamp(until + APPROACH, clock.SERVICE_ZONE), clock.now())
+    first = datetime.fromtimestamp(since, clock.SERVICE_ZONE) - timedelta(seconds=PAUSE + AFTERWARDS)
+    logs = History.objects.filter(tenant_id=camera.tenant_id, at__gte=first, at__lte=last).order_by("at", "id")
+    rows = logs.values_list("at", "category", "member", "device")
+    return tuple(
+        Arrival(at.timestamp(), str(member.get("id") or member.get("data")), category == _LET_IN)
+        for at, category, member, device in rows
+        if member and device and device.get("id") == camera.door.device_id
+    )
+
+
+def watching(history: History) -> Camera | None:
+    """The camera at the door that the log tells of."""
+    device_id = (history.device or {}).get("id")
+    cameras = Camera.objects.select_related("door").filter(tenant_id=history.tenant_id, door__device_id=device_id)
+    return cameras.order_by("id").first() if device_id else None

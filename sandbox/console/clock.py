@@ -1,0 +1,48 @@
+"""/console/api/clock: what time it is, for everybody or for one tenant. Described in docs/sandbox.md."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from pydantic import AwareDatetime, model_validator
+
+from sandbox import behaviour
+from sandbox import clock as clocks
+from sandbox.api.faults import invalid, not_found
+from sandbox.service.models import Tenant
+
+from . import requests
+
+
+class Move(requests.Control):
+    """One of three: seconds onwards (or back), a moment, or the real time again."""
+
+    tenant_id: str | None = None
+    seconds: float | None = None
+    at: AwareDatetime | None = None
+    reset: bool = False
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> "Move":
+        if [self.seconds is not None, self.at is not None, self.reset].count(True) != 1:
+            raise ValueError("give seconds, at, or reset: true")
+        return self
+
+
+def clock(request: HttpRequest) -> HttpResponse:
+    """GET ?tenant_id=: the clock as this tenant has it. POST {tenant_id?, seconds | at | reset}: moves it."""
+    if request.method == "GET":
+        return _shown(request.GET.get("tenant_id", behaviour.EVERYBODY))
+    move = requests.body_of(request, Move)
+    tenant_id = move.tenant_id or behaviour.EVERYBODY
+    if tenant_id and not Tenant.objects.filter(pk=tenant_id).exists():
+        raise not_found("tenant_id")
+    try:
+        behaviour.move_clock(tenant_id, seconds=move.seconds, at=move.at)
+    except behaviour.UnknownSetting as error:
+        raise invalid(str(error)) from error
+    return _shown(tenant_id)
+
+
+def _shown(tenant_id: str) -> HttpResponse:
+    offset = behaviour.of(tenant_id).clock_offset
+    with clocks.moved(offset):
+        shown = {"tenant_id": tenant_id or None, "now": clocks.now().isoformat(), "offset_seconds": offset}
+    return JsonResponse(shown)

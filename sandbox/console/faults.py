@@ -1,0 +1,54 @@
+"""/console/api/faults: what is to go wrong with the next calls. Described in docs/sandbox.md."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from pydantic import Field, ValidationError, field_validator
+
+from sandbox.api.faults import invalid, not_found
+from sandbox.catalogue import CATALOGUE
+from sandbox.faults import kinds, store
+from sandbox.service.models import Tenant
+
+from . import requests
+
+
+class Wanted(requests.Control):
+    """Whom a fault meets and how often; the rest of the body is the fault itself."""
+
+    tenant_id: str = store.EVERYBODY
+    operation: int = Field(store.ANY, ge=0, le=kinds.OAUTH[1])
+    count: int = Field(1, ge=1, le=1_000_000)
+
+    @field_validator("operation", mode="before")
+    @classmethod
+    def _number(cls, value: Any) -> Any:
+        if not isinstance(value, str) or value.isdigit():
+            return value
+        try:
+            return CATALOGUE.operation(value).number
+        except KeyError:
+            raise ValueError("no operation has this name") from None
+
+
+def faults(request: HttpRequest) -> HttpResponse:
+    """GET ?tenant_id=: what is left. POST: one more. DELETE ?tenant_id=&id=: forgets them."""
+    tenant_id = request.GET.get("tenant_id")
+    if request.method == "GET":
+        return JsonResponse({"faults": store.left(tenant_id)})
+    if request.method == "DELETE":
+        identifier = requests.number(request, "id") if "id" in request.GET else None
+        return JsonResponse({"cleared": store.clear(tenant_id=tenant_id, identifier=identifier)})
+    wanted, fault = _read({name: value for name, value in requests.object_of(request).items() if value is not None})
+    if wanted.tenant_id and not Tenant.objects.filter(pk=wanted.tenant_id).exists():
+        raise not_found("tenant_id")
+    return JsonResponse(store.add(fault, **wanted.model_dump()), status=201)
+
+
+def _read(body: dict[str, Any]) -> tuple[Wanted, kinds.Kind]:
+    whom = {name: body.pop(name) for name in Wanted.model_fields if name in body}
+    try:
+        return Wanted.model_validate(whom), kinds.read(body)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise invalid(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"[:300]) from error

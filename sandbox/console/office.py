@@ -1,0 +1,56 @@
+"""What the JSON and the pages both do: make tenants, register clients, begin anew."""
+
+from typing import Any
+
+from django.apps import apps
+from django.db import IntegrityError, connection, transaction
+
+from sandbox.engine import quiet
+from sandbox.seeding.tenants import create_tenant, seed, settle
+from sandbox.service.models import Administrator, Client, Tenant
+
+from . import requests
+from .requests import NewClient, NewTenant, Reset
+
+
+class Taken(Exception):
+    """Another tenant has it: the name of the field."""
+
+
+def new_tenant(wanted: NewTenant) -> Tenant:
+    """A tenant with its house and people. Raises Taken."""
+    _check_free(wanted)
+    try:
+        tenant = create_tenant(**wanted.model_dump())
+    except IntegrityError:
+        # Somebody was quicker.
+        _check_free(wanted)
+        raise
+    settle(wanted.members)
+    return tenant
+
+
+def register(wanted: NewClient) -> tuple[Client, bool]:
+    """A client, registered or changed, and whether it is new. A secret that was given out stays."""
+    values: dict[str, Any] = wanted.model_dump(include={"name", "redirect_uris", "scopes"})
+    return Client.objects.update_or_create(
+        client_id=wanted.client_id or requests.new_identifier("client"),
+        defaults=values,
+        create_defaults=values | {"client_secret": wanted.client_secret or requests.new_identifier("secret")},
+    )
+
+
+def begin_anew(wanted: Reset) -> list[Tenant]:
+    """Forgets everything, then seeds anew when tenants are asked for."""
+    tables = ", ".join(model._meta.db_table for model in apps.get_app_config("service").get_models())
+    with transaction.atomic(), connection.cursor() as cursor:
+        quiet.hold_still()
+        cursor.execute(f"TRUNCATE {tables} RESTART IDENTITY")
+    return seed(wanted.tenants, wanted.members, wanted.seed)
+
+
+def _check_free(wanted: NewTenant) -> None:
+    if wanted.tenant_id and Tenant.objects.filter(pk=wanted.tenant_id).exists():
+        raise Taken("tenant_id")
+    if wanted.admin_login and Administrator.objects.filter(login=wanted.admin_login).exists():
+        raise Taken("admin_login")

@@ -1,0 +1,56 @@
+"""How a form of the console is done: read, done once, answered by the page again."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from pydantic import BaseModel
+
+from sandbox.api.faults import Fault
+from sandbox.console.requests import Control
+
+from . import said, words
+from .forms import Form, Wrong, read, refused, typed
+from .said import Said
+
+#: Shows the page with these forms, each under its act's name, and this status.
+Show = Callable[[dict[str, Form], int], HttpResponse]
+
+
+@dataclass(frozen=True)
+class Act:
+    """What a form does: its fields, what is called with them, and where on the page its reader is led."""
+
+    fields: type[BaseModel]
+    do: Callable[..., Said]
+    anchor: str = ""
+
+
+def answered(request: HttpRequest, acts: Mapping[str, Act], show: Show, *about: Any) -> HttpResponse:
+    """The page; or, for a form, the way back to it. What cannot be used comes back with all that was typed (422).
+
+    `about` goes to the act before the fields that were read.
+    """
+    if request.method != "POST":
+        return show({}, 200)
+    name = request.POST.get("act", "")
+    act = acts.get(name, _UNKNOWN)
+    values = typed(act.fields, request.POST)
+    try:
+        message = act.do(*about, read(act.fields, values))
+    except Wrong as fault:
+        return show({name: refused(values, fault, words.of(request)["errors"])}, 422)
+    except Fault as fault:
+        refusal = Wrong.at("", "refused", detail=fault.detail)
+        return show({name: refused(values, refusal, words.of(request)["errors"])}, 422)
+    response = HttpResponseRedirect(request.get_full_path() + (f"#{act.anchor}" if act.anchor else ""))
+    said.keep(response, message)
+    return response
+
+
+def _unknown(*_: Any) -> Said:
+    raise Wrong.at("", "act")
+
+
+_UNKNOWN = Act(Control, _unknown)

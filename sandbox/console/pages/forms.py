@@ -1,0 +1,101 @@
+"""Forms of the console: read by the same models as the JSON API, so that every limit is stated once."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, get_origin
+
+from django.http import QueryDict
+from pydantic import BaseModel, ValidationError
+
+M = TypeVar("M", bound=BaseModel)
+Errors = dict[str, tuple[str, dict[str, Any]]]
+
+
+class Wrong(Exception):
+    """What was typed cannot be used: for each field an error's word and what belongs in its sentence."""
+
+    def __init__(self, errors: Errors) -> None:
+        super().__init__(", ".join(errors))
+        self.errors = errors
+
+    @classmethod
+    def at(cls, name: str, word: str, /, **parts: Any) -> "Wrong":
+        """One field, for a reason of the console's own."""
+        return cls({name: (word, parts)})
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field as a template shows it."""
+
+    name: str
+    value: Any
+    error: str
+
+
+@dataclass
+class Form:
+    """What was typed into a form, and a sentence for each field that cannot be used."""
+
+    typed: Mapping[str, Any] = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Field:
+        return Field(name, self.typed.get(name, ""), self.errors.get(name, ""))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.errors)
+
+
+def typed(model: type[BaseModel], data: QueryDict) -> dict[str, Any]:
+    """The fields of `model` as they were sent; those that take several values as lists."""
+    several = {name for name, shape in model.model_fields.items() if get_origin(shape.annotation) is list}
+    return {name: data.getlist(name) if name in several else str(data[name]).strip() for name in data}
+
+
+def read(model: type[M], values: Mapping[str, Any]) -> M:
+    """The fields that were filled in, as the model has them. Raises Wrong."""
+    given = {name: value for name, value in values.items() if name in model.model_fields and value not in ("", [])}
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        raise wrong(error) from None
+
+
+def wrong(error: ValidationError) -> Wrong:
+    """The first error of each field."""
+    found: Errors = {}
+    for item in error.errors(include_url=False, include_input=False):
+        names = [part for part in item["loc"] if isinstance(part, str)]
+        found.setdefault(names[-1] if names else "", (item["type"], item.get("ctx", {})))
+    return Wrong(found)
+
+
+def together(*reads: Callable[[], Any]) -> list[Any]:
+    """What each of them reads. Raises Wrong with the errors of all of them."""
+    found: list[Any] = []
+    errors: Errors = {}
+    for read_one in reads:
+        try:
+            found.append(read_one())
+        except ValidationError as error:
+            errors |= wrong(error).errors
+    if errors:
+        raise Wrong(errors)
+    return found
+
+
+def refused(values: Mapping[str, Any], fault: Wrong, sentences: Mapping[str, str]) -> Form:
+    """The form again, with everything that was typed."""
+    return Form(
+        values,
+        {
+            name: sentences.get(word, sentences["other"]).format_map(_Parts(parts))
+            for name, (word, parts) in fault.errors.items()
+        },
+    )
+
+
+class _Parts(dict[str, Any]):
+    def __missing__(self, key: str) -> str:
+        return "…"

@@ -1,0 +1,27 @@
+"""What is moved or broken just now, for everybody and in sum."""
+
+from typing import Any
+
+from sandbox import behaviour
+from sandbox.faults import store
+from sandbox.service.models import Settings, Tenant
+
+_CLOCK = "clock_offset"
+
+
+def everything() -> dict[str, Any]:
+    """offset: of everybody's clock; own_clocks, own_settings: tenants that differ; faults: calls that will meet one;
+    settings: what is changed for everybody. `calm` when there is nothing of it.
+    """
+    names = dict(Tenant.objects.values_list("pk", "name"))
+    kept = dict(Settings.objects.values_list("key", "values"))
+    everybody = kept.pop(behaviour.EVERYBODY, {})
+    own = [(key, names[key], values) for key, values in kept.items() if key in names]
+    found = {
+        "offset": everybody.get(_CLOCK),
+        "settings": {name: value for name, value in everybody.items() if name != _CLOCK},
+        "own_clocks": [(key, name, values[_CLOCK]) for key, name, values in own if _CLOCK in values],
+        "own_settings": [(key, name) for key, name, values in own if set(values) - {_CLOCK}],
+        "faults": sum(fault["left"] for fault in store.left()),
+    }
+    return found | {"calm": not any(found.values())}

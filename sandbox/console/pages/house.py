@@ -1,0 +1,59 @@
+"""/console/t/<tenant_id>/: one tenant's house, and everything that one can do in it."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from sandbox import behaviour, clock, engine
+from sandbox.faults import store
+from sandbox.seeding.tenants import describe
+
+from . import people, records, sights, words
+from .acting import answered
+from .acts import ACTS, Stage
+from .forms import Form
+from .page import is_live, page, render, tenant_of, text
+
+
+@page
+def house(request: HttpRequest, tenant_id: str) -> HttpResponse:
+    """GET ?at=&who=&q=: the house, with a device and a person chosen. POST act=…: something is done there."""
+    tenant = tenant_of(tenant_id)
+    with behaviour.clock_of(tenant.pk):
+        engine.advance(tenant)
+        stage = Stage(tenant, text(request.GET, "at"), text(request.GET, "who"), words.of(request))
+
+        def show(forms: dict[str, Form], status: int) -> HttpResponse:
+            return render(request, "house", _seen(request, stage) | {"forms": forms}, status)
+
+        return answered(request, ACTS, show, stage)
+
+
+def _seen(request: HttpRequest, stage: Stage) -> dict[str, Any]:
+    """Everything the page shows; by functions where a live part may not need it."""
+    tenant, said, now = stage.tenant, stage.words, clock.now()
+    query = text(request.GET, "q", 80)
+    return {
+        "tenant": tenant,
+        "page": "house",
+        "access": describe(tenant),
+        "now": now,
+        "offset_seconds": behaviour.of(tenant.pk).clock_offset,
+        "faults_left": sum(fault["left"] for fault in store.left() if fault["tenant_id"] in (None, tenant.pk)),
+        "plan": sights.plan(tenant, now, said),
+        "boxes": sights.boxes(tenant, now, said),
+        "cameras": sights.cameras(request, tenant, now),
+        "door": sights.door_sight(stage.door, now, said) if stage.door else None,
+        "box": sights.box_sight(stage.box, now, said) if stage.box else None,
+        "who": people.about(stage.who) if stage.who else None,
+        "carried": people.carried(stage.who, now, said) if stage.who else [],
+        "query": query,
+        "found": [] if stage.who or is_live(request) else people.search(tenant, query),
+        "log": records.log(tenant, now, said),
+        "held": records.held(tenant),
+        "deliveries": records.deliveries(tenant, said),
+        "requests": records.requests(tenant, now, said),
+        "commands": records.commands(tenant),
+        "mails": records.mails(tenant),
+        "calls": records.calls(tenant),
+    }

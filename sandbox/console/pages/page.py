@@ -1,0 +1,150 @@
+"""What every page of the console has in common: language and look, safe headers, and errors as pages."""
+
+import logging
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.core.exceptions import BadRequest, SuspiciousOperation
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict, UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
+from django.middleware.csrf import CsrfViewMiddleware
+from django.shortcuts import render as rendered
+from django.utils.decorators import decorator_from_middleware
+from django.views.decorators.cache import never_cache
+
+from sandbox.service.models import Tenant
+
+from . import assets, said, words
+
+View = Callable[..., HttpResponse]
+PLACE = "/console/"
+#: What a person chose, by query parameter: the cookie that keeps it and the values it takes. The first is the default.
+CHOICES = {"lang": ("console_language", ("", "en", "ja")), "theme": ("console_theme", ("auto", "light", "dark"))}
+#: Asks for the parts of a page that change by themselves.
+LIVE = "Sandbox-Live"
+_YEAR = 365 * 24 * 3600
+_POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    ]
+)
+
+log = logging.getLogger(__name__)
+
+
+class Missing(Exception):
+    """There is nothing at this address."""
+
+
+class _NoForgery(CsrfViewMiddleware):
+    """Refuses forms from elsewhere, and those whose cookie is gone, with a page."""
+
+    def _reject(self, request: HttpRequest, reason: str) -> HttpResponse:
+        return trouble(request, 403)
+
+
+def page(view: View) -> View:
+    """A page of the console: forms are safe against forgery, and whatever goes wrong is answered with a page."""
+    protected = decorator_from_middleware(_NoForgery)(view)
+
+    @never_cache
+    @wraps(view)
+    def served(request: HttpRequest, **parts: Any) -> HttpResponse:
+        if request.method == "GET" and (kept := _choose(request)):
+            return kept
+        try:
+            if request.method not in {"GET", "HEAD", "POST"}:
+                return _safe(trouble(request, 405))
+            return _safe(protected(request, **parts))
+        except Missing:
+            return _safe(trouble(request, 404))
+        except (SuspiciousOperation, BadRequest, MultiPartParserError, UnreadablePostError):
+            return _safe(trouble(request, 400))
+        except Exception:
+            log.exception("%s %s failed", request.method, request.path)
+            return _safe(trouble(request, 500))
+
+    return served
+
+
+def render(request: HttpRequest, template: str, context: dict[str, Any], status: int = 200) -> HttpResponse:
+    """The page, or only what of it changes by itself."""
+    message = None if is_live(request) else said.take(request)
+    language = words.language(request)
+    frame = {
+        "request": request,
+        "words": words.WORDS[language],
+        "language": language,
+        "theme": chosen(request, "theme"),
+        "assets": assets.ADDRESSES,
+        "live": is_live(request),
+        "said": message,
+    }
+    response = rendered(request, f"console/{template}.html", frame | context, status=status)
+    if message:
+        said.forget(response)
+    return response
+
+
+def trouble(request: HttpRequest, status: int) -> HttpResponse:
+    """A page that says what went wrong, and the way back."""
+    shown = words.of(request)["trouble"]
+    return render(request, "trouble", {"trouble": shown.get(status, shown[400]), "status": status}, status=status)
+
+
+def tenant_of(tenant_id: str) -> Tenant:
+    """Raises Missing."""
+    found = None if "\0" in tenant_id else Tenant.objects.filter(pk=tenant_id).first()
+    if found is None:
+        raise Missing
+    return found
+
+
+def is_live(request: HttpRequest) -> bool:
+    """Whether only the live parts are wanted."""
+    return LIVE in request.headers
+
+
+def chosen(request: HttpRequest, name: str) -> str:
+    """What the person chose, or the default."""
+    cookie, values = CHOICES[name]
+    value = request.COOKIES.get(cookie, "")
+    return value if value in values else values[0]
+
+
+def text(values: QueryDict, name: str, most: int = 600) -> str:
+    """A parameter as the database can take it."""
+    return values.get(name, "").replace("\0", "").strip()[:most]
+
+
+def _choose(request: HttpRequest) -> HttpResponse | None:
+    """Keeps a language or look that the address names, and leads back to the page."""
+    wanted = {name: request.GET[name] for name in CHOICES if name in request.GET}
+    if not wanted:
+        return None
+    rest = request.GET.copy()
+    for name in wanted:
+        del rest[name]
+    response = HttpResponseRedirect(request.path + (f"?{rest.urlencode()}" if rest else ""))
+    for name, value in wanted.items():
+        cookie, values = CHOICES[name]
+        if value in values:
+            response.set_cookie(cookie, value, max_age=_YEAR, path=PLACE, httponly=True, samesite="Lax")
+    return response
+
+
+def _safe(response: HttpResponse) -> HttpResponse:
+    response["Content-Security-Policy"] = _POLICY
+    response["X-Content-Type-Options"] = "nosniff"
+    response["X-Frame-Options"] = "DENY"
+    # With no-referrer a browser sends its own forms with the origin "null", which the forgery check refuses.
+    response["Referrer-Policy"] = "same-origin"
+    return response

@@ -1,0 +1,72 @@
+"""Who is sent through the house: found, and with what they carry."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sandbox.console.pages.words import Words
+from sandbox.engine import people, totp
+from sandbox.service.models import Guest, Member, Tenant
+
+#: How many members and how many guests a search shows.
+FOUND = 5
+_KINDS = {"card": "card", "qr": "qr", "one_time": "code", "face": "face"}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One thing to hold before a device. `value` is what the device reads, `text` what a person sees of it."""
+
+    kind: str
+    value: str
+    icon: str
+    word: str
+    text: str
+
+
+def find(tenant: Tenant, identifier: str) -> Member | Guest | None:
+    """The member or guest with this identifier."""
+    if not identifier:
+        return None
+    member = Member.objects.select_related("group").filter(tenant=tenant, member_id=identifier).first()
+    return member or Guest.objects.select_related("tenant").filter(tenant=tenant, guest_id=identifier).first()
+
+
+def search(tenant: Tenant, text: str) -> list[dict[str, Any]]:
+    """The first people who have `text` in name, code or card."""
+    return [about(row) for row in people.search(tenant, text, FOUND)]
+
+
+def about(row: Member | Guest) -> dict[str, Any]:
+    """Name, identifier, and what tells two people of the same name apart."""
+    person = people.Person(row, "", "")
+    start, end = person.period
+    return {
+        "id": person.identifier,
+        "name": person.name,
+        "is_guest": isinstance(row, Guest),
+        "code": row.listed.get("member_code", "") if isinstance(row, Member) else "",
+        "group": row.group.name if isinstance(row, Member) else "",
+        "start": start,
+        "end": end,
+    }
+
+
+def carried(row: Member | Guest, at: datetime, words: Words) -> list[Shown]:
+    """What this person can show at `at`; a one-time code is the one of this moment."""
+    pairs = [("qr", row.qr_data)] if isinstance(row, Guest) else people.credentials(row, at)
+    return [
+        Shown(kind, value, _KINDS[kind], words["kinds"][kind], _seen(row, kind, value, at, words))
+        for kind, value in pairs
+    ]
+
+
+def _seen(row: Member | Guest, kind: str, value: str, at: datetime, words: Words) -> str:
+    if kind == "face":
+        return ""
+    if kind != "one_time" or not isinstance(row, Member):
+        return value
+    ways = row.detail.get("qrcode", {}).get("one_time_qr", {})
+    read = totp.read(value)
+    left = totp.seconds_left(at, ways.get("timestep", 300))
+    return words["code_good_for"].format(code=read[1] if read else value, seconds=left)

@@ -1,0 +1,38 @@
+"""What came of the last form, kept until the next page shows it."""
+
+from dataclasses import asdict, dataclass
+
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+
+_COOKIE, _PLACE, _SALT = "console_said", "/console/", "sandbox.console.said"
+_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Said:
+    """A message. tone: good, bad or plain; history_id: the record that was written, if any."""
+
+    tone: str
+    title: str
+    text: str = ""
+    history_id: str = ""
+
+
+def keep(response: HttpResponse, message: Said) -> None:
+    """Has the next page say it."""
+    value = signing.dumps(asdict(message), salt=_SALT, compress=True)
+    response.set_cookie(_COOKIE, value, max_age=_SECONDS, path=_PLACE, httponly=True, samesite="Lax")
+
+
+def take(request: HttpRequest) -> Said | None:
+    """What is to be said now, if anything."""
+    try:
+        return Said(**signing.loads(request.COOKIES.get(_COOKIE, ""), salt=_SALT, max_age=_SECONDS))
+    except (signing.BadSignature, TypeError):
+        return None
+
+
+def forget(response: HttpResponse) -> None:
+    """It was said."""
+    response.delete_cookie(_COOKIE, path=_PLACE, samesite="Lax")

@@ -1,0 +1,139 @@
+"""What one can set in the sandbox: its clock, faults, behaviour, and everything anew."""
+
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from pydantic import AwareDatetime, Field, field_validator
+
+from sandbox import behaviour, clock
+from sandbox.behaviour import Behaviour, UnknownSetting
+from sandbox.console import office
+from sandbox.console.faults import Wanted
+from sandbox.console.pages.words import Words
+from sandbox.console.requests import Control, Reset
+from sandbox.faults import kinds, store
+
+from .acting import Act
+from .forms import Wrong, together
+from .said import Said
+
+#: The setting that the clock's own form is for.
+CLOCK = "clock_offset"
+#: The kinds of faults, each with its fields.
+FAULTS = {get_args(kind.model_fields["kind"].annotation)[0]: kind for kind in get_args(kinds.Kind)}
+
+
+@dataclass(frozen=True)
+class Desk:
+    """For whom something is set: a tenant, or everybody under the empty key."""
+
+    key: str
+    words: Words
+
+
+class MoveForm(Control):
+    """One of three, by the button that was pressed; a moment without an offset is one in Japan."""
+
+    seconds: float | None = Field(None, ge=-behaviour.FARTHEST, le=behaviour.FARTHEST)
+    at: AwareDatetime | None = None
+    way: str = ""
+
+    @field_validator("at", mode="before")
+    @classmethod
+    def _in_japan(cls, value: str) -> str:
+        return value if value.endswith("Z") or "+" in value else f"{value}{clock.wire(clock.now())[-6:]}"
+
+
+class FaultForm(Control):
+    """A fault as it is typed; what its kind does not have is left out."""
+
+    kind: str = ""
+    operation: str = "0"
+    count: str = "1"
+    seconds: str = ""
+    when: str = ""
+    status: str = ""
+    error_code: str = ""
+    error_detail: str = ""
+    body: str = ""
+    reset: str = ""
+    limit: str = ""
+
+
+class ClearForm(Control):
+    """One fault, or all."""
+
+    fault: int | None = Field(None, ge=0, lt=2**63)
+
+
+class AnewForm(Reset):
+    """What to begin with, and the word that says it is meant. Bounded where somebody waits for the page."""
+
+    tenants: int = Field(3, ge=0, le=200)
+    members: int = Field(200, ge=0, le=200_000)
+    seed: int = Field(1, ge=0, lt=2**31)
+    word: str = ""
+
+
+def move_clock(desk: Desk, wanted: MoveForm) -> Said:
+    """The clock goes on by some time, to a moment, or back to where it is by default."""
+    by = {"by": wanted.seconds, "to": wanted.at, "back": True}.get(wanted.way)
+    if by is None:
+        raise Wrong.at("at" if wanted.way == "to" else "seconds", "missing" if wanted.way else "one_of_three")
+    try:
+        behaviour.move_clock(
+            desk.key,
+            seconds=wanted.seconds if wanted.way == "by" else None,
+            at=wanted.at if wanted.way == "to" else None,
+        )
+    except UnknownSetting:
+        raise Wrong.at("at" if wanted.way == "to" else "seconds", "too_far") from None
+    return Said("plain", desk.words["said"]["clock"])
+
+
+def ask_for_fault(desk: Desk, wanted: FaultForm) -> Said:
+    """The next calls meet it."""
+    given = {name: value for name, value in wanted.model_dump().items() if value != ""}
+    kind = FAULTS.get(wanted.kind)
+    if kind is None:
+        raise Wrong.at("kind", "literal_error")
+    whose = {"tenant_id": desk.key} | {name: given[name] for name in ("operation", "count") if name in given}
+    whom, fault = together(
+        lambda: Wanted.model_validate(whose),
+        lambda: kinds.read({name: value for name, value in given.items() if name in kind.model_fields}),
+    )
+    store.add(fault, **whom.model_dump())
+    return Said("plain", f"{desk.words['said']['fault']} · {desk.words['fault_kinds'][wanted.kind]}")
+
+
+def clear_faults(desk: Desk, wanted: ClearForm) -> Said:
+    """They are forgotten; a tenant's page clears its own alone, everybody's page any."""
+    store.clear(tenant_id=desk.key or None, identifier=wanted.fault)
+    return Said("plain", desk.words["said"]["cleared"])
+
+
+def set_behaviour(desk: Desk, wanted: Behaviour) -> Said:
+    """What was filled in is set here, and everything else is as by default."""
+    names = set(Behaviour.model_fields) - {CLOCK}
+    given: dict[str, Any] = {name: getattr(wanted, name) for name in names & wanted.model_fields_set}
+    behaviour.change(desk.key, dict.fromkeys(names) | given)
+    return Said("plain", desk.words["said"]["settings"])
+
+
+def begin_anew(desk: Desk, wanted: AnewForm) -> Said:
+    """Everything is forgotten."""
+    word = desk.words["confirm_word"]
+    if wanted.word.strip().casefold() != word:
+        raise Wrong.at("word", "confirm", word=word)
+    office.begin_anew(Reset(tenants=wanted.tenants, members=wanted.members, seed=wanted.seed))
+    return Said("plain", desk.words["said"]["reset"])
+
+
+#: For everybody; a tenant has all but the last.
+ACTS = {
+    "clock": Act(MoveForm, move_clock, "clock-control"),
+    "fault": Act(FaultForm, ask_for_fault, "faults"),
+    "clear": Act(ClearForm, clear_faults, "faults"),
+    "settings": Act(Behaviour, set_behaviour, "behaviour"),
+    "anew": Act(AnewForm, begin_anew),
+}

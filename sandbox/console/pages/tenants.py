@@ -1,0 +1,117 @@
+"""/console/: all tenants, the registered clients, and what is moved or broken just now."""
+
+from typing import Any, get_args
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Model, Q
+from django.http import HttpRequest, HttpResponse
+from pydantic import Field, field_validator
+
+from accessapi.operations import SCOPES
+from sandbox.console import office
+from sandbox.console.requests import Contract, NewClient, NewTenant
+from sandbox.seeding.tenants import describe
+from sandbox.service.models import Client, Member, PassController, Settings, Tenant
+
+from . import glance, words
+from .acting import Act, answered
+from .forms import Form, Wrong
+from .page import page, render, text
+from .said import Said
+
+_PAGE, _CLIENTS = 25, 50
+
+
+class TenantForm(NewTenant):
+    """A new tenant by hand: it needs a name."""
+
+    name: str = Field(min_length=1, max_length=200)
+    # Bounded where somebody waits for the page.
+    members: int = Field(50, ge=0, le=200_000)
+
+
+class ClientForm(NewClient):
+    """A client by hand: a name, and addresses one in each line."""
+
+    name: str = Field(min_length=1, max_length=200)
+
+    @field_validator("redirect_uris", mode="before")
+    @classmethod
+    def _lines(cls, value: list[str]) -> list[str]:
+        return [line.strip() for text in value for line in text.splitlines() if line.strip()]
+
+
+@page
+def index(request: HttpRequest) -> HttpResponse:
+    """GET ?q=&page=: tenants. POST act=create or register."""
+
+    def show(forms: dict[str, Form], status: int) -> HttpResponse:
+        return render(request, "tenants", _seen(request) | {"forms": forms}, status)
+
+    return answered(request, _ACTS, show, words.of(request))
+
+
+def create(said: words.Words, wanted: TenantForm) -> Said:
+    """A tenant with its house."""
+    try:
+        tenant = office.new_tenant(wanted)
+    except office.Taken as taken:
+        raise Wrong.at(str(taken), "taken") from taken
+    known = describe(tenant)
+    access = f"{said['login']} {known['admin_login']} · {said['password']} {known['admin_password']}"
+    return Said("good", f"{said['said_created']} · {tenant.name}", access)
+
+
+def register(said: words.Words, wanted: ClientForm) -> Said:
+    """A client, new or changed."""
+    if not wanted.redirect_uris:
+        raise Wrong.at("redirect_uris", "no_uri")
+    client, _ = office.register(wanted)
+    access = f"{said['client_id']} {client.client_id} · {said['client_secret']} {client.client_secret}"
+    return Said("good", f"{said['said_registered']} · {client.name}", access)
+
+
+_ACTS = {"create": Act(TenantForm, create), "register": Act(ClientForm, register)}
+
+
+def _seen(request: HttpRequest) -> dict[str, Any]:
+    query = text(request.GET, "q", 80)
+    rows = Tenant.objects.prefetch_related("administrators").order_by("created_at", "pk")
+    if query:
+        named = Q(name__icontains=query) | Q(pk__icontains=query) | Q(administrators__login__icontains=query)
+        rows = rows.filter(named).distinct()
+    shown: Page[Tenant] = Paginator(rows, _PAGE).get_page(request.GET.get("page"))
+    clients = Client.objects.order_by("name", "client_id")
+    return {
+        "page": "tenants",
+        "query": query,
+        "shown": shown,
+        "rows": _rows(list(shown)),
+        "total": Tenant.objects.count(),
+        "clients": clients[:_CLIENTS],
+        "client_count": clients.count(),
+        "all_contracts": get_args(Contract),
+        "all_scopes": SCOPES,
+        "defaults": TenantForm.model_construct(),
+        "glance": glance.everything(),
+    }
+
+
+def _rows(tenants: list[Tenant]) -> list[dict[str, Any]]:
+    members, doors = _counts(Member, tenants), _counts(PassController, tenants)
+    own = dict(Settings.objects.filter(key__in=[tenant.pk for tenant in tenants]).values_list("key", "values"))
+    return [
+        {
+            "tenant": tenant,
+            "access": describe(tenant),
+            "members": members.get(tenant.pk, 0),
+            "doors": doors.get(tenant.pk, 0),
+            "offset": own.get(tenant.pk, {}).get("clock_offset"),
+        }
+        for tenant in tenants
+    ]
+
+
+def _counts(model: type[Model], tenants: list[Tenant]) -> dict[str, int]:
+    rows = model._default_manager.filter(tenant__in=tenants).values("tenant_id").annotate(count=Count("pk"))
+    return {row["tenant_id"]: row["count"] for row in rows}

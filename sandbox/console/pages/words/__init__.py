@@ -1,0 +1,24 @@
+"""The console's words, in English and Japanese. Both know the same keys."""
+
+from typing import Any
+
+from django.http import HttpRequest
+
+from sandbox.oauth.texts import preferred
+
+from .english import ENGLISH
+from .japanese import JAPANESE
+
+Words = dict[str, Any]
+WORDS: dict[str, Words] = {"en": ENGLISH, "ja": JAPANESE}
+
+
+def language(request: HttpRequest) -> str:
+    """en or ja: what the person chose, else what the browser asks for."""
+    chosen = request.COOKIES.get("console_language", "")
+    return chosen if chosen in WORDS else preferred(request.headers.get("Accept-Language", ""))
+
+
+def of(request: HttpRequest) -> Words:
+    """The words for this request."""
+    return WORDS[language(request)]

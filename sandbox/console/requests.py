@@ -1,0 +1,125 @@
+"""What the control API takes."""
+
+import json
+import secrets
+from typing import Annotated, Any, Literal, TypeVar
+
+from django.http import HttpRequest
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_core import PydanticCustomError
+
+from accessapi.operations import SCOPES
+from sandbox.api.faults import Fault, invalid
+from sandbox.seeding.guests import SEEDED
+
+ALL_SCOPES = list(SCOPES)
+Scope = Literal[SCOPES]
+Contract = Literal["door", "key_box", "qr", "face", "licence"]
+
+
+def _storable(value: Any) -> Any:
+    """Refuses characters that no text of the database can hold, however deep they are."""
+    if isinstance(value, str) and any(char == "\0" or "\ud800" <= char <= "\udfff" for char in value):
+        raise PydanticCustomError("nul", "holds characters that cannot be kept")
+    if isinstance(value, dict):
+        list(map(_storable, value.values()))
+    elif isinstance(value, list):
+        list(map(_storable, value))
+    return value
+
+
+class Control(BaseModel):
+    """A body or form: nothing but the fields it knows."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    _texts = field_validator("*", mode="before")(_storable)
+
+
+class NewTenant(Control):
+    """A tenant to create; the same seed and tenant_id give the same data."""
+
+    name: str = Field("Test tenant", min_length=1, max_length=200)
+    contracts: list[Contract] = ["door", "key_box", "qr", "face", "licence"]
+    members: int = Field(0, ge=0, le=1_000_000)
+    guests: int = Field(SEEDED, ge=0, le=100_000)
+    seed: str = Field("1", coerce_numbers_to_str=True)
+    tenant_id: str | None = Field(None, pattern=r"^[A-Za-z0-9_-]{1,64}$")
+    admin_login: str | None = Field(None, min_length=1, max_length=254)
+    admin_password: str | None = Field(None, min_length=1, max_length=200)
+
+
+class NewClient(Control):
+    """A registration: system name, redirect URIs, scopes."""
+
+    name: str = Field("Test client", min_length=1, max_length=200)
+    redirect_uris: list[Annotated[str, Field(min_length=1, max_length=2000)]] = Field([], max_length=100)
+    scopes: list[Scope] = ALL_SCOPES
+    client_id: str | None = Field(None, pattern=r"^[A-Za-z0-9_-]{1,80}$")
+    client_secret: str | None = Field(None, min_length=1, max_length=120)
+
+
+class NewToken(Control):
+    """A token for a tenant; without scopes, those of the client."""
+
+    tenant_id: str
+    client_id: str | None = None
+    scopes: list[Scope] | None = None
+
+
+class Devices(Control):
+    """A device's lines to cut or restore, and the member site's settings of a key box."""
+
+    tenant_id: str
+    device_id: str
+    has_power: bool | None = None
+    is_connected: bool | None = None
+    guest_keys_enabled: bool | None = None
+    temporary_use_enabled: bool | None = None
+
+
+class Reset(Control):
+    """What to begin with after everything was forgotten."""
+
+    tenants: int = Field(0, ge=0, le=1000)
+    members: int = Field(0, ge=0, le=1_000_000)
+    seed: int = 1
+
+
+T = TypeVar("T", bound=Control)
+
+
+def object_of(request: HttpRequest) -> dict[str, Any]:
+    """The JSON object of a POST. JSON only: a page elsewhere in the browser cannot send that unasked."""
+    if request.method != "POST":
+        raise Fault(405, "40500", "GET or POST")
+    if request.content_type != "application/json":
+        raise Fault(415, "41500", "the body must be application/json")
+    try:
+        value = json.loads(request.body or b"{}")
+    except ValueError:
+        raise invalid("body: not JSON") from None
+    if not isinstance(value, dict):
+        raise invalid("body: must be an object")
+    return value
+
+
+def body_of(request: HttpRequest, model: type[T]) -> T:
+    """The body as `model`. Raises 40002 naming the field."""
+    try:
+        return model.model_validate(object_of(request))
+    except ValidationError as error:
+        fault = error.errors()[0]
+        raise invalid(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from error
+
+
+def number(request: HttpRequest, name: str) -> int:
+    """A whole number of the query."""
+    try:
+        return int(request.GET[name])
+    except ValueError:
+        raise invalid(f"{name}: must be a whole number") from None
+
+
+def new_identifier(kind: str) -> str:
+    return f"{kind}-{secrets.token_urlsafe(24)}"

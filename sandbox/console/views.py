@@ -1,0 +1,169 @@
+"""What tests and demonstrations ask of the sandbox. Described in docs/sandbox.md."""
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from sandbox import behaviour, clock
+from sandbox.api.faults import Fault, invalid, not_found
+from sandbox.engine import world
+from sandbox.seeding.tenants import describe
+from sandbox.service import models
+
+from . import office, requests
+from .requests import Devices, NewClient, NewTenant, NewToken, Reset, body_of
+
+
+def tenants(request: HttpRequest) -> HttpResponse:
+    """GET: all tenants. POST: a new one, with members."""
+    if request.method == "GET":
+        rows = models.Tenant.objects.prefetch_related("administrators").order_by("created_at", "pk")
+        return JsonResponse({"tenants": [describe(row) for row in rows]})
+    try:
+        tenant = office.new_tenant(body_of(request, NewTenant))
+    except office.Taken as taken:
+        raise Fault(409, "40900", f"{taken} exists") from taken
+    return JsonResponse(describe(tenant), status=201)
+
+
+def clients(request: HttpRequest) -> HttpResponse:
+    """GET: all clients. POST: registers one, or changes what an existing client_id is registered with."""
+    if request.method == "GET":
+        rows = models.Client.objects.order_by("client_id")
+        return JsonResponse({"clients": [_client(row) for row in rows]})
+    client, created = office.register(body_of(request, NewClient))
+    return JsonResponse(_client(client), status=201 if created else 200)
+
+
+def tokens(request: HttpRequest) -> HttpResponse:
+    """POST: a token without the code flow."""
+    wanted = body_of(request, NewToken)
+    tenant = _tenant(wanted.tenant_id)
+    if wanted.client_id is None:
+        client, _ = models.Client.objects.get_or_create(
+            client_id="console",
+            defaults={"client_secret": requests.new_identifier("secret"), "name": "Console"},
+        )
+    elif (found := models.Client.objects.filter(pk=wanted.client_id).first()) is not None:
+        client = found
+    else:
+        raise not_found("client_id")
+    with behaviour.clock_of(tenant.pk):
+        token = models.AccessToken.objects.create(
+            access_token=requests.new_identifier("token"),
+            client=client,
+            tenant=tenant,
+            scopes=wanted.scopes if wanted.scopes is not None else client.scopes or requests.ALL_SCOPES,
+            issued_at=clock.now(),
+        )
+    return JsonResponse({"access_token": token.access_token, "token_id": token.pk}, status=201)
+
+
+def settings(request: HttpRequest) -> HttpResponse:
+    """GET ?tenant_id=: the behaviour in force. POST {tenant_id?, …}: changes it; null means the default."""
+    if request.method == "GET":
+        tenant_id = request.GET.get("tenant_id", behaviour.EVERYBODY)
+    else:
+        values = requests.object_of(request)
+        tenant_id = values.pop("tenant_id", None) or behaviour.EVERYBODY
+        if tenant_id:
+            _tenant(tenant_id)
+        try:
+            behaviour.change(tenant_id, values)
+        except behaviour.UnknownSetting as error:
+            raise invalid(str(error)) from error
+    return JsonResponse(behaviour.of(tenant_id).model_dump())
+
+
+def commands(request: HttpRequest) -> HttpResponse:
+    """GET ?tenant_id=&after=: every physical command that was accepted, oldest first."""
+    rows = _records(models.Command.objects, request)
+    return JsonResponse(
+        {
+            "commands": [
+                {
+                    "id": row.pk,
+                    "tenant_id": row.tenant_id,
+                    "at": row.at.astimezone(clock.SERVICE_ZONE).isoformat(),
+                    "operation": row.operation,
+                    "device_id": row.device_id,
+                    "control": row.control,
+                    "targets": row.targets,
+                    "info": row.info,
+                    "request_id": row.request_id,
+                }
+                for row in rows
+            ]
+        }
+    )
+
+
+def calls(request: HttpRequest) -> HttpResponse:
+    """GET ?tenant_id=&operation=&after=: every call by a known token, oldest first."""
+    rows = _records(models.Call.objects, request)
+    if "operation" in request.GET:
+        rows = rows.filter(operation=requests.number(request, "operation"))
+    fields = ("id", "tenant_id", "token_id", "at", "operation", "status")
+    found = [row | {"at": row["at"].astimezone(clock.SERVICE_ZONE).isoformat()} for row in rows.values(*fields)]
+    return JsonResponse({"calls": found})
+
+
+def mails(request: HttpRequest) -> HttpResponse:
+    """GET ?tenant_id=&after=: every mail with a QR code that would have gone out, oldest first."""
+    fields = ("id", "tenant_id", "at", "email", "recipient_id", "recipient_name", "qr_data", "remarks")
+    rows = _records(models.Mail.objects, request).values(*fields)
+    return JsonResponse({"mails": [row | {"at": row["at"].astimezone(clock.SERVICE_ZONE).isoformat()} for row in rows]})
+
+
+def devices(request: HttpRequest) -> HttpResponse:
+    """POST {tenant_id, device_id, …}: cuts or restores the lines of a device, or changes settings of a key box."""
+    wanted = body_of(request, Devices)
+    change = wanted.model_dump(exclude_none=True, exclude={"tenant_id", "device_id"})
+    tenant = _tenant(wanted.tenant_id)
+    if not change:
+        raise invalid("body: changes nothing")
+    boxes = models.KeyBox.objects.filter(tenant=tenant, key_device_id=wanted.device_id)
+    lines = {name: on for name, on in change.items() if name in {"has_power", "is_connected"}}
+    others = {name: on for name, on in change.items() if name not in lines}
+    with behaviour.clock_of(tenant.tenant_id), transaction.atomic():
+        world.set_lines(tenant, wanted.device_id, **lines)
+        if others and not boxes.update(**others):
+            raise invalid("device_id: is not a key box")
+    return JsonResponse({"device_id": wanted.device_id} | change)
+
+
+def reset(request: HttpRequest) -> HttpResponse:
+    """POST {tenants?, members?, seed?}: forgets everything, then seeds anew when tenants are asked for."""
+    return JsonResponse({"tenants": [describe(tenant) for tenant in office.begin_anew(body_of(request, Reset))]})
+
+
+def unknown(request: HttpRequest) -> HttpResponse:
+    raise Fault(404, "40401", "no such control")
+
+
+def _tenant(tenant_id: str) -> models.Tenant:
+    tenant = models.Tenant.objects.filter(pk=tenant_id).first()
+    if tenant is None:
+        raise not_found("tenant_id")
+    return tenant
+
+
+def _client(client: models.Client) -> dict[str, Any]:
+    return {
+        "client_id": client.client_id,
+        "client_secret": client.client_secret,
+        "name": client.name,
+        "redirect_uris": client.redirect_uris,
+        "scopes": client.scopes,
+    }
+
+
+def _records(manager: Any, request: HttpRequest) -> QuerySet[Any]:
+    rows = manager.order_by("id")
+    if "tenant_id" in request.GET:
+        rows = rows.filter(tenant_id=request.GET["tenant_id"])
+    if "after" in request.GET:
+        rows = rows.filter(id__gt=requests.number(request, "after"))
+    return rows  # type: ignore[no-any-return]

@@ -1,0 +1,73 @@
+"""What the sandbox offers, told by its own code: the OpenAPI document and the table of its behaviour."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from accessapi.openapi import document
+from accessapi.operations import Operation
+from sandbox.api.dispatch import HANDLERS
+from sandbox.api.faults import NOT_FOUND, Fault
+from sandbox.catalogue import CATALOGUE
+from sandbox.oauth import pages, tokens
+
+_VIEWS: dict[str, Callable[..., Any]] = {
+    "authorize": pages.authorize,
+    "issue_token": tokens.issue,
+    "reissue_token": tokens.update,
+    "revoke_token": tokens.revoke,
+}
+_HEAD = """\
+# The service, operation by operation
+
+Each operation of the specification: where its method and path come from, how the sandbox behaves, and what the contract
+suite holds of any service that offers it. Made by `make docs` from the table of operations, the sandbox's handlers and
+the suite's cases; a test keeps it so. Scopes, contracts and delivery stand in [operations.md](operations.md), every
+field in [openapi.json](openapi.json), settings and assumed answers in [sandbox.md](sandbox.md).
+
+| # | Operation | Method and path | Provenance | Sandbox | Contract cases |
+|--|--|--|--|--|--|
+"""
+
+
+def openapi(request: HttpRequest) -> HttpResponse:
+    """GET /openapi.json: the interface as this sandbox has it, under its overrides and at its own address."""
+    if request.method not in ("GET", "HEAD"):
+        raise Fault(404, NOT_FOUND, "no such operation")
+    return JsonResponse(_document(request.build_absolute_uri("/").rstrip("/")))
+
+
+@lru_cache(maxsize=8)
+def _document(server: str) -> dict[str, Any]:
+    return document(CATALOGUE, [server])
+
+
+def behaviour(operation: Operation) -> str:
+    """How the sandbox answers an operation: the first paragraph of its handler's docstring."""
+    handler = HANDLERS.get(operation.name) or _VIEWS.get(operation.name)
+    paragraph = (inspect.getdoc(handler) or "" if handler else "Not offered: 404.").split("\n\n")[0]
+    return " ".join(paragraph.split())
+
+
+def table(cases: Mapping[str, list[str]]) -> str:
+    """docs/service.md. `cases`: what the contract suite holds of each operation, by name."""
+    return _HEAD + "".join(_row(operation, cases.get(operation.name, [])) for operation in CATALOGUE)
+
+
+def _row(operation: Operation, cases: list[str]) -> str:
+    cells = [
+        str(operation.number),
+        f"{operation.title} (`{operation.name}`)",
+        f"`{operation.method} {operation.path}`",
+        str(operation.provenance),
+        _cell(behaviour(operation)),
+        "<br>".join(f"· {_cell(case)}" for case in cases),
+    ]
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

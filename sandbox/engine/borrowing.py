@@ -1,0 +1,150 @@
+"""Taking keys out of key boxes and giving them back."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from accessapi.permissions import KeyPlace, decide_place
+from sandbox import behaviour, clock, engine
+from sandbox.api.faults import not_found
+from sandbox.engine import journal, keys, people, temporary
+from sandbox.engine.outcomes import NO_POWER, Outcome, Verdict
+from sandbox.engine.people import NotRecognised, Person
+from sandbox.service.models import Guest, KeyBox, KeyUse, Tenant
+
+_ANYWHERE = {"default_mode": "allow_all"}
+
+
+def take_key(
+    tenant: Tenant,
+    key_device_id: str,
+    unit_no: str,
+    kind: str,
+    value: str,
+    at: datetime | None = None,
+    *,
+    second_factor: bool = True,
+) -> Outcome:
+    """Somebody shows `value` to a key box and reaches for a key; kinds as at a door (`world.present`).
+
+    `second_factor` says whether they prove themselves twice, which members without the privilege must. Raises Fault
+    (40401) for a box or unit that does not exist.
+    """
+    engine.advance(tenant)
+    at = at or clock.now()
+    with transaction.atomic():
+        box, unit = _place(tenant, key_device_id, unit_no)
+        if not box.has_power:
+            return NO_POWER
+        if unit_no in keys.settle(tenant, box, clock.now()):
+            return _nothing("key_out")
+        try:
+            person = people.recognise(tenant, kind, value, at)
+        except NotRecognised as refusal:
+            return _not_recognised(tenant, box, unit_no, refusal, kind, value, at)
+        verdict = _may_take(tenant, box, unit, person, at, second_factor)
+        if verdict.allowed:
+            _hand_out(tenant, box, unit_no, person, at)
+        return _written(tenant, box, unit_no, verdict, person, "Key taken", at)
+
+
+def return_key(
+    tenant: Tenant, key_device_id: str, unit_no: str, kind: str, value: str, at: datetime | None = None
+) -> Outcome:
+    """Somebody brings a key back, whoever took it: throughout the use period, guests also in their grace period.
+
+    Raises Fault (40401) for a box or unit that does not exist.
+    """
+    engine.advance(tenant)
+    at = at or clock.now()
+    with transaction.atomic():
+        box, _ = _place(tenant, key_device_id, unit_no)
+        if not box.has_power:
+            return NO_POWER
+        use = keys.settle(tenant, box, clock.now()).get(unit_no)
+        if use is None:
+            return _nothing("key_in")
+        try:
+            person = people.recognise(tenant, kind, value, at)
+        except NotRecognised as refusal:
+            return _not_recognised(tenant, box, unit_no, refusal, kind, value, at)
+        place = KeyPlace(box.key_device_id, unit_no)
+        decision = decide_place(_ANYWHERE, place, at, use_period=person.return_period)
+        if decision.allowed is not True:
+            return _written(tenant, box, unit_no, Verdict.of(decision), person, "", at)
+        use.box = box
+        history = keys.put_back(tenant, use, at, person.in_record())
+    verdict = Verdict.by("return", allowed=True)
+    return Outcome(True, verdict.rule, verdict.reason, person, history)
+
+
+def _place(tenant: Tenant, key_device_id: str, unit_no: str) -> tuple[KeyBox, dict[str, Any]]:
+    box = KeyBox.objects.select_for_update(no_key=True).filter(tenant=tenant, key_device_id=key_device_id).first()
+    if box is None:
+        raise not_found("key_device_id")
+    unit = next((unit for unit in box.units if unit["unit_no"] == unit_no), None)
+    if unit is None:
+        raise not_found("unit_no")
+    return box, unit
+
+
+def _may_take(
+    tenant: Tenant, box: KeyBox, unit: dict[str, Any], person: Person, at: datetime, second_factor: bool
+) -> Verdict:
+    if not second_factor and not person.may("keys_without_2fa"):
+        return Verdict.by("second_factor")
+    if isinstance(person.row, Guest):
+        decision = person.decide(tenant, KeyPlace(box.key_device_id, unit["unit_no"]), at)
+        return Verdict.of(decision) if box.guest_keys_enabled else Verdict.by("guest_keys_off")
+    decision = person.decide(tenant, KeyPlace(box.key_device_id, unit["unit_no"]), at)
+    restricted = unit.get("restriction") and not person.may("restricted_keys_enabled")
+    if decision.allowed is True and not restricted:
+        return Verdict.of(decision)
+    if temporary.allows(person.row, box, unit["unit_no"], at):
+        return Verdict.by("temporary_use", allowed=True)
+    return Verdict.by("restricted") if decision.allowed is True else Verdict.of(decision)
+
+
+def _hand_out(tenant: Tenant, box: KeyBox, unit_no: str, person: Person, at: datetime) -> None:
+    seconds = behaviour.of(tenant.tenant_id).keys_return_seconds
+    due_at = at + timedelta(seconds=seconds)
+    KeyUse.objects.create(box=box, unit_no=unit_no, holder=person.in_record(), taken_at=at, due_at=due_at)
+
+
+def _written(
+    tenant: Tenant, box: KeyBox, unit_no: str, verdict: Verdict, person: Person, done: str, at: datetime
+) -> Outcome:
+    history = journal.record(
+        tenant,
+        at,
+        category=journal.Category.NORMAL if verdict.allowed else journal.Category.WARNING,
+        status=journal.Status.OCCUR,
+        content=done if verdict.allowed else verdict.reason,
+        member=person.in_record(),
+        device=journal.about(box, [unit_no]),
+        held_by=journal.holder(box),
+    )
+    return Outcome(verdict.allowed, verdict.rule, verdict.reason, person, history)
+
+
+def _not_recognised(
+    tenant: Tenant, box: KeyBox, unit_no: str, refusal: NotRecognised, kind: str, value: str, at: datetime
+) -> Outcome:
+    verdict = Verdict.by(refusal.rule)
+    history = journal.record(
+        tenant,
+        at,
+        category=journal.Category.SUSPICIOUS,
+        status=journal.Status.OCCUR,
+        content=verdict.reason,
+        member=refusal.person.in_record() if refusal.person else people.nobody(kind, value),
+        device=journal.about(box, [unit_no]),
+        held_by=journal.holder(box),
+    )
+    return Outcome(False, verdict.rule, verdict.reason, refusal.person, history)
+
+
+def _nothing(rule: str) -> Outcome:
+    verdict = Verdict.by(rule)
+    return Outcome(False, verdict.rule, verdict.reason)

@@ -1,0 +1,109 @@
+"""The bulk queue: per tenant, in the order of submission, at a fixed pace (specification: States)."""
+
+import math
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import QuerySet
+
+from sandbox.api.faults import Fault, not_found
+from sandbox.behaviour import Behaviour
+from sandbox.service.models import BulkRequest, Member, Tenant
+
+from .desk import Desk, locked
+
+
+def submit(tenant: Tenant, tag: str, members: list[dict[str, Any]], behaviour: Behaviour, at: datetime) -> BulkRequest:
+    """Accepts a request; its pace and whether it will fail half-way are settled now."""
+    # The lock keeps the order of identifiers the order of arrival.
+    with locked(tenant):
+        request = BulkRequest.objects.create(
+            tenant=tenant,
+            at=at,
+            tag=tag,
+            members=members,
+            seconds_per_member=behaviour.bulk_seconds_per_member,
+            fail_after=behaviour.bulk_fail_after,
+        )
+        advance(tenant, at)
+    return request
+
+
+def due(tenant: Tenant, now: datetime) -> QuerySet[BulkRequest]:
+    """The requests that are not finished, in the order of submission."""
+    return BulkRequest.objects.filter(tenant=tenant, finished_at=None).order_by("id")
+
+
+def advance(tenant: Tenant, now: datetime) -> None:
+    """Processes every member whose turn has come by `now`. Use inside `locked`."""
+    free_at: datetime | None = None
+    for request in due(tenant, now):
+        if request.started_at is None:
+            request.started_at = max(request.at, free_at or _free_at(request))
+        if request.started_at > now:
+            return
+        _process(tenant, request, now)
+        request.save()
+        if request.finished_at is None:
+            return
+        free_at = request.finished_at
+
+
+def _free_at(request: BulkRequest) -> datetime:
+    """When the request before this one ended: a turn does not wait for somebody to look."""
+    earlier = BulkRequest.objects.filter(tenant_id=request.tenant_id, id__lt=request.pk).order_by("-id").first()
+    return earlier.finished_at if earlier and earlier.finished_at else request.at
+
+
+def _process(tenant: Tenant, request: BulkRequest, now: datetime) -> None:
+    assert request.started_at is not None  # noqa: S101 - for the type checker: the caller set it
+    end = len(request.members)
+    fails = request.fail_after is not None and request.fail_after < end
+    if fails:
+        end = request.fail_after or 0
+    done = len(request.results)
+    reached = end
+    if pace := request.seconds_per_member:
+        reached = min(end, math.floor((now - request.started_at).total_seconds() / pace))
+    if reached > done:
+        request.results += _apply(tenant, request.tag, request.members[done:reached])
+    request.status = "progress"
+    if len(request.results) >= end:
+        failed = any(item["status"] == "failed" for item in request.results)
+        request.status = "failed" if fails else "completed_with_errors" if failed else "completed"
+        request.finished_at = request.started_at + timedelta(seconds=end * pace)
+
+
+def _apply(tenant: Tenant, tag: str, bodies: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Applies the bodies one after another; the outcome of each, in order."""
+    desk = Desk(tenant, bodies)
+    wanted = [body["member_id"] for body in bodies if "member_id" in body]
+    rows = Member.objects.select_related("group").filter(tenant=tenant, member_id__in=wanted)
+    present = {member.member_id: member for member in rows}
+    results = []
+    for body in bodies:
+        try:
+            member = _apply_one(desk, tag, body, present)
+        except Fault as fault:
+            name = body.get("member_name") or _name(present.get(body.get("member_id", "")))
+            results.append({"member_name": name, "status": "failed", "error": fault.in_bulk()})
+        else:
+            results.append({"member_id": member.member_id, "member_name": _name(member), "status": "succeeded"})
+    desk.save()
+    return results
+
+
+def _apply_one(desk: Desk, tag: str, body: dict[str, Any], present: dict[str, Member]) -> Member:
+    if tag == "create":
+        return desk.create(body)
+    member = present.get(body["member_id"])
+    if member is None:
+        raise not_found("member_id")
+    if tag == "delete":
+        desk.delete(member)
+        return present.pop(member.member_id)
+    return desk.update(member, {name: value for name, value in body.items() if name != "member_id"})
+
+
+def _name(member: Member | None) -> str:
+    return str(member.listed["member_name"]) if member else ""

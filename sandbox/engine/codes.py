@@ -1,0 +1,56 @@
+"""QR codes: issued, kept with their member, mailed, and belonging to one person of a tenant each."""
+
+import base64
+import secrets
+from datetime import datetime
+from typing import Any
+
+from accessapi import limits
+from sandbox.service.models import Guest, Mail, Member, Tenant
+
+
+def issue() -> str:
+    """What a QR code says that the service makes up itself."""
+    return f"SL{secrets.token_hex(8).upper()}"
+
+
+def owners(tenant: Tenant, codes: set[str]) -> dict[str, str]:
+    """code -> member_id or guest_id of who has it. Two people with one code could not be told apart at a door."""
+    if not codes:
+        return {}
+    members = Member.objects.filter(tenant=tenant, qr_data__in=codes).values_list("qr_data", "member_id")
+    guests = Guest.objects.filter(tenant=tenant, qr_data__in=codes).values_list("qr_data", "guest_id")
+    return {code: owner for code, owner in [*members, *guests] if code}
+
+
+def put(member: Member, qrcode: dict[str, Any] | None) -> None:
+    """Static (data or e-mail), one-time, or None for removal. The seed stays as long as one-time QR does."""
+    member.listed.pop("qrcode", None)
+    member.detail.pop("qrcode", None)
+    if qrcode is None:
+        member.qr_data = member.totp_seed = None
+        return
+    member.qr_data = qrcode.get("data") or issue()
+    one_time = qrcode.get("one_time_qr") or {}
+    if one_time.get("enabled"):
+        member.totp_seed = member.totp_seed or base64.b32encode(secrets.token_bytes(20)).decode()
+        defaults = {"timestep": limits.TIMESTEP_DEFAULT, "skew": 0}
+        qrcode = qrcode | {"one_time_qr": defaults | one_time | {"totp_seed": member.totp_seed}}
+    else:
+        member.totp_seed = None
+    member.detail["qrcode"] = qrcode
+    member.listed["qrcode"] = {name: qrcode[name] for name in ("data", "email") if name in qrcode}
+
+
+def mail(person: Member | Guest, email: str, at: datetime, remarks: str = "") -> Mail:
+    """The mail, not yet saved, that brings this person their code."""
+    is_member = isinstance(person, Member)
+    return Mail(
+        tenant=person.tenant,
+        at=at,
+        email=email,
+        recipient_id=person.member_id if is_member else person.guest_id,
+        recipient_name=person.listed["member_name"] if is_member else person.name,
+        qr_data=person.qr_data,
+        remarks=remarks,
+    )

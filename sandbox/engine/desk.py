@@ -1,0 +1,171 @@
+"""Where members are created, changed and deleted, one at a time or by the thousand, by the same rules."""
+
+import secrets
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import models, transaction
+
+from sandbox import clock
+from sandbox.api.faults import card_taken, contract_missing, invalid, qr_taken
+from sandbox.engine import codes
+from sandbox.service.models import Area, Group, KeyBox, Mail, Member, Tenant
+
+_LISTED = ("member_name", "member_code", "use_date_start", "use_date_end")
+_RIGHTS = ("devices_pass", "keys_pass")
+_CONTRACTS = {"devices_pass": "door", "keys_pass": "key_box", "qrcode": "qr"}
+
+
+@contextmanager
+def locked(tenant: Tenant) -> Iterator[None]:
+    """A transaction in which nobody else changes this tenant's members."""
+    with transaction.atomic():
+        Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
+        yield
+
+
+class Desk:
+    """Applies bodies to members in memory and saves them together. Use inside `locked`.
+
+    `bodies` are all that will be applied: what they refer to is looked up once, for all of them.
+    """
+
+    def __init__(self, tenant: Tenant, bodies: list[dict[str, Any]]) -> None:
+        self.tenant = tenant
+        names = {body["membergroup_id"] for body in bodies if "membergroup_id" in body}
+        groups = Group.objects.filter(tenant=tenant, membergroup_id__in=names)
+        self._groups = {group.membergroup_id: group for group in groups}
+        cards = {body["card_data"] for body in bodies if body.get("card_data")}
+        owners = Member.objects.filter(tenant=tenant, card_data__in=cards)
+        self._owners = dict(owners.values_list("card_data", "member_id"))
+        self._codes = codes.owners(tenant, {code for body in bodies if (code := _code(body))})
+        self._areas = self._known(Area, "area_id", bodies, "devices_pass")
+        self._boxes = self._known(KeyBox, "key_device_id", bodies, "keys_pass")
+        self._new: list[Member] = []
+        self._changed: dict[str, Member] = {}
+        self._deleted: dict[str, Member] = {}
+        self._mails: list[Mail] = []
+        #: group -> by how many members it grows.
+        self._moved: Counter[int] = Counter()
+
+    def create(self, body: dict[str, Any]) -> Member:
+        """A new member. Raises Fault (40002, 40302, 40901, 40903) and then changes nothing."""
+        identifier = f"m{secrets.token_hex(9)}"
+        member = Member(tenant=self.tenant, member_id=identifier, listed={"member_id": identifier})
+        member.detail = {
+            "account_type": "general",
+            "privilege": {"keys_without_2fa": False, "restricted_keys_enabled": False},
+        }
+        self._apply(member, body)
+        self._new.append(member)
+        return member
+
+    def update(self, member: Member, body: dict[str, Any]) -> Member:
+        """Changes what the body names and nothing else. Raises as `create`."""
+        self._apply(member, body)
+        self._changed[member.member_id] = member
+        return member
+
+    def delete(self, member: Member) -> None:
+        """Removes the member, its face with it."""
+        self._deleted[member.member_id] = member
+        self._moved[member.group_id] -= 1
+
+    def save(self) -> None:
+        """Writes everything applied so far, and keeps the mails that go out with it."""
+        Mail.objects.bulk_create(self._mails)
+        Member.objects.bulk_create(self._new)
+        fields = ["group", "card_data", "listed", "detail", "qr_data", "totp_seed"]
+        Member.objects.bulk_update(self._changed.values(), fields, batch_size=250)
+        if self._deleted:
+            Member.objects.filter(pk__in=[member.pk for member in self._deleted.values()]).delete()
+        count = models.F("member_count")
+        grown = [Group(pk=group, member_count=count + by) for group, by in self._moved.items() if by]
+        Group.objects.bulk_update(grown, ["member_count"])
+
+    def _apply(self, member: Member, body: dict[str, Any]) -> None:
+        self._check(member, body)
+        if "membergroup_id" in body:
+            self._join(member, self._groups[body["membergroup_id"]])
+        if "card_data" in body:
+            _hand_over(self._owners, member.member_id, member.card_data, body["card_data"] or None)
+            member.card_data = body["card_data"] or None
+        for name in _LISTED:
+            if name in body:
+                _put(member.listed, name, body[name])
+        for name in _RIGHTS:
+            if name in body:
+                _put(member.detail, name, body[name])
+        # Rights are replaced whole; of the privilege, a key that is left out stays as it was.
+        if "privilege" in body:
+            member.detail["privilege"] = member.detail["privilege"] | body["privilege"]
+        if "qrcode" in body:
+            self._put_qrcode(member, body["qrcode"])
+
+    def _join(self, member: Member, group: Group) -> None:
+        if member.group_id is not None:
+            self._moved[member.group_id] -= 1
+        self._moved[group.pk] += 1
+        member.group = group
+
+    def _check(self, member: Member, body: dict[str, Any]) -> None:
+        """Everything that can be refused, before anything is changed."""
+        for name, contract in _CONTRACTS.items():
+            if body.get(name) is not None and not self.tenant.has(contract):
+                raise contract_missing(contract)
+        if "membergroup_id" in body and body["membergroup_id"] not in self._groups:
+            raise invalid("membergroup_id: does not exist")
+        for item in (body.get("devices_pass") or {}).get("areas_list") or []:
+            if item["area_id"] not in self._areas:
+                raise invalid("devices_pass.areas_list.area_id: does not exist")
+        for item in (body.get("keys_pass") or {}).get("key_devices_list") or []:
+            self._check_box(item)
+        card = body.get("card_data")
+        if card and self._owners.get(card, member.member_id) != member.member_id:
+            raise card_taken()
+        if (code := _code(body)) and self._codes.get(code, member.member_id) != member.member_id:
+            raise qr_taken()
+        start, end = (body.get(name, member.listed.get(name)) for name in ("use_date_start", "use_date_end"))
+        if start and end and start > end:
+            raise invalid("use_date_end: is before use_date_start")
+
+    def _check_box(self, item: dict[str, Any]) -> None:
+        box = self._boxes.get(item["key_device_id"])
+        if box is None:
+            raise invalid("keys_pass.key_devices_list.key_device_id: does not exist")
+        numbers = {unit["unit_no"] for unit in box.units}
+        if any(unit["unit_no"] not in numbers for unit in item.get("units") or []):
+            raise invalid("keys_pass.key_devices_list.units.unit_no: does not exist in this key box")
+
+    def _put_qrcode(self, member: Member, qrcode: dict[str, Any] | None) -> None:
+        before = member.qr_data
+        codes.put(member, qrcode)
+        _hand_over(self._codes, member.member_id, before, member.qr_data)
+        if qrcode and "email" in qrcode:
+            self._mails.append(codes.mail(member, qrcode["email"], clock.now()))
+
+    def _known(self, model: type[Any], key: str, bodies: list[dict[str, Any]], field: str) -> dict[str, Any]:
+        if not any(body.get(field) for body in bodies):
+            return {}
+        return {getattr(row, key): row for row in model.objects.filter(tenant=self.tenant)}
+
+
+def _put(record: dict[str, Any], name: str, value: Any) -> None:
+    if value is None or value == "":
+        record.pop(name, None)
+    else:
+        record[name] = value
+
+
+def _code(body: dict[str, Any]) -> str | None:
+    """What the member's QR code is to say, if the caller says it."""
+    return (body.get("qrcode") or {}).get("data")
+
+
+def _hand_over(owners: dict[str, str], member_id: str, before: str | None, after: str | None) -> None:
+    if before:
+        owners.pop(before, None)
+    if after:
+        owners[after] = member_id

@@ -1,0 +1,92 @@
+"""Where everything that happens is written down, and whoever wants to know is told (specification: Logs, Events).
+
+The specification shows the categories normal and operation only; the others and the two statuses are published. What
+the texts of a record say is assumed.
+"""
+
+import secrets
+from collections.abc import Iterable
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from django.db import transaction
+
+from sandbox.engine import webhooks
+from sandbox.service.models import History, KeyBox, PassController, Tenant
+
+
+class Category(StrEnum):
+    """How serious a record is."""
+
+    NORMAL = "normal"
+    OPERATION = "operation"
+    SUSPICIOUS = "suspicious"
+    WARNING = "warning"
+    ERROR = "error"
+    EMERGENCY = "emergency"
+
+
+class Status(StrEnum):
+    """Whether something came about or is over again."""
+
+    OCCUR = "occur"
+    RESTORE = "restore"
+
+
+def record(
+    tenant: Tenant,
+    at: datetime,
+    *,
+    category: str,
+    status: str,
+    content: str,
+    member: dict[str, str] | None = None,
+    device: dict[str, Any] | None = None,
+    held_by: str = "",
+) -> History:
+    """Writes one record, seen from `at` on, and queues the notification if the tenant's webhook wants it.
+
+    member and device are objects of a log record (`about`). `held_by` names a device that cannot tell of it yet:
+    then nobody sees the record before `release`.
+    """
+    with transaction.atomic():
+        history = History.objects.create(
+            tenant=tenant,
+            history_id=f"h{secrets.token_hex(10)}",
+            at=at,
+            status=status,
+            category=category,
+            content=content[:300],
+            member=member,
+            device=device,
+            held_by=held_by,
+        )
+        if not held_by:
+            webhooks.queue(tenant, history, at)
+    return history
+
+
+def release(tenant: Tenant, device_id: str, at: datetime) -> None:
+    """The device tells of what happened while it could not: late, with the moments at which it happened."""
+    with transaction.atomic():
+        held = History.objects.select_for_update().filter(tenant=tenant, held_by=device_id).order_by("at", "id")
+        for history in held:
+            webhooks.queue(tenant, history, at)
+        History.objects.filter(pk__in=[history.pk for history in held]).update(held_by="")
+
+
+def about(device: PassController | KeyBox, units: Iterable[str] = ()) -> dict[str, Any]:
+    """The device of a record, with the units of a key box that it concerns. Values of `module` are assumed."""
+    if isinstance(device, PassController):
+        return {"id": device.device_id, "name": device.name, "module": "pass", "units": []}
+    names = {unit["unit_no"]: unit["unit_name"] for unit in device.units}
+    concerned = [{"unit_no": number, "unit_name": names.get(number, "")} for number in units]
+    return {"id": device.key_device_id, "name": device.name, "module": "key", "units": concerned}
+
+
+def holder(device: PassController | KeyBox) -> str:
+    """What `held_by` is for a record that only the device itself knows of."""
+    if device.answers:
+        return ""
+    return device.device_id if isinstance(device, PassController) else device.key_device_id

@@ -1,0 +1,137 @@
+"""People who come and go by themselves, so that a demonstration has something to show (setting `passages_per_hour`).
+
+The same tenant does the same things at the same moments: each moment draws from a source of its own.
+"""
+
+import math
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from random import Random
+
+from django.db import transaction
+from django.db.models import Max, Min
+
+from accessapi.permissions import AreaPlace, KeyPlace
+from sandbox import behaviour, clock
+from sandbox.engine import borrowing, keys, people, quiet, world
+from sandbox.engine.people import Person
+from sandbox.service.models import Guest, KeyBox, Member, PassController, Settings, Tenant
+from sandbox.service.models.people import PLACE
+
+#: How far back is caught up with, at the first look or after a pause, and how many passages are written in one go.
+_LONGEST = timedelta(hours=1)
+_AT_ONCE = 10
+_SETTING = "passages_per_hour"
+
+
+def due(clocks: behaviour.Clocks) -> list[tuple[str, float]]:
+    """The tenants in which somebody should have come or gone by now, and how many do in an hour."""
+    found = []
+    for tenant, per_hour in _inhabited():
+        now = clocks.now(tenant.tenant_id)
+        if any(_moments(tenant.tenant_id, per_hour, _since(tenant, now), now)):
+            found.append((tenant.tenant_id, per_hour))
+    return found
+
+
+def live(tenant_id: str, per_hour: float) -> None:
+    """Lets happen what should have happened since the last look, at most some of it: the next look goes on."""
+    with behaviour.clock_of(tenant_id), transaction.atomic():
+        if not quiet.may_move():
+            return
+        tenant = Tenant.objects.select_for_update(no_key=True, skip_locked=True).filter(pk=tenant_id).first()
+        if tenant is None:
+            return
+        now = until = clock.now()
+        for count, (at, random) in enumerate(_moments(tenant_id, per_hour, _since(tenant, now), now), 1):
+            _happen(tenant, at, random)
+            if count == _AT_ONCE:
+                until = at
+                break
+        Tenant.objects.filter(pk=tenant_id).update(lived_until=until)
+
+
+def _inhabited() -> Iterator[tuple[Tenant, float]]:
+    """The tenants in which people come and go, and how many in an hour."""
+    wanted = dict(Settings.objects.filter(values__has_key=_SETTING).values_list("key", "values"))
+    if not any(values[_SETTING] for values in wanted.values()):
+        return
+    everywhere = wanted.pop(behaviour.EVERYBODY, {}).get(_SETTING, 0)
+    tenants = Tenant.objects.only("tenant_id", "lived_until")
+    for tenant in tenants if everywhere else tenants.filter(pk__in=wanted):
+        if per_hour := wanted.get(tenant.tenant_id, {}).get(_SETTING, everywhere):
+            yield tenant, per_hour
+
+
+def _since(tenant: Tenant, now: datetime) -> datetime:
+    longest_ago = now - _LONGEST
+    # A clock that was set back begins anew.
+    return min(max(tenant.lived_until or longest_ago, longest_ago), now)
+
+
+def _moments(tenant_id: str, per_hour: float, since: datetime, now: datetime) -> Iterator[tuple[datetime, Random]]:
+    """One moment in each slot of equal length, with its source; those after `since`, up to `now`."""
+    length = 3600 / per_hour
+    for slot in range(math.floor(since.timestamp() / length), math.floor(now.timestamp() / length) + 1):
+        random = Random(f"{tenant_id}|{slot}|life")  # noqa: S311 - data that repeats is the point
+        at = datetime.fromtimestamp((slot + random.random()) * length, tz=clock.SERVICE_ZONE)
+        if since < at <= now:
+            yield at, random
+
+
+def _happen(tenant: Tenant, at: datetime, random: Random) -> None:
+    """Somebody passes a door, or takes or returns a key; now and then somebody who may not, or whom nobody knows."""
+    at_doors = tenant.has("door") and (not tenant.has("key_box") or random.random() < 0.8)
+    if at_doors and (doors := list(PassController.objects.filter(tenant=tenant, has_power=True).order_by("id"))):
+        _pass(tenant, random.choice(doors), at, random)
+    elif tenant.has("key_box") and (boxes := list(KeyBox.objects.filter(tenant=tenant).order_by("id"))):
+        _use_key(tenant, random.choice(boxes), at, random)
+
+
+def _pass(tenant: Tenant, door: PassController, at: datetime, random: Random) -> None:
+    if random.random() < 0.03:
+        world.present(tenant, door.device_id, "card", f"{random.getrandbits(60):015X}", at)
+    elif found := _somebody(tenant, AreaPlace(door.area.area_id), at, random):
+        world.present(tenant, door.device_id, *found, at)
+
+
+def _use_key(tenant: Tenant, box: KeyBox, at: datetime, random: Random) -> None:
+    out = keys.out(box, at)
+    unit_no = random.choice(sorted(box.numbers))
+    if unit_no in out:
+        borrowed = (out[unit_no].holder or {}).get("id", "")
+        holder = Member.objects.filter(tenant=tenant, member_id=borrowed).first()
+        found = people.credentials(holder, at) if holder else []
+        if found:
+            borrowing.return_key(tenant, box.key_device_id, unit_no, *found[0], at)
+    elif found_one := _somebody(tenant, KeyPlace(box.key_device_id, unit_no), at, random):
+        borrowing.take_key(tenant, box.key_device_id, unit_no, *found_one, at)
+
+
+def _somebody(tenant: Tenant, place: AreaPlace | KeyPlace, at: datetime, random: Random) -> tuple[str, str] | None:
+    """What somebody shows who is there: mostly people who may be, now and then one who may not."""
+    anybody = random.random() < 0.08
+    if random.random() < 0.08 and (guest := _guest(tenant, at, random)) is not None:
+        return "qr", guest.qr_data
+    for _ in range(6):
+        member = _member(tenant, random)
+        if member is None:
+            return None
+        shown = people.credentials(member, at)
+        if shown and (anybody or Person(member, "", "").decide(tenant, place, at).allowed):
+            return random.choice(shown)
+    return None
+
+
+def _member(tenant: Tenant, random: Random) -> Member | None:
+    """Any of the tenant's members, without counting them."""
+    members = Member.objects.annotate(place=PLACE).filter(tenant=tenant)
+    ends = members.aggregate(first=Min("place"), last=Max("place"))
+    if ends["first"] is None:
+        return None
+    return members.filter(place__gte=random.randint(ends["first"], ends["last"])).order_by("place").first()
+
+
+def _guest(tenant: Tenant, at: datetime, random: Random) -> Guest | None:
+    guests = Guest.objects.filter(tenant=tenant, use_date_start__lte=at, use_date_end__gte=at).order_by("id")[:50]
+    return random.choice(list(guests)) if guests else None

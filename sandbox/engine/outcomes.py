@@ -1,0 +1,62 @@
+"""What came of something that somebody did at a device, and why, in words."""
+
+from dataclasses import dataclass
+
+from accessapi.permissions import Decision, explain
+from sandbox.service.models import History
+
+from .people import Person
+
+#: Rules of the sandbox besides those of accessapi.permissions.
+REASONS = {
+    "unknown_card": "Refused: nobody has this card.",
+    "unknown_code": "Refused: nobody has this code.",
+    "unknown_face": "Refused: nobody has registered this face.",
+    "one_time_needed": "Refused: this member needs a one-time code.",
+    "code_wrong": "Refused: the one-time code is wrong or too old.",
+    "face_not_ready": "Refused: the face was registered less than 30 seconds ago.",
+    "no_power": "The device has no power.",
+    "restricted": "Refused: the key is not normally used.",
+    "second_factor": "Refused: the second factor is missing.",
+    "guest_keys_off": "Refused: this key box has no keys for guests.",
+    "temporary_use": "Allowed by temporary use.",
+    "key_out": "The key is out.",
+    "key_in": "The key is in its place.",
+    "return": "A key may be given back throughout the use period.",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Whether the device gave way; `rule` is the word for why and `reason` the sentence.
+
+    person: who it was, None when nobody knows; history: the record that was written, None when there is none.
+    """
+
+    admitted: bool
+    rule: str
+    reason: str
+    person: Person | None = None
+    history: History | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A decision before anything happened."""
+
+    allowed: bool
+    rule: str
+    reason: str
+
+    @classmethod
+    def of(cls, decision: Decision) -> "Verdict":
+        """As the permissions say; what cannot be told admits nobody."""
+        return cls(decision.allowed is True, decision.rule.value, explain(decision))
+
+    @classmethod
+    def by(cls, rule: str, *, allowed: bool = False) -> "Verdict":
+        """By a rule of the sandbox's own."""
+        return cls(allowed, rule, REASONS[rule])
+
+
+NO_POWER = Outcome(False, "no_power", REASONS["no_power"])

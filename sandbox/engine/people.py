@@ -1,0 +1,198 @@
+"""Who stands there: a member or a guest, known by what they show."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Q
+
+from accessapi import limits
+from accessapi.permissions import AreaPlace, Decision, Holidays, KeyPlace, decide_place
+from accessapi.resources.tenants import HolidaySettings
+from sandbox.catalogue import CATALOGUE
+from sandbox.engine import guests, totp
+from sandbox.service.models import Face, Guest, Member, Tenant
+from sandbox.service.models.people import PLACE
+
+#: What one can show to a device.
+KINDS = ("card", "qr", "one_time", "face")
+Period = tuple[datetime | None, datetime | None]
+
+
+class NotRecognised(Exception):
+    """What was shown opens nothing: a word for the reason, and whose it is if that is clear."""
+
+    def __init__(self, rule: str, person: "Person | None" = None) -> None:
+        super().__init__(rule)
+        self.rule = rule
+        self.person = person
+
+
+@dataclass(frozen=True)
+class Person:
+    """A member or guest with what they showed: `kind` is how, `data` what the record of it shows."""
+
+    row: Member | Guest
+    kind: str
+    data: str
+
+    @property
+    def identifier(self) -> str:
+        return self.row.member_id if isinstance(self.row, Member) else self.row.guest_id
+
+    @property
+    def name(self) -> str:
+        return str(self.row.listed["member_name"]) if isinstance(self.row, Member) else self.row.name
+
+    @property
+    def period(self) -> Period:
+        """First and last moment of use, each None where there is none."""
+        if isinstance(self.row, Guest):
+            return self.row.use_date_start, self.row.use_date_end
+        return _moment(self.row.listed.get("use_date_start")), _moment(self.row.listed.get("use_date_end"))
+
+    @property
+    def return_period(self) -> Period:
+        """As `period`, for giving keys back: guests have their grace."""
+        start, end = self.period
+        return (start, guests.key_return_date_end(self.row)) if isinstance(self.row, Guest) else (start, end)
+
+    def may(self, privilege: str) -> bool:
+        """A member's privilege; guests, whose keys are named one by one, need none (assumed)."""
+        return isinstance(self.row, Guest) or self.row.detail.get("privilege", {}).get(privilege) is True
+
+    def decide(self, tenant: Tenant, place: AreaPlace | KeyPlace, at: datetime) -> Decision:
+        """Whether the permissions let this person pass `place` at `at`."""
+        return decide_place(self.rights(place), place, at, holidays(tenant), use_period=self.period)
+
+    def rights(self, place: AreaPlace | KeyPlace) -> Any:
+        """devices_pass or keys_pass, whichever the place is about."""
+        field = "devices_pass" if isinstance(place, AreaPlace) else "keys_pass"
+        if isinstance(self.row, Member):
+            return self.row.detail.get(field)
+        return (guests.devices_pass if isinstance(place, AreaPlace) else guests.keys_pass)(self.row)
+
+    def in_record(self) -> dict[str, str]:
+        """The member of a log record. What _type, label and attribute hold is assumed."""
+        is_member = isinstance(self.row, Member)
+        return {
+            "id": self.identifier,
+            "name": self.name,
+            "_type": "member" if is_member else "guest",
+            "data": self.data,
+            "label": self.row.group.name if isinstance(self.row, Member) else "",
+            "attribute": self.kind,
+        }
+
+
+def nobody(kind: str, value: str) -> dict[str, str]:
+    """The member of a log record when nobody knows what was shown."""
+    return {"id": "", "name": "", "_type": "unknown", "data": value[:600], "label": "", "attribute": kind}
+
+
+def holidays(tenant: Tenant) -> Holidays:
+    """The tenant's holidays, read as this sandbox's rules say."""
+    settings = HolidaySettings.model_validate(tenant.holiday)
+    return Holidays.of(settings, weekdays_apply=CATALOGUE.rules.weekdays_on_holidays)
+
+
+def recognise(tenant: Tenant, kind: str, value: str, at: datetime) -> Person:
+    """Whose card, code or face it is; a face is named by its member's identifier. Raises NotRecognised."""
+    if kind == "qr" and value.startswith(limits.ONE_TIME_QR_PREFIX):
+        kind = "one_time"
+    return _READERS[kind](tenant, value, at)
+
+
+def credentials(member: Member, at: datetime) -> list[tuple[str, str]]:
+    """What this member can show at `at`: (kind, value), the one-time code as the member's own device has it."""
+    found = [("card", member.card_data)] if member.card_data else []
+    if member.totp_seed:
+        one_time = totp.code(member.totp_seed, at, _one_time(member)["timestep"])
+        found.append(("one_time", totp.write(member.qr_data or "", one_time)))
+    elif member.qr_data:
+        found.append(("qr", member.qr_data))
+    if Face.objects.filter(member=member).exists():
+        found.append(("face", member.member_id))
+    return found
+
+
+def search(tenant: Tenant, text: str, limit: int = 20) -> list[Member | Guest]:
+    """Members, then guests, whose name, code or card has `text` in it; the first ones for an empty text."""
+    named = (
+        Q(listed__member_name__icontains=text)
+        | Q(listed__member_code__icontains=text)
+        | Q(card_data__in=[text, text.upper()])
+    )
+    members = _members(tenant).filter(named).order_by(PLACE)[:limit]
+    visitors = Guest.objects.select_related("tenant").filter(tenant=tenant, name__icontains=text).order_by("id")
+    return [*members, *visitors[:limit]]
+
+
+def _card(tenant: Tenant, value: str, at: datetime) -> Person:
+    member = _members(tenant).filter(card_data=value).first() if value else None
+    if member is None:
+        raise NotRecognised("unknown_card")
+    return Person(member, "card", value)
+
+
+def _qr(tenant: Tenant, value: str, at: datetime) -> Person:
+    if not value or not tenant.has("qr"):
+        raise NotRecognised("unknown_code")
+    if member := _members(tenant).filter(qr_data=value).order_by("id").first():
+        person = Person(member, "qr", value)
+        # What a one-time code is made of is no secret: by itself it opens nothing.
+        if member.totp_seed:
+            raise NotRecognised("one_time_needed", person)
+        return person
+    if guest := Guest.objects.select_related("tenant").filter(tenant=tenant, qr_data=value).order_by("id").first():
+        return Person(guest, "qr", value)
+    raise NotRecognised("unknown_code")
+
+
+def _one_time_code(tenant: Tenant, value: str, at: datetime) -> Person:
+    """A code is good throughout its window, at every door and as often as it is shown (assumed)."""
+    read = totp.read(value)
+    if read is None or not tenant.has("qr"):
+        raise NotRecognised("unknown_code")
+    data, code = read
+    member = _members(tenant).filter(qr_data=data, totp_seed__isnull=False).order_by("id").first()
+    if member is None:
+        raise NotRecognised("unknown_code")
+    person = Person(member, "one_time", data)
+    ways = _one_time(member)
+    if not totp.accepts(member.totp_seed or "", code, at, ways["timestep"], ways["skew"]):
+        raise NotRecognised("code_wrong", person)
+    return person
+
+
+def _face(tenant: Tenant, value: str, at: datetime) -> Person:
+    member = _members(tenant).filter(member_id=value).first()
+    face = Face.objects.filter(member=member).first() if member and tenant.has("face") else None
+    if member is None or face is None:
+        raise NotRecognised("unknown_face")
+    person = Person(member, "face", str(member.listed.get("face_data", "")))
+    if at < face.registered_at + timedelta(seconds=limits.FACE_READY_SECONDS):
+        raise NotRecognised("face_not_ready", person)
+    return person
+
+
+_READERS: dict[str, Callable[[Tenant, str, datetime], Person]] = {
+    "card": _card,
+    "qr": _qr,
+    "one_time": _one_time_code,
+    "face": _face,
+}
+
+
+def _members(tenant: Tenant) -> Any:
+    return Member.objects.select_related("group").filter(tenant=tenant)
+
+
+def _one_time(member: Member) -> dict[str, int]:
+    shown = member.detail.get("qrcode", {}).get("one_time_qr", {})
+    return {"timestep": shown.get("timestep", limits.TIMESTEP_DEFAULT), "skew": shown.get("skew", 0)}
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None

@@ -1,0 +1,93 @@
+"""Notifications on their way: in order for each tenant, each posted once, whatever the receiver says (assumed).
+
+A notification counts as sent when the attempt is over. The row of one whose process died before is unlocked by the
+database, and whoever looks next posts it.
+"""
+
+import ipaddress
+import time
+from datetime import datetime
+
+import httpx2
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Min
+
+from sandbox import behaviour, clock
+from sandbox.catalogue import CATALOGUE
+from sandbox.engine import quiet
+from sandbox.service.models import Delivery
+
+#: Seconds that a receiver may take for each step of an answer.
+TIMEOUT = 3.0
+_USER_AGENT = "Splats-Webhook"  # published
+
+
+def waiting() -> list[tuple[str, datetime]]:
+    """The tenants that have something to be posted and when the first of it is due; the earliest first."""
+    unsent = Delivery.objects.filter(sent_at=None).values("tenant_id").annotate(first=Min("due_at"))
+    return list(unsent.order_by("first").values_list("tenant_id", "first"))
+
+
+def post_due(tenant_id: str, *, patience: float, most: int = 50) -> bool:
+    """Posts what is due by this tenant's clock, at most `most`, unless somebody else is at it.
+
+    False when it ended because one took longer than `patience` seconds.
+    """
+    with httpx2.Client(timeout=TIMEOUT, follow_redirects=False, trust_env=False) as client:
+        for _ in range(most):
+            begun = time.monotonic()
+            with behaviour.clock_of(tenant_id):
+                if not _post_next(client, tenant_id, clock.now()):
+                    return True
+            if time.monotonic() - begun > patience:
+                return False
+    return True
+
+
+def _post_next(client: httpx2.Client, tenant_id: str, now: datetime) -> bool:
+    """Posts the one that comes first. False when none is due or somebody else is at it: then none may overtake it."""
+    with transaction.atomic():
+        unsent = Delivery.objects.filter(tenant_id=tenant_id, sent_at=None)
+        first = unsent.filter(due_at__lte=now).order_by("due_at", "id").values_list("pk", flat=True).first()
+        if first is None or not quiet.may_move():
+            return False
+        delivery = unsent.filter(pk=first).select_for_update(skip_locked=True, no_key=True).first()
+        if delivery is None:
+            return False
+        delivery.status, delivery.error = _post(client, delivery)
+        delivery.sent_at = clock.now()
+        delivery.save(update_fields=["status", "error", "sent_at"])
+    return True
+
+
+def _post(client: httpx2.Client, delivery: Delivery) -> tuple[int | None, str]:
+    """(status of the answer, what went wrong)."""
+    headers = {
+        "Content-Type": "application/json",
+        "User-Agent": _USER_AGENT,
+        CATALOGUE.webhook.id_header: delivery.delivery_id,
+    }
+    if delivery.signature:
+        headers[CATALOGUE.webhook.signature_header] = delivery.signature
+    try:
+        url = httpx2.URL(delivery.url)
+        if not may_reach(url):
+            return None, "not sent: only the loopback and the hosts of SANDBOX_WEBHOOK_HOSTS are written to"
+        # What the receiver writes below its headers is of no interest, however long it is.
+        with client.stream("POST", url, content=delivery.body.encode(), headers=headers) as response:
+            return response.status_code, ""
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+        return None, f"{type(error).__name__}: {error}"[:300]
+
+
+def may_reach(url: httpx2.URL) -> bool:
+    """Whether notifications may go there: to this machine, or to a host that SANDBOX_WEBHOOK_HOSTS names."""
+    if url.scheme not in ("http", "https"):
+        return False
+    if url.host in {"localhost", *settings.WEBHOOK_HOSTS}:
+        return True
+    try:
+        return ipaddress.ip_address(url.host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,129 @@
+"""Temporary key use (specification: operation 11): keys that are not normally used, for a while from receipt on."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from accessapi.permissions import KeyPlace, decide_place
+from sandbox.api.faults import KEY_NOT_PERMITTED, Fault, invalid, setting_off
+from sandbox.engine import journal
+from sandbox.engine.people import Person
+from sandbox.service.models import Command, KeyBox, Member, TemporaryUse, Tenant
+from sandbox.service.models.requests import new_request_id
+
+_ANYWHERE = {"default_mode": "allow_all"}
+
+
+def apply(tenant: Tenant, member: Member, body: dict[str, Any], at: datetime) -> list[str]:
+    """Lets the member use the keys named until `at` + timer; the boxes that were reached. Use inside `desk.locked`.
+
+    One command is recorded for each box. A later call for a key replaces the earlier one: it extends, and 0 ends.
+    Raises Fault (40002, 40304, 40305) and then does nothing.
+    """
+    wanted = _wanted(tenant, member, body.get("targets_list", []), at)
+    request_id = new_request_id()
+    Command.objects.bulk_create(
+        Command(
+            tenant_id=tenant.tenant_id,
+            at=at,
+            operation=11,
+            device_id=box.key_device_id,
+            control="temporary_use",
+            targets=units,
+            info=body.get("info", ""),
+            request_id=request_id,
+        )
+        for box, units in wanted
+    )
+    reached = [(box, units) for box, units in wanted if box.answers]
+    for box, units in reached:
+        _replace(member, box, units, body, at)
+        _write(tenant, member, box, units, body, at)
+    return [box.key_device_id for box, _ in reached]
+
+
+def allows(member: Member, box: KeyBox, unit_no: str, at: datetime) -> bool:
+    """Whether a temporary use lets the member take this key at `at`, whatever the schedule or restriction says."""
+    if not _within(member, _ANYWHERE, box, unit_no, at):
+        return False
+    running = TemporaryUse.objects.filter(member=member, box=box, until__gt=at)
+    return any(unit_no in units for units in running.values_list("units", flat=True))
+
+
+def _wanted(
+    tenant: Tenant, member: Member, targets: list[dict[str, Any]], at: datetime
+) -> list[tuple[KeyBox, list[str]]]:
+    """Which units of which boxes, each once; boxes of which no key is named are left out."""
+    units: dict[str, dict[str, None]] = {}
+    for item in targets:
+        units.setdefault(item["device_id"], {}).update(dict.fromkeys(item["unit_no_list"]))
+    boxes = {box.key_device_id: box for box in KeyBox.objects.filter(tenant=tenant, key_device_id__in=units)}
+    for device_id, numbers in units.items():
+        if device_id not in boxes:
+            raise invalid("targets_list.device_id: does not exist")
+        _check(member, boxes[device_id], list(numbers), at)
+    return [(boxes[device_id], list(numbers)) for device_id, numbers in units.items() if numbers]
+
+
+def _check(member: Member, box: KeyBox, numbers: list[str], at: datetime) -> None:
+    if not set(numbers) <= box.numbers:
+        raise invalid("targets_list.unit_no_list: a unit does not exist in this key box")
+    if not box.temporary_use_enabled:
+        raise setting_off(f"key box {box.key_device_id} has no keys that are not normally used")
+    rights = _at_any_hour(member.detail.get("keys_pass"))
+    for unit_no in numbers:
+        if not _within(member, rights, box, unit_no, at):
+            raise Fault(403, KEY_NOT_PERMITTED, f"the member has no permission for key {unit_no}")
+
+
+def _within(member: Member, rights: Any, box: KeyBox, unit_no: str, at: datetime) -> bool:
+    period = _person(member).period
+    return decide_place(rights, KeyPlace(box.key_device_id, unit_no), at, use_period=period).allowed is True
+
+
+def _at_any_hour(rights: Any) -> Any:
+    """The rights without their hours: whoever may use a key at some time holds permission for it (assumed)."""
+    if isinstance(rights, list):
+        return [_at_any_hour(item) for item in rights]
+    if not isinstance(rights, dict):
+        return rights
+    if rights.get("effect") == "allow" and rights.get("schedule"):
+        return {"effect": "allow_all"}
+    return {name: _at_any_hour(value) for name, value in rights.items()}
+
+
+def _replace(member: Member, box: KeyBox, units: list[str], body: dict[str, Any], at: datetime) -> None:
+    for earlier in TemporaryUse.objects.filter(member=member, box=box):
+        earlier.units = [unit_no for unit_no in earlier.units if unit_no not in units]
+        if earlier.units and earlier.until > at:
+            earlier.save(update_fields=["units"])
+        else:
+            earlier.delete()
+    if body["timer"]:
+        TemporaryUse.objects.create(
+            tenant_id=member.tenant_id,
+            member=member,
+            box=box,
+            units=units,
+            until=at + timedelta(seconds=body["timer"]),
+            info=body.get("info", ""),
+            device_action=body.get("device_action", False),
+        )
+
+
+def _write(tenant: Tenant, member: Member, box: KeyBox, units: list[str], body: dict[str, Any], at: datetime) -> None:
+    """Into the log, with what the caller wanted kept there (what else the text says is assumed)."""
+    parts = ["Temporary use", f"{body['timer']} s", "signal" if body.get("device_action") else "", body.get("info", "")]
+    journal.record(
+        tenant,
+        at,
+        category=journal.Category.OPERATION,
+        status=journal.Status.OCCUR,
+        content="; ".join(part for part in parts if part),
+        member=_person(member).in_record(),
+        device=journal.about(box, units),
+    )
+
+
+def _person(member: Member) -> Person:
+    """The member, without anything shown to a device."""
+    return Person(member, "", "")

@@ -1,0 +1,66 @@
+"""One-time codes: TOTP of RFC 6238, six digits of HMAC-SHA-1 (published), and the text of the QR code they travel in.
+
+Seeds are base32, as the single read shows them; `timestep` is in seconds, `skew` counts windows before and after.
+"""
+
+import base64
+import hmac
+import re
+from datetime import datetime
+
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.twofactor.totp import TOTP
+
+from accessapi import limits
+
+VERSION = "1"
+_DIGITS = 6
+_TEXT = re.compile(
+    rf"{limits.ONE_TIME_QR_PREFIX}\?v={VERSION}&data=(?P<data>.*)&totp=(?P<code>[0-9]{{{_DIGITS}}})", re.DOTALL
+)
+
+
+def code(seed: str, at: datetime, timestep: int) -> str:
+    """The code of the window that holds `at`."""
+    return _code(_generator(seed, timestep), _window(at, timestep), timestep).decode()
+
+
+def accepts(seed: str, given: str, at: datetime, timestep: int, skew: int) -> bool:
+    """Whether `given` is the code of this window or of one at most `skew` windows away.
+
+    Every window is compared, each in constant time: how long it takes tells nothing about the code.
+    """
+    generator, window, found = _generator(seed, timestep), _window(at, timestep), False
+    text = given.encode(errors="replace")
+    for number in range(max(0, window - skew), window + skew + 1):
+        found |= hmac.compare_digest(_code(generator, number, timestep), text)
+    return found
+
+
+def seconds_left(at: datetime, timestep: int) -> int:
+    """Seconds until the window that holds `at` ends: 1 to `timestep`."""
+    return timestep - int(at.timestamp()) % timestep
+
+
+def write(data: str, one_time_code: str) -> str:
+    """What the QR code says (specification: operation 12). `data` is not escaped: the format is fixed as it is."""
+    return f"{limits.ONE_TIME_QR_PREFIX}?v={VERSION}&data={data}&totp={one_time_code}"
+
+
+def read(text: str) -> tuple[str, str] | None:
+    """(data, code) of a text made by `write`; None for any other."""
+    found = _TEXT.fullmatch(text)
+    return (found["data"], found["code"]) if found else None
+
+
+def _generator(seed: str, timestep: int) -> TOTP:
+    key = base64.b32decode(seed + "=" * (-len(seed) % 8))
+    return TOTP(key, _DIGITS, SHA1(), timestep, enforce_key_length=False)  # noqa: S303 - RFC 6238 has it so
+
+
+def _window(at: datetime, timestep: int) -> int:
+    return int(at.timestamp()) // timestep
+
+
+def _code(generator: TOTP, window: int, timestep: int) -> bytes:
+    return generator.generate(window * timestep)

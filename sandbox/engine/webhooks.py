@@ -1,0 +1,60 @@
+"""Notifications of new records: written with the record, posted soon after (specification: Events).
+
+The request is published, the specification does not show it: POST, JSON, an identifier of its own, and the hexadecimal
+HMAC-SHA256 of the body where the tenant has a secret. What `event`, `event_name` and `additional_info` say is assumed.
+"""
+
+import hashlib
+import hmac
+import json
+import uuid
+from datetime import datetime
+
+from sandbox import clock
+from sandbox.service.models import Delivery, History, Tenant
+
+
+def queue(tenant: Tenant, history: History, due_at: datetime) -> Delivery | None:
+    """A notification to be posted from `due_at` on; None when the tenant's webhook does not want it."""
+    if not wanted(tenant, history.category):
+        return None
+    body = json.dumps(_body(history), ensure_ascii=False)
+    secret = tenant.webhook.get("secret_token")
+    return Delivery.objects.create(
+        tenant=tenant,
+        delivery_id=str(uuid.uuid4()),
+        url=tenant.webhook["url"],
+        body=body,
+        signature=sign(body.encode(), secret) if secret else "",
+        due_at=due_at,
+    )
+
+
+def wanted(tenant: Tenant, category: str) -> bool:
+    """Whether the webhook is valid, leads somewhere and is triggered by this category."""
+    settings = tenant.webhook
+    if settings.get("is_invalid", True) or not settings.get("url"):
+        return False
+    return category in settings.get("trigger", {}).get("history", {}).get("category", [])
+
+
+def sign(body: bytes, secret: str) -> str:
+    """The signature of a raw body."""
+    return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def _body(history: History) -> dict[str, object]:
+    device, member = history.device or {}, history.member or {}
+    return {
+        "history_id": history.history_id,
+        "tenant_id": history.tenant_id,
+        "datetime": clock.wire(history.at),
+        "event": "history",
+        "event_name": history.content,
+        "status": history.status,
+        "category": history.category,
+        "device_id": device.get("id", ""),
+        "device_name": device.get("name", ""),
+        "device_module": device.get("module", ""),
+        "additional_info": {"member": member, "units": device.get("units", [])},
+    }

@@ -1,0 +1,182 @@
+"""The house as people meet it: doors they pass or force, lines that are cut, and everything written down.
+
+All functions work at `at`, by default now as the tenant's clock has it: enter `behaviour.clock_of` first. They raise
+Fault (40401) for a device that does not exist.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from accessapi.permissions import AreaPlace
+from sandbox import behaviour, clock, engine
+from sandbox.api.faults import not_found
+from sandbox.engine import doors, journal, people
+from sandbox.engine.borrowing import return_key, take_key
+from sandbox.engine.journal import Category, Status
+from sandbox.engine.outcomes import NO_POWER, Outcome, Verdict
+from sandbox.engine.people import NotRecognised
+from sandbox.service.models import History, KeyBox, PassController, Tenant
+
+__all__ = ["close_door", "force_door", "hold_door", "present", "return_key", "set_lines", "take_key"]
+
+
+def present(tenant: Tenant, device_id: str, kind: str, value: str, at: datetime | None = None) -> Outcome:
+    """Somebody shows `value` at a door: a card's data, what a QR code says, a one-time code's text, or for a face the
+    member_id (kinds: card, qr, one_time, face). Whoever is let in opens the door for `door_open_seconds`.
+    """
+    engine.advance(tenant)
+    at = at or clock.now()
+    with transaction.atomic():
+        door = _door(tenant, device_id)
+        if not door.has_power:
+            return NO_POWER
+        try:
+            person = people.recognise(tenant, kind, value, at)
+        except NotRecognised as refusal:
+            return _not_recognised(tenant, door, refusal, people.nobody(kind, value), at)
+        verdict = Verdict.of(person.decide(tenant, AreaPlace(door.area.area_id), at))
+        if verdict.allowed:
+            _open(door, at, behaviour.of(tenant.tenant_id).door_open_seconds)
+        passed = "Exit" if door.in_out == "out" else "Entry"
+        history = _write(
+            door,
+            at,
+            Category.NORMAL if verdict.allowed else Category.WARNING,
+            Status.OCCUR,
+            passed if verdict.allowed else verdict.reason,
+            person.in_record(),
+        )
+    return Outcome(verdict.allowed, verdict.rule, verdict.reason, person, history)
+
+
+def force_door(tenant: Tenant, device_id: str, at: datetime | None = None) -> History | None:
+    """Somebody breaks a door open; it stays so until `close_door`. None when the door cannot tell."""
+    return _leave_open(tenant, device_id, at, is_forced=True)
+
+
+def hold_door(tenant: Tenant, device_id: str, at: datetime | None = None) -> History | None:
+    """Somebody keeps a door open for too long, until `close_door`. None when the door cannot tell."""
+    return _leave_open(tenant, device_id, at, is_forced=False)
+
+
+def close_door(tenant: Tenant, device_id: str, at: datetime | None = None) -> History | None:
+    """Somebody shuts a door. The record of it, when that ends what was wrong with the door."""
+    at = at or clock.now()
+    with transaction.atomic():
+        door = _door(tenant, device_id)
+        problem = doors.problem(door)
+        PassController.objects.filter(pk=door.pk).update(opened_at=None, closes_at=None, is_forced=False)
+        if not problem or not door.has_power:
+            return None
+        category, content = _PROBLEMS[problem]
+        return _write(door, at, category, Status.RESTORE, content)
+
+
+def set_lines(
+    tenant: Tenant,
+    device_id: str,
+    *,
+    has_power: bool | None = None,
+    is_connected: bool | None = None,
+    at: datetime | None = None,
+) -> list[History]:
+    """Cuts or restores a device's power, its connection or both; a record for each that changed.
+
+    That a device in reach fell silent is known at once. Everything else it tells when it is in reach again, then also
+    what it decided meanwhile.
+    """
+    at = at or clock.now()
+    with transaction.atomic():
+        device = _device(tenant, device_id)
+        was_in_reach = device.answers
+        wanted = {"has_power": has_power, "is_connected": is_connected}
+        changes = {name: on for name, on in wanted.items() if on is not None and on != getattr(device, name)}
+        for name, on in changes.items():
+            setattr(device, name, on)
+        if changes:
+            device.save(update_fields=list(changes))
+        held_by = "" if was_in_reach or device.answers else device_id
+        found = [
+            journal.record(
+                tenant,
+                at,
+                category=Category.ERROR,
+                status=Status.RESTORE if on else Status.OCCUR,
+                content=_LINES[name],
+                device=journal.about(device),
+                held_by=held_by,
+            )
+            for name, on in changes.items()
+        ]
+        if device.answers:
+            journal.release(tenant, device_id, at)
+    return found
+
+
+_PROBLEMS = {
+    "forced_open": (Category.EMERGENCY, "Door forced open"),
+    "open_too_long": (Category.WARNING, "Door open too long"),
+}
+_LINES = {"has_power": "Power cut", "is_connected": "Connection lost"}
+
+
+def _device(tenant: Tenant, device_id: str) -> PassController | KeyBox:
+    doors = PassController.objects.select_for_update(no_key=True, of=["self"]).select_related("area")
+    boxes = KeyBox.objects.select_for_update(no_key=True)
+    found = (
+        doors.filter(tenant=tenant, device_id=device_id).first()
+        or boxes.filter(tenant=tenant, key_device_id=device_id).first()
+    )
+    if found is None:
+        raise not_found("device_id")
+    return found
+
+
+def _door(tenant: Tenant, device_id: str) -> PassController:
+    device = _device(tenant, device_id)
+    if not isinstance(device, PassController):
+        raise not_found("device_id")
+    device.tenant = tenant
+    return device
+
+
+def _open(door: PassController, at: datetime, seconds: float) -> None:
+    # A door that stands open already is not shut by who walks through.
+    if not doors.problem(door):
+        closes_at = at + timedelta(seconds=seconds)
+        PassController.objects.filter(pk=door.pk).update(opened_at=at, closes_at=closes_at, is_forced=False)
+
+
+def _leave_open(tenant: Tenant, device_id: str, at: datetime | None, *, is_forced: bool) -> History | None:
+    at = at or clock.now()
+    with transaction.atomic():
+        door = _door(tenant, device_id)
+        PassController.objects.filter(pk=door.pk).update(opened_at=at, closes_at=None, is_forced=is_forced)
+        if not door.has_power:
+            return None
+        category, content = _PROBLEMS["forced_open" if is_forced else "open_too_long"]
+        return _write(door, at, category, Status.OCCUR, content)
+
+
+def _not_recognised(
+    tenant: Tenant, door: PassController, refusal: NotRecognised, nobody: dict[str, str], at: datetime
+) -> Outcome:
+    verdict = Verdict.by(refusal.rule)
+    member = refusal.person.in_record() if refusal.person else nobody
+    history = _write(door, at, Category.SUSPICIOUS, Status.OCCUR, verdict.reason, member)
+    return Outcome(False, verdict.rule, verdict.reason, refusal.person, history)
+
+
+def _write(door: PassController, at: datetime, category: str, status: str, content: str, member: Any = None) -> History:
+    return journal.record(
+        door.tenant,
+        at,
+        category=category,
+        status=status,
+        content=content,
+        member=member,
+        device=journal.about(door),
+        held_by=journal.holder(door),
+    )

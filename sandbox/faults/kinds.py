@@ -1,0 +1,151 @@
+"""What can go wrong with a call because somebody asked for it.
+
+Each kind says when it strikes (before the work or after it) and what is answered then; `seconds` is a wait before it.
+"""
+
+import time
+from http import HTTPStatus
+from typing import Annotated, Any, ClassVar, Literal
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from sandbox.api.faults import LIMITED, Fault
+
+from .lines import Broken
+
+OAUTH = (37, 40)
+_PAGE = "<!doctype html><title>Please wait</title><p>This is a page and no JSON.</p>"
+
+
+class Mishap(BaseModel):
+    """What every fault has; by itself nothing happens."""
+
+    model_config = ConfigDict(extra="forbid")
+    #: Whether the service sees the call: it counts against the limit then, and its answer has rate headers.
+    counted: ClassVar[bool] = True
+
+    kind: str = ""
+    when: Literal["before", "after"] = "before"
+    seconds: float = Field(0, ge=0, le=120)
+
+    def before(self, request: HttpRequest, operation: int) -> HttpResponse | None:
+        """Strikes ahead of the work: waits, and gives the answer that replaces it, if any."""
+        if self.when != "before":
+            return None
+        time.sleep(self.seconds)
+        return self.answer(request, operation, None)
+
+    def after(self, request: HttpRequest, operation: int, response: HttpResponse) -> HttpResponse:
+        """Strikes when the work was done: waits, and gives what becomes of its answer."""
+        if self.when != "after":
+            return response
+        time.sleep(self.seconds)
+        return self.answer(request, operation, response) or response
+
+    def answer(self, request: HttpRequest, operation: int, response: HttpResponse | None) -> HttpResponse | None:
+        """The answer in place of the true one (None before the work); None leaves it."""
+        return None
+
+
+class Latency(Mishap):
+    """A wait, and nothing else."""
+
+    kind: Literal["latency"] = "latency"
+    seconds: float = Field(gt=0, le=120)
+
+
+class Status(Mishap):
+    """An HTTP status with the service's error body, OAuth's at its endpoints, or any other text."""
+
+    kind: Literal["status"] = "status"
+    status: int = Field(ge=400, le=599)
+    error_code: str | None = Field(None, max_length=60)
+    error_detail: str = Field("a fault that was asked for", max_length=500)
+    body: str | None = Field(None, max_length=1_000_000)
+    content_type: str = Field("text/html; charset=utf-8", max_length=100, pattern=r"^[\x20-\x7e]+$")
+
+    def answer(self, request: HttpRequest, operation: int, response: HttpResponse | None) -> HttpResponse:
+        if self.body is not None:
+            return HttpResponse(self.body, status=self.status, content_type=self.content_type)
+        return JsonResponse(self._error(operation), status=self.status)
+
+    def _error(self, operation: int) -> dict[str, str]:
+        if OAUTH[0] <= operation <= OAUTH[1]:
+            return {"error": self.error_code or "server_error", "error_description": self.error_detail}
+        known = self.status in HTTPStatus._value2member_map_
+        message = HTTPStatus(self.status).phrase if known else "Unknown Status"
+        code = self.error_code or f"{self.status}01"
+        return {"message": message, "error_code": code, "error_detail": self.error_detail}
+
+
+class NotJson(Mishap):
+    """Status 200 with something that is no JSON, as a proxy or a sign-in page in between would answer."""
+
+    kind: Literal["not_json"] = "not_json"
+    body: str = Field(_PAGE, max_length=1_000_000)
+    content_type: str = Field("text/html; charset=utf-8", max_length=100, pattern=r"^[\x20-\x7e]+$")
+
+    def answer(self, request: HttpRequest, operation: int, response: HttpResponse | None) -> HttpResponse:
+        return HttpResponse(self.body, content_type=self.content_type)
+
+
+class RateLimited(Mishap):
+    """429 with the rate headers and a reset of one's choice, whatever is really left. It does not count."""
+
+    counted: ClassVar[bool] = False
+
+    kind: Literal["rate_limited"] = "rate_limited"
+    when: Literal["before"] = "before"
+    reset: int = Field(60, ge=1, le=86400)
+    limit: int = Field(720, ge=0)
+
+    def answer(self, request: HttpRequest, operation: int, response: HttpResponse | None) -> HttpResponse:
+        refusal = Fault(429, LIMITED, "the limit is reached: a fault that was asked for")
+        headers = {"Limit": self.limit, "Remaining": 0, "Reset": self.reset}
+        return JsonResponse(
+            refusal.body(), status=429, headers={f"X-Rate-Limit-{name}": str(value) for name, value in headers.items()}
+        )
+
+
+class DropBefore(Mishap):
+    """The connection ends before the service saw the call."""
+
+    counted: ClassVar[bool] = False
+
+    kind: Literal["drop_before"] = "drop_before"
+    when: Literal["before"] = "before"
+
+    def answer(self, request: HttpRequest, operation: int, response: HttpResponse | None) -> HttpResponse:
+        return Broken(request)
+
+
+class DropAfter(Mishap):
+    """The work is done and the connection ends without an answer."""
+
+    kind: Literal["drop_after"] = "drop_after"
+    when: Literal["after"] = "after"
+
+    def answer(self, request: HttpRequest, operation: int, response: HttpResponse | None) -> HttpResponse:
+        return Broken(request)
+
+
+class Cut(Mishap):
+    """The work is done; of its answer the headers arrive and half of the body."""
+
+    kind: Literal["cut"] = "cut"
+    when: Literal["after"] = "after"
+
+    def answer(self, request: HttpRequest, operation: int, response: HttpResponse | None) -> HttpResponse | None:
+        return Broken(request, response)
+
+
+Kind = Latency | Status | NotJson | RateLimited | DropBefore | DropAfter | Cut
+_KINDS: TypeAdapter[Kind] = TypeAdapter(Annotated[Kind, Field(discriminator="kind")])
+#: What meets a call for which nobody asked anything.
+NOTHING = Mishap()
+
+
+def read(values: dict[str, Any]) -> Kind:
+    """A fault from its values, `kind` among them. Raises pydantic.ValidationError."""
+    return _KINDS.validate_python(values)

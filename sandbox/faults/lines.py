@@ -1,0 +1,35 @@
+"""Connections that end too early, for real: the socket is closed under the server's hands."""
+
+import contextlib
+import socket
+from collections.abc import Iterator
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+
+
+class Broken(StreamingHttpResponse):
+    """No answer; or, of a `cut` one, its headers and the first half of its body.
+
+    The socket ends while the server sends, after every layer of the application is done with the request. The server
+    finds a client that went away, which it neither answers nor reports.
+    """
+
+    def __init__(self, request: HttpRequest, cut: HttpResponse | None = None) -> None:
+        whole = cut.content if cut is not None else b""
+        # An empty body cannot be cut: it is announced as longer than it is.
+        announced = max(len(whole), 2)
+        super().__init__(_ending(request, whole[: announced // 2]), status=cut.status_code if cut is not None else 500)
+        if cut is not None:
+            for name, value in cut.items():
+                self[name] = value
+            self["Content-Length"] = str(announced)
+
+
+def _ending(request: HttpRequest, first: bytes) -> Iterator[bytes]:
+    if first:
+        yield first
+    line: socket.socket = request.environ["gunicorn.socket"]
+    with contextlib.suppress(OSError):
+        line.shutdown(socket.SHUT_RDWR)
+    # Sending this fails, which is how the server learns of it.
+    yield b"\0"

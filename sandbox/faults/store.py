@@ -1,0 +1,71 @@
+"""The faults that are waiting: added, counted down by exactly one per call, cleared."""
+
+import json
+from typing import Any
+
+from django.db import connection
+
+from sandbox.service.models import InjectedFault
+
+from .kinds import NOTHING, Kind, Mishap, read
+
+#: Tenant of a fault that meets everybody, and operation of one that meets any.
+EVERYBODY, ANY = "", 0
+
+# The oldest one that fits. Calls that come together queue on its row, and those that find it used up go on to the
+# next: of N calls exactly `left` meet it.
+_TAKE = """
+UPDATE service_injectedfault SET "left" = "left" - 1
+WHERE id = (
+    SELECT id FROM service_injectedfault
+    WHERE "left" > 0 AND tenant_id IN ('', %s) AND operation IN (0, %s)
+    ORDER BY id LIMIT 1 FOR UPDATE
+)
+RETURNING id, kind, "values"::text, "left"
+"""
+
+
+def take(tenant_id: str, operation: int) -> Mishap:
+    """What meets this call, used up by it; NOTHING mostly. Call it outside of a transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE, [tenant_id, operation])
+        found = cursor.fetchone()
+    if found is None:
+        return NOTHING
+    identifier, kind, values, left = found
+    if left == 0:
+        InjectedFault.objects.filter(pk=identifier, left=0).delete()
+    return read(json.loads(values) | {"kind": kind})
+
+
+def add(fault: Kind, *, tenant_id: str, operation: int, count: int) -> dict[str, Any]:
+    """Keeps a fault for the next `count` calls that fit; as it is shown."""
+    row = InjectedFault.objects.create(
+        tenant_id=tenant_id,
+        operation=operation,
+        kind=fault.kind,
+        values=fault.model_dump(exclude={"kind"}, exclude_none=True),
+        left=count,
+    )
+    return _shown(row)
+
+
+def left(tenant_id: str | None = None) -> list[dict[str, Any]]:
+    """What is left, the oldest first: all, or of one tenant alone."""
+    rows = InjectedFault.objects.filter(left__gt=0).order_by("id")
+    return [_shown(row) for row in (rows if tenant_id is None else rows.filter(tenant_id=tenant_id))]
+
+
+def clear(*, tenant_id: str | None = None, identifier: int | None = None) -> int:
+    """Forgets all, those of one tenant, or a single one; how many."""
+    rows = InjectedFault.objects.all()
+    if tenant_id is not None:
+        rows = rows.filter(tenant_id=tenant_id)
+    if identifier is not None:
+        rows = rows.filter(pk=identifier)
+    return rows.delete()[0]
+
+
+def _shown(row: InjectedFault) -> dict[str, Any]:
+    head = {"id": row.pk, "tenant_id": row.tenant_id or None, "operation": row.operation or None}
+    return head | {"kind": row.kind, "left": row.left} | row.values

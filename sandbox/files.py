@@ -1,0 +1,33 @@
+"""Files under /files/: whoever knows the address may fetch them, and nobody can guess one."""
+
+from django.http import HttpRequest, HttpResponse
+
+from sandbox.api.faults import Fault, not_found
+from sandbox.service.models import ProfileImage
+
+_PROFILE_IMAGES = "/files/profile_images/"
+_CACHED_SECONDS = 3600
+
+
+def profile_image_url(request: HttpRequest, token: str) -> str:
+    """Where the picture is, as whoever asks reaches this service."""
+    return request.build_absolute_uri(f"{_PROFILE_IMAGES}{token}")
+
+
+def profile_image(request: HttpRequest, token: str) -> HttpResponse:
+    """GET: a member's picture."""
+    if request.method not in {"GET", "HEAD"}:
+        raise Fault(405, "40500", "GET")
+    image = None if "\0" in token else ProfileImage.objects.filter(token=token).first()
+    if image is None:
+        raise not_found("file")
+    return whole(bytes(image.content), image.content_type)
+
+
+def whole(content: bytes, content_type: str) -> HttpResponse:
+    """A file as it is: taken for nothing else, kept by no one between, of no use to a page as a document."""
+    response = HttpResponse(content, content_type=content_type)
+    response["X-Content-Type-Options"] = "nosniff"
+    response["Cache-Control"] = f"private, max-age={_CACHED_SECONDS}, immutable"
+    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    return response

@@ -1,0 +1,1 @@
+"""The OAuth endpoints and the member site's pages for signing in and consenting."""

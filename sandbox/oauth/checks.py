@@ -1,0 +1,85 @@
+"""What the specification refuses at the OAuth endpoints, checked before anything else reads the request."""
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest, JsonResponse, QueryDict
+
+from sandbox.service.models import Client
+
+#: The only parameters of the authorization endpoint; anything else is unsupported.
+AUTHORIZE_PARAMETERS = ("response_type", "client_id", "redirect_uri", "state")
+
+
+@dataclass
+class Refused(Exception):
+    """An OAuth error: its code, what to tell the developer, and the HTTP status (assumed: not shown)."""
+
+    code: str
+    description: str
+    status: int = 400
+
+    def as_response(self) -> JsonResponse:
+        """The answer of a token endpoint."""
+        return JsonResponse(
+            {"error": self.code, "error_description": self.description},
+            status=self.status,
+            headers={"Cache-Control": "no-store"},
+        )
+
+
+def redirect_target(query: QueryDict) -> tuple[Client, str]:
+    """The client and its redirect URI, when both are certain; only then may an error be sent there.
+
+    Raises Refused(invalid_request).
+    """
+    for name in ("client_id", "redirect_uri"):
+        values = query.getlist(name)
+        if len(values) != 1 or not values[0]:
+            raise Refused("invalid_request", f"{name} is {'repeated' if len(values) > 1 else 'missing'}")
+    client = Client.objects.filter(client_id=query["client_id"]).first() if _storable(query["client_id"]) else None
+    if client is None:
+        raise Refused("invalid_request", "client_id is not registered")
+    if not client.check_redirect_uri(query["redirect_uri"]):
+        raise Refused("invalid_request", "redirect_uri is not one of those registered")
+    return client, query["redirect_uri"]
+
+
+def check_authorize(query: QueryDict) -> None:
+    """Raises Refused for an unsupported, repeated or missing parameter, or another response_type."""
+    for name in query:
+        if name not in AUTHORIZE_PARAMETERS:
+            raise Refused("invalid_request", "unsupported parameter")
+        if len(query.getlist(name)) > 1:
+            raise Refused("invalid_request", f"{name} is repeated")
+    if not query.get("response_type"):
+        raise Refused("invalid_request", "response_type is missing")
+    if query["response_type"] != "code":
+        raise Refused("unsupported_response_type", "response_type must be code")
+
+
+def client_of(request: HttpRequest) -> Client:
+    """The client whose credentials are in the form.
+
+    Raises Refused(invalid_request) when one is missing, or a field repeated, and Refused(invalid_client).
+    """
+    form = request.POST
+    for name in form:
+        if len(form.getlist(name)) > 1:
+            raise Refused("invalid_request", "a field is repeated")
+    required(form, "client_id", "client_secret")
+    client = Client.objects.filter(client_id=form["client_id"]).first() if _storable(form["client_id"]) else None
+    if client is None or not client.check_client_secret(form["client_secret"]):
+        raise Refused("invalid_client", "client_id or client_secret is wrong")
+    return client
+
+
+def required(form: QueryDict, *names: str) -> None:
+    """Raises Refused(invalid_request) naming the first field that is missing or empty."""
+    for name in names:
+        if not form.get(name):
+            raise Refused("invalid_request", f"{name} is missing")
+
+
+def _storable(value: str) -> bool:
+    # PostgreSQL text holds no NUL: such a value cannot be registered, and must not reach a query.
+    return "\0" not in value

@@ -1,0 +1,61 @@
+"""What every OAuth endpoint has in common: the clock of its tenant, and faults that somebody asked for."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from django.core.exceptions import BadRequest, SuspiciousOperation
+from django.http import HttpRequest, HttpResponse
+
+from sandbox import behaviour
+from sandbox.catalogue import CATALOGUE
+from sandbox.faults import store
+from sandbox.service.models import AccessToken, Administrator, AuthorizationCode
+
+View = Callable[[HttpRequest], HttpResponse]
+#: Key of the session that names the administrator who signed in.
+SESSION = "administrator"
+
+
+def served(name: str) -> Callable[[View], View]:
+    """The operation of this name, on the clock of whoever it is about."""
+    number = CATALOGUE.operation(name).number
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def answer(request: HttpRequest) -> HttpResponse:
+            tenant_id = whose(request)
+            mishap = store.take(tenant_id, number)
+            response = mishap.before(request, number)
+            if response is None:
+                with behaviour.clock_of(tenant_id):
+                    response = view(request)
+            return mishap.after(request, number, response)
+
+        return answer
+
+    return decorate
+
+
+def whose(request: HttpRequest) -> str:
+    """The tenant that a request is about, before anything of it was checked; everybody's key when it names none.
+
+    A code and a token name it, a login does, and so does the session of an administrator.
+    """
+    form: dict[str, str] = {}
+    if request.method == "POST" and request.content_type == "application/x-www-form-urlencoded":
+        try:
+            form = {name: value.replace("\0", "") for name, value in request.POST.items()}
+        except (SuspiciousOperation, BadRequest):
+            return behaviour.EVERYBODY
+    if "code" in form:
+        found = AuthorizationCode.objects.filter(code=form["code"]).values_list("administrator__tenant_id")
+    elif "token" in form:
+        found = AccessToken.objects.filter(access_token=form["token"]).values_list("tenant_id")
+    elif "login" in form:
+        found = Administrator.objects.filter(login=form["login"]).values_list("tenant_id")
+    elif SESSION in request.session:
+        found = Administrator.objects.filter(pk=request.session[SESSION]).values_list("tenant_id")
+    else:
+        return behaviour.EVERYBODY
+    row = found.first()
+    return str(row[0]) if row else behaviour.EVERYBODY

@@ -1,0 +1,84 @@
+"""The member site's words, in English and Japanese."""
+
+from typing import Any
+
+ENGLISH: dict[str, Any] = {
+    "lang": "en",
+    "site": "Member site",
+    "sandbox": "Sandbox: a development environment. No real door hangs on it.",
+    "sign_in": "Sign in",
+    "sign_in_why": "wants to work with your organisation's access control. Sign in as an administrator.",
+    "login": "Login",
+    "password": "Password",
+    "wrong": "Login or password is wrong.",
+    "consent": "Allow access?",
+    "consent_why": "asks for access to the data of",
+    "may": "It may:",
+    "allow": "Allow",
+    "refuse": "Refuse",
+    "other": "Use another account",
+    "signed_in": "Signed in as",
+    "error": "This request cannot be processed",
+    "error_why": "Go back to the system you came from and try again, or tell its operator:",
+    "scopes": {
+        "tenant:read": "read the organisation's name, holidays and notification settings",
+        "tenant:write": "change notification settings",
+        "members:read": "read members",
+        "members:write": "add, change and delete members",
+        "membergroups:read": "read member groups",
+        "membergroups:write": "add, change and delete member groups",
+        "guests:read": "read guests",
+        "guests:write": "add, change and delete guests",
+        "histories:read": "read logs",
+        "areas:read": "read areas",
+        "devices:read": "read devices and their status",
+        "cameras:read": "watch cameras and recordings",
+    },
+}
+JAPANESE: dict[str, Any] = {
+    "lang": "ja",
+    "site": "メンバーサイト",
+    "sandbox": "サンドボックス（開発環境）です。実際の扉にはつながっていません。",
+    "sign_in": "ログイン",
+    "sign_in_why": "が、組織の入退室管理への接続を求めています。管理者アカウントでログインしてください。",
+    "login": "ログインID",
+    "password": "パスワード",
+    "wrong": "ログインIDまたはパスワードが違います。",
+    "consent": "アクセスを許可しますか？",
+    "consent_why": "が、次の組織のデータへのアクセスを求めています：",
+    "may": "許可する操作：",
+    "allow": "許可する",
+    "refuse": "許可しない",
+    "other": "別のアカウントを使う",
+    "signed_in": "ログイン中：",
+    "error": "このリクエストは処理できません",
+    "error_why": "元のシステムに戻ってやり直すか、そのシステムの管理者に次の内容をお伝えください：",
+    "scopes": {
+        "tenant:read": "組織名・休日・通知設定の参照",
+        "tenant:write": "通知設定の変更",
+        "members:read": "メンバーの参照",
+        "members:write": "メンバーの追加・変更・削除",
+        "membergroups:read": "メンバーグループの参照",
+        "membergroups:write": "メンバーグループの追加・変更・削除",
+        "guests:read": "ゲストの参照",
+        "guests:write": "ゲストの追加・変更・削除",
+        "histories:read": "ログの参照",
+        "areas:read": "エリアの参照",
+        "devices:read": "デバイス情報と状態の参照",
+        "cameras:read": "カメラ映像の参照",
+    },
+}
+
+
+def texts(accept_language: str) -> dict[str, Any]:
+    """The words in the language that the browser asks for."""
+    return JAPANESE if preferred(accept_language) == "ja" else ENGLISH
+
+
+def preferred(accept_language: str) -> str:
+    """ja when the browser names Japanese before English, else en."""
+    for part in accept_language.lower().split(","):
+        language = part.strip().split(";")[0].split("-")[0]
+        if language in {"ja", "en"}:
+            return language
+    return "en"

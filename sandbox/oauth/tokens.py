@@ -1,0 +1,107 @@
+"""The token, update and revoke endpoints: form in, JSON out, never a page."""
+
+from functools import wraps
+
+from authlib.common.security import generate_token
+from django.core.exceptions import BadRequest, SuspiciousOperation
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from sandbox import behaviour, clock
+from sandbox.service.models import AccessToken, Client
+
+from .checks import Refused, client_of, required
+from .served import View, served
+from .server import SERVER
+
+
+def endpoint(view: View) -> View:
+    """POST only, in one transaction, errors as OAuth JSON."""
+
+    @wraps(view)
+    def answer(request: HttpRequest) -> HttpResponse:
+        try:
+            if request.method != "POST":
+                raise Refused("invalid_request", "the method must be POST")
+            if request.content_type != "application/x-www-form-urlencoded":
+                raise Refused("invalid_request", "the body must be application/x-www-form-urlencoded")
+            with transaction.atomic():
+                return view(request)
+        except Refused as refused:
+            return refused.as_response()
+        except (SuspiciousOperation, BadRequest):
+            return Refused("invalid_request", "the form cannot be read").as_response()
+
+    return answer
+
+
+@served("issue_token")
+@endpoint
+def issue(request: HttpRequest) -> HttpResponse:
+    """Exchanges an authorization code, once and within ten minutes, for a token of the tenant whose administrator
+    consented, with the scopes registered at that moment. Clients without a secret are refused.
+    """
+    # A client without a secret is a public one: refused before anything else is looked at.
+    required(request.POST, "client_id", "client_secret")
+    if request.POST.get("grant_type") != "authorization_code":
+        raise Refused("unsupported_grant_type", "grant_type must be authorization_code")
+    client_of(request)
+    required(request.POST, "code", "redirect_uri")
+    if "\0" in request.POST["code"]:
+        raise Refused("invalid_grant", "the code is not valid")
+    return SERVER.create_token_response(request)
+
+
+@served("reissue_token")
+@endpoint
+def update(request: HttpRequest) -> HttpResponse:
+    """Gives a new token for a live one, with the scopes registered now; the old one ends unless `reissue_kills_old` is
+    off (assumed). The token of the header AUTHORIZATIONS must be a live one of the same client.
+    """
+    token = _token(request)
+    # The moment of reissue decides whether the old token lives on; the specification does not show it.
+    if behaviour.of(token.tenant_id).reissue_kills_old:
+        _end(token)
+    fresh = AccessToken.objects.create(
+        access_token=generate_token(42),
+        client=token.client,
+        tenant=token.tenant,
+        scopes=token.client.scopes,
+        issued_at=clock.now(),
+    )
+    body = {"token_type": "Bearer", "access_token": fresh.access_token}
+    return JsonResponse(body, headers={"Cache-Control": "no-store"})
+
+
+@served("revoke_token")
+@endpoint
+def revoke(request: HttpRequest) -> HttpResponse:
+    """Ends the token for good; an unknown or ended one is Not Found (404). The header AUTHORIZATIONS is checked as at
+    reissue.
+    """
+    _end(_token(request))
+    return HttpResponse(status=200, headers={"Cache-Control": "no-store"})
+
+
+def _token(request: HttpRequest) -> AccessToken:
+    """The live token in the form, locked. Raises Refused, with Not Found when it does not exist."""
+    client = client_of(request)
+    required(request.POST, "token")
+    scheme, _, bearer = request.headers.get("AUTHORIZATIONS", "").partition(" ")
+    if scheme != "Bearer" or not bearer:
+        raise Refused("invalid_request", "the header AUTHORIZATIONS must carry Bearer and an access token")
+    if not _find(client, bearer) or not (token := _find(client, request.POST["token"])):
+        raise Refused("Not Found", "the token does not exist", 404)
+    return token
+
+
+def _find(client: Client, value: str) -> AccessToken | None:
+    if "\0" in value:
+        return None
+    live = AccessToken.objects.filter(access_token=value, client=client, ended_at=None)
+    return live.select_for_update(of=("self",)).select_related("client", "tenant").first()
+
+
+def _end(token: AccessToken) -> None:
+    token.ended_at = clock.now()
+    token.save(update_fields=["ended_at"])

@@ -1,0 +1,1 @@
+"""Deterministic data: the same seed gives the same tenants, people and places."""

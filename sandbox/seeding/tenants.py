@@ -1,0 +1,108 @@
+"""Whole tenants: contracts, administrator, places and people."""
+
+import hashlib
+from random import Random
+from typing import Any
+
+from django.db import connection, transaction
+
+from sandbox import behaviour, clock
+from sandbox.service.models import Administrator, KeyUse, Tenant
+
+from . import names
+from .cameras import create_cameras
+from .guests import SEEDED, create_guests
+from .histories import create_histories
+from .people import create_groups, create_members
+from .places import create_places
+
+ALL_CONTRACTS = ("door", "key_box", "qr", "face", "licence")
+#: Members from which on their table is worth settling.
+_MANY = 1000
+#: What the tenants of `seed` concluded, in turn: everything, doors and codes, keys only.
+_TURNS = (ALL_CONTRACTS, ("door", "qr", "licence"), ("key_box",), ("door", "key_box", "face"))
+_HOLIDAY = {
+    "is_include_public_holiday": True,
+    "public_holiday": {
+        "2026-11-03": "文化の日", "2026-11-23": "勤労感謝の日", "2027-01-01": "元日",
+        "2027-01-11": "成人の日", "2027-02-11": "建国記念の日", "2027-02-23": "天皇誕生日",
+        "2027-03-21": "春分の日", "2027-04-29": "昭和の日", "2027-05-03": "憲法記念日",
+        "2027-05-04": "みどりの日", "2027-05-05": "こどもの日",
+    },
+    "include_date": {"2026-12-30": "年末休業", "2026-12-31": "年末休業"},
+    "exclude_date": {"2026-11-03": "出勤日"},
+    "weekly": ["Saturday", "Sunday"],
+}  # fmt: skip
+_WEBHOOK = {"is_invalid": True, "url": "", "secret_token": None, "trigger": {"history": {"category": []}}}
+
+
+def create_tenant(
+    *,
+    name: str,
+    contracts: list[str] | tuple[str, ...],
+    members: int,
+    seed: str,
+    guests: int = SEEDED,
+    tenant_id: str | None = None,
+    admin_login: str | None = None,
+    admin_password: str | None = None,
+) -> Tenant:
+    """A tenant with everything in it. The same seed and tenant_id give the same data. `settle` after many members."""
+    random = Random(f"{seed}|{name}")  # noqa: S311 - data that repeats is the point
+    secret = hashlib.sha256(f"{seed}|{tenant_id or random.getrandbits(64)}".encode()).hexdigest()
+    with behaviour.clock_of(behaviour.EVERYBODY), transaction.atomic():
+        tenant = Tenant(
+            name=name, contracts=list(contracts), holiday=_HOLIDAY, webhook=_WEBHOOK, created_at=clock.now()
+        )
+        tenant.tenant_id = tenant_id or tenant.tenant_id
+        if tenant.has("licence"):
+            tenant.licence_key = f"lk-{secret[:32]}"
+        tenant.save(force_insert=True)
+        Administrator.objects.create(
+            tenant=tenant,
+            login=admin_login or f"admin@{tenant.tenant_id}.example.com",
+            password=admin_password or f"pw-{secret[32:44]}",
+            name=f"{name} admin",
+        )
+        places = create_places(tenant, random)
+        create_members(tenant, places, create_groups(tenant, random), members, random)
+        visitors = create_guests(tenant, places, guests, f"{seed}|{name}")
+        create_cameras(tenant, places, f"{seed}|{name}")
+        create_histories(tenant, places, visitors, members, f"{seed}|{name}")
+        KeyUse.objects.bulk_create(places.taken)
+    return tenant
+
+
+def seed(tenants: int, members: int, number: int) -> list[Tenant]:
+    """The tenants of this seed; those that exist already stay as they are."""
+    wanted = [f"t{hashlib.sha256(f'{number}|{index}'.encode()).hexdigest()[:16]}" for index in range(tenants)]
+    found = Tenant.objects.in_bulk(wanted)
+    missing = tenants - len(found)
+    for index, identifier in enumerate(wanted):
+        if identifier not in found:
+            contracts = _TURNS[index % len(_TURNS)]
+            found[identifier] = create_tenant(
+                name=names.tenant(index), contracts=contracts, members=members, seed=str(number), tenant_id=identifier
+            )
+    settle(missing * members)
+    return [found[identifier] for identifier in wanted]
+
+
+def settle(members: int) -> None:
+    """After so many were written: the planner learns of them."""
+    if members > _MANY:
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE service_member, service_history")
+
+
+def describe(tenant: Tenant) -> dict[str, Any]:
+    """What somebody needs in order to connect this tenant."""
+    administrator = tenant.administrators.order_by("id").first()
+    return {
+        "tenant_id": tenant.tenant_id,
+        "name": tenant.name,
+        "contracts": tenant.contracts,
+        "licence_key": tenant.licence_key,
+        "admin_login": administrator.login if administrator else None,
+        "admin_password": administrator.password if administrator else None,
+    }

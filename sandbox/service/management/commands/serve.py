@@ -1,0 +1,74 @@
+"""The sandbox on the loopback: `manage.py serve --port P --tenants N --members M --seed S`."""
+
+import os
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+from gunicorn.app.base import BaseApplication
+
+from sandbox.engine import ticker
+from sandbox.service import starting
+
+
+class Command(BaseCommand):
+    help = "Prepares the database, serves the sandbox with gunicorn and prints where. Port 0 takes a free one."
+
+    # The checks would read the addresses before this command decides about the console.
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=8100)
+        parser.add_argument("--tenants", type=int, default=0, help="to make if they are not there yet")
+        parser.add_argument("--members", type=int, default=200, help="of each tenant that is made")
+        parser.add_argument("--seed", type=int, default=1)
+        parser.add_argument("--workers", type=int, default=1, help="processes")
+        parser.add_argument("--threads", type=int, default=16, help="per process")
+        parser.add_argument("--no-console", action="store_true", help="without the control API")
+
+    def handle(self, **options: Any) -> None:
+        settings.CONSOLE = not options["no_console"] and os.environ.get("SANDBOX_CONSOLE") != "0"
+        if options["port"]:
+            starting.check_port(options["host"], options["port"])
+        greeting = starting.prepare(options["tenants"], options["members"], options["seed"])
+
+        class Server(BaseApplication):  # type: ignore[misc]
+            def load_config(self) -> None:
+                for name, value in _configuration(options, greeting).items():
+                    self.cfg.set(name, value)
+
+            def load(self) -> Any:
+                from sandbox.wsgi import application
+
+                return application
+
+        Server().run()
+
+
+def _configuration(options: dict[str, Any], greeting: list[str]) -> dict[str, Any]:
+    def say_where(server: Any) -> None:
+        for listener in server.LISTENERS:
+            host, port = listener.getsockname()[:2]
+            print(f"Sandbox listens on http://{host}:{port}", flush=True)
+            if settings.CONSOLE:
+                print(f"Console: http://{host}:{port}/console/", flush=True)
+        print(*greeting, sep="\n", flush=True)
+
+    return {
+        "bind": f"{options['host']}:{options['port']}",
+        "workers": options["workers"],
+        "threads": options["threads"],
+        "worker_class": "sandbox.service.worker.Worker",
+        "worker_connections": 1000,
+        "keepalive": 75,
+        "timeout": 120,
+        "graceful_timeout": 2,
+        # By default it would sit in the home directory, one for all instances.
+        "control_socket_disable": True,
+        "limit_request_line": 8190,
+        "loglevel": "warning",
+        "when_ready": say_where,
+        "post_worker_init": ticker.start,
+    }

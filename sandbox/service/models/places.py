@@ -1,0 +1,89 @@
+"""Areas, devices, and keys that are out."""
+
+from django.db import models
+
+from .tenants import Tenant
+
+
+class Area(models.Model):
+    """A room or zone, entered through pass controllers."""
+
+    tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
+    area_id = models.CharField(max_length=64)
+    name = models.CharField(max_length=200)
+    is_outside = models.BooleanField(default=False)
+    is_management = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "area_id"], name="service_area_id")]
+
+
+class PassController(models.Model):
+    """A door's controller. Its lock follows from the commands it carried out (engine.doors)."""
+
+    tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
+    device_id = models.CharField(max_length=64)
+    name = models.CharField(max_length=200)
+    area = models.ForeignKey(Area, on_delete=models.CASCADE)
+    in_out = models.CharField(max_length=10)
+    has_power = models.BooleanField(default=True)
+    is_connected = models.BooleanField(default=True)
+    #: When the leaf was opened and when it falls shut; null while it is closed, or nobody knows when it will.
+    opened_at = models.DateTimeField(null=True)
+    closes_at = models.DateTimeField(null=True)
+    is_forced = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "device_id"], name="service_pass_controller_id")]
+
+    @property
+    def answers(self) -> bool:
+        """Whether a command reaches it."""
+        return self.has_power and self.is_connected
+
+
+class KeyBox(models.Model):
+    """A box of numbered keys. units: [{unit_no, unit_name, restriction}]."""
+
+    tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
+    key_device_id = models.CharField(max_length=64)
+    name = models.CharField(max_length=200)
+    product_type = models.CharField(max_length=60)
+    units = models.JSONField(default=list)
+    has_power = models.BooleanField(default=True)
+    is_connected = models.BooleanField(default=True)
+    #: Settings of the member site: whether guests may use keys, and members keys that are not normally used.
+    guest_keys_enabled = models.BooleanField(default=True)
+    temporary_use_enabled = models.BooleanField(default=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "key_device_id"], name="service_key_box_id")]
+
+    @property
+    def answers(self) -> bool:
+        """Whether a command reaches it."""
+        return self.has_power and self.is_connected
+
+    @property
+    def numbers(self) -> set[str]:
+        """The numbers of its keys."""
+        return {unit["unit_no"] for unit in self.units}
+
+
+class KeyUse(models.Model):
+    """A key that was taken, by whom (the member of a history), when it returns by itself, and since when it is back."""
+
+    box = models.ForeignKey(KeyBox, on_delete=models.CASCADE)
+    unit_no = models.CharField(max_length=2)
+    holder = models.JSONField(null=True)
+    taken_at = models.DateTimeField()
+    due_at = models.DateTimeField(null=True)
+    returned_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["box", "unit_no"], name="service_key_out", condition=models.Q(returned_at=None)
+            )
+        ]
+        indexes = [models.Index(fields=["due_at"], name="service_key_due", condition=models.Q(returned_at=None))]

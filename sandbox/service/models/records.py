@@ -1,0 +1,55 @@
+"""The sandbox's own records: calls, physical commands, rate windows and faults that were asked for."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+
+
+class Call(models.Model):
+    """One call of the API by a known token, with what it was answered."""
+
+    tenant_id = models.CharField(max_length=64)
+    token_id = models.BigIntegerField()
+    at = models.DateTimeField()
+    operation = models.IntegerField()
+    status = models.IntegerField()
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant_id", "id"], name="service_call_page")]
+
+
+class Command(models.Model):
+    """One physical command that was accepted, written the moment it arrives: a test can count these."""
+
+    tenant_id = models.CharField(max_length=64)
+    at = models.DateTimeField()
+    operation = models.IntegerField()
+    device_id = models.CharField(max_length=64)
+    control = models.CharField(max_length=20)
+    targets = models.JSONField(default=list)
+    info = models.CharField(max_length=100, blank=True)
+    request_id = models.CharField(max_length=64)
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant_id", "id"], name="service_command_page")]
+
+
+class RateWindow(models.Model):
+    """When a token's calls of one class were let through, within the window (seconds since the epoch)."""
+
+    token_id = models.BigIntegerField()
+    call_class = models.CharField(max_length=20)
+    hits = ArrayField(models.FloatField(), default=list)
+    allowed = models.BooleanField(default=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["token_id", "call_class"], name="service_rate_window")]
+
+
+class InjectedFault(models.Model):
+    """A fault that somebody asked for: what happens to the next `left` calls of an operation (0: of any)."""
+
+    tenant_id = models.CharField(max_length=64, blank=True)
+    operation = models.IntegerField(default=0)
+    kind = models.CharField(max_length=30)
+    values = models.JSONField(default=dict)
+    left = models.IntegerField()

@@ -1,0 +1,39 @@
+"""gunicorn's worker, with the service's words for requests that are no HTTP."""
+
+import json
+from http import HTTPStatus
+from socket import socket
+from typing import Any
+
+from gunicorn import util
+from gunicorn.http.errors import InvalidResponseHeader, InvalidResponseHeaderName, ParseException
+from gunicorn.workers.gthread import ThreadWorker
+
+from sandbox.api.faults import FAILED, INVALID, Fault
+
+_OURS = (InvalidResponseHeader, InvalidResponseHeaderName)
+
+
+class Worker(ThreadWorker):  # type: ignore[misc]
+    """Threads in one process. What cannot be read as a request is answered with an error body, never with a page."""
+
+    def handle_error(self, req: Any, client: socket, addr: Any, exc: BaseException) -> None:
+        """Answers for a request that never reached the site, or an answer that could not be written."""
+        if isinstance(exc, ParseException) and not isinstance(exc, _OURS):
+            fault = Fault(400, INVALID, f"the request cannot be read: {type(exc).__name__}")
+        else:
+            self.log.exception("A request failed before or after the site answered it")
+            fault = Fault(500, FAILED, "the service failed")
+        try:
+            util.write_nonblock(client, _answer(fault))
+        except OSError:
+            self.log.debug("Nobody is there any more to be told of an error")
+
+
+def _answer(fault: Fault) -> bytes:
+    body = json.dumps(fault.body()).encode()
+    head = (
+        f"HTTP/1.1 {fault.status} {HTTPStatus(fault.status).phrase}\r\nConnection: close\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body

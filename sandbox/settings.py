@@ -1,0 +1,95 @@
+"""Settings of the sandbox, from the environment. Every variable is named when it is missing or wrong."""
+
+import hashlib
+import os
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent
+
+
+def database(variable: str) -> dict[str, object]:
+    """The PostgreSQL address in `variable` as a Django database; ImproperlyConfigured names the variable."""
+    address = os.environ.get(variable, "")
+    parts = urlsplit(address)
+    if parts.scheme not in {"postgres", "postgresql"} or not parts.path.strip("/"):
+        raise ImproperlyConfigured(f"{variable} must be a PostgreSQL address, such as postgresql://user@host:5432/name")
+    options = dict(parse_qsl(parts.query))
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.strip("/")),
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": unquote(parts.hostname or options.pop("host", "")),
+        "PORT": str(parts.port or options.pop("port", "")),
+        "CONN_MAX_AGE": None,
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": options,
+    }
+
+
+def flag(variable: str, default: bool) -> bool:
+    """A switch: 1 or 0."""
+    value = os.environ.get(variable, "1" if default else "0")
+    if value not in {"0", "1"}:
+        raise ImproperlyConfigured(f"{variable} must be 0 or 1, not {value!r}")
+    return value == "1"
+
+
+DATABASES = {"default": database("SANDBOX_DATABASE_URL")}
+# Signs page cursors and the member site's sessions only, so a key that is stable per database is enough here.
+SECRET_KEY = (
+    os.environ.get("SANDBOX_SECRET_KEY")
+    or hashlib.sha256(b"sandbox|" + os.environ["SANDBOX_DATABASE_URL"].encode()).hexdigest()
+)
+DEBUG = False
+ALLOWED_HOSTS = os.environ.get("SANDBOX_HOSTS", "localhost,127.0.0.1,[::1]").split(",")
+# Where notifications may go besides this machine itself.
+WEBHOOK_HOSTS = [
+    host for host in os.environ.get("SANDBOX_WEBHOOK_HOSTS", "").lower().replace(" ", "").split(",") if host
+]
+# An overrides file (TOML): other methods and paths for what the specification does not show.
+OPERATIONS_FILE = os.environ.get("SANDBOX_OPERATIONS", "")
+# The control API for tests and demonstrations; `serve` switches it on unless told otherwise.
+CONSOLE = flag("SANDBOX_CONSOLE", False)
+
+ROOT_URLCONF = "sandbox.urls"
+WSGI_APPLICATION = "sandbox.wsgi.application"
+INSTALLED_APPS = ["django.contrib.sessions", "sandbox.service"]
+MIDDLEWARE = ["sandbox.api.guard.Guard", "django.contrib.sessions.middleware.SessionMiddleware"]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "oauth" / "templates", BASE_DIR / "console" / "templates"],
+        "OPTIONS": {
+            "context_processors": ["django.template.context_processors.csrf"],
+            "libraries": {"console": "sandbox.console.pages.tags"},
+        },
+    }
+]
+# Ports do not separate cookies: these names keep apart from a portal on the same host.
+SESSION_ENGINE = "django.contrib.sessions.backends.signed_cookies"
+SESSION_COOKIE_NAME = "membersite_session"
+CSRF_COOKIE_NAME = "membersite_csrf"
+SESSION_COOKIE_AGE = 3600
+CSRF_FAILURE_VIEW = "sandbox.oauth.pages.forged"
+
+USE_TZ = True
+TIME_ZONE = "Asia/Tokyo"
+USE_I18N = False
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+# Forms and the console only: the API reads its bodies itself and answers 413 in the service's words.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1 << 20
+AUTHLIB_OAUTH2_PROVIDER = {"token_expires_in": {"authorization_code": 0}}
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"stderr": {"class": "logging.StreamHandler"}},
+    # A refused call is nothing to report.
+    "loggers": {"django.request": {"level": "CRITICAL"}, "django.security": {"level": "CRITICAL"}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+}
+# Authlib refuses plain HTTP unless told that this is no production: the sandbox never is.
+os.environ.setdefault("AUTHLIB_INSECURE_TRANSPORT", "1")

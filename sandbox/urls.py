@@ -1,0 +1,43 @@
+"""Addresses: OAuth, the console, and everything else is the API, routed from accessapi's table."""
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import URLPattern, URLResolver, include, path, re_path
+from django.views.decorators.csrf import csrf_exempt
+
+from sandbox import files
+from sandbox.api.dispatch import answer
+from sandbox.cameras import media
+from sandbox.catalogue import CATALOGUE
+from sandbox.description import openapi
+from sandbox.oauth import pages, tokens
+
+
+def alive(request: HttpRequest) -> HttpResponse:
+    """The server runs."""
+    return JsonResponse({"status": "ok"})
+
+
+def _place(name: str) -> str:
+    return CATALOGUE.operation(name).path.lstrip("/")
+
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("healthz", alive),
+    path("openapi.json", openapi),
+    path("files/profile_images/<str:token>", csrf_exempt(files.profile_image)),
+    path("files/cameras/<str:token>/<str:name>", csrf_exempt(media.file)),
+    path(_place("authorize"), pages.authorize),
+    path(_place("issue_token"), csrf_exempt(tokens.issue)),
+    path(_place("reissue_token"), csrf_exempt(tokens.update)),
+    path(_place("revoke_token"), csrf_exempt(tokens.revoke)),
+]
+if settings.CONSOLE:
+    urlpatterns.append(path("console/api/", include("sandbox.console.urls")))
+    urlpatterns.append(path("console/", include("sandbox.console.pages.urls")))
+urlpatterns.append(re_path("", csrf_exempt(answer)))
+
+handler400 = "sandbox.api.guard.bad_request"
+handler403 = "sandbox.api.guard.forbidden"
+handler404 = "sandbox.api.guard.not_found"
+handler500 = "sandbox.api.guard.server_error"
