@@ -1,0 +1,63 @@
+"""What is left of the hour, in the words of a page."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from accessapi.operations import CallClass
+from portal.budget import ledger
+from portal.budget.priorities import Priority, kept_from
+from tenants.models import Connection
+
+
+@dataclass(frozen=True)
+class ClassOutlook:
+    """One call class: counts of calls, and when more come free."""
+
+    call_class: CallClass
+    limit: int
+    used: int
+    refills_at: datetime | None
+    blocked_until: datetime | None
+    by_priority: dict[Priority, int]
+
+    @property
+    def left(self) -> int:
+        return max(self.limit - self.used, 0)
+
+    @property
+    def percent_left(self) -> int:
+        return round(100 * self.left / self.limit) if self.limit else 0
+
+
+@dataclass(frozen=True)
+class Outlook:
+    general: ClassOutlook
+    device: ClassOutlook
+
+
+def outlook(connection: Connection) -> Outlook:
+    """Both classes of the connection's current token, read without locking."""
+    readings = ledger.read_all(connection)
+    return Outlook(*(_of(each, readings[each]) for each in (CallClass.GENERAL, CallClass.DEVICE)))
+
+
+def _of(call_class: CallClass, reading: ledger.Reading) -> ClassOutlook:
+    blocked = reading.gauge.blocked_until
+    return ClassOutlook(
+        call_class=call_class,
+        limit=reading.limit,
+        used=min(reading.used, reading.limit),
+        refills_at=reading.leaves_at(reading.by_step[0][0]) if reading.by_step else None,
+        blocked_until=blocked if blocked and blocked > reading.now else None,
+        by_priority={who: reading.used_by(who) for who in Priority if reading.used_by(who)},
+    )
+
+
+def minutes_for(calls: int, connection: Connection, priority: Priority) -> int:
+    """About how many minutes `calls` general calls of this priority take, given what the hour has left."""
+    reading = ledger.read(connection, CallClass.GENERAL)
+    free = max(reading.limit - reading.used - kept_from(priority, reading.limit), 0)
+    if calls <= free:
+        return 0
+    per_hour = max(reading.limit - kept_from(priority, reading.limit), 1)
+    return -(-60 * (calls - free) // per_hour)

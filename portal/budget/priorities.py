@@ -1,0 +1,42 @@
+"""Who may spend the last calls of an hour. Doors come before people, people before jobs, jobs before sync."""
+
+from enum import IntEnum
+
+
+class Priority(IntEnum):
+    """Stored with each call spent, so that a person can see who used the hour up."""
+
+    DOORS = 0
+    PEOPLE = 1
+    JOBS = 2
+    SYNC = 3
+    OTHERS = 9  # calls that the service says were made with this token, and that we did not make
+
+
+# Shares of each class's hourly limit. A door request draws on both classes: sending it on the device class, following
+# it on the general class.
+KEPT_FOR_DOORS = 0.10
+KEPT_FOR_PEOPLE = 0.15
+MOST_FOR_SYNC = 0.25
+
+# A call counts where it arrives, up to a connect, a read and a slow network after we counted it.
+MARGIN_SECONDS = 15
+# Calls are counted in steps of this length; a step leaves the window only as a whole.
+STEP_SECONDS = 10
+
+
+def may_spend(priority: Priority, *, limit: int, used: int, used_by_sync: int) -> bool:
+    """Whether one more call of `priority` fits. `used` includes everybody's calls of the sliding hour."""
+    return limit - used > kept_from(priority, limit) and (
+        priority != Priority.SYNC or used_by_sync < int(limit * MOST_FOR_SYNC)
+    )
+
+
+def kept_from(priority: Priority, limit: int) -> int:
+    """How many calls of the hour are kept for those who come before `priority`."""
+    kept = 0.0
+    if priority > Priority.DOORS:
+        kept += KEPT_FOR_DOORS
+    if priority > Priority.PEOPLE:
+        kept += KEPT_FOR_PEOPLE
+    return int(limit * kept)

@@ -1,0 +1,123 @@
+"""The workers: four queues by urgency, JSON only, one message at a time, and tasks that say what they promise.
+
+Redis only rings the bell. Everything a task needs to know stands in PostgreSQL, found by the id in the message, and
+the sweeper (`portal.intents.tasks.sweep`) finds whatever the bell missed.
+"""
+
+import os
+import time
+from typing import Any
+
+from celery import Celery, Task
+from kombu import Queue
+from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+
+QUEUES = ("doors", "interactive", "bulk", "sync")
+SWEEP_SECONDS = 0.25
+DEAF_SECONDS = 3.0
+
+app = Celery("portal")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.update(
+    task_queues=[Queue(name, routing_key=name) for name in QUEUES],
+    task_create_missing_queues=False,
+    task_default_queue="interactive",
+    task_serializer="json",
+    accept_content=["json"],
+    result_backend=None,
+    task_ignore_result=True,
+    task_store_errors_even_if_ignored=False,
+    worker_consumer="portal.worker:PatientConsumer",
+    worker_prefetch_multiplier=1,
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    task_track_started=False,
+    worker_hijack_root_logger=False,
+    worker_send_task_events=False,
+    broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,
+    broker_transport_options={
+        "visibility_timeout": 300,
+        "unacked_restore_interval": 2,
+        "unacked_restore_throttle": 1,
+        "socket_timeout": 3,
+        "socket_connect_timeout": 3,
+        "retry_on_timeout": False,
+        "health_check_interval": 10,
+        # Whoever rings the bell of a broker that refuses hears so at once.
+        "max_retries": 1,
+        "interval_start": 0.1,
+        "interval_max": 0.1,
+    },
+    # A web request rings the bell once: what a dead broker does not take, the sweeper finds.
+    task_publish_retry=False,
+    enable_utc=True,
+    timezone="Asia/Tokyo",
+    beat_schedule={
+        "sweep": {
+            "task": "portal.intents.tasks.sweep",
+            "schedule": SWEEP_SECONDS,
+            "options": {"expires": 10},
+        },
+        "imports": {
+            "task": "portal.imports.tasks.tick",
+            "schedule": 5.0,
+            "options": {"expires": 30},
+        },
+        "mirror": {
+            "task": "portal.mirror.tasks.tick",
+            "schedule": 5.0,
+            "options": {"expires": 30},
+        },
+        "doors": {
+            "task": "portal.devices.tasks.tick",
+            "schedule": 60.0,
+            "options": {"expires": 50},
+        },
+    },
+)
+
+
+class PromisedTask(Task):
+    """A task that names its queue and its delivery promise; a guard test walks all of them.
+
+    Promises: `idempotent` (any number of deliveries has the effect of one, because the row it names decides) or
+    `tick` (looks for due work; missing one costs nothing).
+    """
+
+    abstract = True
+    Request = "portal.worker:PatientRequest"
+    queue: str
+    promise: str
+
+    _deaf_until = 0.0
+
+    def apply_async(self, *args: Any, **options: Any) -> Any:
+        """Ring once. Raises OperationalError when the broker is away; for the next seconds at once, so that of a page's
+        visitors only one waits for a broker that does not answer.
+        """
+        if time.monotonic() < PromisedTask._deaf_until:
+            raise OperationalError("the broker was away a moment ago")
+        try:
+            return super().apply_async(*args, **options)
+        except (OperationalError, RedisError, OSError):
+            PromisedTask._deaf_until = time.monotonic() + DEAF_SECONDS
+            raise
+
+
+def promised(*, queue: str, promise: str, seconds: int = 60):
+    """Declare a task: its queue, its promise and its time limit (soft, then hard ten seconds later)."""
+    return app.task(
+        base=PromisedTask,
+        queue=queue,
+        promise=promise,
+        acks_late=True,
+        soft_time_limit=seconds,
+        time_limit=seconds + 10,
+    )
+
+
+app.autodiscover_tasks()

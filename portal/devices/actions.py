@@ -1,0 +1,29 @@
+"""Commands to doors. Each is one intent: at most once, never later than 15 seconds after the click."""
+
+from django.utils.translation import gettext as _
+
+from accessapi.limits import INFO_MAX
+from portal.budget.priorities import Priority
+from portal.devices.commands import Command
+from portal.devices.queries import target_of
+from portal.intents.actions import Asker, submit
+from portal.intents.models import Intent
+from portal.intents.nonces import Nonce
+from portal.mirror.models import PassController
+from tenants.roles import Permission
+
+
+def command(*, door: PassController, command: Command, by: Asker, nonce: Nonce) -> Intent:
+    """Ask the service to unlock or lock a door (operation 35), now. The returned intent says how far it came."""
+    return submit(
+        by=by,
+        permission=Permission.DOORS_OPERATE,
+        operation="operate_door",
+        target=target_of(door),
+        title=_("%(command)s: %(door)s") % {"command": command.label, "door": door},
+        path={"device_id": door.device_id},
+        body={"tag": "lock_operation", "control": command.value, "info": str(by.user.email)[:INFO_MAX]},
+        nonce=nonce,
+        after={"control": command.value},
+        priority=Priority.DOORS,
+    )

@@ -1,0 +1,13 @@
+from django.apps import AppConfig
+
+
+class DevicesConfig(AppConfig):
+    name = "portal.devices"
+    label = "devices"
+
+    def ready(self) -> None:
+        from portal.devices import banners, find, follow
+
+        follow.register()
+        find.register()
+        banners.register()

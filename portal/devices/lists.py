@@ -1,0 +1,53 @@
+"""The list of doors: what needs attention is loud, everything else is quiet."""
+
+from dataclasses import replace
+from typing import Any
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from portal.devices import queries, states
+from portal.mirror.models import PassController
+from portal.ui.tables import Column, Empty, Table
+
+
+class Doors(Table):
+    name = "doors"
+    caption = _("Doors")
+    search_label = _("Find a door")
+    default_sort = "device_name"
+    columns = (
+        Column("name", _("Door"), value=str, sort="device_name", phone="title", fixed=True),
+        Column("state", _("State"), value=states.state_of, export=False),
+        Column("areas", _("Area"), value=""),
+        Column("door", _("Door leaf"), value=lambda row: row.door),
+        Column("power", _("Power"), value=lambda row: row.power_status, phone="hide"),
+        Column("line", _("Line"), value=lambda row: row.cloud_com_status, phone="hide"),
+        Column("errors", _("Errors"), value=lambda row: ", ".join(row.errors)),
+        Column("device_id", _("Device ID"), value="device_id", kind="mono", phone="hide", shown=False),
+    )
+    empty = Empty(
+        _("No doors yet"),
+        _("Doors appear here once the service's list of pass controllers was read."),
+        "door",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.places = queries.places()
+        self.columns = [
+            replace(column, value=self.areas_of) if column.name == "areas" else column for column in self.columns
+        ]
+
+    def areas_of(self, row: PassController) -> str:
+        return ", ".join(f"{area} ({side})" if side else area for area, side in self.places.get(row.device_id, ()))
+
+    def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
+        return queryset.filter(device_name__icontains=text)
+
+    def row_href(self, row: PassController) -> str:
+        return reverse("devices:door", args=[self.request.tenant.slug, row.device_id])
+
+    def row_class(self, row: PassController) -> str:
+        return "loud" if states.needs_attention(row) else ""

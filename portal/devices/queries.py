@@ -1,0 +1,26 @@
+"""Where doors are, and what was lately asked of them."""
+
+from collections import defaultdict
+
+from portal.intents import queries as intents
+from portal.intents.models import Intent
+from portal.mirror.models import Area, PassController
+
+
+def target_of(door: PassController) -> str:
+    return f"pass_controller:{door.device_id}"
+
+
+def latest_commands(door: PassController) -> list[Intent]:
+    """The newest commands for this door, whoever gave them."""
+    return list(intents.latest(target_of(door)).select_related("tenant")[:5])
+
+
+def places() -> dict[str, list[tuple[str, str]]]:
+    """For each device_id, the areas it leads to: (area name, in_out as the service says it)."""
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for area in Area.objects.all():
+        for entry in area.devices_list:
+            if isinstance(entry, dict):
+                found[str(entry.get("device_id", ""))].append((area.area_name, str(entry.get("in_out", ""))))
+    return found

@@ -1,0 +1,17 @@
+"""The bells of the watch over doors."""
+
+from portal.celery import promised
+from portal.devices import watch
+from tenants.scope import tenant_scope
+
+
+@promised(queue="sync", promise="idempotent", seconds=280)
+def read_stale(tenant_id: int) -> None:
+    with tenant_scope(tenant_id):
+        watch.read_stale(tenant_id)
+
+
+@promised(queue="sync", promise="tick", seconds=30)
+def tick() -> None:
+    for tenant_id in watch.stale_tenants():
+        read_stale.apply_async((tenant_id,), expires=60)

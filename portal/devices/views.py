@@ -1,0 +1,80 @@
+"""Doors: the list, a door, its status read now, and its commands."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from accessapi.errors import ServiceError
+from portal.budget.ledger import BudgetExhausted
+from portal.budget.priorities import Priority
+from portal.devices import actions, queries, states
+from portal.devices.access import get_door
+from portal.devices.commands import Command
+from portal.devices.lists import Doors
+from portal.intents import nonces
+from portal.intents.record import Asker
+from portal.mirror import reading
+from portal.mirror.models import KeyBox, PassController
+from tenants.access import tenant_view
+from tenants.models import Connection
+from tenants.roles import Permission
+
+
+@tenant_view(Permission.DEVICES_VIEW)
+def index(request: HttpRequest) -> HttpResponse:
+    key_boxes = KeyBox.objects.order_by("key_device_name", "pk")[:200]
+    return Doors(request, PassController.objects.all()).respond("devices/index.html", {"key_boxes": key_boxes})
+
+
+@tenant_view(Permission.DEVICES_VIEW)
+def door(request: HttpRequest, device_id: str) -> HttpResponse:
+    found = get_door(device_id)
+    connection = Connection.objects.filter(tenant=request.tenant).first()
+    context = {
+        "door": found,
+        "state": states.state_of(found),
+        "areas": queries.places().get(device_id, []),
+        "commands": list(Command),
+        "intents": queries.latest_commands(found),
+        "connection": connection,
+        "may_operate": request.access.can(Permission.DOORS_OPERATE),
+        "licensed": connection is not None and connection.has_licence_key,
+    }
+    return render(request, "devices/door.html", context)
+
+
+@tenant_view(Permission.DEVICES_VIEW)
+def status(request: HttpRequest, device_id: str) -> HttpResponse:
+    """The status panel, read from the service within budget; without an answer, the last known one and why."""
+    found = get_door(device_id)
+    trouble = ""
+    connection = Connection.objects.select_related("tenant__environment").filter(tenant=request.tenant).first()
+    try:
+        if connection is not None and connection.is_connected:
+            reading.door_status(connection, device_id, Priority.PEOPLE)
+            found.refresh_from_db()
+    except BudgetExhausted as exhausted:
+        trouble = _("The hour's device calls are used up; the next reading is possible at %(time)s.") % {
+            "time": f"{exhausted.retry_at.astimezone():%H:%M}"
+        }
+    except ServiceError:
+        trouble = _("The service did not answer. This is the last status that is known.")
+    context = {"door": found, "state": states.state_of(found), "trouble": trouble, "fresh": True}
+    return render(request, "devices/status.html", context)
+
+
+@tenant_view(Permission.DOORS_OPERATE, methods=["POST"], reauth=True)
+def command(request: HttpRequest, device_id: str) -> HttpResponse:
+    found = get_door(device_id)
+    wanted = request.POST.get("control", "")
+    if wanted not in Command.values:
+        messages.error(request, _("There is no such command. Nothing was sent."))
+        return redirect("devices:door", request.tenant.slug, device_id)
+    try:
+        nonce = nonces.check(request)
+    except nonces.BadNonce as refusal:
+        messages.error(request, str(refusal))
+    else:
+        actions.command(door=found, command=Command(wanted), by=Asker.of(request), nonce=nonce)
+    return redirect("devices:door", request.tenant.slug, device_id)

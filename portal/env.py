@@ -1,0 +1,86 @@
+"""Typed reading of the environment. A missing or malformed variable fails at start and is named."""
+
+import os
+from urllib.parse import unquote, urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+
+def text(name: str, default: str | None = None) -> str:
+    """The variable as text. Raises ImproperlyConfigured, naming it, when it is missing without a default."""
+    value = os.environ.get(name, default)
+    if value is None:
+        raise ImproperlyConfigured(f"{name} is not set. README.md, 'Production', says what it is for.")
+    return value
+
+
+def flag(name: str, default: bool) -> bool:
+    """The variable as yes or no: 1/true/yes/on or 0/false/no/off."""
+    value = os.environ.get(name)
+    if value is None or value == "":
+        return default
+    if value.lower() in {"1", "true", "yes", "on"}:
+        return True
+    if value.lower() in {"0", "false", "no", "off"}:
+        return False
+    raise ImproperlyConfigured(f"{name} must be 1 or 0, not {value!r}.")
+
+
+def number(name: str, default: int) -> int:
+    """The variable as a whole number."""
+    value = os.environ.get(name)
+    if value is None or value == "":
+        return default
+    try:
+        return int(value)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}.") from None
+
+
+def choice(name: str, allowed: tuple[str, ...]) -> str:
+    """One of a few words; the first is the default."""
+    value = os.environ.get(name) or allowed[0]
+    if value not in allowed:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(allowed)}, not {value!r}.")
+    return value
+
+
+def names(name: str, default: str = "") -> list[str]:
+    """A comma-separated list, without blanks."""
+    return [item.strip() for item in text(name, default).split(",") if item.strip()]
+
+
+def database(name: str, engine: str) -> dict[str, object]:
+    """Django's database settings from a postgresql:// address."""
+    url = urlsplit(text(name))
+    if url.scheme not in {"postgres", "postgresql"} or not url.path.strip("/"):
+        raise ImproperlyConfigured(f"{name} must look like postgresql://user:password@host:5432/name.")
+    return {
+        "ENGINE": engine,
+        "NAME": unquote(url.path.lstrip("/")),
+        "USER": unquote(url.username or ""),
+        "PASSWORD": unquote(url.password or ""),
+        "HOST": url.hostname or "",
+        "PORT": str(url.port or ""),
+    }
+
+
+def mail(name: str) -> dict[str, object]:
+    """Django's mail settings from smtp://, smtps://, console: or folder:<path>."""
+    url = urlsplit(text(name, "console:"))
+    backend = "django.core.mail.backends."
+    if url.scheme == "console":
+        return {"EMAIL_BACKEND": backend + "console.EmailBackend"}
+    if url.scheme == "folder":
+        return {"EMAIL_BACKEND": backend + "filebased.EmailBackend", "EMAIL_FILE_PATH": unquote(url.path)}
+    if url.scheme not in {"smtp", "smtps"}:
+        raise ImproperlyConfigured(f"{name} must begin with smtp://, smtps://, console: or folder:.")
+    return {
+        "EMAIL_BACKEND": backend + "smtp.EmailBackend",
+        "EMAIL_HOST": url.hostname or "localhost",
+        "EMAIL_PORT": url.port or (465 if url.scheme == "smtps" else 587),
+        "EMAIL_HOST_USER": unquote(url.username or ""),
+        "EMAIL_HOST_PASSWORD": unquote(url.password or ""),
+        "EMAIL_USE_SSL": url.scheme == "smtps",
+        "EMAIL_USE_TLS": url.scheme == "smtp" and bool(url.username),
+    }

@@ -1,0 +1,41 @@
+"""What staff ask the service about groups: a new one, or another name. There is no deletion in the specification."""
+
+from django.utils.translation import gettext as _
+
+from portal.groups import queries
+from portal.intents.actions import Asker, submit
+from portal.intents.models import Intent
+from portal.intents.nonces import Nonce
+from portal.mirror.models import Group
+from tenants.roles import Permission
+
+
+def create(*, name: str, by: Asker, nonce: Nonce) -> Intent:
+    """Ask the service for a new group (operation 17), at most once. The returned intent says how far it came."""
+    return submit(
+        by=by,
+        permission=Permission.GROUPS_EDIT,
+        operation="create_membergroup",
+        title=_("Create group %(name)s") % {"name": name},
+        body={"membergroup_name": name},
+        nonce=nonce,
+        snapshot={"known": queries.known_ids()},
+        after={"membergroup_name": name},
+    )
+
+
+def rename(*, group: Group, name: str, by: Asker, nonce: Nonce) -> Intent:
+    """Ask the service to give a group another name (operation 18). The returned intent says how far it came."""
+    return submit(
+        by=by,
+        permission=Permission.GROUPS_EDIT,
+        operation="update_membergroup",
+        target=queries.target_of(group.membergroup_id),
+        title=_("Rename group %(old)s to %(new)s") % {"old": group, "new": name},
+        path={"membergroup_id": group.membergroup_id},
+        body={"membergroup_name": name},
+        nonce=nonce,
+        snapshot={"membergroup_name": group.membergroup_name},
+        before={"membergroup_name": group.membergroup_name},
+        after={"membergroup_name": name},
+    )

@@ -1,0 +1,97 @@
+"""What follows from a group's intent: the mirror learns of it; a lost answer is looked for in the list of groups."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from accessapi.limits import PAGE_MAX
+from portal.budget.client import client
+from portal.budget.priorities import Priority
+from portal.groups import queries
+from portal.intents import handlers
+from portal.intents.clock import database_now
+from portal.intents.handlers import Finding
+from portal.intents.models import Intent
+from portal.intents.states import State
+from portal.mirror import own, schedule
+from portal.mirror.kinds import Kind
+from portal.ui.times import local
+from tenants.models import Connection
+
+# A service that was too slow to answer may still be at work: what is not there yet is looked for once more.
+_SURELY_OVER = timedelta(seconds=60)
+
+
+def take_over(intent: Intent) -> None:
+    """The service took it: the mirror shows the group's name at once. Without its id, the list is read again."""
+    if intent.state != State.SUCCEEDED:
+        return
+    found = intent.result.get("evidence", {})
+    membergroup_id = (
+        intent.path.get("membergroup_id") or intent.result.get("membergroup_id") or found.get("membergroup_id")
+    )
+    if not membergroup_id:
+        schedule.ask(intent.tenant, Kind.GROUPS, by=intent.by)
+        return
+    intent.target = queries.target_of(membergroup_id)  # a creation belongs to its group's story from now on
+    intent.save(update_fields=["target"])
+    own.group_written(intent.tenant, membergroup_id, intent.body["membergroup_name"])
+
+
+def look_for_new_group(intent: Intent) -> Finding:
+    """Whether exactly one group of that name is there that was not before and that nobody else made from here."""
+    known = (intent.snapshot or {}).get("known")
+    groups = _read_groups(intent)
+    there = [each for each, name in groups.names.items() if name == intent.body["membergroup_name"]]
+    fresh = [each for each in there if each not in set(known or ())]
+    fresh = sorted(set(fresh) - queries.created_by_others(intent, fresh))
+    seen: dict[str, Any] = {"read": _moment(), "groups_of_this_name": len(there)}
+    if not there or (known is not None and not fresh):
+        return _absent(intent, groups, seen)
+    if known is None or len(fresh) > 1:
+        return Finding(None, seen)
+    return Finding(True, {**seen, "membergroup_id": fresh[0]})
+
+
+def look_at_name(intent: Intent) -> Finding:
+    """Which name the group has now: ours, the one from before, or one that somebody else gave it since."""
+    groups = _read_groups(intent)
+    name = groups.names.get(intent.path["membergroup_id"])
+    seen = {"read": _moment(), "membergroup_name": name or ""}
+    if name == intent.body["membergroup_name"]:
+        return Finding(True, seen)
+    if name is None or name == (intent.snapshot or {}).get("membergroup_name"):
+        return _absent(intent, groups, seen)
+    return Finding(None, seen)
+
+
+def _absent(intent: Intent, groups: "_Groups", seen: dict[str, Any]) -> Finding:
+    now = database_now()
+    if intent.sent_at is not None and now - intent.sent_at < _SURELY_OVER:
+        return Finding(None, seen, again_at=intent.sent_at + _SURELY_OVER)
+    return Finding(False if groups.whole else None, seen)
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """The names of a tenant's groups by id; not `whole` when one of them came without an id."""
+
+    names: dict[str, str]
+    whole: bool
+
+
+def _read_groups(intent: Intent) -> _Groups:
+    """The tenant's groups at the service, now. Raises the error tree and BudgetExhausted."""
+    connection = Connection.objects.select_related("tenant__environment").get(tenant=intent.tenant_id)
+    pages = list(client(connection, Priority.PEOPLE).pages("list_membergroups", {"limit": PAGE_MAX}))
+    names = {item.membergroup_id: item.membergroup_name or "" for page in pages for item in page.value.items}
+    return _Groups(names, whole=not any(page.value.unreadable for page in pages))
+
+
+def _moment() -> str:
+    return f"{local(database_now()):%Y-%m-%d %H:%M:%S}"
+
+
+def register() -> None:
+    handlers.register("create_membergroup", finished=take_over, reconcile=look_for_new_group)
+    handlers.register("update_membergroup", finished=take_over, reconcile=look_at_name)

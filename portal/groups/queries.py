@@ -1,0 +1,47 @@
+"""A group's neighbourhood: who is in it, and what was lately asked about it."""
+
+from collections.abc import Sequence
+
+from portal.intents import queries as intents
+from portal.intents.models import Intent
+from portal.intents.states import State
+from portal.mirror import queries as mirror
+from portal.mirror.kinds import Kind
+from portal.mirror.models import Group, Member, MirrorState
+
+FIRST_MEMBERS = 50
+LATEST_INTENTS = 5
+
+
+def target_of(membergroup_id: str) -> str:
+    return f"membergroup:{membergroup_id}"
+
+
+def total() -> int:
+    """How many groups the tenant has, without counting them."""
+    return MirrorState.objects.filter(kind=Kind.GROUPS).values_list("total", flat=True).first() or 0
+
+
+def first_members(group: Group) -> list[Member]:
+    """The first members of the group by name; one more than are shown when there are more."""
+    members = mirror.in_groups(mirror.members(), [group.membergroup_id]).order_by("name_key", "pk")
+    return list(members[: FIRST_MEMBERS + 1])
+
+
+def latest_intents(group: Group) -> list[Intent]:
+    """What was lately asked about this group, the newest first, whoever asked."""
+    return list(intents.latest(target_of(group.membergroup_id)).select_related("tenant")[:LATEST_INTENTS])
+
+
+def known_ids() -> list[str] | None:
+    """The groups that the mirror knows now, or None while the list was never read: then nothing can be told from it."""
+    if not MirrorState.objects.filter(kind=Kind.GROUPS, as_of__isnull=False).exists():
+        return None
+    return list(Group.objects.order_by("pk").values_list("membergroup_id", flat=True))
+
+
+def created_by_others(intent: Intent, membergroup_ids: Sequence[str]) -> set[str]:
+    """Those of the groups that are known to come from another creation than this one."""
+    others = Intent.objects.filter(operation=intent.operation, state=State.SUCCEEDED).exclude(pk=intent.pk)
+    found = others.filter(result__membergroup_id__in=list(membergroup_ids))
+    return set(found.values_list("result__membergroup_id", flat=True))

@@ -1,0 +1,82 @@
+"""Groups: the list, a new one, and the page of one with its members and its name."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from portal.groups import actions, queries, refusals
+from portal.groups.access import get_group
+from portal.groups.forms import NameForm
+from portal.groups.lists import Groups
+from portal.intents import nonces
+from portal.intents.models import Intent
+from portal.intents.record import Asker
+from portal.intents.states import State
+from portal.mirror.models import Group
+from tenants.access import tenant_view
+from tenants.roles import Permission
+
+
+@tenant_view(Permission.GROUPS_VIEW)
+def index(request: HttpRequest) -> HttpResponse:
+    may_edit = request.access.can(Permission.GROUPS_EDIT)
+    groups = Groups(request, Group.objects.all(), total=queries.total)
+    return groups.respond("groups/index.html", {"may_edit": may_edit})
+
+
+@tenant_view(Permission.GROUPS_EDIT, methods=["GET", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    form, intent = NameForm(request.POST or None), None
+    if form.is_valid():
+        intent = _asked(form, lambda **asked: actions.create(**asked), request)
+    if intent is None or refusals.show(form, intent):
+        return render(request, "groups/new.html", {"form": form, "refused": intent})
+    if intent.state == State.SUCCEEDED and intent.result.get("membergroup_id"):
+        return redirect("groups:group", request.tenant.slug, intent.result["membergroup_id"])
+    return redirect("intents:page", request.tenant.slug, intent.pk)
+
+
+@tenant_view(Permission.GROUPS_VIEW)
+def group(request: HttpRequest, membergroup_id: str) -> HttpResponse:
+    found = get_group(membergroup_id)
+    return _page(request, found, NameForm(initial={"membergroup_name": found.membergroup_name}))
+
+
+@tenant_view(Permission.GROUPS_EDIT, methods=["POST"])
+def rename(request: HttpRequest, membergroup_id: str) -> HttpResponse:
+    found, form, intent = get_group(membergroup_id), NameForm(request.POST), None
+    if form.is_valid():
+        intent = _asked(form, lambda **asked: actions.rename(group=found, **asked), request)
+    if intent is None or refusals.show(form, intent):
+        return _page(request, found, form)
+    return redirect("groups:group", request.tenant.slug, membergroup_id)
+
+
+def _asked(form: NameForm, ask, request: HttpRequest) -> Intent | None:
+    """What came of asking, or None with the reason in the form when the form could not be used."""
+    try:
+        nonce = nonces.check(request)
+    except nonces.BadNonce as refusal:
+        form.add_error(None, str(refusal))
+        return None
+    name = form.cleaned_data["membergroup_name"]
+    intent = ask(name=name, by=Asker.of(request), nonce=nonce)
+    if intent.body != {"membergroup_name": name}:
+        form.add_error(None, _("This form was already sent, with another name. Nothing was sent now."))
+        return None
+    return intent
+
+
+def _page(request: HttpRequest, found: Group, form: NameForm) -> HttpResponse:
+    sees_members = request.access.can(Permission.MEMBERS_VIEW)
+    members = queries.first_members(found) if sees_members else []
+    context = {
+        "group": found,
+        "form": form,
+        "may_edit": request.access.can(Permission.GROUPS_EDIT),
+        "sees_members": sees_members,
+        "members": members[: queries.FIRST_MEMBERS],
+        "more_members": len(members) > queries.FIRST_MEMBERS,
+        "intents": queries.latest_intents(found),
+    }
+    return render(request, "groups/group.html", context)

@@ -1,0 +1,145 @@
+"""The dry run: the file row by row against the mirror, stored for people to look at. Nothing is sent."""
+
+import itertools
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.db import transaction
+
+from portal.imports import bounds, rowstore
+from portal.imports.files.faults import FileFault
+from portal.imports.files.storing import opened
+from portal.imports.judging import Verdict, judge
+from portal.imports.matching import Groups, known
+from portal.imports.models import Import, ImportRow
+from portal.imports.states import Action, JobState
+from portal.imports.values import Cells, read
+from portal.intents.clock import ClockTime
+from portal.mirror.rows import Reader
+
+LEASE_SECONDS = 60
+
+
+class Replaced(Exception):
+    """Another worker took the dry run over: this one writes nothing more."""
+
+
+def check(job_id: int) -> None:
+    """Run the dry run of a mapped import that is due. A worker that dies is replaced, from the first row on."""
+    job = _claim(job_id)
+    if job is None:
+        return
+    try:
+        _delete_rows(job)
+        _read_all(job)
+    except FileFault as fault:
+        _refuse(job, fault)
+    except Replaced:
+        return
+
+
+def _claim(job_id: int) -> Import | None:
+    token = uuid.uuid4()
+    due = Import.objects.filter(pk=job_id, state=JobState.MAPPED, due_at__lte=ClockTime())
+    if not due.update(lease=token, due_at=ClockTime() + timedelta(seconds=LEASE_SECONDS)):
+        return None
+    return Import.objects.select_related("file").get(pk=job_id, lease=token)
+
+
+def _hold(job: Import, **values: object) -> None:
+    """Prolong the lease and write `values`. Raises Replaced."""
+    held = Import.objects.filter(pk=job.pk, state=JobState.MAPPED, lease=job.lease)
+    if not held.update(**{"due_at": ClockTime() + timedelta(seconds=LEASE_SECONDS), **values}):
+        raise Replaced
+
+
+def _delete_rows(job: Import) -> None:
+    with transaction.atomic():
+        _hold(job, checked_lines=0)
+        ImportRow.objects.filter(job=job).delete()
+
+
+def _read_all(job: Import) -> None:
+    _headings, lines = opened(job.file)
+    if job.lines is not None:
+        wanted = set(job.lines)
+        lines = (each for each in lines if each[0] in wanted)
+    groups, twins, done = Groups.known(), Twins(job.tenant_id), 0
+    for batch in _batches(lines):
+        rows = [(line, read(cells, job.columns)) for line, cells in batch]
+        facts = known(cells for _line, cells in rows)
+        verdicts = {line: judge(line, cells, facts, groups, job.default_group) for line, cells in rows}
+        stored = twins.refuse(rows, verdicts)
+        done += len(batch)
+        with transaction.atomic():
+            _hold(job, checked_lines=done)
+            rowstore.insert(job, list(verdicts.values()))
+            if stored:
+                rowstore.refuse(job, stored)
+    _hold(job, state=JobState.CHECKED, checked_at=ClockTime(), lease=None, due_at=None)
+
+
+def _batches(lines: Iterator[tuple[int, list[str]]]) -> Iterator[list[tuple[int, list[str]]]]:
+    while batch := list(itertools.islice(lines, bounds.BATCH_ROWS)):
+        yield batch
+
+
+def _refuse(job: Import, fault: FileFault) -> None:
+    with transaction.atomic():
+        problem = {"word": fault.word, "facts": fault.facts}
+        held = Import.objects.filter(pk=job.pk, state=JobState.MAPPED, lease=job.lease)
+        if held.update(state=JobState.REFUSED, problem=problem, due_at=None, lease=None, finished_at=ClockTime()):
+            ImportRow.objects.filter(job=job).delete()
+
+
+@dataclass
+class Twins:
+    """Finds rows about the same member, with the same code or the same card: all of them are refused, each naming
+    another, because nobody but a person knows which one is right."""
+
+    tenant_id: int
+    _first: dict[bytes | str, int] = field(default_factory=dict)
+    _named: set[bytes | str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._reader = Reader(self.tenant_id)
+
+    def refuse(
+        self, rows: list[tuple[int, Cells]], verdicts: dict[int, Verdict]
+    ) -> list[tuple[int, tuple[str, str, dict[str, int]]]]:
+        """Refuse the doubles among `verdicts`; returns those of earlier batches, with the problem of each."""
+        stored = []
+        for line, cells in rows:
+            for key, field_name, word in self._keys(cells, verdicts[line]):
+                first = self._first.setdefault(key, line)
+                if first == line:
+                    continue
+                _refuse_row(verdicts[line], (field_name, word, {"line": first}))
+                if key not in self._named:
+                    self._named.add(key)
+                    problem = (field_name, word, {"line": line})
+                    if first in verdicts:
+                        _refuse_row(verdicts[first], problem)
+                    else:
+                        stored.append((first, problem))
+        return stored
+
+    def _keys(self, cells: Cells, verdict: Verdict) -> Iterator[tuple[bytes | str, str, str]]:
+        if cells.code:
+            yield f"c{cells.code}", "member_code", "twice_code"
+        member_id = verdict.member_id or cells.member_id
+        if member_id:
+            yield f"m{member_id}", "member_id", "twice_member"
+        card = cells.given.get("card_data")
+        if card:
+            yield self._reader.card_fingerprint(card)[:16], "card_data", "twice_card"
+
+
+def _refuse_row(verdict: Verdict, problem: tuple[str, str, dict[str, int]]) -> None:
+    if verdict.action != Action.REFUSED:
+        verdict.problems, verdict.notes = [], []
+    verdict.action, verdict.body, verdict.old = Action.REFUSED, {}, {}
+    if all(field_name != problem[0] or word != problem[1] for field_name, word, _facts in verdict.problems):
+        verdict.problems.append(problem)

@@ -1,0 +1,1 @@
+"""Spreadsheets as streams of rows of text: kept, recognised, read, written. Nothing here knows what columns mean."""

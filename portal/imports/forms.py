@@ -1,0 +1,101 @@
+"""Choosing a file, and saying what its columns hold."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.forms import BoundField
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from portal.imports import bounds
+from portal.imports.columns import BY_NAME, FIELDS
+from portal.imports.files.marks import is_reason
+from portal.imports.models import Import
+from portal.imports.words import masked
+
+
+class UploadForm(forms.Form):
+    """A spreadsheet. Whether it can be read is found out by reading it."""
+
+    file = forms.FileField(
+        label=gettext_lazy("Spreadsheet"),
+        allow_empty_file=True,
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.txt,.xlsx"}),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["file"].help_text = _(
+            "CSV (UTF-8 or Shift-JIS; comma, semicolon or tab) or XLSX, at most %(rows)s rows and %(mb)d MB. "
+            "The first line holds the headings."
+        ) % {"rows": f"{bounds.MAX_ROWS:,}", "mb": bounds.MAX_FILE_BYTES // 2**20}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the file as the form shows it."""
+
+    heading: str
+    samples: list[str]
+    choice: BoundField | None
+
+
+class ColumnsForm(forms.Form):
+    """A meaning for each column; each meaning once. `chosen` and `cleaned_data["default_group"]` are the result."""
+
+    default_group = forms.ChoiceField(
+        label=gettext_lazy("Group of new members for whom the file names none"), required=False
+    )
+
+    def __init__(self, job: Import, groups: Iterable[tuple[str, str]], *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.headings: Sequence[str] = job.file.headings
+        self.sample: list[list[str]] = job.file.sample
+        self.fields["default_group"].choices = [("", _("None: refuse such rows")), *groups]  # type: ignore[attr-defined]
+        self.initial.setdefault("default_group", job.default_group)
+        choices = [("", _("– leave out –")), *((field.name, field.label) for field in FIELDS)]
+        at = {place: field for field, place in job.columns.items()}
+        for place, heading in enumerate(self.headings):
+            if is_reason(heading):
+                continue
+            self.fields[f"column_{place}"] = forms.ChoiceField(
+                label=heading.strip() or _("Column %(n)d") % {"n": place + 1}, choices=choices, required=False
+            )
+            self.initial.setdefault(f"column_{place}", at.get(place, ""))
+
+    @property
+    def columns(self) -> Iterator[Column]:
+        """Every column with its first values; those of cards and QR codes masked."""
+        for place, heading in enumerate(self.headings):
+            name = f"column_{place}"
+            choice = self[name] if name in self.fields else None
+            known = BY_NAME.get(str(choice.value() or "")) if choice is not None else None
+            cells = [row[place] for row in self.sample if place < len(row) and row[place].strip()]
+            samples = [masked(cell) if known is not None and known.secret else cell[:60] for cell in cells[:3]]
+            yield Column(heading, samples, choice)
+
+    @property
+    def chosen(self) -> dict[str, int]:
+        """Field -> place of its column."""
+        places = ((place, self.cleaned_data.get(f"column_{place}")) for place in range(len(self.headings)))
+        return {field: place for place, field in places if field}
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        taken: dict[str, int] = {}
+        for place in range(len(self.headings)):
+            field = cleaned.get(f"column_{place}")
+            if field and field in taken:
+                other = self.fields[f"column_{taken[field]}"].label
+                self.add_error(
+                    f"column_{place}",
+                    _("“%(field)s” is chosen already for the column “%(other)s”.")
+                    % {"field": BY_NAME[field].label, "other": other},
+                )
+            elif field:
+                taken[field] = place
+        if not taken.keys() & {"member_name", "member_code", "member_id"}:
+            self.add_error(None, _("Choose the column of names, of member codes or of member IDs."))
+        return cleaned

@@ -1,0 +1,131 @@
+"""What one row would do: create, change (old and new), nothing, or be refused with the field and the reason. Pure."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from accessapi.resources import BulkMember, MemberCreate
+from portal.imports.columns import OF_MODEL
+from portal.imports.matching import Groups, Known, present_values, same_qr
+from portal.imports.states import Action
+from portal.imports.values import CLEARED, Cells, Problem
+
+
+@dataclass
+class Verdict:
+    """A row as the dry run stores it. `body` is what would be sent; `old` what it replaces."""
+
+    line: int
+    action: Action
+    member_id: str = ""
+    name: str = ""
+    code: str = ""
+    body: dict[str, Any] = field(default_factory=dict)
+    old: dict[str, Any] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+
+    @property
+    def content(self) -> dict[str, Any]:
+        kept = {"name": self.name, "code": self.code, "body": self.body}
+        return {**kept, "old": self.old} if self.old else kept
+
+
+def judge(line: int, row: Cells, known: Known, groups: Groups, default_group: str) -> Verdict:
+    """Decide on one row. Limits are those of the models that also check what is sent."""
+    verdict = Verdict(line, Action.REFUSED, name=row.name, code=row.code, problems=list(row.problems))
+    member = _meant(row, known, verdict)
+    group_id = _group(row, groups, verdict)
+    if member is None:
+        _create(verdict, row, group_id or ("" if row.group else default_group))
+    else:
+        _change(verdict, row, group_id, present_values(member))
+        verdict.member_id = member.member_id
+        verdict.name, verdict.code = row.name or member.member_name, row.code or member.member_code
+    _note_cards(verdict, row, known)
+    if verdict.problems:
+        verdict.action, verdict.body, verdict.old, verdict.notes = Action.REFUSED, {}, {}, []
+    return verdict
+
+
+def _meant(row: Cells, known: Known, verdict: Verdict) -> Any:
+    """The member that the row is about, None for a new one."""
+    if row.member_id:
+        member = known.by_id.get(row.member_id)
+        if member is None:
+            verdict.problems.append(("member_id", "no_such_member", {}))
+        return member
+    if not row.code:
+        return None
+    members = known.by_code.get(row.code, [])
+    if len(members) > 1:
+        verdict.problems.append(("member_code", "several_members", {"n": len(members)}))
+    return members[0] if members else None
+
+
+def _group(row: Cells, groups: Groups, verdict: Verdict) -> str:
+    if not row.group:
+        return ""
+    found = groups.find(row.group)
+    if not found:
+        verdict.problems.append(("group", "no_such_group", {"hint": groups.hint(row.group)}))
+    elif len(found) > 1:
+        verdict.problems.append(("group", "several_groups", {"n": len(found)}))
+    return found[0] if len(found) == 1 else ""
+
+
+def _create(verdict: Verdict, row: Cells, group_id: str) -> None:
+    body = dict(row.given)
+    if group_id:
+        body["membergroup_id"] = group_id
+    elif not any(field == "group" for field, _word, _facts in verdict.problems):
+        verdict.problems.append(("group", "missing", {}))
+    if row.member_id:  # an unknown member is refused already; its other faults are worth naming too
+        body.setdefault("member_name", "-")
+    verdict.action, verdict.body = Action.CREATE, body
+    _check(verdict, MemberCreate, {"membergroup_id": "-", **body}, body)
+
+
+def _change(verdict: Verdict, row: Cells, group_id: str, present: dict[str, Any]) -> None:
+    wanted = dict(row.given)
+    if group_id:
+        wanted["membergroup_id"] = group_id
+    for name in row.cleared:
+        wanted[name] = CLEARED.get(name)
+    changed = {name: value for name, value in wanted.items() if not _same(name, value, present[name])}
+    verdict.action = Action.UPDATE if changed else Action.SAME
+    verdict.body, verdict.old = changed, {name: present[name] for name in changed}
+    _check(verdict, BulkMember, {"member_id": "-", **wanted}, {**present, **wanted})
+
+
+def _same(name: str, wanted: Any, present: Any) -> bool:
+    return same_qr(wanted, present) if name == "qrcode" else (wanted or "") == (present or "")
+
+
+def _check(verdict: Verdict, model: Any, body: dict[str, Any], whole: dict[str, Any]) -> None:
+    """Add what the model refuses, and a use period that ends before it begins."""
+    named = {field for field, _word, _facts in verdict.problems}
+    try:
+        model.model_validate(body)
+    except ValidationError as error:
+        for fault in error.errors(include_input=False, include_url=False):
+            place = str(fault["loc"][0]) if fault["loc"] else ""
+            shown = _qr_field(body) if place == "qrcode" else OF_MODEL.get(place, place)
+            if shown not in named:
+                facts = {name: value for name, value in fault.get("ctx", {}).items() if isinstance(value, int)}
+                verdict.problems.append((shown, fault["type"], facts))
+    start, end = whole.get("use_date_start"), whole.get("use_date_end")
+    if start and end and start > end:
+        verdict.problems.append(("use_date_end", "ends_before", {}))
+
+
+def _qr_field(body: dict[str, Any]) -> str:
+    return "qr_email" if "email" in (body.get("qrcode") or {}) else "qr_data"
+
+
+def _note_cards(verdict: Verdict, row: Cells, known: Known) -> None:
+    """A card that somebody else holds is refused by the service, as far as the mirror knows: said, and left to it."""
+    card = verdict.body.get("card_data")
+    if card and any(owner != verdict.member_id for owner in known.owners(card)):
+        verdict.notes.append(("card_data", "card_of_another", {}))

@@ -1,0 +1,114 @@
+"""What the mirror knows about the rows of a batch: one query for each way of finding, at any size of tenant."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from accessapi.resources import write_moment
+from portal.imports.values import Cells
+from portal.mirror.folding import fold
+from portal.mirror.models import Group, Member
+from portal.mirror.rows import Reader
+from tenants.scope import current_tenant_id
+
+_COLUMNS = (
+    "id", "tenant_id", "member_id", "member_name", "member_code", "membergroup_id", "membergroup_name", "code_key",
+    "card_data", "card_fingerprint", "qrcode", "use_date_start", "use_date_end",
+)  # fmt: skip
+
+
+@dataclass
+class Groups:
+    """The tenant's groups, by ID and by name. Names are compared as written first, then without case and width."""
+
+    names: dict[str, str] = field(default_factory=dict)  # id -> name
+
+    @classmethod
+    def known(cls) -> "Groups":
+        return cls(dict(Group.objects.values_list("membergroup_id", "membergroup_name")))
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for group_id, name in self.names.items():
+            for key in {name, fold(name)}:
+                found.setdefault(key, []).append(group_id)
+        return found
+
+    def find(self, text: str) -> list[str]:
+        """The IDs that a cell may mean: one is right, none is unknown, several are not clear."""
+        if text in self.names:
+            return [text]
+        return self._by_name.get(text) or self._by_name.get(fold(text)) or []
+
+    @cached_property
+    def _hints(self) -> dict[str, str]:
+        return {}
+
+    def hint(self, text: str) -> str:
+        """The name that somebody may have meant, or nothing."""
+        if text not in self._hints and len(self._hints) < 1000:
+            close = difflib.get_close_matches(fold(text), [fold(name) for name in self.names.values()], 1, 0.6)
+            meant = next((name for name in self.names.values() if close and fold(name) == close[0]), "")
+            self._hints[text] = meant
+        return self._hints.get(text, "")
+
+
+@dataclass
+class Known:
+    """The members that a batch of rows may mean, and whose cards they name."""
+
+    by_id: Mapping[str, Member]
+    by_code: Mapping[str, list[Member]]
+    card_owners: Mapping[bytes, list[str]]  # fingerprint -> member IDs
+    reader: Reader
+
+    def owners(self, card: str) -> list[str]:
+        return self.card_owners.get(self.reader.card_fingerprint(card), [])
+
+
+def known(rows: Iterable[Cells]) -> Known:
+    """Look up everything that the rows name."""
+    rows = list(rows)
+    reader = Reader(current_tenant_id())
+    ids = {row.member_id for row in rows if row.member_id}
+    codes = {row.code for row in rows if row.code and not row.member_id}
+    cards = {reader.card_fingerprint(row.given["card_data"]) for row in rows if row.given.get("card_data")}
+    present = Member.objects.filter(gone_at__isnull=True).only(*_COLUMNS)
+    by_id = {member.member_id: member for member in present.filter(member_id__in=ids)} if ids else {}
+    by_code: dict[str, list[Member]] = {}
+    if codes:
+        for member in present.filter(code_key__in={fold(code) for code in codes}):
+            by_code.setdefault(member.member_code, []).append(member)
+    owners: dict[bytes, list[str]] = {}
+    if cards:
+        holders = present.filter(has_card=True, card_fingerprint__in=cards)
+        for print_, member_id in holders.values_list("card_fingerprint", "member_id"):
+            owners.setdefault(bytes(print_ or b""), []).append(member_id)
+    return Known(by_id, by_code, owners, reader)
+
+
+def present_values(member: Member) -> dict[str, Any]:
+    """What the mirror holds of a member, by names of the specification, as far as a spreadsheet can change it."""
+    return {
+        "member_name": member.member_name,
+        "member_code": member.member_code,
+        "membergroup_id": member.membergroup_id,
+        "card_data": member.card_data or "",
+        "qrcode": member.qrcode,
+        "use_date_start": _written(member.use_date_start),
+        "use_date_end": _written(member.use_date_end),
+    }
+
+
+def _written(moment: Any) -> str | None:
+    return None if moment is None else write_moment(moment)
+
+
+def same_qr(wanted: Any, present: Any) -> bool:
+    """Whether the member has this very QR code already: an address that has one is not sent another."""
+    if wanted is None or not isinstance(present, dict):
+        return wanted is None and not present
+    return all(present.get(name) == value for name, value in wanted.items())

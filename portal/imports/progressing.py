@@ -1,0 +1,101 @@
+"""How far a dry run or a running import is, for the progress component."""
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from portal.imports import costs
+from portal.imports.models import Import, ImportPart
+from portal.imports.queries import Counts
+from portal.imports.states import Halt, JobState, PartState, RowState
+from portal.intents.models import Intent
+from portal.intents.states import Reason, State
+from portal.ui.progress import Progress
+from portal.ui.times import local
+from tenants.models import Connection
+
+_CHIPS = {JobState.RUNNING: "running", JobState.DONE: "done", JobState.STOPPED: "stopped", JobState.MAPPED: "running"}
+
+
+def of_check(job: Import) -> Progress:
+    """The dry run: nobody knows how many rows a file has before it is read."""
+    return Progress(
+        title=_("Dry run"),
+        unit=_("rows looked at; nothing is sent"),
+        done=job.checked_lines,
+        total=len(job.lines) if job.lines is not None else max(job.checked_lines, 1),
+        poll_url=_poll(job),
+        poll_seconds=1,
+        id="import-progress",
+    )
+
+
+def of_run(job: Import, counts: Counts, connection: Connection | None) -> Progress:
+    """Sending: rows with an outcome of all rows to be sent."""
+    final = job.state != JobState.RUNNING
+    done = counts.settled
+    left = costs.left(job, connection) if not final else None
+    part = ImportPart.objects.filter(job=job).exclude(state=PartState.CLOSED).select_related("intent").first()
+    return Progress(
+        title=_("Import"),
+        unit=_("rows"),
+        done=done,
+        total=counts.to_send,
+        state="waiting" if part is None and not final and not done else _CHIPS[JobState(job.state)],
+        failed=counts.state(RowState.FAILED),
+        uncertain=counts.state(RowState.UNCERTAIN),
+        rate=_rate(job, done),
+        calls_left=left.calls if left else None,
+        minutes_left=left.minutes if left else None,
+        started_at=job.started_at,
+        notes=_notes(job, part, connection),
+        failures_url="" if final else f"{reverse('imports:page', args=[job.tenant.slug, job.pk])}?show=failed",
+        poll_url="" if final else _poll(job),
+        stop_url="" if final or job.stop_asked else reverse("imports:stop", args=[job.tenant.slug, job.pk]),
+        final=final,
+        id="import-progress",
+    )
+
+
+def _poll(job: Import) -> str:
+    return reverse("imports:progress", args=[job.tenant.slug, job.pk])
+
+
+def _rate(job: Import, done: int) -> float | None:
+    if job.started_at is None or not done:
+        return None
+    seconds = ((job.finished_at or timezone.now()) - job.started_at).total_seconds()
+    return done * 60 / max(seconds, 1)
+
+
+def _notes(job: Import, part: ImportPart | None, connection: Connection | None) -> list[str]:
+    notes = []
+    if job.halt != Halt.NONE:
+        notes.append(str(Halt(job.halt).label))
+    if job.state != JobState.RUNNING:
+        return notes
+    if job.stop_asked:
+        notes.append(_("Stopping. What the service has accepted already is followed to its end."))
+    if connection is None or not connection.is_connected:
+        notes.append(_("The connection is lost. It goes on by itself once the tenant is connected again."))
+    if part is None and Import.objects.filter(state=JobState.RUNNING, started_at__lt=job.started_at).exists():
+        notes.append(_("Waiting for the import before it: one at a time."))
+    if part is not None and part.state == PartState.READING:
+        notes.append(
+            _("An answer was lost. We read the list of members to see what was applied; this takes about two minutes.")
+        )
+    if part is not None and part.intent is not None:
+        notes += _of_intent(part.intent)
+    return notes
+
+
+def _of_intent(intent: Intent) -> list[str]:
+    if intent.state == State.QUEUED and intent.reason == Reason.BUDGET and intent.due_at:
+        return [
+            _("The hour's calls are used up. It goes on at %(at)s.") % {"at": local(intent.due_at).strftime("%H:%M")}
+        ]
+    if intent.state == State.QUEUED and intent.reason == Reason.NOT_SENT:
+        return [_("The service cannot be reached. It is tried again.")]
+    if intent.state == State.ACCEPTED and intent.request_status == "pending":
+        return [_("The service works on an earlier request first.")]
+    return []

@@ -1,0 +1,79 @@
+"""Finding out by reading what a request has done whose answer was lost, or that failed half-way.
+
+The mirror's own reading of the whole list is used, so that it costs ceil(members / 1000) calls and serves everybody. A
+member that is not in the list is taken for not created when the request has ended at the service, or when two readings
+a minute apart agree: the service works through bulk requests in order.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import F
+
+from portal.imports import sightings
+from portal.imports.models import Import, ImportPart, ImportRow
+from portal.imports.results import MOST_ATTEMPTS
+from portal.imports.states import Action, PartState, RowState
+from portal.mirror import schedule
+from portal.mirror.kinds import Kind
+from portal.mirror.models import MirrorState
+from tenants.scope import current_tenant
+
+# From the loss to the beginning of the first reading, and between the beginnings of two.
+SETTLE = timedelta(seconds=5)
+APART = timedelta(seconds=60)
+
+
+def look(job: Import, part: ImportPart) -> bool:
+    """Compare with the last complete list, if it is new enough; ask for one otherwise. True: the part is settled."""
+    as_of = MirrorState.objects.filter(kind=Kind.MEMBERS).values_list("as_of", flat=True).first()
+    if as_of is None or as_of < _needed(part):
+        schedule.ask(current_tenant(), Kind.MEMBERS, by=None)
+        return False
+    rows = list(ImportRow.objects.filter(part=part, state=RowState.SENT).order_by("position"))
+    found = sightings.changed(rows) if part.action == Action.UPDATE else sightings.created(rows, _known(job, part))
+    agreed = part.seen == len(found.present)
+    part.readings, part.read_until, part.seen = part.readings + 1, as_of, len(found.present)
+    part.save(update_fields=["readings", "read_until", "seen"])
+    all_there = len(found.present) == len(rows)
+    if not (all_there or part.ended or part.action == Action.UPDATE or (part.readings >= 2 and agreed)):
+        return False
+    _record(part, found, as_of)
+    part.state = PartState.CLOSED
+    part.save(update_fields=["state"])
+    return True
+
+
+def _needed(part: ImportPart) -> datetime:
+    """From when on a list must have been read to be of use."""
+    if part.read_until is not None:
+        return part.read_until + APART
+    lost_at = part.lost_at
+    if lost_at is None:  # a part is lost only together with its moment
+        raise ValueError("the part was not lost")
+    return lost_at + SETTLE
+
+
+def _known(job: Import, part: ImportPart) -> set[str]:
+    """Members that cannot be this part's work: known before it was sent, or already somebody else's result."""
+    before = (part.intent.snapshot or {}).get("known", []) if part.intent else []
+    others = ImportRow.objects.filter(state=RowState.SUCCEEDED, action=Action.CREATE, part__isnull=False)
+    recent = others.filter(job__started_at__gte=job.started_at - timedelta(days=1)) if job.started_at else others
+    return {*before, *recent.exclude(member_id="").values_list("member_id", flat=True)}
+
+
+def _record(part: ImportPart, found: sightings.Found, as_of: datetime) -> None:
+    facts = {"at": as_of.isoformat(timespec="seconds"), "readings": part.readings}
+    rows: Any = ImportRow.objects.filter(part=part, state=RowState.SENT)
+    present = list(rows.filter(pk__in=found.present))
+    for row in present:
+        row.member_id, row.state = found.present[row.pk], RowState.SUCCEEDED
+        row.problems = [["", "found", facts]]
+    ImportRow.objects.bulk_update(present, ["member_id", "state", "problems"], batch_size=500)
+    rows.filter(pk__in=found.unclear).update(state=RowState.UNCERTAIN, problems=[["", "unclear", facts]])
+    absent = rows.filter(pk__in=found.absent)
+    if part.action == Action.UPDATE:  # a change may be repeated: it sets what it says
+        again = absent.filter(attempts__lt=MOST_ATTEMPTS)
+        again.update(state=RowState.PENDING, part=None, position=None)
+        absent = rows.filter(pk__in=found.absent)
+    absent.update(state=RowState.FAILED, problems=[["", "absent", facts]], attempts=F("attempts"))

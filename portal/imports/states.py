@@ -1,0 +1,60 @@
+"""How far an import, one of its rows and one of its requests have come."""
+
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
+
+
+class JobState(TextChoices):
+    """draft -> mapped -> checked -> running -> done | stopped (can go on). refused: the file is unreadable."""
+
+    DRAFT = "draft", _("Columns to choose")
+    MAPPED = "mapped", _("Dry run under way")
+    CHECKED = "checked", _("Ready to start")
+    RUNNING = "running", _("Running")
+    DONE = "done", _("Done")
+    STOPPED = "stopped", _("Stopped")
+    REFUSED = "refused", _("Not readable")
+
+
+class Action(TextChoices):
+    """What the dry run found that a row would do."""
+
+    CREATE = "create", _("New")
+    UPDATE = "update", _("Changed")
+    SAME = "same", _("Unchanged")
+    REFUSED = "refused", _("Refused")
+
+
+class RowState(TextChoices):
+    """checked: only looked at. The rest is how far a row to be created or changed has come."""
+
+    CHECKED = "checked", _("Checked")
+    PENDING = "pending", _("Waiting")
+    SENT = "sent", _("Sent")
+    SUCCEEDED = "succeeded", _("Done")
+    FAILED = "failed", _("Refused by the service")
+    UNCERTAIN = "uncertain", _("Uncertain")
+    STOPPED = "stopped", _("Not sent")
+
+
+class PartState(TextChoices):
+    """open: its request is on the way. reading: its answer was lost, the service's list is read. closed: settled."""
+
+    OPEN = "open", _("Under way")
+    READING = "reading", _("Finding out")
+    CLOSED = "closed", _("Settled")
+
+
+class Halt(TextChoices):
+    """Why an import stopped before its end."""
+
+    NONE = "", ""
+    PERSON = "person", _("It was stopped by a person.")
+    RIGHTS = "rights", _("The person who started it may no longer run imports.")
+    CONNECTION = "connection", _("The service no longer accepts this connection, or a scope or contract is missing.")
+    UNREACHABLE = "unreachable", _("The service could not be reached.")
+    NO_ANSWER = "no_answer", _("The service did not answer several times.")
+
+
+# Rows that surely were not applied: a person may send them again.
+NOT_APPLIED = (RowState.FAILED, RowState.STOPPED)

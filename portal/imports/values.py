@@ -1,0 +1,125 @@
+"""From cells to what the service takes. Values pass unchanged; only dates and removals are read for their meaning."""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any, Final
+
+from accessapi.limits import JST
+from accessapi.resources import write_moment
+from portal.imports.files.sheets import LOST
+from portal.mirror.folding import fold
+
+Problem = tuple[str, str, dict[str, Any]]  # field, word, facts
+
+# The word that empties a field of an existing member; a blank cell leaves it as it is.
+CLEAR_WORDS: Final = ("#clear", "#消去")
+_CLEAR = {fold(word) for word in CLEAR_WORDS}
+CLEARED: Final = {"card_data": "", "member_code": "", "qr": None, "use_date_start": None, "use_date_end": None}
+
+_DAY = r"(\d{4})(?:[-/.](\d{1,2})[-/.](\d{1,2})|年(\d{1,2})月(\d{1,2})日)"
+_TIME = r"(?:[ T]*(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.0+)?\s*(Z|[+-]\d{2}:?\d{2})?)?"
+_MOMENT = re.compile(rf"{_DAY}{_TIME}\Z", re.ASCII)
+
+
+@dataclass
+class Cells:
+    """A row by field, as the file has it. `given` holds what is not blank; `cleared` the fields to be emptied."""
+
+    member_id: str = ""
+    group: str = ""
+    given: dict[str, Any] = field(default_factory=dict)
+    cleared: set[str] = field(default_factory=set)
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return str(self.given.get("member_name", ""))
+
+    @property
+    def code(self) -> str:
+        return str(self.given.get("member_code", ""))
+
+
+def read(cells: Sequence[str], columns: Mapping[str, int]) -> Cells:
+    """The cells of one line, by the mapping. `given` has names and values of the specification but for the group."""
+    row = Cells()
+    width = len(cells)
+    texts = {name: cells[place] for name, place in columns.items() if place < width and cells[place].strip()}
+    for name in [name for name, text in texts.items() if text.startswith("#") and fold(text) in _CLEAR]:
+        del texts[name]
+        _clear(row, name)
+    for name, text in texts.items():
+        if LOST in text:
+            row.problems.append((name, "digits_lost", {}))
+    row.member_id = texts.get("member_id", "").strip()
+    row.group = texts.get("group", "").strip()
+    for name in ("member_name", "member_code", "card_data"):
+        if name in texts:
+            row.given[name] = texts[name]
+    _read_qr(row, texts)
+    for name in ("use_date_start", "use_date_end"):
+        if name in texts:
+            _read_moment(row, name, texts[name])
+    return row
+
+
+def _clear(row: Cells, name: str) -> None:
+    if name in ("qr_data", "qr_email"):
+        row.cleared.add("qrcode")
+    elif name in CLEARED:
+        row.cleared.add(name)
+    else:
+        row.problems.append((name, "cannot_clear", {}))
+
+
+def _read_qr(row: Cells, texts: Mapping[str, str]) -> None:
+    data, email = texts.get("qr_data"), texts.get("qr_email")
+    if data and email:
+        row.problems.append(("qr_email", "two_qr_codes", {}))
+    elif data:
+        row.given["qrcode"] = {"data": data}
+    elif email:
+        address = email.strip()
+        if "@" not in address[1:-1] or any(map(str.isspace, address)):
+            row.problems.append(("qr_email", "email", {}))
+        row.given["qrcode"] = {"email": address}
+
+
+def _read_moment(row: Cells, name: str, text: str) -> None:
+    moment = moment_of(text, end=name == "use_date_end")
+    if moment is None:
+        row.problems.append((name, "moment", {}))
+    else:
+        row.given[name] = moment
+
+
+@lru_cache(maxsize=10_000)
+def moment_of(text: str, *, end: bool) -> str | None:
+    """The moment as the service writes it, at +09:00; None for what is none. A day alone begins or, as an end, ends."""
+    found = _MOMENT.match(unicodedata.normalize("NFKC", text).strip())
+    if found is None:
+        return None
+    year, month, day, month_ja, day_ja, hour, minute, second, offset = found.groups()
+    clock = (23, 59, 59) if end and hour is None else (int(hour or 0), int(minute or 0), int(second or 0))
+    try:
+        moment = datetime(int(year), int(month or month_ja), int(day or day_ja), *clock, tzinfo=JST)
+        if not 1900 <= moment.year <= 9998:
+            return None
+        return write_moment(moment - _shift(offset))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _shift(offset: str | None) -> timedelta:
+    """How far the text's own offset is ahead of +09:00."""
+    if offset is None:
+        return timedelta()
+    if offset == "Z":
+        return timedelta(hours=-9)
+    sign = -1 if offset[0] == "-" else 1
+    digits = offset[1:].replace(":", "")
+    return sign * timedelta(hours=int(digits[:2]), minutes=int(digits[2:])) - timedelta(hours=9)

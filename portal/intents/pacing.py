@@ -1,0 +1,46 @@
+"""When to look next at an accepted request: often enough for whoever waits, no oftener than the service's own pace."""
+
+from accessapi.resources import RequestRecord
+from portal.intents.clock import database_now
+from portal.intents.models import Intent
+from portal.intents.states import State
+
+BULK = ("bulk_create_members", "bulk_update_members", "bulk_delete_members")
+_SOONEST, _LATEST = 1.0, 60.0
+# Somebody stands at the door: with the sweeper's own steps this is about one look a second, six for five seconds.
+_AT_A_DOOR = 0.8
+
+
+def first_look(intent: Intent) -> float:
+    """Seconds from acceptance to the first look. A bulk request takes as long as the one before, for its size."""
+    if intent.operation not in BULK:
+        return _SOONEST
+    members = (intent.body or {}).get("members", ())
+    pace = _last_pace(intent)
+    expected = pace * len(members) if pace is not None else 1.0 + len(members) / 500
+    return min(max(expected, _SOONEST), _LATEST)
+
+
+def next_look(intent: Intent, record: RequestRecord | None) -> float:
+    """Seconds to the next look: doors about every second at first; bulk requests when what is left should be done."""
+    if intent.operation not in BULK:
+        return _AT_A_DOOR if intent.polls <= 6 else min(1.5 ** (intent.polls - 5), 10.0)
+    result = record.result if record else None
+    done, total = (result.completed_member_count or 0, result.member_count or 0) if result else (0, 0)
+    if done and total and intent.accepted_at:
+        elapsed = (database_now() - intent.accepted_at).total_seconds()
+        # Never longer than ten seconds while it moves: somebody may be looking at its progress.
+        return min(max(1.1 * elapsed * (total - done) / done, _SOONEST), 10.0)
+    return min(1.5**intent.polls, 30.0)
+
+
+def _last_pace(intent: Intent) -> float | None:
+    """Seconds a member, by the newest finished bulk request of the same kind; None when there is none."""
+    finished = Intent.objects.filter(
+        operation=intent.operation, state=State.SUCCEEDED, accepted_at__isnull=False, finished_at__isnull=False
+    )
+    last = finished.defer("body", "snapshot").order_by("-pk").first()
+    count = last.result.get("completed_member_count") if last else None
+    if last is None or not isinstance(count, int) or count < 1:
+        return None
+    return (last.finished_at - last.accepted_at).total_seconds() / count

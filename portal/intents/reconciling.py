@@ -1,0 +1,68 @@
+"""Resolving an uncertain intent: by reading, as far as reading can tell, and otherwise by a person."""
+
+from datetime import timedelta
+
+from django.db import transaction
+
+from accessapi.errors import ServiceError
+from portal.budget.ledger import BudgetExhausted
+from portal.intents import handlers, outcome
+from portal.intents.clock import ClockTime, database_now
+from portal.intents.models import Intent
+from portal.intents.record import Asker
+from portal.intents.states import CLAIM_SECONDS, Reason, State
+from portal.intents.verdicts import Verdict
+from tenants import audit
+
+_PAUSE_AFTER_TROUBLE = 30.0
+
+
+def reconcile(intent: Intent) -> None:
+    """Read what the area of work knows how to read, and record what was found."""
+    leased = Intent.objects.filter(pk=intent.pk, state=State.UNCERTAIN, due_at__lte=ClockTime()).update(
+        due_at=ClockTime() + timedelta(seconds=CLAIM_SECONDS)
+    )
+    look = handlers.of(intent.operation).reconcile
+    if not leased or look is None:
+        return
+    intent.refresh_from_db()
+    try:
+        finding = look(intent)
+    except BudgetExhausted as exhausted:
+        Intent.objects.filter(pk=intent.pk, state=State.UNCERTAIN).update(due_at=exhausted.retry_at, rung_at=None)
+    except ServiceError:
+        outcome.touch(intent, due_in=_PAUSE_AFTER_TROUBLE)
+    else:
+        _record(intent, finding)
+
+
+def _record(intent: Intent, finding: handlers.Finding) -> None:
+    evidence = {"evidence": finding.evidence}
+    if finding.applied is None:
+        Intent.objects.filter(pk=intent.pk, state=State.UNCERTAIN).update(
+            due_at=finding.again_at, rung_at=None, result={**intent.result, **evidence}
+        )
+        return
+    state, reason = (State.SUCCEEDED, intent.reason) if finding.applied else (State.FAILED, Reason.ABSENT)
+    outcome.apply({"pk": intent.pk, "state": State.UNCERTAIN}, Verdict(state, Reason(reason), result=evidence))
+
+
+def resolve(intent: Intent, *, applied: bool, by: Asker) -> bool:
+    """A person decides what an uncertain intent came to. False: it was no longer uncertain, and nothing was written."""
+    with transaction.atomic():
+        state = State.SUCCEEDED if applied else State.FAILED
+        verdict = Verdict(state, Reason.DECIDED, result={"decided_at": database_now().isoformat(timespec="seconds")})
+        if not outcome.apply({"pk": intent.pk, "state": State.UNCERTAIN}, verdict):
+            return False
+        Intent.objects.filter(pk=intent.pk).update(resolved_by=by.user)
+        audit.record(
+            tenant=by.tenant,
+            by=by.user,
+            action="intent.resolved",
+            target=intent.target,
+            summary=intent.title,
+            after={"applied": applied},
+            intent_id=str(intent.pk),
+            support_session=by.support_session,
+        )
+        return True

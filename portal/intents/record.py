@@ -1,0 +1,102 @@
+"""Writing down what is asked, before anything is sent: one transaction with its audit row."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest
+
+from accessapi.operations import Delivery
+from portal.budget.priorities import Priority
+from portal.intents.clock import database_now
+from portal.intents.models import Intent
+from portal.intents.nonces import Nonce
+from portal.intents.states import PHYSICAL_SECONDS
+from tenants import audit
+from tenants.models import SupportSession, Tenant, User
+from tenants.roles import Permission
+
+QUEUES = {
+    Priority.DOORS: "doors",
+    Priority.PEOPLE: "interactive",
+    Priority.JOBS: "bulk",
+    Priority.SYNC: "sync",
+}
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Who asks, for which tenant, and in which support session, if any."""
+
+    tenant: Tenant
+    user: User
+    support_session: SupportSession | None = None
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> "Asker":
+        return cls(request.tenant, request.user, request.access.support_session)
+
+
+def record(
+    *,
+    by: Asker,
+    permission: Permission,
+    operation: str,
+    title: str,
+    nonce: Nonce,
+    target: str = "",
+    path: Mapping[str, str] | None = None,
+    body: Any = None,
+    before: Mapping[str, Any] | None = None,
+    after: Mapping[str, Any] | None = None,
+    snapshot: Any = None,
+    priority: Priority = Priority.PEOPLE,
+) -> tuple[Intent, bool]:
+    """The intent of this nonce, and whether it is new. A second one with the same nonce finds the first, unchanged.
+
+    `before` and `after` go to the audit trail in clear: leave secrets out or mask them. `body` rests encrypted.
+    """
+    stated = by.tenant.environment.catalogue.operation(operation)
+    intent = Intent(
+        tenant=by.tenant,
+        nonce=nonce.value,
+        operation=operation,
+        delivery=str(stated.delivery),
+        target=target,
+        title=title[:300],
+        path=dict(path or {}),
+        body=body,
+        snapshot=snapshot,
+        by=by.user,
+        support_session=by.support_session,
+        permission=permission.value,
+        priority=priority,
+        queue=QUEUES[priority],
+        deadline=_deadline(stated.delivery, nonce.clicked_at),
+    )
+    try:
+        with transaction.atomic():
+            intent.save(force_insert=True)
+            audit.record(
+                tenant=by.tenant,
+                by=by.user,
+                action=operation,
+                target=target,
+                summary=intent.title,
+                before=before,
+                after=after,
+                intent_id=str(intent.pk),
+                support_session=by.support_session,
+            )
+    except IntegrityError:
+        return Intent.objects.get(nonce=nonce.value), False
+    return intent, True
+
+
+def _deadline(delivery: Delivery, clicked_at: datetime | None) -> datetime | None:
+    if delivery != Delivery.PHYSICAL:
+        return None
+    now = database_now()
+    return min(now, clicked_at or now) + timedelta(seconds=PHYSICAL_SECONDS)

@@ -1,0 +1,85 @@
+"""Finding what the bell missed: all that is due stands in PostgreSQL, and this looks for it four times a second."""
+
+from datetime import timedelta
+
+import structlog
+from django.db.models import Q
+from kombu.exceptions import OperationalError as BrokerError
+from redis.exceptions import RedisError
+
+from accessapi import errors
+from accessapi.operations import Delivery
+from portal.intents import outcome, verdicts
+from portal.intents.clock import ClockTime
+from portal.intents.models import Intent
+from portal.intents.sending import DELETIONS
+from portal.intents.states import CLAIM_SECONDS, Reason, State
+from portal.intents.verdicts import Verdict
+from tenants.scope import across_tenants, tenant_scope
+
+log = structlog.get_logger(__name__)
+
+RING_AGAIN_SECONDS = 5
+_BATCH = 500
+_BELLS = {State.QUEUED: "send", State.ACCEPTED: "poll", State.UNCERTAIN: "reconcile"}
+
+
+def sweep() -> None:
+    """Expire what is too late, settle what a dead process left behind, ring for whatever is due."""
+    with across_tenants("the sweeper looks for due work of every tenant"):
+        late = list(_late()[:_BATCH])
+        abandoned = list(_abandoned()[:_BATCH])
+        due = _mark_rung()
+    for intent in late:
+        with tenant_scope(intent.tenant):
+            outcome.settle_unsent(intent, State.EXPIRED, intent.reason or Reason.TOO_LATE)
+    for intent in abandoned:
+        with tenant_scope(intent.tenant):
+            settle_abandoned(intent)
+    for intent in due:
+        ring(intent)
+
+
+def settle_abandoned(intent: Intent) -> None:
+    """A claim whose process is gone: it may have been sent, so that only what may be repeated is sent again."""
+    verdict = verdicts.of_error(
+        errors.ConnectionLost("the sending process ended"),
+        delivery=Delivery(intent.delivery),
+        lock=intent.is_lock,
+        attempts=intent.attempts,
+        deletes=intent.operation in DELETIONS,
+    )
+    verdict = Verdict(verdict.state, Reason.PROCESS, again_in=verdict.again_in)
+    outcome.apply({"pk": intent.pk, "state": State.SENDING, "claim": intent.claim}, verdict)
+
+
+def ring(intent: Intent) -> None:
+    """Tell a worker, once. A broker that is away is no error: the next sweep rings again."""
+    from portal.intents import tasks
+
+    bell = getattr(tasks, _BELLS[State(intent.state)])
+    try:
+        bell.apply_async((intent.tenant_id, intent.pk), queue=intent.queue, expires=60)
+    except (BrokerError, RedisError, OSError) as error:
+        log.warning("bell_not_heard", intent_id=intent.pk, error=type(error).__name__)
+
+
+def _late():
+    late = Intent.objects_across_tenants.filter(state=State.QUEUED, deadline__lte=ClockTime())
+    return late.select_related("tenant__environment")
+
+
+def _abandoned():
+    long_ago = ClockTime() - timedelta(seconds=CLAIM_SECONDS)
+    abandoned = Intent.objects_across_tenants.filter(state=State.SENDING, claimed_at__lte=long_ago)
+    return abandoned.select_related("tenant__environment")
+
+
+def _mark_rung() -> list[Intent]:
+    unrung = Q(rung_at__isnull=True) | Q(rung_at__lte=ClockTime() - timedelta(seconds=RING_AGAIN_SECONDS))
+    rows = Intent.objects_across_tenants.filter(
+        unrung, state__in=[state.value for state in _BELLS], due_at__lte=ClockTime()
+    )
+    due = list(rows.order_by("priority", "due_at").only("id", "tenant_id", "state", "queue")[:_BATCH])
+    Intent.objects_across_tenants.filter(pk__in=[intent.pk for intent in due]).update(rung_at=ClockTime())
+    return due

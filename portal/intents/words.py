@@ -1,0 +1,117 @@
+"""An intent as the outcome line tells it: what happened, what was and was not applied, what a person can do."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from portal.intents.models import Intent
+from portal.intents.states import Reason, State
+from portal.ui.outcomes import Outcome, Text, way
+
+_SHOWN_AS = {
+    State.QUEUED: "recorded",
+    State.SENDING: "sending",
+    State.ACCEPTED: "accepted",
+    State.SUCCEEDED: "done",
+    State.FAILED: "refused",
+    State.UNCERTAIN: "uncertain",
+    State.EXPIRED: "expired",
+    State.CANCELLED: "cancelled",
+}
+
+
+def story(intent: Intent) -> Outcome:
+    """The outcome line of an intent. Needs `intent.by` and the tenant's slug."""
+    state = State(intent.state)
+    slug = intent.tenant.slug
+    return Outcome(
+        state=_SHOWN_AS[state],
+        title=intent.title,
+        id=f"intent-{intent.pk}",
+        message=_message(intent, state),
+        service_code=intent.error_code,
+        service_detail=intent.error_detail or _status(intent),
+        not_applied=_not_applied(state),
+        next_steps=_next_steps(intent, state),
+        steps=way(_SHOWN_AS[state], asynchronous=bool(intent.request_id or intent.is_physical), at=_times(intent)),
+        at=intent.finished_at or intent.created_at,
+        by=str(intent.by),
+        audit_url=reverse("intents:page", args=[slug, intent.pk]),
+        poll_url="" if intent.is_final else reverse("intents:outcome", args=[slug, intent.pk]),
+        final=intent.is_final,
+        poll_seconds=0.3 if intent.is_physical else 1,
+        details=_details(intent),
+    )
+
+
+def _message(intent: Intent, state: State) -> Text:
+    if state == State.UNCERTAIN:
+        return uncertain_words(intent)
+    if state == State.SUCCEEDED:
+        return _counted(intent)
+    reason = Reason(intent.reason).label if intent.reason in Reason.values else intent.reason
+    return str(reason)
+
+
+def uncertain_words(intent: Intent) -> str:
+    """What may have happened, said as such."""
+    why = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
+    if intent.operation == "operate_door" and not intent.is_lock:
+        may = _("The door may have opened. It is not sent again.")
+    elif intent.is_physical:
+        may = _("It may have been carried out. It is not sent again.")
+    else:
+        may = _("The service may have applied it. It is not sent again before that is known.")
+    return f"{why} {may}".strip()
+
+
+def _counted(intent: Intent) -> str:
+    done, failed = intent.result.get("completed_member_count"), intent.result.get("failed_count", 0)
+    if not isinstance(done, int):
+        return ""
+    words = ngettext("%(n)d member worked through", "%(n)d members worked through", done) % {"n": done}
+    return f"{words}, " + _("%(n)d of them refused") % {"n": failed} if failed else words
+
+
+def _status(intent: Intent) -> str:
+    """The service's last word on an accepted request, verbatim."""
+    return intent.request_status if intent.state in (State.ACCEPTED, State.UNCERTAIN) else ""
+
+
+def _not_applied(state: State) -> Sequence[Text]:
+    if state in (State.FAILED, State.EXPIRED, State.CANCELLED):
+        return [_("Nothing was changed at the service.")]
+    return ()
+
+
+def _next_steps(intent: Intent, state: State) -> Sequence[Text]:
+    if state == State.UNCERTAIN and intent.due_at is not None:
+        return [_("We are reading the service to find out.")]
+    if state == State.UNCERTAIN and intent.is_physical:
+        return [_("Look at the door, or ask somebody who is there, before you press again.")]
+    if state == State.UNCERTAIN:
+        return [_("Compare with the member site, then say below whether it was applied.")]
+    if intent.reason == Reason.CONNECTION:
+        return [_("Ask an owner to look at the connection page.")]
+    if intent.reason in (Reason.TOO_LATE, Reason.NOT_SENT):
+        return [_("Try again.")]
+    return ()
+
+
+def _times(intent: Intent) -> dict[str, datetime]:
+    named = {
+        "recorded": intent.created_at,
+        "sent": intent.sent_at,
+        "accepted": intent.accepted_at,
+        _SHOWN_AS[State(intent.state)]: intent.finished_at,
+    }
+    return {name: at for name, at in named.items() if at is not None}
+
+
+def _details(intent: Intent) -> list[tuple[Text, Text]]:
+    """What was read to resolve it, field by field, as it was found."""
+    evidence = intent.result.get("evidence")
+    return [(str(name), str(value)) for name, value in evidence.items()] if isinstance(evidence, dict) else []

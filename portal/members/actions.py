@@ -1,0 +1,116 @@
+"""What staff do to a member. Each is one intent, recorded with its audit row before anything is sent."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from portal.intents.actions import Asker, submit
+from portal.intents.models import Intent
+from portal.intents.nonces import Nonce
+from portal.members import sightings
+from portal.members.forms import seen_of
+from portal.members.queries import target_of
+from portal.mirror.models import Member
+from tenants import audit
+from tenants.roles import Permission
+
+Body = Mapping[str, Any]
+
+
+def create(*, body: Body, by: Asker, nonce: Nonce) -> Intent:
+    """Ask the service for a new member (operation 4). The snapshot lets a lost answer be resolved by reading."""
+    return submit(
+        by=by,
+        permission=Permission.MEMBERS_EDIT,
+        operation="create_member",
+        title=_("Create member: %(name)s") % {"name": body["member_name"]},
+        body=dict(body),
+        snapshot=sightings.snapshot(body),
+        nonce=nonce,
+        after=masked(body),
+    )
+
+
+def update(*, member: Member, body: Body, by: Asker, nonce: Nonce) -> Intent:
+    """Ask for a change (operation 6) of the fields in `body` and of no others."""
+    return submit(
+        by=by,
+        permission=Permission.MEMBERS_EDIT,
+        operation="update_member",
+        target=target_of(member.member_id),
+        title=_("Change member: %(name)s") % {"name": member},
+        path={"member_id": member.member_id},
+        body=dict(body),
+        nonce=nonce,
+        before=before(member, body),
+        after=masked(body),
+    )
+
+
+def delete(*, member: Member, by: Asker, nonce: Nonce) -> Intent:
+    """Ask for a deletion (operation 10). The service deletes the face image with the member."""
+    return submit(
+        by=by,
+        permission=Permission.MEMBERS_DELETE,
+        operation="delete_member",
+        target=target_of(member.member_id),
+        title=_("Delete member: %(name)s") % {"name": member},
+        path={"member_id": member.member_id},
+        nonce=nonce,
+        before={"member_id": member.member_id, **seen_of(member)},
+    )
+
+
+def reveal(*, member: Member, what: str, by: Asker) -> str:
+    """A secret in clear, for a person who may see it; written into the audit trail. Empty when there is none."""
+    qrcode = member.qrcode if isinstance(member.qrcode, dict) else {}
+    value = member.card_data if what == "card" else qrcode.get("data")
+    with transaction.atomic():
+        audit.record(
+            tenant=by.tenant,
+            by=by.user,
+            action=f"member.reveal_{what}",
+            target=target_of(member.member_id),
+            summary=(_("Card number shown: %(name)s") if what == "card" else _("QR data shown: %(name)s"))
+            % {"name": member},
+            support_session=by.support_session,
+        )
+    return str(value or "")
+
+
+def exported(*, by: Asker, count: int, match: str, kind: str, secrets: bool) -> None:
+    """Write down that somebody took a list of members with them, before they get it."""
+    with transaction.atomic():
+        audit.record(
+            tenant=by.tenant,
+            by=by.user,
+            action="members.export",
+            target="members",
+            summary=_("%(n)d members exported as %(kind)s") % {"n": count, "kind": kind.upper()},
+            after={"members": count, "filter": match, "format": kind, "with_secrets": secrets},
+            support_session=by.support_session,
+        )
+
+
+def masked(body: Body) -> dict[str, Any]:
+    """A body as the audit trail may hold it: what opens doors is named, not told."""
+    shown = {name: value for name, value in body.items() if name not in ("card_data", "qrcode")}
+    if "card_data" in body:
+        shown["card"] = "••••" if body["card_data"] else ""
+    if "qrcode" in body:
+        qrcode = body["qrcode"] or {}
+        shown["qr"] = qrcode.get("email") or ("••••" if qrcode else "")
+    return shown
+
+
+def before(member: Member, body: Body) -> dict[str, Any]:
+    """The same fields as they were. An old secret's mask differs from a new one's: a change shows as one."""
+    seen = seen_of(member)
+    shown = {name: seen[name] for name in body if name in seen}
+    if "card_data" in body:
+        shown["card"] = "•••" if member.has_card else ""
+    if "qrcode" in body:
+        shown["qr"] = "•••" if member.has_qr else ""
+    return shown

@@ -1,0 +1,56 @@
+"""From a posted form to the next screen: done, followed live, or the form again with the service's reasons in it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext as _
+
+from portal.intents import nonces
+from portal.intents.models import Intent
+from portal.intents.states import State
+from portal.members import refusals
+from portal.mirror.models import Member
+
+_UNSENT = (State.FAILED, State.CANCELLED, State.EXPIRED)
+
+
+def attempt(request: HttpRequest, form: Any, body: Any, act: Callable[..., Intent]) -> HttpResponse | None:
+    """Call `act(nonce=…)` once for this form and say where it leads. `body` is what it sends.
+
+    None: the form is to be shown again, with the reason in it and a fresh nonce; what was typed stays.
+    """
+    try:
+        nonce = nonces.check(request)
+    except nonces.BadNonce as refusal:
+        form.add_error(None, str(refusal))
+        return None
+    intent = act(nonce=nonce)
+    if intent.body != body:  # the back button: this very form was sent before, with other values
+        form.add_error(None, _("This form was used before. What stands below was not sent: send it again to do so."))
+        return None
+    if intent.state in _UNSENT:
+        return _unsent(request, form, intent)
+    if intent.state != State.SUCCEEDED:
+        return redirect("intents:page", request.tenant.slug, intent.pk)
+    return _done(request, intent)
+
+
+def _unsent(request: HttpRequest, form: Any, intent: Intent) -> HttpResponse | None:
+    if intent.operation == "delete_member" and intent.http_status == 404:
+        messages.info(request, _("The service did not know this member any more: there was nothing to delete."))
+        return redirect("members:index", request.tenant.slug)
+    refusals.show(form, intent, request.access)
+    return None
+
+
+def _done(request: HttpRequest, intent: Intent) -> HttpResponse:
+    if intent.operation == "delete_member":
+        messages.success(request, _("Done: %(title)s") % {"title": intent.title})
+        return redirect("members:index", request.tenant.slug)
+    member_id = intent.path.get("member_id") or intent.result.get("member_id", "")
+    if not Member.objects.filter(member_id=member_id).exists():  # the mirror could not follow: the intent's page can
+        return redirect("intents:page", request.tenant.slug, intent.pk)
+    return redirect("members:page", request.tenant.slug, member_id)

@@ -1,0 +1,120 @@
+"""What follows when a member's creation, change or deletion comes to something."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from accessapi.errors import NotFound
+from accessapi.resources import write_moment
+from portal.budget.client import client
+from portal.budget.priorities import Priority
+from portal.intents import handlers
+from portal.intents.clock import database_now
+from portal.intents.handlers import Finding
+from portal.intents.models import Intent
+from portal.intents.states import State
+from portal.members import sightings
+from portal.members.queries import target_of
+from portal.mirror import own, reading, schedule
+from portal.mirror.kinds import Kind
+from tenants.models import Connection
+
+# A request that was slow on its way may still be worked on: absence counts when two readings this far apart agree.
+APART = timedelta(seconds=60)
+_ABSENT = "first seen missing"
+
+
+def created(intent: Intent) -> None:
+    """The mirror learns the new member, and the intent its name."""
+    if intent.state != State.SUCCEEDED:
+        return
+    member_id = str(intent.result.get("member_id") or (intent.result.get("evidence") or {}).get("member_id") or "")
+    if not member_id:  # a person said so: only the list can tell which member it is
+        schedule.ask(intent.tenant, Kind.MEMBERS, by=None)
+        return
+    own.member_written(intent.tenant, member_id, intent.body, created=True)
+    intent.target = target_of(member_id)
+    Intent.objects.filter(pk=intent.pk).update(target=intent.target)
+
+
+def updated(intent: Intent) -> None:
+    if intent.state == State.SUCCEEDED:
+        own.member_written(intent.tenant, intent.path["member_id"], intent.body)
+
+
+def deleted(intent: Intent) -> None:
+    """Gone, or not there in the first place."""
+    if intent.state == State.SUCCEEDED or (intent.state == State.FAILED and intent.http_status == 404):
+        own.member_deleted(intent.tenant, intent.path["member_id"])
+
+
+def look_for_created(intent: Intent) -> Finding:
+    """Read the list (one call for each thousand members) and look for a member that was not there before."""
+    body, known = intent.body, (intent.snapshot or {}).get("known", [])
+    at = database_now()
+    with client(_connection(intent), Priority.PEOPLE) as service:
+        pages = service.pages("list_members", {"limit": 1000, "fields": "card_data"})
+        seen = sightings.look((item for page in pages for item in page.data["members"]), body, known)
+    evidence = {"read": write_moment(at)}
+    if len(seen.marked) == 1 and sightings.is_surely(seen.marked[0], body):
+        return Finding(True, {**evidence, "member_id": str(seen.marked[0]["member_id"])})
+    if seen.marked or seen.namesakes:
+        alike = [str(item.get("member_id")) for item in (*seen.marked, *seen.namesakes)]
+        return Finding(None, {**evidence, "may be": ", ".join(alike[:10])})
+    return _missing(intent, at, evidence)
+
+
+def look_at_updated(intent: Intent) -> Finding:
+    """Read the member once and compare every field that was sent."""
+    at = database_now()
+    try:
+        member = reading.read_member(_connection(intent), intent.path["member_id"], Priority.PEOPLE)
+    except NotFound:
+        return Finding(False, {"read": write_moment(at), "member": "not there"})
+    told = member.model_dump(mode="python")
+    differs = sorted(name for name, wanted in intent.body.items() if not _agrees(name, wanted, told.get(name)))
+    if not differs:
+        return Finding(True, {"read": write_moment(at)})
+    return _missing(intent, at, {"read": write_moment(at), "differs": ", ".join(differs)})
+
+
+def look_at_deleted(intent: Intent) -> Finding:
+    """A member that cannot be read any more is deleted."""
+    at = database_now()
+    try:
+        reading.read_member(_connection(intent), intent.path["member_id"], Priority.PEOPLE)
+    except NotFound:
+        return Finding(True, {"read": write_moment(at), "member": "not there"})
+    return _missing(intent, at, {"read": write_moment(at), "member": "still there"})
+
+
+def _missing(intent: Intent, at: datetime, evidence: dict[str, Any]) -> Finding:
+    """Not applied, if an earlier reading found the same."""
+    first = (intent.result.get("evidence") or {}).get(_ABSENT)
+    if first and at - datetime.fromisoformat(first) >= APART:
+        return Finding(False, {**evidence, _ABSENT: first})
+    return Finding(None, {**evidence, _ABSENT: first or write_moment(at)}, again_at=at + APART + timedelta(seconds=1))
+
+
+def _agrees(name: str, wanted: Any, told: Any) -> bool:
+    if name == "qrcode":
+        given, shown = wanted or {}, told or {}
+        same = all(shown.get(key) == given[key] for key in ("data", "email") if key in given)
+        return same and bool(given) == bool(shown)
+    if isinstance(told, datetime):
+        told = write_moment(told)
+    return (wanted or "") == (told or "")
+
+
+def _connection(intent: Intent) -> Connection:
+    return Connection.objects.select_related("tenant__environment").get(tenant=intent.tenant_id)
+
+
+def register() -> None:
+    known: dict[str, tuple[Callable[[Intent], None], Callable[[Intent], Finding]]] = {
+        "create_member": (created, look_for_created),
+        "update_member": (updated, look_at_updated),
+        "delete_member": (deleted, look_at_deleted),
+    }
+    for operation, (finished, reconcile) in known.items():
+        handlers.register(operation, finished=finished, reconcile=reconcile)

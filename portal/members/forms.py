@@ -1,0 +1,224 @@
+"""The form of a member: what people type becomes what the service takes, and nothing that they left alone is sent."""
+
+import unicodedata
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.core import signing
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+
+from accessapi import limits
+from accessapi.resources import write_moment
+from portal.members import standing
+from portal.members.queries import Choices
+from portal.mirror.models import Member
+from portal.ui.forms import with_current
+
+_SALT = "portal.members.seen"
+# What a QR code can hold at most, as bytes. The specification gives members no limit of its own.
+QR_CAPACITY = 2953
+TEXTS = ("member_name", "member_code", "membergroup_id")
+MOMENTS = ("use_date_start", "use_date_end")
+Seen = dict[str, Any]
+
+
+def _one_line(value: str) -> None:
+    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in value):
+        raise ValidationError(_("Line breaks and control characters cannot be used here."))
+
+
+def _text(label: Any, most: int, needed: Any = "", **more: Any) -> forms.CharField:
+    said = {"max_length": _("At most %(limit_value)d characters fit; these are %(show_value)d."), "required": needed}
+    return forms.CharField(
+        label=label,
+        max_length=most,
+        strip=False,
+        validators=[_one_line],
+        error_messages=said,
+        required=bool(needed),
+        **more,
+    )
+
+
+def _moment(label: Any, **more: Any) -> forms.DateTimeField:
+    """A moment of service time (+09:00), in the browser's own control, with seconds: an end of day is 23:59:59."""
+    widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}, format="%Y-%m-%dT%H:%M:%S")
+    return forms.DateTimeField(label=label, required=False, widget=widget, **more)
+
+
+class MemberForm(forms.Form):
+    """Creates or, given `member`, changes a member. `body()` is the request's body, in the specification's names.
+
+    `groups` are the choices of membergroup_id. A change is what differs from what the person was shown (`seen`, signed
+    into the form), so that values which others changed meanwhile are neither sent nor overwritten.
+    """
+
+    member_name = _text(_("Name"), limits.MEMBER_NAME_MAX, _("Give a name."))
+    member_code = _text(_("Member code"), limits.MEMBER_CODE_MAX)
+    membergroup_id = forms.ChoiceField(label=_("Group"), error_messages={"required": _("Choose a group.")})
+    use_date_start = _moment(_("Start of use"), help_text=_("Empty: from now on."))
+    use_date_end = _moment(_("End of use"), help_text=_("Empty: without end. Japanese time (+09:00)."))
+    card_data = _text(_("Card number"), limits.CARD_DATA_MAX, help_text=_("IC card data; leading zeros are kept."))
+    card_remove = forms.BooleanField(label=_("Remove the card"), required=False)
+    qr = forms.ChoiceField(label=_("QR code"), widget=forms.RadioSelect)
+    qr_email = forms.EmailField(
+        label=_("E-mail for the QR code"), max_length=limits.EMAIL_MAX, required=False,
+        help_text=_("The service makes a QR code and sends it there at once."),
+    )  # fmt: skip
+    qr_data = _text(_("Data of the QR code"), QR_CAPACITY)
+
+    def __init__(self, *args: Any, groups: Choices, member: Member | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.member = member
+        self.seen = self._seen_by_person()
+        self.initial = {**self._initial(), **self.initial}
+        chosen = with_current(groups, self.seen.get("membergroup_id", ""))
+        self.fields["membergroup_id"].choices = [("", _t("Choose a group")), *chosen]
+        self.fields["qr"].choices = self._qr_choices()
+        if member is None or not member.has_card:
+            del self.fields["card_remove"]
+        else:
+            self.fields["card_data"].label = _("New card number")
+            self.fields["card_data"].help_text = _("Empty: the present card stays. Leading zeros are kept.")
+
+    # What is shown
+
+    @property
+    def seen_token(self) -> str:
+        """What the form was filled with, for the hidden input `seen`."""
+        return signing.dumps([self._name, self.seen], salt=_SALT, compress=True) if self.member else ""
+
+    @property
+    def _name(self) -> list[Any]:
+        return [self.member.tenant_id, self.member.member_id] if self.member else []
+
+    def _seen_by_person(self) -> Seen:
+        if self.member is None:
+            return {}
+        if self.is_bound:
+            try:
+                name, seen = signing.loads(self.data.get("seen", ""), salt=_SALT)
+                if name == self._name:
+                    return dict(seen)
+            except (signing.BadSignature, ValueError, TypeError):
+                pass
+        return seen_of(self.member)
+
+    def _initial(self) -> dict[str, Any]:
+        if self.member is None:
+            return {"qr": "none"}
+        shown = {name: getattr(self.member, name) for name in (*TEXTS, *MOMENTS)}
+        return {**shown, "qr": "keep"}
+
+    def _qr_choices(self) -> Choices:
+        makes = [("email", _t("By e-mail")), ("data", _t("Own data")), ("one_time", _t("One-time code"))]
+        if self.member is None:
+            return [("none", _t("None")), *makes]
+        if not self.member.has_qr:
+            return [("keep", _t("None")), *makes]
+        kept = standing.qr_of(self.member)
+        return [("keep", _t("Leave: %(kind)s") % {"kind": kept.word if kept else ""}), *makes, ("remove", _t("Remove"))]
+
+    # What is meant
+
+    def clean_member_name(self) -> str:
+        return self._tidy("member_name", required=True)
+
+    def clean_member_code(self) -> str:
+        return self._tidy("member_code")
+
+    def clean_card_data(self) -> str:
+        return str(self.cleaned_data["card_data"]).strip()
+
+    def clean_qr_data(self) -> str:
+        data = str(self.cleaned_data["qr_data"]).strip()
+        if len(data.encode()) > QR_CAPACITY:
+            raise ValidationError(_("This is more than a QR code can hold (%(n)d bytes)."), params={"n": QR_CAPACITY})
+        return data
+
+    def clean_use_date_start(self) -> Any:
+        return self._sensible("use_date_start")
+
+    def clean_use_date_end(self) -> Any:
+        return self._sensible("use_date_end")
+
+    def _tidy(self, name: str, *, required: bool = False) -> str:
+        """Without spaces around, unless that is how it already is at the service."""
+        value = str(self.cleaned_data[name])
+        tidy = value if value == self.seen.get(name) else value.strip()
+        if required and not tidy:
+            raise ValidationError(self.fields[name].error_messages["required"], code="required")
+        return tidy
+
+    def _sensible(self, name: str) -> Any:
+        moment = self.cleaned_data[name]
+        if moment is not None and not 1900 <= moment.year <= 9998:
+            raise ValidationError(_("Give a year from 1900 to 9998."))
+        return moment
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        start, end = given.get("use_date_start"), given.get("use_date_end")
+        if start and end and end < start:
+            self.add_error("use_date_end", _t("The end lies before the start."))
+        if given.get("card_remove") and given.get("card_data"):
+            self.add_error("card_remove", _t("Either give a new number or remove the card."))
+        if given.get("qr") == "email" and not given.get("qr_email") and "qr_email" not in self.errors:
+            self.add_error("qr_email", _t("Give the address that the QR code is sent to."))
+        if given.get("qr") in ("data", "one_time") and not given.get("qr_data") and "qr_data" not in self.errors:
+            self.add_error("qr_data", _t("Give the data of the QR code."))
+        return given
+
+    def body(self) -> dict[str, Any]:
+        """What to send: everything given for a new member, only what was changed for an existing one."""
+        given = self.cleaned_data
+        body: dict[str, Any] = {name: given[name] for name in TEXTS if given[name] != self.seen.get(name, "")}
+        for name in MOMENTS:
+            moment = write_moment(given[name]) if given[name] else None
+            if moment != self.seen.get(name):
+                body[name] = moment
+        if given["card_data"]:
+            body["card_data"] = given["card_data"]
+        elif given.get("card_remove"):
+            body["card_data"] = ""
+        return body | _qr_body(given)
+
+
+def _qr_body(given: Mapping[str, Any]) -> dict[str, Any]:
+    match given["qr"]:
+        case "email":
+            return {"qrcode": {"email": given["qr_email"]}}
+        case "data":
+            return {"qrcode": {"data": given["qr_data"]}}
+        case "one_time":
+            return {"qrcode": {"data": given["qr_data"], "one_time_qr": {"enabled": True}}}
+        case "remove":
+            return {"qrcode": None}
+        case _:
+            return {}
+
+
+def seen_of(member: Member) -> Seen:
+    """A member's plain fields as the specification writes them."""
+    moments = {name: getattr(member, name) for name in MOMENTS}
+    texts = {name: getattr(member, name) for name in TEXTS}
+    return texts | {name: write_moment(moment) if moment else None for name, moment in moments.items()}
+
+
+class DeleteForm(forms.Form):
+    """Asks; there is nothing to fill in."""
+
+
+class ExportForm(forms.Form):
+    """An export that may hold secrets."""
+
+    kind = forms.ChoiceField(
+        label=_("Format"), choices=[("xlsx", "XLSX"), ("csv", "CSV")], initial="xlsx", widget=forms.RadioSelect
+    )
+    secrets = forms.BooleanField(
+        label=_("With card numbers and QR codes"), required=False, initial=True,
+        help_text=_("Whoever has this file can copy cards and codes. The export is written into the audit trail."),
+    )  # fmt: skip

@@ -1,0 +1,104 @@
+"""The list of members, straight from the mirror."""
+
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, QueryDict
+from django.urls import reverse
+from django.utils.functional import cached_property
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+
+from portal.members import standing
+from portal.members.queries import group_choices
+from portal.mirror import queries, search
+from portal.mirror.folding import fold
+from portal.mirror.frame import known
+from portal.mirror.kinds import Kind
+from portal.mirror.models import Member
+from portal.ui.addresses import ServiceId
+from portal.ui.tables import Column, Empty, Filter, Table
+from portal.ui.tables.files import KINDS
+from tenants.roles import Permission
+
+_ids = ServiceId()
+
+
+def _validity(member: Member) -> str | SafeString:
+    """Valid is the rule and stays quiet (on a phone: away); what is not stands out."""
+    chip = standing.validity_of(member)
+    if chip.state == "valid":
+        return format_html('<span class="none fine">{}</span>', chip.word)
+    return conditional_escape(chip)
+
+
+class Members(Table):
+    name = "members"
+    caption = _("Members")
+    search_label = _("Find by name or code")
+    default_sort = "name_key"
+    columns = (
+        Column("name", _("Name"), lambda row: row.member_name, sort="name_key", phone="title", fixed=True),
+        Column("code", _("Member code"), "member_code", kind="mono", sort="code_key"),
+        Column("group", _("Group"), "membergroup_name", sort="group_key"),
+        Column(
+            "credentials",
+            _("Credentials"),
+            lambda row: ", ".join(standing.credential_words(row)),
+            cell=standing.credential_icons,
+        ),
+        Column("validity", _("Validity"), standing.validity_of, cell=_validity),
+        Column("start", _("Start of use"), "use_date_start", kind="time", shown=False, phone="hide"),
+        Column("end", _("End of use"), "use_date_end", kind="time", sort="use_end_key"),
+        Column("member_id", _("Member ID"), "member_id", kind="mono", shown=False, phone="hide"),
+    )
+    filters = (
+        Filter("group", _("Group"), lambda request: group_choices(), queries.in_groups),
+        Filter("credential", _("Credential"), queries.Credential.choices, queries.with_credentials),
+        Filter("validity", _("Validity"), queries.Validity.choices, queries.with_validity),
+    )
+    exports = KINDS
+    export_permission = Permission.MEMBERS_EXPORT
+
+    def __init__(self, request: HttpRequest, *, query: QueryDict | None = None) -> None:
+        super().__init__(request, queries.members(), total=lambda: known(request)[Kind.MEMBERS].total, query=query)
+
+    def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
+        # What cannot be the whole number of a card is not worth a query of its own.
+        like_card = len(fold(text)) >= 6 and fold(text).isascii()
+        return search.members(queryset, text, reveal=like_card and self.may(Permission.SECRETS_REVEAL))
+
+    def row_href(self, row: Member) -> str:
+        return f"{self._index}{_ids.to_url(row.member_id)}/"
+
+    def row_class(self, row: Member) -> str:
+        return "quiet" if standing.validity_of(row).state == "ended" else ""
+
+    @cached_property
+    def _index(self) -> str:
+        return reverse("members:index", args=[self.request.tenant.slug])
+
+    @property
+    def empty(self) -> Empty | None:  # type: ignore[override]
+        """Nobody yet: what comes next depends on whether the list was ever read, and on the person."""
+        if not self.may(Permission.MEMBERS_EDIT):
+            words = _t("Members appear here once somebody creates or imports them.")
+            return Empty(_t("No members yet"), words, "users")
+        return Empty(
+            _t("No members yet"),
+            _t("Create the first one here, or bring many in from a spreadsheet under “Imports”."),
+            "users",
+            _t("New member"),
+            lambda request: reverse("members:new", args=[request.tenant.slug]),
+        )
+
+    @property
+    def file_pages(self) -> list[tuple[str, str]]:
+        """Exports that ask before they give: (label, address)."""
+        if not (self.may(self.export_permission) and self.may(Permission.SECRETS_REVEAL)):
+            return []
+        address = reverse("members:export", args=[self.request.tenant.slug])
+        match = self.address.with_().partition("?")[2]
+        return [(_t("Export with card numbers…"), f"{address}?{match}" if match else address)]

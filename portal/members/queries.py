@@ -1,0 +1,92 @@
+"""What the screens of members ask the mirror, the intents and the audit trail."""
+
+import hashlib
+from dataclasses import dataclass
+
+from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
+
+from portal.intents import queries as intents
+from portal.intents.models import Intent
+from portal.mirror import queries as mirror
+from portal.mirror.models import Area, KeyBox, Member
+from portal.mirror.rows import Reader
+from tenants.models import AuditEntry, Connection
+from tenants.scope import current_tenant_id
+from tenants.trail.changes import changes
+
+Choices = list[tuple[str, str]]
+_LONGEST = 120
+_LABELS = {
+    "member_name": _("Name"),
+    "member_code": _("Member code"),
+    "member_id": _("Member ID"),
+    "membergroup_id": _("Group"),
+    "use_date_start": _("Start of use"),
+    "use_date_end": _("End of use"),
+    "card": _("Card"),
+    "qr": _("QR code"),
+}
+
+
+def target_of(member_id: str) -> str:
+    """What intents and the audit trail call a member. An id of absurd length is named by its digest."""
+    name = member_id if len(member_id) <= _LONGEST else hashlib.sha256(member_id.encode()).hexdigest()
+    return f"member:{name}"
+
+
+def group_choices() -> Choices:
+    """The tenant's groups by name, as choices of a form or filter."""
+    return list(mirror.groups().values_list("membergroup_id", "membergroup_name"))
+
+
+def latest_intents(member: Member) -> list[Intent]:
+    """The newest requests about this member, whoever made them."""
+    return list(intents.latest(target_of(member.member_id)).select_related("tenant__environment")[:5])
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change that staff asked for: the audit entry, and (field, before, after) of what it named."""
+
+    entry: AuditEntry
+    fields: list[tuple[str, str, str]]
+
+
+def staff_changes(member: Member, about: list[Intent]) -> list[Change]:
+    """What staff did to this member, newest first: changes, and secrets looked at. Outcomes stand with the intents."""
+    mine = Q(target=target_of(member.member_id)) | Q(intent_id__in=[str(intent.pk) for intent in about])
+    asked = ["create_member", "update_member", "delete_member", "member.reveal_card", "member.reveal_qr"]
+    rows = AuditEntry.objects.filter(mine, action__in=asked).select_related("support_session").order_by("-at", "-pk")
+    entries = [(entry, changes(entry)) for entry in rows[:20]]
+    groups = {"": "", member.membergroup_id: member.membergroup_name}
+    named = {value for _, fields in entries for name, *values in fields if name == "membergroup_id" for value in values}
+    if named - groups.keys():
+        groups |= dict(group_choices())
+    return [Change(entry, [_readable(field, groups) for field in fields]) for entry, fields in entries]
+
+
+def _readable(field: tuple[str, str, str], groups: dict[str, str]) -> tuple[str, str, str]:
+    """A changed field with its name and values as the page writes them."""
+    name, *values = field
+    if name == "membergroup_id":
+        values = [groups.get(value, value) for value in values]
+    if name in ("use_date_start", "use_date_end"):
+        values = [value.replace("T", " ").removesuffix("+09:00") for value in values]
+    return str(_LABELS.get(name, name)), values[0], values[1]
+
+
+def names_of_places() -> dict[str, str]:
+    """Areas and key boxes by id, for sentences about rights."""
+    areas = Area.objects.values_list("area_id", "area_name")
+    return dict(areas.union(KeyBox.objects.values_list("key_device_id", "key_device_name"), all=True))
+
+
+def holder_of_card(card: str) -> Member | None:
+    """Who has this card, as far as the mirror knows."""
+    print_ = Reader(current_tenant_id()).card_fingerprint(card)
+    return mirror.members().filter(has_card=True, card_fingerprint=print_).first()
+
+
+def connection() -> Connection | None:
+    return Connection.objects.select_related("tenant__environment").first()

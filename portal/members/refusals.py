@@ -1,0 +1,69 @@
+"""The service's refusals, put beside the fields that they are about."""
+
+import re
+from collections.abc import Iterator
+
+from django import forms
+from django.utils.translation import gettext as _
+
+from portal.intents.models import Intent
+from portal.intents.states import Reason, State
+from portal.members.queries import holder_of_card, target_of
+from tenants.access import Access
+from tenants.roles import Permission
+
+CARD_TAKEN = "40901"
+# Names of the specification, longest first, and the form's field for each.
+_FIELDS = {
+    "qrcode.email": "qr_email",
+    "qrcode.data": "qr_data",
+    "use_date_start": "use_date_start",
+    "membergroup_id": "membergroup_id",
+    "use_date_end": "use_date_end",
+    "member_name": "member_name",
+    "member_code": "member_code",
+    "card_data": "card_data",
+    "one_time_qr": "qr",
+    "qrcode": "qr",
+}
+_NAMED = re.compile(r"(?<![A-Za-z0-9_])(" + "|".join(map(re.escape, _FIELDS)) + r")(?![A-Za-z0-9_])")
+
+
+def show(form: forms.Form, intent: Intent, access: Access) -> None:
+    """Add what became of a refused or unsent intent to its form: beside the field it names, else on top."""
+    found = False
+    for name, text in _problems(intent, access):
+        found = name in form.fields
+        form.add_error(name if found else None, text if found else f"{_headline(intent)} {text}")
+    if not form.errors:
+        form.add_error(None, _headline(intent))
+
+
+def _headline(intent: Intent) -> str:
+    if intent.state == State.FAILED and intent.reason == Reason.REFUSED:
+        return _("The service refused this. Nothing was changed.")
+    why = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
+    return f"{why} {_('Nothing was changed.')}".strip()
+
+
+def _problems(intent: Intent, access: Access) -> Iterator[tuple[str | None, str]]:
+    code = f" ({intent.error_code})" if intent.error_code else ""
+    if intent.error_code == CARD_TAKEN:
+        known = _holder(intent) if access.can(Permission.SECRETS_REVEAL) else ""
+        yield "card_data", _("This card is already registered.") + f"{known} {_said(intent.error_detail)}{code}"
+        return
+    for line in intent.error_detail.splitlines() or ([""] if code else []):
+        named = _NAMED.search(line)
+        yield (_FIELDS[named[1]] if named else None), f"{_said(line)}{code}"
+
+
+def _holder(intent: Intent) -> str:
+    """Whose card it is, as far as the portal knows."""
+    holder = holder_of_card((intent.body or {}).get("card_data", ""))
+    if holder is None or target_of(holder.member_id) == intent.target:
+        return ""
+    return " " + _("As far as the portal knows it belongs to %(name)s.") % {"name": holder}
+
+
+def _said(words: str) -> str:
+    return _("The service said: “%(words)s”") % {"words": words} if words else _("The service gave no reason.")

@@ -1,0 +1,120 @@
+"""What stands about a member, in the words of a page: validity, credentials, rights."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from accessapi.permissions import Line, describe_devices, describe_keys
+from portal.mirror.models import UNREADABLE, Member
+from portal.ui.chips import Chip
+from portal.ui.icons import icon
+from portal.ui.tables.columns import NOTHING
+
+_ICONS = (("has_card", "id"), ("has_qr", "qrcode"), ("has_face", "face-id"))
+
+
+def validity_of(member: Member, now: datetime | None = None) -> Chip:
+    """Where now lies in the use period, as a chip. Without bounds a member is valid."""
+    now = now or timezone.now()
+    if member.use_end_key == UNREADABLE:
+        return Chip("unknown", _("End not readable"))
+    if member.use_date_end is not None and member.use_date_end < now:
+        return Chip("ended")
+    if member.use_date_start is not None and member.use_date_start > now:
+        return Chip("not_yet")
+    return Chip("valid")
+
+
+def credential_words(member: Member) -> list[str]:
+    """The names of what the member has."""
+    words = {"has_card": _("Card"), "has_qr": _("QR code"), "has_face": _("Face")}
+    return [word for name, word in words.items() if getattr(member, name)]
+
+
+def credential_icons(member: Member) -> SafeString:
+    """The same, drawn for a cell."""
+    return _icons(member.has_card, member.has_qr, member.has_face, get_language())
+
+
+@cache
+def _icons(card: bool, qr: bool, face: bool, language: str | None) -> SafeString:
+    """Lists draw the same few on every row."""
+    words = {"has_card": _("Card"), "has_qr": _("QR code"), "has_face": _("Face")}
+    flags = {"has_card": card, "has_qr": qr, "has_face": face}
+    have = [(icon(name, 18, words[flag]), words[flag]) for flag, name in _ICONS if flags[flag]]
+    drawn = format_html_join("", '<span title="{1}">{0}</span>', have)
+    return format_html('<span class="cred">{}</span>', drawn) if have else NOTHING
+
+
+@dataclass(frozen=True)
+class Qr:
+    """A member's QR code: `kind` is email, one_time or static; the data itself stays out of it."""
+
+    kind: str
+    word: str
+    email: str = ""
+    has_data: bool = False
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+def qr_of(member: Member) -> Qr | None:
+    """The variant of a member's QR code, or None. What is of no known variant is called static."""
+    stored = member.qrcode
+    if not stored:
+        return None
+    if not isinstance(stored, dict):
+        return Qr("static", _("Unknown kind"), has_data=True)
+    email, has_data = str(stored.get("email") or ""), bool(stored.get("data"))
+    once = stored.get("one_time_qr")
+    if isinstance(once, dict) and once.get("enabled"):
+        every = _("%(n)s s") % {"n": once.get("timestep", "?")}
+        facts = ((_("New code every"), every), (_("Skew"), str(once.get("skew", "?"))))
+        return Qr("one_time", _("One-time code"), email, has_data, facts)
+    if email:
+        return Qr("email", _("Issued by the service, sent by e-mail"), email, has_data)
+    return Qr("static", _("Static code"), email, has_data)
+
+
+@dataclass(frozen=True)
+class Rights:
+    """Rights in plain words. `known` is False until a single read or our own creation told them."""
+
+    known: bool
+    areas: list[Line]
+    keys: list[Line]
+    privileges: list[tuple[str, bool]]
+    unknown: list[tuple[str, Any]]
+    read_at: datetime | None
+
+
+def rights_of(member: Member, names: dict[str, str]) -> Rights:
+    """What the mirror knows of a member's rights; `names` are those of areas and key boxes."""
+    told = member.rights
+    if told is None:
+        return Rights(False, [], [], [], [], None)
+    privilege = told.get("privilege")
+    given = privilege if isinstance(privilege, dict) else {}
+    words = {
+        "keys_without_2fa": _("Takes keys without a second factor"),
+        "restricted_keys_enabled": _("May take restricted keys"),
+    }
+    privileges = [(word, given[name]) for name, word in words.items() if isinstance(given.get(name), bool)]
+    odd = [name for name, value in given.items() if name not in words or not isinstance(value, bool)]
+    strange = [(f"privilege.{name}", given[name]) for name in odd]
+    if privilege is not None and not isinstance(privilege, dict):
+        strange.append(("privilege", privilege))
+    return Rights(
+        True,
+        describe_devices(told.get("devices_pass"), _, names),
+        describe_keys(told.get("keys_pass"), _, names),
+        privileges,
+        strange,
+        member.rights_read_at,
+    )

@@ -1,0 +1,106 @@
+"""Members: the list, a member's page, and what staff do to a member."""
+
+from functools import partial
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from portal.intents.record import Asker
+from portal.members import actions, exporting, fresh, pages, queries
+from portal.members.access import get_member
+from portal.members.attempts import attempt
+from portal.members.forms import DeleteForm, ExportForm, MemberForm
+from portal.members.lists import Members
+from tenants.access import tenant_view
+from tenants.roles import Permission
+
+
+@tenant_view(Permission.MEMBERS_VIEW)
+def index(request: HttpRequest) -> HttpResponseBase:
+    table = Members(request)
+    if table.wanted_file:
+        return exporting.respond(request, table, table.wanted_file)
+    return table.respond("members/index.html", {"may_edit": request.access.can(Permission.MEMBERS_EDIT)})
+
+
+@tenant_view(Permission.MEMBERS_EXPORT, methods=["GET", "POST"], reauth=True)
+def export(request: HttpRequest) -> HttpResponseBase:
+    """The export that asks first, because it may hold secrets."""
+    request.access.check(Permission.SECRETS_REVEAL)
+    table = Members(request, query=QueryDict(request.GET.urlencode()))
+    form = ExportForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        wanted = form.cleaned_data
+        return exporting.respond(request, table, wanted["kind"], secrets=wanted["secrets"])
+    return render(request, "members/export.html", {"form": form, "count": table.matching.order_by().count()})
+
+
+@tenant_view(Permission.MEMBERS_EDIT, methods=["GET", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    chosen = {"membergroup_id": request.GET.get("group", "")}
+    form = MemberForm(request.POST or None, groups=queries.group_choices(), initial=chosen)
+    if request.method == "POST" and form.is_valid():
+        body = form.body()
+        answer = attempt(request, form, body, partial(actions.create, body=body, by=Asker.of(request)))
+        if answer is not None:
+            return answer
+    return render(request, "members/new.html", {"form": form})
+
+
+@tenant_view(Permission.MEMBERS_VIEW)
+def page(request: HttpRequest, member_id: str) -> HttpResponse:
+    return render(request, "members/page.html", pages.context(request, get_member(member_id, gone=True)))
+
+
+@tenant_view(Permission.MEMBERS_VIEW)
+def reading(request: HttpRequest, member_id: str) -> HttpResponse:
+    """The same page, or its facts alone when htmx asks, after reading the service once within budget."""
+    member = get_member(member_id, gone=True)
+    trouble = fresh.read(request.tenant, member)
+    member.refresh_from_db()
+    told = {"trouble": trouble, "read": not trouble}
+    if request.htmx:
+        return render(request, "members/facts.html", pages.facts(request, member) | told)
+    return render(request, "members/page.html", pages.context(request, member) | told)
+
+
+@tenant_view(Permission.MEMBERS_EDIT, methods=["GET", "POST"])
+def edit(request: HttpRequest, member_id: str) -> HttpResponse:
+    member = get_member(member_id)
+    form = MemberForm(request.POST or None, groups=queries.group_choices(), member=member)
+    if request.method == "POST" and form.is_valid():
+        body = form.body()
+        if not body:
+            messages.info(request, _("Nothing was changed, so that nothing was sent."))
+            return redirect("members:page", request.tenant.slug, member_id)
+        act = partial(actions.update, member=member, body=body, by=Asker.of(request))
+        answer = attempt(request, form, body, act)
+        if answer is not None:
+            return answer
+    return render(request, "members/edit.html", {"form": form, "member": member})
+
+
+@tenant_view(Permission.MEMBERS_DELETE, methods=["GET", "POST"])
+def delete(request: HttpRequest, member_id: str) -> HttpResponse:
+    member = get_member(member_id)
+    form = DeleteForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        answer = attempt(request, form, None, partial(actions.delete, member=member, by=Asker.of(request)))
+        if answer is not None:
+            return answer
+    return render(request, "members/delete.html", {"form": form, "member": member})
+
+
+@tenant_view(Permission.SECRETS_REVEAL, methods=["POST"], reauth=True)
+def reveal(request: HttpRequest, member_id: str, what: str) -> HttpResponse:
+    """A secret in clear: a fragment for htmx, else the member's page with it."""
+    if what not in ("card", "qr"):
+        raise Http404
+    member = get_member(member_id)
+    value = actions.reveal(member=member, what=what, by=Asker.of(request))
+    if request.htmx:
+        return render(request, "members/secret.html", {"member": member, "what": what, "value": value})
+    return render(request, "members/page.html", pages.context(request, member) | {"shown": {what: value}})

@@ -1,0 +1,34 @@
+"""Two small promises that hold for every answer of the site."""
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.utils.cache import add_never_cache_headers
+from django.utils.translation import gettext as _
+
+Answer = Callable[[HttpRequest], HttpResponse]
+
+
+def bad_input(get_response: Answer) -> Answer:
+    """A NUL cannot be stored by PostgreSQL, and no form or address of ours needs one: refused before any view."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if "\x00" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
+            return HttpResponseBadRequest(
+                _("The address contains a character that cannot be used. Nothing was changed.")
+            )
+        return get_response(request)
+
+    return middleware
+
+
+def never_stored(get_response: Answer) -> Answer:
+    """Pages of signed-in people hold personal data: no cache, on the way or in the browser, keeps them."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if request.user.is_authenticated and "Cache-Control" not in response:
+            add_never_cache_headers(response)
+        return response
+
+    return middleware

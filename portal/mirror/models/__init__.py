@@ -1,0 +1,21 @@
+"""The mirror's tables. Everything in them can be read again from the service; nothing here is the only copy."""
+
+from portal.mirror.models.devices import KeyBox, PassController
+from portal.mirror.models.members import NEVER, UNREADABLE, Member, MemberSearch
+from portal.mirror.models.places import Area, Group
+from portal.mirror.models.state import MirrorState, SharedReading, StagedPage, SyncRun
+
+__all__ = [
+    "NEVER",
+    "UNREADABLE",
+    "Area",
+    "Group",
+    "KeyBox",
+    "Member",
+    "MemberSearch",
+    "MirrorState",
+    "PassController",
+    "SharedReading",
+    "StagedPage",
+    "SyncRun",
+]

@@ -1,0 +1,53 @@
+"""Why a reading of the service ended, as stable words that pages can explain."""
+
+from datetime import datetime, timedelta
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from accessapi import errors
+from portal.budget.ledger import BudgetExhausted
+
+SENTENCES: dict[str, str | Promise] = {
+    "unreadable": _("The service's answer could not be read. Nothing was changed."),
+    "repeated_cursor": _("The service's list turned in a circle. Nothing was changed."),
+    "token_refused": _("The service no longer accepts this connection. Reconnect the tenant."),
+    "not_granted": _("The service refuses this: a scope or a contract is missing."),
+    "refused": _("The service refused the request."),
+    "unreachable": _("The service could not be reached."),
+    "no_answer": _("The service did not answer completely."),
+    "too_old": _("Reading the list took too long, so it begins again."),
+    "not_connected": _("The tenant is not connected."),
+}
+
+
+def sentence(reason: str) -> str:
+    """The reason in words; a reason nobody described is shown as it is."""
+    return str(SENTENCES.get(reason, reason))
+
+
+def reason_of(error: errors.ServiceError) -> str:
+    """The stable word for an error of the service."""
+    if isinstance(error, errors.Unauthorised):
+        return "token_refused"
+    if isinstance(error, errors.Forbidden):
+        return "not_granted"
+    if isinstance(error, errors.UnreadableAnswer):
+        return "unreadable"
+    if isinstance(error, errors.Rejected):
+        return "refused"
+    return "unreachable" if isinstance(error, errors.NotSent) else "no_answer"
+
+
+def pause_of(error: errors.ServiceError, now: datetime) -> datetime | None:
+    """Until when to wait when nothing is wrong but the hour's calls are used up; None for real failures."""
+    if isinstance(error, BudgetExhausted):
+        return error.retry_at
+    if isinstance(error, errors.RateLimited):
+        return now + timedelta(seconds=min(error.retry_after or 60, 3600))
+    return None
+
+
+def passing(error: errors.ServiceError) -> bool:
+    """Whether the same call may well succeed in a minute: what was read so far is kept."""
+    return isinstance(error, (errors.NotSent, errors.TimedOut, errors.ConnectionLost, errors.ServerFault))

@@ -1,0 +1,133 @@
+"""The end of a complete reading of the members: what was staged becomes the mirror, in one transaction.
+
+Set by set, in SQL: rows that are missing from the list go, rows that are new or changed are written, all others are not
+touched. A row about which our own write or single read told something after the run began stays as that left it.
+Names and sealed secrets pass through temporary tables, which live in this connection and die with the transaction.
+"""
+
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection as database
+
+from portal.mirror.models import StagedPage, SyncRun
+from portal.mirror.rows import Listed, Reader
+
+_COLUMNS = [name for name in Listed._fields if name != "pieces"]
+_TYPES = {
+    "member_id": "text", "digest": "bytea", "card_data": "bytea", "card_fingerprint": "bytea", "qrcode": "bytea",
+    "qr_fingerprint": "bytea", "has_card": "bool", "has_qr": "bool", "has_face": "bool",
+    "use_date_start": "timestamptz", "use_date_end": "timestamptz", "use_end_key": "int8",
+}  # fmt: skip
+_INCOMING = ", ".join(f"{name} {_TYPES.get(name, 'text')}" for name in Listed._fields)
+
+# A list tells less of a QR code than a single read does: while it is the same code, the fuller account stays.
+_SAME_QR = "m.qr_fingerprint IS NOT DISTINCT FROM EXCLUDED.qr_fingerprint"
+_SET = ", ".join(
+    f"qrcode = CASE WHEN {_SAME_QR} THEN m.qrcode ELSE EXCLUDED.qrcode END"
+    if name == "qrcode"
+    else f"{name} = EXCLUDED.{name}"
+    for name in _COLUMNS
+    if name != "member_id"
+)
+_DEFAULTS = {"account_type": "''"}
+
+_UPSERT = f"""
+INSERT INTO mirror_member AS m (tenant_id, {", ".join(_COLUMNS)}, {", ".join(_DEFAULTS)})
+SELECT %(tenant)s, {", ".join(_COLUMNS).replace("extra", "extra::jsonb")}, {", ".join(_DEFAULTS.values())}
+FROM mirror_incoming
+ON CONFLICT (tenant_id, member_id) DO UPDATE SET {_SET}, gone_at = NULL
+WHERE m.first_hand_at IS NULL OR m.first_hand_at <= %(since)s
+"""  # noqa: S608 - our own column names
+
+_MISSING = """
+m.tenant_id = %(tenant)s AND (m.first_hand_at IS NULL OR m.first_hand_at <= %(since)s)
+AND NOT EXISTS (SELECT 1 FROM mirror_seen s WHERE s.member_id = m.member_id)
+"""
+_FORGET = f"DELETE FROM mirror_membersearch f USING mirror_member m WHERE f.member_id = m.id AND {_MISSING}"  # noqa: S608
+_REMOVE = f"DELETE FROM mirror_member m WHERE {_MISSING}"  # noqa: S608
+
+_FIND = """
+INSERT INTO mirror_membersearch AS f (member_id, tenant_id, pieces)
+SELECT m.id, m.tenant_id, i.pieces::int4[]
+FROM mirror_incoming i JOIN mirror_member m ON m.tenant_id = %(tenant)s AND m.member_id = i.member_id
+WHERE m.digest = i.digest
+ON CONFLICT (member_id) DO UPDATE SET pieces = EXCLUDED.pieces WHERE f.pieces IS DISTINCT FROM EXCLUDED.pieces
+"""
+
+
+@dataclass(frozen=True)
+class Swapped:
+    """What a swap did: members now known, rows written, rows removed."""
+
+    total: int
+    changed: int
+    removed: int
+
+
+def members(run: SyncRun) -> Swapped:
+    """Take over a complete run. Must be called inside the transaction that also finishes the run."""
+    scope: dict[str, Any] = {"tenant": run.tenant_id, "since": run.started_at}
+    with database.cursor() as cursor:
+        cursor.execute('CREATE TEMP TABLE mirror_seen (member_id text COLLATE "C") ON COMMIT DROP')
+        cursor.execute(f"CREATE TEMP TABLE mirror_incoming ({_INCOMING}) ON COMMIT DROP")
+        for listed, incoming in _pages(run):
+            _copy(cursor, "mirror_seen (member_id)", ["text"], ((member_id,) for member_id in listed))
+            _copy(cursor, "mirror_incoming", [_TYPES.get(name, "text") for name in Listed._fields], incoming)
+        cursor.execute("ANALYZE mirror_seen")
+        cursor.execute("ANALYZE mirror_incoming")
+        cursor.execute(_FORGET, scope)
+        cursor.execute(_REMOVE, scope)
+        removed = cursor.rowcount
+        cursor.execute(_UPSERT, scope)
+        changed = cursor.rowcount
+        cursor.execute(_FIND, scope)
+        cursor.execute("SELECT count(*) FROM mirror_member WHERE tenant_id = %s AND gone_at IS NULL", [run.tenant_id])
+        total = cursor.fetchone()[0]
+        cursor.execute("DROP TABLE mirror_seen, mirror_incoming")
+    return Swapped(total, changed, removed)
+
+
+def tidy(done: Swapped) -> None:
+    """After a swap, leave the search index in order; after a large one, let PostgreSQL look at the tables again."""
+    if not done.changed:
+        return
+    with database.cursor() as cursor:
+        cursor.execute("SELECT gin_clean_pending_list('mirror_membersearch_pieces')")
+        if done.changed + done.removed > max(1000, done.total // 10):
+            cursor.execute("ANALYZE mirror_member, mirror_membersearch")
+
+
+def _pages(run: SyncRun) -> Iterator[tuple[list[str], list[Listed]]]:
+    """Of each staged page: all ids, and the rows that are new or differ. Of a member listed twice the last counts."""
+    reader = Reader(run.tenant_id)
+    taken: set[str] = set()
+    for page in StagedPage.objects.filter(run=run).order_by("-number").iterator(chunk_size=4):
+        items = {str(item["member_id"]): item for item in json.loads(zlib.decompress(page.body))}
+        fresh = {member_id: item for member_id, item in items.items() if member_id not in taken}
+        taken.update(fresh)
+        digests = {member_id: reader.digest(item) for member_id, item in fresh.items()}
+        known = _known_digests(run.tenant_id, list(fresh))
+        yield (
+            list(fresh),
+            [reader.read(item, digests[each]) for each, item in fresh.items() if known.get(each) != digests[each]],
+        )
+
+
+def _known_digests(tenant_id: int, member_ids: list[str]) -> dict[str, bytes]:
+    with database.cursor() as cursor:
+        cursor.execute(
+            "SELECT member_id, digest FROM mirror_member WHERE tenant_id = %s AND member_id = ANY(%s)",
+            [tenant_id, member_ids],
+        )
+        return {member_id: bytes(digest) for member_id, digest in cursor.fetchall() if digest is not None}
+
+
+def _copy(cursor: Any, target: str, types: list[str], rows: Any) -> None:
+    with cursor.copy(f"COPY {target} FROM STDIN (FORMAT binary)") as copy:
+        copy.set_types(types)
+        for row in rows:
+            copy.write_row(row)

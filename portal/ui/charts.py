@@ -1,0 +1,109 @@
+"""Small pictures drawn by the server as SVG: no script, no colour without a word, the figures in a table behind."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.utils.functional import Promise
+
+Text = str | Promise
+_HEIGHT = 64
+_STEP = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar: where it stands, how high, and what it says when pointed at. `label` is empty between the ticks."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    label: str
+    name: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """Bars over time, with the highest value as the scale. Draw with `{% bars chart %}`."""
+
+    title: Text
+    unit: Text
+    bars: Sequence[Bar]
+    top: int
+    width: int
+    height: int = _HEIGHT
+
+    @property
+    def total(self) -> int:
+        return sum(bar.value for bar in self.bars)
+
+
+def by_hour(title: Text, counts: Sequence[int], *, unit: Text = "", every: int = 3) -> Bars:
+    """24 counts, one for each hour from 00:00, as bars with a tick each `every` hours."""
+    return bars(title, [(f"{hour:02d}:00", count) for hour, count in enumerate(counts)], unit=unit, every=every)
+
+
+def bars(title: Text, points: Sequence[tuple[str, int]], *, unit: Text = "", every: int = 1) -> Bars:
+    """(name, count) pairs as bars with the name under each `every`th. Counts below nought are drawn as nought."""
+    top = max([count for _name, count in points] + [1])
+    drawn = []
+    for place, (name, count) in enumerate(points):
+        height = round(max(0, count) / top * _HEIGHT, 2)
+        if count > 0:
+            height = max(height, 1.5)
+        label = name if place % every == 0 else ""
+        drawn.append(Bar(place * _STEP + 1, round(_HEIGHT - height, 2), _STEP - 2, height, label, name, count))
+    return Bars(title, unit, drawn, top, len(points) * _STEP)
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """How much of a limit is left: a thin bar with words. `low` at a fifth or less."""
+
+    label: Text
+    left: int
+    limit: int
+    refills_at: datetime | None = None
+
+    @property
+    def share(self) -> int:
+        """Percent left, 0 to 100."""
+        return max(0, min(100, round(100 * self.left / self.limit))) if self.limit > 0 else 0
+
+    @property
+    def low(self) -> bool:
+        return self.share <= 20
+
+
+def meter(source: Any) -> Meter:
+    """A Meter from a mapping with its fields, or as it is."""
+    return source if isinstance(source, Meter) else Meter(**source)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of one day in minutes from 00:00, up to 1440."""
+
+    start: int
+    end: int
+
+    @property
+    def width(self) -> int:
+        return self.end - self.start
+
+    @property
+    def words(self) -> str:
+        end = "24:00" if self.end >= 1439 else f"{self.end // 60:02d}:{self.end % 60:02d}"
+        return f"{self.start // 60:02d}:{self.start % 60:02d}–{end}"
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """One row of the rights week: its name and when entry is allowed."""
+
+    name: Text
+    spans: Sequence[Span]
+    holiday: bool = False

@@ -1,0 +1,174 @@
+"""What surrounds every page: areas of work, tenant, banners, freshness and budget.
+
+Parts that know such facts (mirror, budget, connections) register them here from their `AppConfig.ready()`, so that the
+frame imports none of them:
+
+- `register("freshness", fn)`: `{"as_of": datetime | None, "last_sync": datetime | None, "refresh_url": str}`
+- `register("budget", fn)`: `{"meters": [{"label": str, "left": int, "limit": int, "refills_at": datetime | None}]}`
+- `banner(fn)`: an iterable of `Banner`
+
+Each `fn` takes the request, is called at most once a page, only inside a tenant, and may return None.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils.functional import Promise, cached_property
+from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext_lazy as _
+
+from portal.ui import nav, preferences
+
+Fact = Callable[[HttpRequest], Mapping[str, Any] | None]
+_facts: dict[str, Fact] = {}
+_banners: list[Callable[[HttpRequest], Iterable["Banner"]]] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """A line above the page that scrolling never hides.
+
+    `tone` is `support`, `alarm`, `lost` or `note`; `until` shows the minutes left; `action_url` is posted to, with
+    `action_fields` as hidden inputs, unless `action_get` makes it a link.
+    """
+
+    tone: str
+    title: str | Promise
+    text: str | Promise = ""
+    icon: str = "alert-triangle"
+    since: datetime | None = None
+    until: datetime | None = None
+    action: str | Promise = ""
+    action_url: str = ""
+    action_get: bool = False
+    action_fields: Mapping[str, str] = field(default_factory=dict)
+
+
+def register(name: str, fact: Fact) -> None:
+    """Make `fact` the source of the frame's fact `name`; a second registration replaces the first."""
+    _facts[name] = fact
+
+
+def banner(source: Callable[[HttpRequest], Iterable[Banner]]) -> None:
+    """Add a source of banners."""
+    if source not in _banners:
+        _banners.append(source)
+
+
+@dataclass(frozen=True, slots=True)
+class PersonLink:
+    """A line of the person's menu."""
+
+    label: str | Promise
+    icon: str
+    href: str
+
+
+_ACCOUNT = (
+    (_("Second factor and passkeys"), "shield-lock", "mfa_index"),
+    (_("Password"), "key", "account_change_password"),
+    (_("Where you are signed in"), "devices", "usersessions_list"),
+)
+
+
+@cache
+def _reverse(name: str) -> str:
+    try:
+        return reverse(name)
+    except NoReverseMatch:
+        return ""
+
+
+def support_banner(tenant: Any, session: Any) -> Banner:
+    """What stands on every page of a support session: who, why, until when, and how to end it."""
+    return Banner(
+        "support",
+        gettext("Support session: %(who)s in %(tenant)s.") % {"who": session.user, "tenant": tenant.name},
+        session.reason,
+        icon="lifebuoy",
+        until=session.expires_at,
+        action=_("End it"),
+        action_url=_reverse_in("support:end", tenant.slug, session.pk),
+    )
+
+
+def _reverse_in(name: str, *args: Any) -> str:
+    try:
+        return reverse(name, args=args)
+    except NoReverseMatch:
+        return ""
+
+
+class Frame:
+    """The frame of one request. Everything is worked out when a template first asks: fragments pay for nothing."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self.request = request
+
+    @cached_property
+    def tenant(self) -> Any:
+        return getattr(self.request, "tenant", None)
+
+    @cached_property
+    def access(self) -> Any:
+        return getattr(self.request, "access", None)
+
+    @cached_property
+    def theme(self) -> str:
+        return preferences.theme(self.request)
+
+    @cached_property
+    def language(self) -> str:
+        return (get_language() or "en")[:2]
+
+    @cached_property
+    def kind(self) -> str:
+        return nav.kind_of(self.request)
+
+    @cached_property
+    def links(self) -> list[nav.Link]:
+        return list(nav.links(self.request))
+
+    @cached_property
+    def sections(self) -> list[list[nav.Link]]:
+        names = dict.fromkeys(link.entry.section for link in self.links)
+        return [[link for link in self.links if link.entry.section == name] for name in names]
+
+    @cached_property
+    def bar(self) -> list[nav.Link]:
+        """The phone's bar: at most four, the areas marked for it first."""
+        return sorted(self.links, key=lambda link: not link.entry.phone)[:4]
+
+    @cached_property
+    def more(self) -> list[nav.Link]:
+        return [link for link in self.links if link not in self.bar]
+
+    @cached_property
+    def person_links(self) -> list[PersonLink]:
+        """The account's own pages, those that this site has."""
+        return [PersonLink(label, icon, href) for label, icon, name in _ACCOUNT if (href := _reverse(name))]
+
+    @cached_property
+    def banners(self) -> list[Banner]:
+        if self.tenant is None:
+            return []
+        support = getattr(self.access, "support_session", None)
+        own = [support_banner(self.tenant, support)] if support else []
+        return own + [found for source in _banners for found in source(self.request)]
+
+    @cached_property
+    def freshness(self) -> Mapping[str, Any] | None:
+        return self._fact("freshness")
+
+    @cached_property
+    def budget(self) -> Mapping[str, Any] | None:
+        return self._fact("budget")
+
+    def _fact(self, name: str) -> Mapping[str, Any] | None:
+        fact = _facts.get(name)
+        return fact(self.request) if fact and self.tenant is not None else None

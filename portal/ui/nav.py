@@ -1,0 +1,95 @@
+"""The areas of work, as data: what the left side, the phone's bar, the palette and the switcher show.
+
+An entry appears when its page exists and the person's role may enter it. `kind` names the kind of page: switching
+tenants lands on the entry of the same kind. Entries without a permission are open to whoever may see the tenant.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from tenants.roles import Permission
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One area of work. `section` groups entries on the left; `phone` puts it in the bar of four."""
+
+    kind: str
+    label: str | Promise
+    icon: str
+    url_name: str
+    permission: Permission | None = None
+    section: str = "work"
+    phone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An entry made real for one request."""
+
+    entry: Entry
+    href: str
+    current: bool
+
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry("home", _("Overview"), "layout-dashboard", "home:index", Permission.TENANT_VIEW, phone=True),
+    Entry("members", _("Members"), "users", "members:index", Permission.MEMBERS_VIEW, phone=True),
+    Entry("groups", _("Groups"), "users-group", "groups:index", Permission.GROUPS_VIEW),
+    Entry("imports", _("Imports"), "table-import", "imports:index", Permission.IMPORTS_RUN, phone=True),
+    Entry("devices", _("Doors"), "door", "devices:index", Permission.DEVICES_VIEW, phone=True),
+    Entry("connection", _("Connection"), "plug-connected", "connection:index", Permission.CONNECTION_VIEW, "tenant"),
+    Entry("staff", _("Staff"), "id-badge-2", "staff:index", Permission.STAFF_VIEW, "tenant"),
+    Entry("audit", _("Audit"), "list-check", "audit:index", Permission.AUDIT_VIEW, "tenant"),
+    Entry("roles", _("Roles"), "shield-check", "roles:index", Permission.TENANT_VIEW, "tenant"),
+)
+
+
+@cache
+def _exists(url_name: str) -> bool:
+    try:
+        reverse(url_name, args=["tenant"])
+    except NoReverseMatch:
+        return False
+    return True
+
+
+@lru_cache(maxsize=4096)
+def address(entry: Entry, slug: str) -> str:
+    """The entry's page in the tenant `slug`. Remembered: every page draws all of them."""
+    return reverse(entry.url_name, args=[slug])
+
+
+def kind_of(request: HttpRequest) -> str:
+    """The kind of page that the request is for, or an empty string on pages that belong to no area."""
+    match = request.resolver_match
+    if match is None:
+        return ""
+    exact = [entry for entry in ENTRIES if entry.url_name == match.view_name]
+    same = [entry for entry in ENTRIES if entry.url_name.partition(":")[0] == match.namespace]
+    return (exact or same or [Entry("", "", "", "")])[0].kind
+
+
+def links(request: HttpRequest) -> Iterator[Link]:
+    """The entries that this person may enter in the request's tenant."""
+    access, tenant = getattr(request, "access", None), getattr(request, "tenant", None)
+    if access is None or tenant is None:
+        return
+    here = kind_of(request)
+    for entry in ENTRIES:
+        if _exists(entry.url_name) and (entry.permission is None or access.can(entry.permission)):
+            yield Link(entry, address(entry, tenant.slug), entry.kind == here)
+
+
+def same_kind(kind: str, slug: str, allowed: frozenset[Permission]) -> str:
+    """The address in the tenant `slug` of the page of this kind, or of the first page that `allowed` opens there."""
+    open_here = [e for e in ENTRIES if _exists(e.url_name) and (e.permission is None or e.permission in allowed)]
+    wanted = [entry for entry in open_here if entry.kind == kind]
+    chosen = (wanted or open_here or [ENTRIES[0]])[0]
+    return address(chosen, slug) if _exists(chosen.url_name) else f"/t/{slug}/"

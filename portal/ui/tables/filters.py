@@ -1,0 +1,79 @@
+"""Filters of a table, kept in the address and shown as chips."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+Choice = tuple[str, str | Promise]
+_SEARCHABLE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A choice of values; rows that match any of them stay.
+
+    `choices` is a sequence of (value, label) or a callable of the request giving one. `apply` narrows the queryset by
+    the chosen values, of which it sees only known ones. With `single`, one value at a time.
+    """
+
+    name: str
+    label: str | Promise
+    choices: Sequence[Choice] | Callable[[Any], Iterable[Choice]]
+    apply: Callable[[QuerySet[Any], list[str]], QuerySet[Any]]
+    single: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    value: str
+    label: str | Promise
+    chosen: bool
+
+
+class Bound:
+    """A filter with what the address chose. Values that the filter does not know are shown, and match nothing."""
+
+    def __init__(self, source: Filter, request: Any, values: list[str]) -> None:
+        self.filter, self.name, self.label, self.single = source, source.name, source.label, source.single
+        known = list(source.choices(request) if callable(source.choices) else source.choices)
+        self.values = [value for value in dict.fromkeys(values) if value]
+        self.unknown = [value for value in self.values if value not in dict(known)]
+        strange = [(value, _("%(value)s (unknown)") % {"value": value}) for value in self.unknown]
+        self.options = [Option(value, label, value in self.values) for value, label in [*known, *strange]]
+
+    @property
+    def active(self) -> bool:
+        return bool(self.values)
+
+    @property
+    def searchable(self) -> bool:
+        return len(self.options) > _SEARCHABLE
+
+    @property
+    def summary(self) -> str:
+        """What is chosen, in a chip's space: one label, or the first and how many more."""
+        labels = [str(option.label) for option in self.options if option.chosen]
+        return labels[0] if len(labels) == 1 else f"{labels[0]} +{len(labels) - 1}" if labels else ""
+
+    def options_html(self, form: str) -> SafeString:
+        """The choices as inputs of the form `form`. In Python: hundreds of groups would take a template too long."""
+        kind, name, form = "radio" if self.single else "checkbox", escape(self.name), escape(form)
+        drawn = (
+            f'<label class="menu-item"><input class="form-check-input" type="{kind}" form="{form}" name="{name}" '
+            f'value="{escape(option.value)}"{" checked" if option.chosen else ""}>'
+            f"<span>{escape(str(option.label))}</span></label>"
+            for option in self.options
+        )
+        return mark_safe("".join(drawn))  # noqa: S308 - escaped piece by piece above
+
+    def narrow(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        known = [value for value in self.values if value not in self.unknown]
+        if not self.values:
+            return queryset
+        return self.filter.apply(queryset, known) if known else queryset.none()

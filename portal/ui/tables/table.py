@@ -1,0 +1,196 @@
+"""Lists of an area of work: a declarative class per list, one object per request.
+
+    class Members(Table):
+        name = "members"
+        columns = (Column("name", _("Name"), sort="name", phone="title", fixed=True), …)
+        filters = (Filter("group", _("Group"), groups_of, by_group),)
+        default_sort = "name"
+
+    def index(request):
+        return Members(request, queryset).respond("members/list.html")
+
+The same view gives the full page and, when htmx asks for the list alone, the list.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.template.loader import render_to_string
+from django.template.response import TemplateResponse
+from django.utils.cache import patch_vary_headers
+from django.utils.functional import Promise, cached_property
+
+from portal.ui.tables import keyset
+from portal.ui.tables.columns import Column
+from portal.ui.tables.drawing import SIZES, Drawing
+from portal.ui.tables.extras import BulkAction, Empty, Wish
+from portal.ui.tables.filters import Bound, Filter
+from portal.ui.tables.links import Address
+
+COUNTED = 10_000
+
+
+class Table(Drawing):
+    """A list with search, filters, sorting, paging, columns, selection and export.
+
+    `queryset` must be scoped to what the person may see; the table only narrows it. `total` gives the number of rows
+    of the whole queryset when somebody knows it already (a mirror does): used while nothing narrows it. Other totals
+    are counted, up to COUNTED rows and "more than" beyond.
+    """
+
+    name: ClassVar[str] = ""
+    columns: ClassVar[Sequence[Column]] = ()
+    filters: ClassVar[Sequence[Filter]] = ()
+    default_sort: ClassVar[str] = "pk"
+    key: ClassVar[str] = "pk"
+    caption: ClassVar[str | Promise] = ""
+    search_label: ClassVar[str | Promise] = ""
+    actions: ClassVar[Sequence[BulkAction]] = ()
+    exports: ClassVar[Sequence[str]] = ()
+    export_permission: ClassVar[Any] = None
+    empty: ClassVar[Empty | None] = None
+    registry: ClassVar[dict[str, type["Table"]]] = {}
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.name:
+            cls.registry[cls.name] = cls
+
+    def __init__(
+        self,
+        request: HttpRequest,
+        queryset: QuerySet[Any],
+        *,
+        total: int | Callable[[], int] | None = None,
+        query: QueryDict | None = None,
+    ) -> None:
+        self.request = request
+        self.base = queryset
+        self.known_total = total
+        self.address = Address(request.path, query if query is not None else request.GET)
+        self.dom_id = f"{self.name}-list"
+
+    # What a list may override
+
+    def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
+        """Narrow to what matches `text`. Required when `search_label` is set."""
+        raise NotImplementedError
+
+    def row_href(self, row: Any) -> str:
+        """The page of a row: opened by its title, Enter and a click. Empty for none."""
+        return ""
+
+    def row_id(self, row: Any) -> str:
+        """What a selected row is called in forms."""
+        return str(row.pk)
+
+    def row_class(self, row: Any) -> str:
+        """Classes of a row: `quiet` for what matters less, `loud` for what needs attention."""
+        return ""
+
+    def allowed_actions(self) -> list[BulkAction]:
+        """The bulk actions that this person may take."""
+        return [action for action in self.actions if self.may(action.permission)]
+
+    def may(self, permission: Any) -> bool:
+        access = getattr(self.request, "access", None)
+        return permission is None or (access is not None and access.can(permission))
+
+    # What was asked
+
+    @cached_property
+    def text(self) -> str:
+        return self.address.get("q").strip() if self.search_label else ""
+
+    @cached_property
+    def bound(self) -> list[Bound]:
+        return [Bound(each, self.request, self.address.all(each.name)) for each in self.filters]
+
+    @cached_property
+    def order(self) -> keyset.Order:
+        asked = self.address.get("sort") or self.default_sort
+        field, falling = asked.removeprefix("-"), asked.startswith("-")
+        if field not in {column.sort for column in self.columns if column.sort}:
+            field, falling = self.default_sort.removeprefix("-"), self.default_sort.startswith("-")
+        return keyset.Order(field, falling, self.key)
+
+    @cached_property
+    def narrowed(self) -> bool:
+        return bool(self.text) or any(any(self.address.all(each.name)) for each in self.filters)
+
+    @cached_property
+    def matching(self) -> QuerySet[Any]:
+        """All rows that search and filters leave, in no order."""
+        queryset = self.search(self.base, self.text) if self.text else self.base
+        for each in self.bound:
+            queryset = each.narrow(queryset)
+        return queryset
+
+    @cached_property
+    def ordered(self) -> QuerySet[Any]:
+        """All matching rows in the asked order: for files and jobs, not for pages."""
+        sign = "-" if self.order.descending else ""
+        return self.matching.order_by(*dict.fromkeys([f"{sign}{self.order.field}", f"{sign}{self.key}"]))
+
+    # What a person keeps
+
+    @cached_property
+    def wish(self) -> Wish:
+        return Wish.of(self.request.user, self.name)
+
+    @cached_property
+    def size(self) -> int:
+        asked = self.address.get("size")
+        kept = self.wish.size if self.wish.size in SIZES else 50
+        return int(asked) if asked in {str(size) for size in SIZES} else kept
+
+    @cached_property
+    def shown(self) -> list[Column]:
+        if not self.wish.columns:
+            return [column for column in self.columns if column.shown or column.fixed]
+        return [column for column in self.columns if column.fixed or column.name in self.wish.columns]
+
+    # What is found
+
+    @cached_property
+    def total(self) -> int:
+        """How many rows match; at most COUNTED + 1 when nobody knew the number."""
+        if not self.narrowed and self.known_total is not None:
+            return self.known_total() if callable(self.known_total) else self.known_total
+        if not (self.address.get("after") or self.address.get("before")):
+            self.page = keyset.page(self.matching, self.order, self.size)
+            if self.page.next is None:  # a first page that is the last one counts itself
+                return len(self.page.rows)
+        return self.matching.order_by()[: COUNTED + 1].count()
+
+    @property
+    def more_than_counted(self) -> bool:
+        return self.total == COUNTED + 1 and (self.narrowed or self.known_total is None)
+
+    @cached_property
+    def page(self) -> keyset.Page:
+        total = 0 if self.more_than_counted else self.total
+        return keyset.page(
+            self.matching,
+            self.order,
+            self.size,
+            after=self.address.get("after"),
+            before=self.address.get("before"),
+            total=total,
+        )
+
+    # Answers
+
+    def respond(self, template: str, context: dict[str, Any] | None = None) -> HttpResponse:
+        """The page `template` with `table` in its context, or the list alone when htmx swaps just that."""
+        htmx = getattr(self.request, "htmx", None)
+        if htmx and htmx.target == self.dom_id and not htmx.history_restore_request:
+            response: HttpResponse = HttpResponse(
+                render_to_string("components/table.html#region", {"table": self}, request=self.request)
+            )
+        else:
+            response = TemplateResponse(self.request, template, {**(context or {}), "table": self})
+        patch_vary_headers(response, ["HX-Request", "HX-Target"])
+        return response

@@ -1,0 +1,62 @@
+"""How times are written: Asia/Tokyo, `2026-11-21 09:41`, relative only as a hint."""
+
+from datetime import UTC, date, datetime
+from zoneinfo import ZoneInfo
+
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+TOKYO = ZoneInfo("Asia/Tokyo")
+_NEAR = 60
+
+
+def local(moment: datetime) -> datetime:
+    """`moment` on the clock of the service, whose offset is fixed at +09:00; a naive one is taken as UTC."""
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(TOKYO)
+
+
+def stamp(moment: datetime | date | None, *, seconds: bool = False) -> SafeString | str:
+    """`2026-11-21 09:41` in a `<time>`; a date alone without the clock; nothing for None."""
+    if moment is None or moment == "":
+        return ""
+    if not isinstance(moment, datetime):
+        return format_html('<time datetime="{0}">{0}</time>', moment.isoformat())
+    there = local(moment)
+    shown = there.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
+    return format_html('<time datetime="{}">{}</time>', there.isoformat(timespec="seconds"), shown)
+
+
+def clock(moment: datetime | None) -> SafeString | str:
+    """`09:41:07` today, with the date before it on another day."""
+    if moment is None or moment == "":
+        return ""
+    there = local(moment)
+    today = there.date() == local(timezone.now()).date()
+    shown = there.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M")
+    return format_html('<time datetime="{}">{}</time>', there.isoformat(timespec="seconds"), shown)
+
+
+def ago(moment: datetime | None) -> str:
+    """A hint beside a time: `just now`, `5 min ago`, `3 h ago`, `2 days ago`; `in 5 min` for the future."""
+    if moment is None or moment == "":
+        return ""
+    seconds = int((timezone.now() - moment).total_seconds())
+    words = _span(abs(seconds))
+    if not words:
+        return _("just now")
+    return _("%(span)s ago") % {"span": words} if seconds > 0 else _("in %(span)s") % {"span": words}
+
+
+def _span(seconds: int) -> str:
+    if seconds < _NEAR:
+        return ""
+    minutes = seconds // 60
+    if minutes < 60:
+        return ngettext("%(n)d min", "%(n)d min", minutes) % {"n": minutes}
+    if minutes < 48 * 60:
+        return ngettext("%(n)d h", "%(n)d h", minutes // 60) % {"n": minutes // 60}
+    days = minutes // (24 * 60)
+    return ngettext("%(n)d day", "%(n)d days", days) % {"n": days}

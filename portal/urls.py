@@ -1,0 +1,41 @@
+"""Every address of the site. What lies under /t/<tenant>/ belongs to that tenant and to nobody else."""
+
+from django.urls import include, path
+
+from portal import health
+from portal.home.landing import landing
+from portal.ui import addresses
+
+addresses.register()
+
+areas = [
+    path("", include("portal.home.urls")),
+    path("", include("portal.ui.urls_of_tenant")),
+    path("members/", include("portal.members.urls")),
+    path("groups/", include("portal.groups.urls")),
+    path("imports/", include("portal.imports.urls")),
+    path("devices/", include("portal.devices.urls")),
+    path("intents/", include("portal.intents.urls")),
+    path("mirror/", include("portal.mirror.urls")),
+    path("connection/", include("tenants.connections.urls")),
+    path("staff/", include("tenants.staff.urls")),
+    path("roles/", include("tenants.staff.roles_urls")),
+    path("support/", include("tenants.support.urls")),
+    path("audit/", include("tenants.trail.urls")),
+]
+
+urlpatterns = [
+    path("healthz", health.alive, name="healthz"),
+    path("readyz", health.ready, name="readyz"),
+    path("metrics", health.metrics, name="metrics"),
+    path("t/<slug:tenant>/", include(areas)),
+    path("", include("tenants.urls")),
+    path("", include("portal.ui.urls")),
+    path("", landing, name="landing"),
+    path("accounts/", include("allauth.urls")),
+]
+
+handler403 = "portal.errors.forbidden"
+handler404 = "portal.errors.not_found"
+handler500 = "portal.errors.broken"
+handler400 = "portal.errors.bad_request"

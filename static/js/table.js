@@ -1,0 +1,102 @@
+// Lists: j, k and Enter; selection that survives paging; "/" to search.
+const $ = (selector, root = document) => root.querySelector(selector);
+const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+const typing = (target) => target.matches?.("input:not([type=checkbox]), textarea, select, [contenteditable]");
+const picked = new Map(); // list name -> { ids, match }
+
+function state(list) {
+  const name = list.dataset.list;
+  if (!picked.has(name)) picked.set(name, { ids: new Set(), all: null });
+  return picked.get(name);
+}
+function rows(list) {
+  return $$("tbody tr", list);
+}
+function here(list, row) {
+  for (const other of $$("tr.here", list)) other.classList.remove("here");
+  if (!row) return;
+  row.classList.add("here");
+  row.focus({ preventScroll: true });
+  row.scrollIntoView({ block: "nearest" });
+}
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || $("dialog[open]")) return;
+  const list = event.target.closest?.("[data-list]") ?? $("[data-list]");
+  if (!list) return;
+  if (event.key === "Escape" && event.target.matches(".list-search input") && !event.target.value) event.target.blur();
+  if (typing(event.target)) return;
+  const all = rows(list);
+  const now = all.findIndex((row) => row.classList.contains("here"));
+  if (event.key === "j" || event.key === "k") {
+    const next = event.key === "j" ? now + 1 : Math.max(now - 1, 0);
+    here(list, all[Math.min(next, all.length - 1)]);
+  } else if (event.key === "Enter" && now >= 0 && event.target === all[now] && all[now].dataset.href) location.assign(all[now].dataset.href);
+  else if (event.key === "x" && now >= 0) $("input[name=id]", all[now])?.click();
+  else if (event.key === "/") $(".list-search input", list)?.focus();
+  else if (event.key === "]") $("a[rel=next]", list)?.click();
+  else if (event.key === "[") $("a[rel=prev]", list)?.click();
+  else return;
+  event.preventDefault();
+});
+
+// A click anywhere on a row opens it, unless it was meant for something in it or marks text.
+document.addEventListener("click", (event) => {
+  const row = event.target.closest("tr[data-href]");
+  if (!row || event.target.closest("a, button, input, label, summary") || String(getSelection())) return;
+  if (event.ctrlKey || event.metaKey) open(row.dataset.href, "_blank", "noopener");
+  else location.assign(row.dataset.href);
+});
+
+function draw(list) {
+  const bulk = $("[data-bulk]", list);
+  if (!bulk) return;
+  const match = bulk.elements.match.value;
+  // What is listed has changed: a selection that nobody sees must not be acted upon.
+  if (state(list).match !== undefined && state(list).match !== match) picked.delete(list.dataset.list);
+  state(list).match = match;
+  const { ids, all } = state(list);
+  const everything = all !== null && all === match;
+  for (const row of rows(list)) {
+    const box = $("input[name=id]", row);
+    box.checked = everything || ids.has(box.value);
+    row.classList.toggle("picked", box.checked);
+  }
+  const page = $("[data-pick-page]", list);
+  const ticked = rows(list).filter((row) => row.classList.contains("picked")).length;
+  page.checked = ticked > 0 && ticked === rows(list).length;
+  page.indeterminate = ticked > 0 && !page.checked;
+  const words = $(".bulk-count", bulk);
+  words.textContent = everything ? words.dataset.all : words.dataset.one.replace("%n", ids.size.toLocaleString());
+  bulk.classList.toggle("on", everything || ids.size > 0);
+  bulk.elements.scope.value = everything ? "match" : "picked";
+  const onPage = new Set(rows(list).map((row) => row.dataset.id));
+  bulk.elements.ids.value = [...ids].filter((id) => !onPage.has(id)).join(",");
+  const more = $("[data-pick-match]", bulk);
+  if (more) more.hidden = everything;
+}
+document.addEventListener("change", (event) => {
+  const list = event.target.closest("[data-list]");
+  if (!list) return;
+  const kept = state(list);
+  if (event.target.matches("[data-pick-page]")) {
+    kept.all = null;
+    for (const row of rows(list)) kept.ids[event.target.checked ? "add" : "delete"](row.dataset.id);
+  } else if (event.target.matches("input[name=id]")) {
+    if (kept.all !== null) for (const row of rows(list)) kept.ids.add(row.dataset.id);
+    kept.all = null;
+    kept.ids[event.target.checked ? "add" : "delete"](event.target.value);
+  } else return;
+  draw(list);
+});
+document.addEventListener("click", (event) => {
+  const list = event.target.closest("[data-list]");
+  if (event.target.closest("[data-pick-match]")) state(list).all = $("[data-bulk]", list).elements.match.value;
+  else if (event.target.closest("[data-pick-none]")) picked.delete(list.dataset.list);
+  else return;
+  draw(list);
+});
+document.addEventListener("htmx:load", (event) => {
+  const list = event.detail.elt.closest?.("[data-list]");
+  if (list) draw(list);
+});
+for (const list of $$("[data-list]")) draw(list);
