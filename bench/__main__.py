@@ -1,0 +1,71 @@
+"""`make bench [ARGS="--quick"]`: measure everything, or `--only` some of it, and print one table."""
+
+import argparse
+import contextlib
+import os
+import sys
+import tempfile
+import time
+import traceback
+from dataclasses import fields
+from pathlib import Path
+
+QUICK = {"members": 5_000, "small": 500, "tenants": 5, "requests": 15, "rows": 3_000, "beside_rows": 200,
+         "import_rows": 300, "sync_members": 3_000, "clicks": 8, "due": 200,
+         "sandbox_tenants": 3, "sandbox_members": 5_000}  # fmt: skip
+
+
+def main() -> int:
+    os.environ["DJANGO_SETTINGS_MODULE"] = "bench.settings"
+    import django
+
+    django.setup()
+    from bench import doors, imports, pages, queries, sandbox, syncs, ticks
+    from bench.figures import Figure, table
+    from bench.ground import Sizes, ground
+
+    measures = {
+        "list": pages.lists,
+        "search": pages.searches,
+        "growth": pages.growth,
+        "deep": pages.deep,
+        "queries": queries.pages,
+        "load": pages.load,
+        "dryrun": imports.dry_run,
+        "sync": syncs.full,
+        "import": imports.calls,
+        "unlock": doors.unlock,
+        "outcome": doors.outcome,
+        "tick": ticks.tick,
+        "sandbox": sandbox.scale,
+    }
+    of_lists = {"list", "search", "growth", "deep", "queries", "load", "dryrun"}
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__)
+    parser.add_argument("--only", default="", help=f"names separated by commas: {', '.join(measures)}")
+    parser.add_argument("--quick", action="store_true", help="small sizes: to see that everything works")
+    for each in fields(Sizes):
+        parser.add_argument(f"--{each.name.replace('_', '-')}", type=int, metavar="N", help=f"default {each.default:,}")
+    given = vars(parser.parse_args())
+    wanted = [name for name in given["only"].split(",") if name] or list(measures)
+    if unknown := set(wanted) - set(measures):
+        parser.error(f"there is no measure called {', '.join(sorted(unknown))}")
+    defaults = QUICK if given["quick"] else {}
+    named = {each.name: given[each.name] for each in fields(Sizes) if given[each.name] is not None}
+    figures, started = [], time.monotonic()
+    with tempfile.TemporaryDirectory() as folder, ground(Sizes(**(defaults | named)), Path(folder)) as where:
+        if of_lists & set(wanted):
+            where.furnish_lists()
+        for name in wanted:
+            quiet = where.house.quiet() if name in of_lists | {"sync", "tick", "sandbox"} else contextlib.nullcontext()
+            try:
+                with quiet:
+                    figures += measures[name](where)
+            except Exception as error:
+                traceback.print_exc()
+                figures.append(Figure(name, "", note=f"broke: {error}"[:300], reach=("==", 0)))
+    print(f"\n{table(figures)}\n\n{time.monotonic() - started:.0f} s on {os.cpu_count()} processors")
+    return 1 if any(figure.met == "MISSED" or figure.note.startswith("broke") for figure in figures) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

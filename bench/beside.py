@@ -1,0 +1,78 @@
+"""What the site is measured beside, behind the same middleware and sign-in: the admin's changelist, and a bare view.
+
+The admin gets what it needs to be quick: the list's own columns, the secrets left unread, no filters.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import include, path
+from django.utils.decorators import sync_only_middleware
+
+from portal.mirror import queries
+from portal.mirror.models import Member
+from tenants.models import Tenant
+from tenants.scope import tenant_scope
+
+#: The one tenant that the admin shows.
+LARGE = "bench-large"
+
+
+class Site(admin.AdminSite):
+    def has_permission(self, request: HttpRequest) -> bool:
+        return request.user.is_authenticated
+
+
+class MemberAdmin(admin.ModelAdmin):
+    list_display = ("member_name", "member_code", "membergroup_name", "has_card", "has_qr", "use_date_end")
+    list_per_page = 50
+    ordering = ("name_key", "pk")
+    search_fields = ("member_name", "member_code")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Member]:
+        return queries.members().order_by(*self.ordering)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return True
+
+    has_change_permission = has_add_permission = has_delete_permission = has_module_permission = has_view_permission
+
+
+site = Site()
+site.register(Member, MemberAdmin)
+
+
+def bare(request: HttpRequest) -> HttpResponse:
+    """Nothing but who is signed in."""
+    return HttpResponse(f"<p>{request.user.pk}</p>")
+
+
+@sync_only_middleware
+def admin_in_a_tenant(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """The tenant is in the site's addresses, but not in the admin's."""
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        if not request.path.startswith("/admin/"):
+            return get_response(request)
+        with tenant_scope(_large()):
+            return get_response(request)
+
+    return answer
+
+
+@cache
+def _large() -> Tenant:
+    return Tenant.objects.get(slug=LARGE)
+
+
+urlpatterns = [
+    path("admin/", site.urls),
+    path("bare/", bare),
+    path("", include("portal.urls")),
+]
+handler403, handler404 = "portal.errors.forbidden", "portal.errors.not_found"
+handler500, handler400 = "portal.errors.broken", "portal.errors.bad_request"

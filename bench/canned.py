@@ -1,0 +1,53 @@
+"""A service that does nothing but hand out pages of members made beforehand: what is left is the reader's own time.
+
+Started as a process of its own: python -m bench.canned MEMBERS. Says its port on the first line.
+"""
+
+import json
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+from bench import people
+
+
+class Canned(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, members: int) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.calls = 0
+        made = list(people.pages(members))
+        self.pages = []
+        for number, page in enumerate(made):
+            more = {} if number + 1 == len(made) else {"last_evaluated_key": str(number + 1)}
+            self.pages.append(json.dumps({"members": page, **more}, ensure_ascii=False).encode())
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+    server: Canned
+
+    def do_GET(self) -> None:
+        asked = urlsplit(self.path)
+        if asked.path == "/calls":
+            body = str(self.server.calls).encode()
+        else:
+            self.server.calls += 1
+            body = self.server.pages[int(parse_qs(asked.query).get("last_evaluated_key", ["0"])[0])]
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Silence."""
+
+
+if __name__ == "__main__":
+    service = Canned(int(sys.argv[1]))
+    print(service.server_port, flush=True)
+    service.serve_forever()

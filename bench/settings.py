@@ -1,0 +1,12 @@
+"""The site's settings with two strangers beside it, to measure against: Django's admin and django-import-export."""
+
+from importlib.util import find_spec
+
+from portal.settings import *  # noqa: F403
+from portal.settings import INSTALLED_APPS, MIDDLEWARE
+
+INSTALLED_APPS = [*INSTALLED_APPS, "django.contrib.admin.apps.SimpleAdminConfig"]
+if find_spec("import_export"):
+    INSTALLED_APPS.append("import_export")
+MIDDLEWARE = [*MIDDLEWARE, "bench.beside.admin_in_a_tenant"]
+ROOT_URLCONF = "bench.beside"

@@ -1,0 +1,115 @@
+"""A full sync beside the least that could be done: the same pages by httpx2, json and COPY."""
+
+import contextlib
+import json
+import math
+import subprocess
+import time
+from collections.abc import Iterator
+
+import httpx2
+import psycopg
+
+from bench.figures import Figure
+from bench.ground import Ground, say
+from portal.mirror import clock, sync
+from portal.mirror.kinds import Kind
+from portal.mirror.models import Member, MirrorState
+from stack.paths import PYTHON, ROOT
+from tenants.models import Connection, ServiceEnvironment, Tenant
+from tenants.scope import tenant_scope
+
+_COLUMNS = ("member_id", "member_name", "member_code", "membergroup_id", "membergroup_name", "card_data", "qrcode",
+            "use_date_start", "use_date_end")  # fmt: skip
+
+
+def full(ground: Ground) -> list[Figure]:
+    """Members a second of the first sync, of one that finds nothing new, and the calls that it took."""
+    count = ground.sizes.sync_members
+    say(f"a full sync of {count:,} members")
+    with _serving(count) as url:
+        bare = _bare(ground, url)
+        tenant = _tenant(url)
+        calls_before = _calls(url)
+        first = _sync(tenant, count)
+        calls = _calls(url) - calls_before
+        second = _sync(tenant, count)
+    again = ground.sizes.again("sync", sync_members=count)
+    beside = f"bare loop {count / bare:,.0f}/s"
+    need = math.ceil(count / 1000)
+    return [
+        Figure("full sync, members/s", f"{count / first:,.0f}/s", beside, bare / first, (">=", 0.6), again),
+        Figure(
+            "sync without changes, members/s", f"{count / second:,.0f}/s", beside, bare / second, (">=", 0.6), again
+        ),
+        Figure("full sync, calls", str(calls), f"{need} pages", calls / need, ("==", 1), again),
+    ]
+
+
+@contextlib.contextmanager
+def _serving(members: int) -> Iterator[str]:
+    command = [PYTHON, "-m", "bench.canned", str(members)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as service:
+        try:
+            assert service.stdout is not None
+            yield f"http://127.0.0.1:{int(service.stdout.readline())}"
+        finally:
+            service.kill()
+
+
+def _calls(url: str) -> int:
+    return int(httpx2.get(f"{url}/calls").text)
+
+
+def _tenant(url: str) -> Tenant:
+    name = f"sync-{time.monotonic_ns()}"
+    environment = ServiceEnvironment.objects.create(name=name, base_url=url, client_id="c", client_secret="s")
+    tenant = Tenant.objects.create(slug=name, name=name, environment=environment)
+    with tenant_scope(tenant):
+        Connection.objects.create(
+            tenant=tenant, environment=environment, state=Connection.State.CONNECTED, access_token="t"
+        )
+        MirrorState.objects.create(kind=Kind.MEMBERS)
+    return tenant
+
+
+def _sync(tenant: Tenant, count: int) -> float:
+    """Seconds until the mirror is complete again, worked by this process as a worker would."""
+    with tenant_scope(tenant):
+        MirrorState.objects.update(due_at=clock.now())
+        asked = clock.now()
+        started = time.perf_counter()
+        while not MirrorState.objects.filter(as_of__gte=asked, total=count).exists():
+            sync.due()
+            state = MirrorState.objects.get()
+            if state.error:
+                raise RuntimeError(f"the sync ended with {state.error}")
+            if state.as_of is None or state.as_of < asked:
+                MirrorState.objects.update(due_at=clock.now())
+        took = time.perf_counter() - started
+        assert Member.objects.count() == count
+    return took
+
+
+def _bare(ground: Ground, url: str) -> float:
+    with psycopg.connect(ground.house.database_url) as direct, httpx2.Client(base_url=url) as http:
+        direct.execute(f"CREATE TABLE bench_bare ({', '.join(f'{name} text' for name in _COLUMNS)})")
+        started = time.perf_counter()
+        key: str | None = None
+        while True:
+            query = {"limit": 1000, "fields": "card_data"} | ({"last_evaluated_key": key} if key else {})
+            page = json.loads(http.get("/v1/members", params=query).content)
+            with direct.cursor().copy(f"COPY bench_bare ({', '.join(_COLUMNS)}) FROM STDIN") as copy:
+                for member in page["members"]:
+                    copy.write_row([_text(member.get(name)) for name in _COLUMNS])
+            key = page.get("last_evaluated_key")
+            if key is None:
+                break
+        direct.commit()
+        took = time.perf_counter() - started
+        direct.execute("DROP TABLE bench_bare")
+    return took
+
+
+def _text(value: object) -> str | None:
+    return json.dumps(value) if isinstance(value, dict) else value  # type: ignore[return-value]

@@ -1,0 +1,86 @@
+"""The hour's calls: who may spend them, and what the service's headers may and may not do to the count."""
+
+from datetime import timedelta
+
+import pytest
+
+from accessapi.operations import CallClass
+from portal.budget import ledger
+from portal.budget.outlook import outlook
+from portal.budget.priorities import Priority
+from tenants.scope import tenant_scope
+
+LIMITS = "[limits]\ngeneral = 40\ndevice = 20\nwindow_seconds = 60\n"
+
+
+@pytest.fixture
+def small(make):
+    place = make(overrides=LIMITS)
+    with tenant_scope(place.tenant):
+        yield place
+
+
+def operation(place, name="list_members"):
+    return place.tenant.environment.catalogue.operation(name)
+
+
+def take_all(place, priority, name="list_members"):
+    taken = 0
+    try:
+        while True:
+            ledger.take(place.connection, operation(place, name), priority)
+            taken += 1
+    except ledger.BudgetExhausted as exhausted:
+        return taken, exhausted
+
+
+def test_sync_takes_a_quarter_jobs_leave_the_rest_to_people_and_people_leave_some_for_doors(small):
+    assert take_all(small, Priority.SYNC)[0] == 10
+    assert take_all(small, Priority.JOBS)[0] == 20
+    assert take_all(small, Priority.PEOPLE)[0] == 6
+    assert take_all(small, Priority.DOORS)[0] == 4
+    assert outlook(small.connection).general.left == 0
+
+
+def test_the_device_class_is_counted_apart(small):
+    take_all(small, Priority.DOORS)
+    assert take_all(small, Priority.PEOPLE, "pass_controller_status")[0] == 18
+
+
+def test_an_exhausted_budget_says_when_a_call_comes_free(small):
+    _, exhausted = take_all(small, Priority.DOORS)
+    now = ledger.read(small.connection, CallClass.GENERAL).now
+    assert now + timedelta(seconds=60) < exhausted.retry_at <= now + timedelta(seconds=60 + 15 + 10)
+
+
+def observe(place, **said):
+    given = {"limit": None, "remaining": None, "reset": None, "refused": False, **said}
+    ledger.observe(place.connection, operation(place), **given)
+
+
+def test_headers_lower_the_count_of_calls_left_and_never_raise_it(small):
+    observe(small, limit=40, remaining=5)
+    assert outlook(small.connection).general.left == 5
+    observe(small, limit=40, remaining=39)
+    observe(small, limit=10_000, remaining=9_999)
+    assert outlook(small.connection).general.left == 5
+
+
+@pytest.mark.parametrize("remaining", [None, -1, 10**12])
+def test_absurd_headers_change_nothing(small, remaining):
+    observe(small, limit=-7, remaining=remaining, reset=-1)
+    assert outlook(small.connection).general.left == 40
+
+
+def test_after_429_nobody_calls_until_the_reset_and_a_lying_reset_lasts_a_window_at_most(small):
+    observe(small, refused=True, reset=10**9)
+    _, exhausted = take_all(small, Priority.DOORS)
+    now = ledger.read(small.connection, CallClass.GENERAL).now
+    assert exhausted.retry_at <= now + timedelta(seconds=60)
+
+
+def test_a_new_token_has_an_hour_of_its_own(small):
+    take_all(small, Priority.DOORS)
+    small.connection.token_generation += 1
+    small.connection.save()
+    assert outlook(small.connection).general.left == 40

@@ -1,0 +1,66 @@
+"""For every test: no network but the loopback's, and no process that outlives the run."""
+
+import ctypes
+import ipaddress
+import os
+import signal
+import socket
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("project", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "project"))
+
+#: Tests that share one running house, and those that should begin first.
+HOUSE = "tests/promises/"
+LONG = ("tests/journey/", HOUSE)
+
+pytest_plugins = ["tests.support.fixtures"]
+
+_connect = socket.socket.connect
+
+
+def _loopback_only(self: socket.socket, address: Any) -> None:
+    if self.family in (socket.AF_INET, socket.AF_INET6) and not _is_loopback(address[0]):
+        raise RuntimeError(f"a test tried to reach {address[0]}: only the loopback address is allowed")
+    _connect(self, address)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    socket.socket.connect = _loopback_only  # type: ignore[method-assign,assignment]
+    if hasattr(config, "workerinput"):  # a worker of xdist ends with the process that started it
+        ctypes.CDLL(None).prctl(1, int(signal.SIGKILL), 0, 0, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Spread over processes: what shares a house stays in one of them, everything else goes by files."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByHouse(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return "house" if nodeid.startswith(HOUSE) else nodeid.partition("::")[0]
+
+    return ByHouse(config, log)
+
+
+def _takes_long(item: pytest.Item) -> bool:
+    return not item.nodeid.startswith(LONG)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # What takes longest begins first, so that no process is left with it at the end.
+    items.sort(key=_takes_long)
+    if not os.environ.get("CHROMIUM"):
+        for item in items:
+            if item.get_closest_marker("browser"):
+                item.add_marker(pytest.mark.skip(reason="no Chromium was found"))

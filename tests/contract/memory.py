@@ -1,0 +1,28 @@
+"""What a run finds out once and keeps in mind."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.contract.outcomes import Outcome
+
+
+class Memory:
+    """What was found out once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Any] = {}
+
+    def once(self, what: str, make: Callable[[], Any]) -> Any:
+        """What `make` gives, made on first use; when it fails, it fails the same way for everybody after."""
+        if what not in self._known:
+            try:
+                self._known[what] = make()
+            except Outcome as outcome:
+                self._known[what] = outcome
+        found = self._known[what]
+        if isinstance(found, Outcome):
+            raise found
+        return found
+
+    def forget(self, what: str) -> None:
+        self._known.pop(what, None)

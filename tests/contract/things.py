@@ -1,0 +1,233 @@
+"""What cases need at a tenant, each made or read once, and the list of what must go away again."""
+
+import re
+import secrets
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from accessapi import limits
+from accessapi.resources import write_moment
+from tests.contract import shapes
+from tests.contract.memory import Memory
+from tests.contract.outcomes import Differs, NotOffered, NotTried, Outcome
+
+PREFIX = "Contract suite"
+#: Groups stay for ever: a run adds one until there are so many, then the last is used again.
+GROUPS_MAX = 20
+#: Pages of 1,000 members that are read to find one's own.
+PAGES_MAX = 5
+#: Names of a run that began so long ago are left over from one that was killed.
+STALE_MINUTES = 120
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def days_ahead(days: float) -> str:
+    """A moment so many days from now, on the hour, as the interface writes it."""
+    at = datetime.now(limits.JST).replace(minute=0, second=0) + timedelta(days=days)
+    return write_moment(at)
+
+
+def _base36(number: int) -> str:
+    return (_base36(number // 36) if number >= 36 else "") + _DIGITS[number % 36]
+
+
+class Things(Memory):
+    """Mixed into House, which brings `call`, `reply` and `lab`."""
+
+    lab: Any
+    call: Callable[..., Any]
+    reply: Callable[..., Any]
+    has: Callable[..., bool]
+
+    def __init__(self) -> None:
+        self.run = f"{_base36(int(time.time() / 60))}{secrets.choice(_DIGITS)}{secrets.choice(_DIGITS)}"
+        self.cleaning = False
+        self.undo: list[tuple[str, Callable[[], None]]] = []
+        self.member_ids: dict[str, bool] = {}
+        self.guest_ids: list[str] = []
+        self.bulk_ids: list[str] = []
+        self.must_sweep = self.awaits = False
+        self.is_slow = False
+        self.secret_was_set = False
+        super().__init__()
+
+    def made(self, operation: str, data: Any) -> None:
+        """Keeps in mind what an answer says was made."""
+        if not isinstance(data, dict):
+            return
+        if operation == "create_member" and isinstance(data.get("member_id"), str):
+            self.member_ids[data["member_id"]] = True
+        elif operation == "create_guest" and isinstance(data.get("guest_id"), str):
+            self.guest_ids.append(data["guest_id"])
+        elif operation == "bulk_create_members" and isinstance(data.get("request_id"), str):
+            self.bulk_ids.append(data["request_id"])
+        elif operation in ("create_member", "bulk_create_members"):
+            self.must_sweep = True
+
+    def finished(self, record: Any) -> None:
+        """A request is finished: whom it made is known now."""
+        if record["request_id"] not in self.bulk_ids:
+            return
+        self.bulk_ids.remove(record["request_id"])
+        result = record.get("result")
+        members = result.get("members") if isinstance(result, dict) else None
+        for item in members if isinstance(members, list) else []:
+            if isinstance(item, dict) and item.get("status") == "succeeded":
+                self.made("create_member", item)
+
+    def expects(self, operation: str) -> None:
+        """Whoever is about to be made must be looked for by name, unless the answer says who it is."""
+        self.awaits = self.awaits or operation in ("create_member", "bulk_create_members")
+
+    def answered(self, operation: str) -> None:
+        """The answer came."""
+        if operation in ("create_member", "bulk_create_members"):
+            self.awaits = False
+
+    def gone(self, member_id: str) -> None:
+        """The member was deleted."""
+        self.member_ids.pop(member_id, None)
+
+    # Names
+
+    def name(self, label: str) -> str:
+        """A name that says whose it is, of at most 40 characters."""
+        return f"{PREFIX} {self.run} {label}"[: limits.MEMBER_NAME_MAX]
+
+    def long_name(self, length: int) -> str:
+        """A name of exactly so many characters, most of them of three bytes."""
+        return (self.name("") + "契約検査" * length)[:length]
+
+    def code(self, length: int) -> str:
+        """Random letters and digits."""
+        return "".join(secrets.choice("ABCDEFGHJKLMNPQRSTUVWXYZ23456789") for _ in range(length))
+
+    def card(self, length: int = limits.CARD_DATA_MAX) -> str:
+        """Card data that nobody has."""
+        return str(self.lab.secret(secrets.token_hex(length)[:length].upper()))
+
+    def qr(self, length: int = 24) -> str:
+        """QR data that nobody has."""
+        return str(self.lab.secret(f"CS{self.code(length - 2)}"))
+
+    def is_ours(self, name: Any) -> bool:
+        """Whether a name was given by this run, or by one that was killed long ago."""
+        if not isinstance(name, str) or not name.startswith(f"{PREFIX} "):
+            return False
+        run = name.removeprefix(f"{PREFIX} ").partition(" ")[0]
+        if run == self.run:
+            return True
+        if len(run) != len(self.run) or not set(run) <= set(_DIGITS):
+            return False
+        return 0 < int(run[:-2], 36) < time.time() / 60 - STALE_MINUTES
+
+    # The tenant and its places
+
+    @property
+    def tenant_id(self) -> str | None:
+        """The tenant's identifier, if the service says it."""
+        try:
+            return str(self.once("tenant", lambda: self.call("get_tenant"))["tenant_id"])
+        except Outcome:
+            return None
+
+    def groups(self) -> list[shapes.Json]:
+        """The member groups, as far as the first page of 1,000."""
+        answer = self.once("groups", lambda: self.call("list_membergroups", query={"limit": limits.PAGE_MAX}))
+        return list(answer["membergroups"])
+
+    def suite_groups(self) -> list[str]:
+        """Identifiers of the suite's own groups."""
+        return [row["membergroup_id"] for row in self.groups() if str(row["membergroup_name"]).startswith(PREFIX)]
+
+    def group_name(self, number: int) -> str:
+        return f"{PREFIX} {number}"
+
+    def group_id(self) -> str:
+        """A group for this run's members: the suite's own, made if there is none; else any other."""
+        return str(self.once("group", self._group))
+
+    def _group(self) -> str:
+        try:
+            if found := self.suite_groups():
+                return found[-1]
+            return str(self.made_group()["membergroup_id"])
+        except (Differs, NotOffered) as outcome:
+            for row in [*self._any_groups(), *self._any_members()]:
+                if isinstance(row, dict) and isinstance(row.get("membergroup_id"), str):
+                    return str(row["membergroup_id"])
+            raise outcome
+
+    def made_group(self) -> shapes.Json:
+        """A group made by this run, for which there is no way back; none once there are many of them."""
+        return dict(self.once("made group", self._made_group))
+
+    def _made_group(self) -> shapes.Json:
+        number = len(self.suite_groups()) + 1
+        if number > GROUPS_MAX:
+            raise NotTried(
+                "create_membergroup", f"earlier runs made {GROUPS_MAX} groups already, and groups cannot be deleted"
+            )
+        name = self.group_name(number)
+        made = self.call("create_membergroup", body={"membergroup_name": name})
+        self.forget("groups")
+        return dict(made) | {"given": name}
+
+    def _any_groups(self) -> list[Any]:
+        try:
+            return list(self.groups())
+        except Outcome:
+            return []
+
+    def _any_members(self) -> list[Any]:
+        data = self.reply("list_members", query={"limit": 1}).json
+        return list(shapes.array_in(data) or [])
+
+    def areas(self) -> list[shapes.Json]:
+        return list(self.once("areas", lambda: self.call("list_areas"))["areas"])
+
+    def area_ids(self) -> list[str]:
+        return [row["area_id"] for row in self.areas()]
+
+    def doors(self) -> list[str]:
+        """Identifiers of pass controllers, from their list, or from the areas when it does not name them."""
+        rows = shapes.array_in(self.once("doors", lambda: self.call("list_pass_controllers"))) or []
+        found = [row["device_id"] for row in rows if isinstance(row, dict) and isinstance(row.get("device_id"), str)]
+        return found or [device["device_id"] for area in self.areas() for device in area["devices_list"]]
+
+    def key_boxes(self) -> list[shapes.Json]:
+        return list(self.once("key boxes", lambda: self.call("list_key_boxes"))["key_devices"])
+
+    def usable_boxes(self) -> list[shapes.Json]:
+        """Key boxes with their units that can be named in a request."""
+        boxes = []
+        for box in self.key_boxes():
+            units = [unit for unit in box["units"] if re.fullmatch(limits.UNIT_PATTERN, str(unit.get("unit_no")))]
+            if units:
+                boxes.append({**box, "units": units})
+        return boxes
+
+    # Members
+
+    def new_member(self, label: str, **fields: Any) -> str:
+        """A member of this run; its identifier."""
+        body = {"member_name": self.name(label), "membergroup_id": self.group_id(), **fields}
+        return str(self.call("create_member", body=body)["member_id"])
+
+    def member(self) -> str:
+        """A member of this run with nothing but a name."""
+        return str(self.once("member", lambda: self.new_member("plain")))
+
+    def everyone(self, **query: Any) -> list[shapes.Json]:
+        """All members. Raises NotTried when they are too many."""
+        found: list[shapes.Json] = []
+        query = {"limit": limits.PAGE_MAX, **query}
+        for _ in range(PAGES_MAX):
+            page = self.call("list_members", query=query)
+            found += page["members"]
+            if not page.get("last_evaluated_key"):
+                return found
+            query["last_evaluated_key"] = page["last_evaluated_key"]
+        raise NotTried("list_members", f"there are more than {PAGES_MAX * limits.PAGE_MAX} members")

@@ -1,0 +1,75 @@
+"""The sandbox has one clock, which can be moved: nothing in it asks the time anywhere else."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SANDBOX = Path(__file__).parents[2] / "sandbox"
+CLOCK = SANDBOX / "clock.py"
+# A migration carries over what an older version left, before anybody could move a clock.
+MODULES = sorted(each for each in SANDBOX.rglob("*.py") if each.parent.name != "migrations")
+#: Whoever has a name like these knows the time by itself. time.monotonic and time.sleep measure and wait only.
+CLOCKS = {
+    "datetime": {"now", "utcnow", "today"},
+    "date": {"today"},
+    "timezone": {"now"},
+    "time": {"time", "time_ns"},
+}
+#: These turn a moment that they are given into another form, and ask for one otherwise.
+FORMS = {"localtime", "localdate", "gmtime", "ctime"}
+#: The database's own clock, in statements and in Django's words.
+DATABASE = re.compile(r"\b(now\(\)|current_(timestamp|date|time)|localtimestamp|clock_timestamp)", re.IGNORECASE)
+
+
+def asks(source: str) -> Iterator[str]:
+    """What in this module asks some other clock, with its line."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Attribute(value=ast.Name(id=owner) | ast.Attribute(attr=owner), attr=name):
+                if name in CLOCKS.get(owner, ()):
+                    yield f"line {node.lineno}: {owner}.{name}"
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[], keywords=[]) if name in FORMS:
+                yield f"line {node.lineno}: {name}()"
+            case ast.ImportFrom(module="time" | "django.utils.timezone" as module, names=names):
+                yield from (
+                    f"line {node.lineno}: {module}.{each.name}"
+                    for each in names
+                    if each.name in CLOCKS[module.rpartition(".")[2]]
+                )
+            case ast.keyword(arg="auto_now" | "auto_now_add" as name):
+                yield f"line {node.value.lineno}: {name}"
+            case ast.Constant(value=str(text)) if "\n" not in text.strip() or "SELECT" in text.upper():
+                if found := DATABASE.search(text):
+                    yield f"line {node.lineno}: {found[0]}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SANDBOX)))
+def test_nothing_but_the_clock_asks_what_time_it_is(path: Path) -> None:
+    found = list(asks(path.read_text(encoding="utf-8")))
+    assert len(found) == (1 if path == CLOCK else 0), found
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "datetime.now(UTC)",
+        "datetime.datetime.utcnow()",
+        "date.today()",
+        "time.time()",
+        "from time import time",
+        "django.utils.timezone.now()",
+        "timezone.localtime()",
+        "models.DateTimeField(auto_now_add=True)",
+        "cursor.execute('DELETE FROM x WHERE at < now()')",
+    ],
+)
+def test_the_guard_sees_every_other_clock(source: str) -> None:
+    assert list(asks(source))
+
+
+@pytest.mark.parametrize("source", ["clock.now()", "time.monotonic()", "time.sleep(1)", "localtime(at)"])
+def test_the_guard_lets_the_rest_be(source: str) -> None:
+    assert not list(asks(source))

@@ -1,0 +1,17 @@
+"""Small rooms: no module of ours is too long to be read in one go."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("accessapi", "tenants", "portal", "sandbox", "stack", "bench")
+LONGEST = 400
+
+
+def test_no_module_is_longer_than_four_hundred_lines():
+    long = {
+        str(path.relative_to(ROOT)): count
+        for part in PARTS
+        for path in (ROOT / part).rglob("*.py")
+        if "migrations" not in path.parts and (count := len(path.read_text().splitlines())) > LONGEST
+    }
+    assert long == {}

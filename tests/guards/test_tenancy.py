@@ -1,0 +1,116 @@
+"""The architecture of tenancy, walked: every table, every address, every way around."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.db import connection
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from tenants.models import TenantModel
+from tenants.roles import Permission
+from tenants.vault import EncryptedField
+
+ROOT = Path(__file__).resolve().parents[2]
+
+#: Tables with a tenant_id that are no TenantModel, and why. A stale entry fails.
+NOT_SCOPED: dict[str, str] = {
+    "mirror_membersearch": "holds keyed hashes only; row security would keep PostgreSQL from using its index",
+}
+
+#: Addresses under /t/ that are not declared with tenant_view, and why. A stale entry fails.
+OPEN_ADDRESSES: dict[str, str] = {}
+
+#: Addresses outside of /t/ that need no sign-in, and why. A stale entry fails.
+PUBLIC_ADDRESSES: dict[str, str] = {
+    "healthz": "says that the process lives, and nothing else",
+    "readyz": "says that the house is up, and nothing else",
+    "metrics": "counters for the operator's monitoring, without tenants' names",
+    "look/language/": "the sign-in page can be read in either language",
+    "look/theme/": "the sign-in page can be light or dark",
+    "invitations/<str:token>/": "whoever is invited has no account yet; the token is the key",
+}
+
+
+def tenant_models():
+    return [model for model in apps.get_models() if issubclass(model, TenantModel)]
+
+
+def addresses(resolver=None, prefix=""):
+    for entry in (resolver or get_resolver()).url_patterns:
+        route = prefix + str(entry.pattern)
+        if isinstance(entry, URLResolver):
+            yield from addresses(entry, route)
+        elif isinstance(entry, URLPattern):
+            yield route, entry.callback
+
+
+@pytest.mark.django_db
+def test_every_tenant_table_is_bound_by_row_security_for_its_owner_too():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT c.relname FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid"
+            " WHERE c.relrowsecurity AND c.relforcerowsecurity AND p.polname = 'tenant_rows' AND p.polcmd = '*'"
+        )
+        bound = {row[0] for row in cursor.fetchall()}
+    tables = {model._meta.db_table for model in tenant_models()}
+    assert tables - bound == set(), "end the migration with tenants.rls.EnableRowSecurity"
+
+
+@pytest.mark.django_db
+def test_every_table_with_a_tenant_is_a_tenant_model():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT table_name FROM information_schema.columns"
+            " WHERE column_name = 'tenant_id' AND table_schema = current_schema()"
+        )
+        with_tenant = {row[0] for row in cursor.fetchall()}
+    scoped = {model._meta.db_table for model in tenant_models()}
+    scoped |= {f.m2m_db_table() for model in tenant_models() for f in model._meta.local_many_to_many}
+    assert with_tenant - scoped == set(NOT_SCOPED)
+
+
+def test_every_tenant_model_keeps_its_scoped_managers():
+    for model in tenant_models():
+        assert model._default_manager.name == "objects", model
+        assert model._base_manager.name == "reachable_objects", model
+        assert model._meta.get_field("tenant").remote_field.model._meta.label == "tenants.Tenant", model
+        assert not model._meta.local_many_to_many, f"{model}: a table between has no tenant_id; write it as a model"
+
+
+def test_every_address_under_a_tenant_checks_a_permission():
+    found = {route: view for route, view in addresses() if route.startswith("t/")}
+    assert found
+    unchecked = {
+        route for route, view in found.items() if not isinstance(getattr(view, "permission", None), Permission)
+    }
+    assert unchecked == set(OPEN_ADDRESSES)
+    assert all(route.startswith("t/<slug:tenant>/") for route in found)
+
+
+def test_only_listed_addresses_are_open_to_everybody():
+    public = {
+        route
+        for route, view in addresses()
+        if getattr(view, "login_required", True) is False and not route.startswith("accounts/")
+    }
+    assert public == set(PUBLIC_ADDRESSES)
+
+
+def test_encrypted_columns_stand_only_where_the_vault_can_bind_them():
+    for model in apps.get_models():
+        if any(isinstance(field, EncryptedField) for field in model._meta.local_fields):
+            assert hasattr(model, "tenant_id"), f"{model} has no tenant_id to bind its secrets to"
+
+
+def test_working_across_tenants_always_says_why():
+    bare = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for folder in ("tenants", "portal")
+        for path in (ROOT / folder).rglob("*.py")
+        if path.name != "scope.py"
+        for line in path.read_text().splitlines()
+        if re.search(r"\bacross_tenants\((?!\s*[f\"'(]|\s*$|reason)", line) and "def " not in line
+    ]
+    assert bare == []

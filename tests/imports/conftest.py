@@ -1,0 +1,122 @@
+"""Imports against a real service: what workers do is done here step by step, so that a test can stop in between."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from portal.imports import actions, advancing, checking
+from portal.imports.models import Import, ImportRow
+from portal.imports.states import JobState
+from portal.intents import following, reconciling
+from portal.intents.models import Intent
+from portal.intents.sending import send
+from portal.intents.states import State
+from portal.mirror import schedule, sync
+from portal.mirror.kinds import Kind
+from portal.mirror.models import Group, Member, MirrorState
+from tenants.scope import tenant_scope
+from tests.support.fixtures import make, place, sandbox
+from tests.support.places import Place
+
+__all__ = ["make", "place", "sandbox"]
+
+PAST = "2026-01-01T00:00:00Z"
+
+
+@dataclass
+class Desk:
+    """A tenant with somebody who imports."""
+
+    place: Place
+
+    @property
+    def groups(self) -> list[Group]:
+        return list(Group.objects.order_by("pk"))
+
+    def sync(self) -> None:
+        schedule.start(self.place.tenant)
+        MirrorState.objects.filter(kind=Kind.RIGHTS).update(due_at=None)
+        sync.due()
+
+    def upload(self, content: bytes | str, name: str = "staff.csv") -> Import:
+        data = content.encode() if isinstance(content, str) else content
+        return actions.upload(by=self.place.asker, upload=SimpleUploadedFile(name, data))
+
+    def check(self, job: Import, columns: dict[str, int] | None = None, default_group: str = "") -> Import:
+        chosen = job.columns if columns is None else columns
+        assert actions.choose_columns(by=self.place.asker, job=job, chosen=chosen, default_group=default_group)
+        checking.check(job.pk)
+        job.refresh_from_db()
+        return job
+
+    def checked(self, content: bytes | str, **more: Any) -> Import:
+        return self.check(self.upload(content), **more)
+
+    def started(self, content: bytes | str, **more: Any) -> Import:
+        job = self.checked(content, **more)
+        assert actions.start(by=self.place.asker, job=job)
+        return job
+
+    def step(self, job: Import) -> None:
+        """What one round of the workers does."""
+        advancing.advance(job.pk)
+        for intent in Intent.objects.filter(target=f"import:{job.pk}", due_at__isnull=False):
+            if intent.state == State.QUEUED:
+                send(intent)
+            elif intent.state == State.ACCEPTED:
+                Intent.objects.filter(pk=intent.pk).update(due_at=PAST)
+                following.poll(intent)
+            elif intent.state == State.UNCERTAIN:
+                Intent.objects.filter(pk=intent.pk).update(due_at=PAST)
+                reconciling.reconcile(intent)
+
+    def run(self, job: Import, seconds: float = 30) -> Import:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.step(job)
+            job.refresh_from_db()
+            if job.state not in (JobState.RUNNING, JobState.MAPPED):
+                return job
+            time.sleep(0.05)
+        raise AssertionError(f"still {job.state}: {[i.state for i in Intent.objects.all()]}")
+
+    def imported(self, content: bytes | str, **more: Any) -> Import:
+        return self.run(self.started(content, **more))
+
+    def rows(self, job: Import) -> list[ImportRow]:
+        return list(ImportRow.objects.filter(job=job).order_by("line"))
+
+    def row(self, job: Import, line: int) -> ImportRow:
+        return ImportRow.objects.get(job=job, line=line)
+
+    def members(self) -> list[dict[str, Any]]:
+        """The service's own list, read past the portal."""
+        answer = self.place.sandbox.api(
+            "GET", "/v1/members", token=self.place.service.token, params={"limit": 1000, "fields": "card_data"}
+        )
+        return list(answer.json()["members"])
+
+    def calls(self, operation: int) -> int:
+        return len(self.place.calls(operation))
+
+
+@pytest.fixture
+def desk(place: Place) -> Any:
+    with tenant_scope(place.tenant):
+        here = Desk(place)
+        here.sync()
+        yield here
+
+
+def lines(headings: Sequence[str], *rows: Sequence[str]) -> str:
+    return "\n".join(",".join(row) for row in (headings, *rows)) + "\n"
+
+
+@pytest.fixture
+def somebody(desk: Desk) -> Callable[[], Member]:
+    """A member whom the mirror knows."""
+    return lambda: Member.objects.exclude(member_code="").order_by("pk")[0]

@@ -1,0 +1,26 @@
+"""Cells that a spreadsheet would take for formulas survive the way out and back in; other files are left alone."""
+
+import pytest
+from django.utils import translation
+from hypothesis import given
+from hypothesis import strategies as st
+
+from portal.imports.files.marks import guarded, is_ours, unguarded
+from portal.members.lists import Members
+
+
+@given(st.text(max_size=40))
+def test_whatever_is_guarded_comes_back_as_it_was(cell):
+    assert unguarded(guarded(cell)) == cell
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_the_export_of_members_is_recognised_by_its_headings_in_either_language(language):
+    with translation.override(language):
+        labels = [str(column.label) for column in Members.columns if column.export]
+    assert is_ours(labels)
+
+
+def test_other_peoples_headings_are_not_ours():
+    assert not is_ours(["Name", "Member ID", "Validity"])
+    assert not is_ours(["氏名", "会員コード"])

@@ -1,0 +1,191 @@
+"""XLSX files: cells as people see them, values unchanged, and archives that would burst refused before they do."""
+
+import io
+import tracemalloc
+import zipfile
+from datetime import date, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from openpyxl import Workbook
+
+from portal.imports import bounds
+from portal.imports.files import reading
+from portal.imports.files.faults import FileFault
+from portal.imports.files.marks import REASONS
+from portal.imports.files.sheets import LOST
+from portal.imports.files.writing import xlsx_of
+
+# What XML can hold; the escapes of XLSX (_x0041_) have a test of their own.
+TEXT = st.text(st.characters(blacklist_categories=["Cs", "Cc"], blacklist_characters="_\ufffe\uffff"), max_size=40)
+ANY = st.characters(blacklist_categories=["Cs"], blacklist_characters="_\x00\x85\ufffe\uffff")
+
+
+def saved(book: Workbook) -> bytes:
+    target = io.BytesIO()
+    book.save(target)
+    return target.getvalue()
+
+
+def read(content: bytes):
+    headings, rows = reading.opened("xlsx", "", "", lambda: [content])
+    return headings, list(rows)
+
+
+def book_of(*rows, formats=()):
+    book = Workbook()
+    sheet = book.active
+    for row in rows:
+        sheet.append(row)
+    for place, code in formats:
+        sheet[place].number_format = code
+    return saved(book)
+
+
+@given(rows=st.lists(st.tuples(TEXT, TEXT).map(list), min_size=1, max_size=4))
+def test_every_text_comes_through_unchanged(rows):
+    book = Workbook()
+    book.active.append(["name", "code"])
+    for number, row in enumerate([["anchor", "00042"], *rows], start=2):
+        for place, text in enumerate(row, start=1):
+            cell = book.active.cell(number, place)
+            cell.value, cell.data_type = text, "s"
+    _headings, found = read(saved(book))
+    wanted = [row for row in [["anchor", "00042"], *rows] if any(cell.strip() for cell in row)]
+    assert [[*cells, "", ""][:2] for _line, cells in found] == wanted
+
+
+@given(
+    rows=st.lists(
+        st.lists(
+            st.text(
+                st.characters(blacklist_categories=["Cs"], blacklist_characters="_\x00\x85\ufffe\uffff"), max_size=30
+            ),
+            min_size=2,
+            max_size=2,
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_our_own_download_comes_back_with_every_value_unchanged(rows):
+    lines = [["氏名", "カード", REASONS["en"]], *([*row, "because"] for row in rows)]
+    with xlsx_of(lines, "rows") as file:
+        content = file.read()
+    headings, found = read(content)
+    assert headings == lines[0]
+    assert [cells for _line, cells in found] == lines[1:]
+
+
+def test_cells_come_out_as_people_see_them():
+    content = book_of(
+        ["whole", "part", "zeros", "day", "moment", "yes", "formula", "text"],
+        [42, 0.5, 42, date(2026, 12, 1), datetime(2026, 12, 1, 9, 0), True, "=1+1", "007"],  # noqa: DTZ001 - spreadsheets know no zones
+        formats=[("C2", "00000")],
+    )
+    _headings, found = read(content)
+    assert found[0][1] == ["42", "0.5", "00042", "2026-12-01", "2026-12-01 09:00:00", "TRUE", "=1+1", "007"]
+
+
+def test_digits_that_the_spreadsheet_gave_up_are_never_guessed():
+    content = book_of(["card"], [1234567890123456], [123456789012345])
+    _headings, found = read(content)
+    assert [cells[0] for _line, cells in found] == [LOST, "123456789012345"]
+
+
+def test_the_first_visible_sheet_is_read_and_rows_keep_their_numbers():
+    book = Workbook()
+    book.active.title, book.active.sheet_state = "hidden", "hidden"
+    sheet = book.create_sheet("shown")
+    sheet["A1"], sheet["A5"], sheet["C5"] = "name", "x", "y"
+    headings, found = read(saved(book))
+    assert headings == ["name"]
+    assert found == [(5, ["x", "", "y"])]
+
+
+def test_readings_beside_japanese_names_are_left_out():
+    content = repacked(sharing(), "xl/sharedStrings.xml", STRINGS.encode())
+    assert [cells for _line, cells in read(content)[1]] == [["田"], ["田中"]]
+
+
+STRINGS = (
+    '<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>name</t></si>'
+    "<si><t>田</t><rPh sb='0' eb='2'><t>タナカ</t></rPh></si><si><r><t>田</t></r><r><t>中</t></r></si></sst>"
+)
+
+
+def sharing() -> bytes:
+    """A workbook as Excel writes it, with its texts in a part of their own."""
+    cells = b'<row r="1"><c r="A1" t="s"><v>0</v></c></row><row r="2"><c r="A2" t="s"><v>1</v></c></row>'
+    cells += b'<row r="3"><c r="A3" t="s"><v>2</v></c></row>'
+    return repacked(book_of(["name"], ["X"]), "xl/worksheets/sheet1.xml", SHEET % cells)
+
+
+def repacked(content: bytes, name: str, part: bytes) -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
+        for each in {*old.namelist(), name}:
+            new.writestr(each, part if each == name else old.read(each))
+    return target.getvalue()
+
+
+LONG_CELL = b'<row r="1"><c r="A1" t="str"><v>' + b"x" * 100_000 + b"</v></c></row>"
+LONG_ROW = b'<row r="1">' + b"<c/>" * 500_000 + b"</row>"
+SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>%s</sheetData></worksheet>'
+
+
+@pytest.mark.parametrize(
+    ("part", "body", "word"),
+    [
+        ("xl/worksheets/sheet1.xml", SHEET % (b" " * (bounds.MAX_SHEET_BYTES + 1)), "bomb"),
+        ("xl/sharedStrings.xml", b"<sst>" + b" " * bounds.MAX_STRINGS_BYTES + b"</sst>", "bomb"),
+        ("xl/styles.xml", b"<s>" + b" " * bounds.MAX_SMALL_PART_BYTES + b"</s>", "bomb"),
+        ("xl/styles.xml", b"<s>" + b"<a/>" * 1_000_000 + b"</s>", "bomb"),
+        ("xl/workbook.xml", b'<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><x>&b;</x>', "bomb"),
+        ("xl/worksheets/sheet1.xml", b"<worksheet><broken", "xlsx"),
+        (
+            "xl/worksheets/sheet1.xml",
+            SHEET % (b'<row r="1"><c r="A1" t="str"><v>' + b"x" * 100_000 + b"</v></c></row>"),
+            "cell",
+        ),
+        ("xl/worksheets/sheet1.xml", SHEET % b'<row r="1"><c r="XFD1" t="str"><v>x</v></c></row>', "columns"),
+    ],
+)
+def test_what_would_burst_is_refused_within_little_memory(part, body, word):
+    content = repacked(sharing(), part, body)
+    del body
+    tracemalloc.start()
+    with pytest.raises(FileFault) as refused:
+        read(content)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert refused.value.word == word
+    assert peak < 100_000_000
+
+
+def test_a_row_of_endless_empty_cells_costs_no_memory():
+    content = repacked(
+        book_of(["name"], ["X"]), "xl/worksheets/sheet1.xml", SHEET % (b'<row r="1">' + b"<c/>" * 500_000 + b"</row>")
+    )
+    tracemalloc.start()
+    with pytest.raises(FileFault):
+        read(content)
+    assert tracemalloc.get_traced_memory()[1] < 30_000_000
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04rubbish", b"PK\x03\x04" + b"\x00" * 500])
+def test_an_archive_that_is_none_is_refused(content):
+    with pytest.raises(FileFault) as refused:
+        read(content)
+    assert refused.value.word == "xlsx"
+
+
+def test_a_zip_that_is_no_workbook_is_refused():
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr("hello.txt", "hello")
+    with pytest.raises(FileFault) as refused:
+        read(target.getvalue())
+    assert refused.value.word == "xlsx"

@@ -1,0 +1,211 @@
+"""An intent's way: recorded once, sent once, followed to its outcome, and told as it is. Against a real service."""
+
+import time
+from datetime import timedelta
+
+import pytest
+
+from portal.budget.priorities import Priority
+from portal.intents import following, reconciling, sweeping
+from portal.intents.actions import stop, submit
+from portal.intents.clock import database_now
+from portal.intents.models import Intent
+from portal.intents.record import record
+from portal.intents.sending import send
+from portal.intents.states import Reason, State
+from portal.intents.words import story
+from tenants.models import AuditEntry, Connection, Staff
+from tenants.roles import Permission
+from tenants.scope import tenant_scope
+from tests.support.places import fresh_nonce
+
+
+@pytest.fixture
+def here(place):
+    with tenant_scope(place.tenant):
+        yield place
+
+
+def create_group(place, name="Sales", nonce=None, **more):
+    return submit(
+        by=place.asker, permission=Permission.GROUPS_EDIT, operation="create_membergroup",
+        title=f"Create group {name}", body={"membergroup_name": name}, nonce=nonce or fresh_nonce(), **more,
+    )  # fmt: skip
+
+
+def unlock(place, device="mock_succeeded", control="unlock", **more):
+    return submit(
+        by=place.asker, permission=Permission.DOORS_OPERATE, operation="operate_door",
+        target=f"pass_controller:{device}", title="Unlock", path={"device_id": device},
+        body={"tag": "lock_operation", "control": control, "info": "test"}, nonce=fresh_nonce(),
+        priority=Priority.DOORS, **more,
+    )  # fmt: skip
+
+
+def follow(intent, seconds=15):
+    """Poll as the workers would, until the intent is at its end."""
+    until = time.monotonic() + seconds
+    while intent.state == State.ACCEPTED and time.monotonic() < until:
+        time.sleep(0.2)
+        following.poll(intent)
+        intent.refresh_from_db()
+    return intent
+
+
+def test_a_change_is_recorded_with_its_audit_row_sent_and_done(here):
+    intent = create_group(here)
+    assert intent.state == State.SUCCEEDED
+    assert intent.result["membergroup_name"] == "Sales"
+    actions = list(AuditEntry.objects.filter(intent_id=str(intent.pk)).values_list("action", flat=True))
+    assert sorted(actions) == ["create_membergroup", "create_membergroup.succeeded"]
+
+
+def test_the_same_form_sent_fifty_times_is_one_intent_and_one_call(here):
+    nonce = fresh_nonce()
+    assert len({create_group(here, nonce=nonce).pk for _ in range(50)}) == 1
+    assert len(here.calls(17)) == 1
+
+
+def test_the_services_refusal_is_told_with_its_code_and_as_not_applied(here):
+    intent = submit(
+        by=here.asker, permission=Permission.MEMBERS_EDIT, operation="update_member", target="member:nobody",
+        title="Rename nobody", path={"member_id": "nobody"}, body={"member_name": "X"}, nonce=fresh_nonce(),
+    )  # fmt: skip
+    assert intent.state == State.FAILED
+    assert intent.http_status == 404
+    told = story(intent)
+    assert told.state == "refused"
+    assert told.not_applied
+    assert told.service_code
+
+
+def test_what_breaks_the_services_limits_is_not_sent(here):
+    intent = create_group(here, name="x" * 41)
+    assert (intent.state, intent.reason) == (State.FAILED, Reason.INVALID)
+    assert "membergroup_name" in intent.error_detail
+    assert not here.calls(17)
+
+
+def test_an_unlock_is_followed_to_its_outcome(here):
+    intent = follow(unlock(here))
+    assert intent.state == State.SUCCEEDED
+    assert len(here.sandbox.commands(here.service.tenant_id)) == 1
+
+
+def test_a_device_that_times_out_is_reported_as_refused_with_the_services_word(here):
+    intent = follow(unlock(here, "mock_timeout"), seconds=40)
+    assert (intent.state, intent.reason, intent.request_status) == (State.FAILED, Reason.REQUEST_FAILED, "timeout")
+
+
+def test_sending_twice_is_sending_once(here):
+    intent = unlock(here)
+    for _ in range(20):
+        send(intent)
+    assert len(here.sandbox.commands(here.service.tenant_id)) == 1
+
+
+def queued(place, **changes):
+    intent, _ = record(
+        by=place.asker, permission=Permission.DOORS_OPERATE, operation="operate_door",
+        target="pass_controller:mock_succeeded", title="Unlock", path={"device_id": "mock_succeeded"},
+        body={"tag": "lock_operation", "control": changes.pop("control", "unlock")}, nonce=fresh_nonce(),
+        priority=Priority.DOORS,
+    )  # fmt: skip
+    if changes:
+        Intent.objects.filter(pk=intent.pk).update(**changes)
+        intent.refresh_from_db()
+    return intent
+
+
+def ends_as(place, intent):
+    send(intent)
+    assert not place.sandbox.commands(place.service.tenant_id)
+    return intent.state, intent.reason
+
+
+def test_fifteen_seconds_after_the_click_nothing_leaves(here):
+    late = queued(here, deadline=database_now() - timedelta(milliseconds=1))
+    assert ends_as(here, late) == (State.EXPIRED, Reason.TOO_LATE)
+
+
+def test_somebody_who_lost_the_role_meanwhile_sends_nothing(here):
+    intent = queued(here)
+    Staff.objects.filter(user=here.owner).update(role="auditor")
+    assert ends_as(here, intent) == (State.CANCELLED, Reason.RIGHTS)
+
+
+def test_somebody_who_left_sends_nothing(here):
+    intent = queued(here)
+    here.owner.is_active = False
+    here.owner.save()
+    assert ends_as(here, intent) == (State.CANCELLED, Reason.RIGHTS)
+
+
+def test_without_a_connection_nothing_leaves(here):
+    intent = queued(here)
+    Connection.objects.update(state=Connection.State.REVOKED)
+    assert ends_as(here, intent) == (State.CANCELLED, Reason.CONNECTION)
+
+
+def test_without_a_licence_key_nothing_leaves(here):
+    intent = queued(here)
+    here.connection.licence_key = None
+    here.connection.save()
+    assert ends_as(here, intent) == (State.CANCELLED, Reason.LICENCE)
+
+
+def test_locking_gives_way_to_a_newer_command_for_the_same_door(here):
+    older = queued(here, control="lock")
+    queued(here)
+    assert ends_as(here, older) == (State.CANCELLED, Reason.NEWER)
+
+
+def test_what_is_stopped_before_it_left_is_not_sent(here):
+    intent = queued(here)
+    assert stop(intent)
+    send(intent)
+    assert (intent.state, intent.reason) == (State.CANCELLED, Reason.STOPPED)
+    assert not stop(intent)
+
+
+def test_a_claim_whose_process_is_gone_is_uncertain_for_a_door(here):
+    intent = queued(here, state=State.SENDING, claimed_at=database_now() - timedelta(minutes=1), due_at=None)
+    sweeping.settle_abandoned(intent)
+    intent.refresh_from_db()
+    assert (intent.state, intent.reason) == (State.UNCERTAIN, Reason.PROCESS)
+    told = story(intent)
+    assert "may have opened" in str(told.message)
+    assert told.next_steps
+
+
+def test_changes_to_one_member_leave_in_the_order_in_which_they_were_asked(here):
+    asked = {
+        "by": here.asker, "permission": Permission.GROUPS_EDIT, "operation": "update_membergroup",
+        "target": "membergroup:G", "title": "Rename", "path": {"membergroup_id": "G"},
+    }  # fmt: skip
+    first, _ = record(**asked, body={"membergroup_name": "A"}, nonce=fresh_nonce())
+    second, _ = record(**asked, body={"membergroup_name": "B"}, nonce=fresh_nonce())
+    send(second)
+    assert second.state == State.QUEUED
+    assert not here.calls(18)
+    send(first)
+    Intent.objects.update(due_at=database_now())
+    send(second)
+    assert len(here.calls(18)) == 2
+    assert second.state == State.FAILED
+
+
+def test_a_person_decides_what_reading_could_not_tell_once(here):
+    intent = queued(here, state=State.UNCERTAIN, due_at=None)
+    assert reconciling.resolve(intent, applied=True, by=here.asker)
+    assert not reconciling.resolve(intent, applied=False, by=here.asker)
+    intent.refresh_from_db()
+    assert (intent.state, intent.resolved_by) == (State.SUCCEEDED, here.owner)
+
+
+def test_secrets_that_the_service_repeats_are_put_out_of_sight(here):
+    from portal.intents.outcome import without_secrets
+
+    body = {"members": [{"card_data": "0123456789ABCDEF", "qrcode": {"data": "QR-SECRET"}}]}
+    said = "card 0123456789ABCDEF already registered (QR-SECRET)"
+    assert without_secrets(said, body) == "card ••• already registered (•••)"

@@ -1,0 +1,55 @@
+"""How often an accepted request is looked at: the service's pace decides, and the hour's calls are spared."""
+
+from datetime import timedelta
+
+import pytest
+
+from accessapi.resources import RequestRecord
+from portal.intents.clock import database_now
+from portal.intents.models import Intent
+from portal.intents.pacing import first_look, next_look
+from portal.intents.states import State
+from tenants.scope import tenant_scope
+from tests.support.places import fresh_nonce
+
+
+@pytest.fixture
+def bulk(place):
+    with tenant_scope(place.tenant):
+
+        def make(members: int, **fields) -> Intent:
+            given = {
+                "operation": "bulk_create_members", "delivery": "create", "permission": "imports_run", "priority": 2,
+                "queue": "bulk", "title": "Import", "by": place.owner, "nonce": fresh_nonce().value,
+                "body": {"members": [{}] * members}, "accepted_at": database_now(), **fields,
+            }  # fmt: skip
+            return Intent.objects.create(tenant=place.tenant, **given)
+
+        yield make
+
+
+def test_the_first_request_of_a_tenant_is_looked_at_after_a_guess(bulk):
+    assert first_look(bulk(1000)) == 3.0
+    assert first_look(bulk(1)) < 1.1
+
+
+def test_the_next_one_is_looked_at_when_the_pace_of_the_last_says_that_it_is_done(bulk):
+    began = database_now() - timedelta(minutes=1)
+    bulk(500, state=State.SUCCEEDED, accepted_at=began, finished_at=began + timedelta(seconds=10),
+         result={"completed_member_count": 500})  # fmt: skip
+    assert first_look(bulk(1000)) == pytest.approx(20.0)
+    assert first_look(bulk(10)) == 1.0
+
+
+def test_while_it_moves_the_next_look_is_when_the_rest_should_be_done(bulk):
+    intent = bulk(1000, accepted_at=database_now() - timedelta(seconds=4))
+    half = RequestRecord.model_validate(
+        {"request_id": "R", "result": {"member_count": 1000, "completed_member_count": 500}}
+    )
+    assert next_look(intent, half) == pytest.approx(4.4, abs=0.3)
+
+
+def test_a_request_that_does_not_move_is_looked_at_less_and_less(bulk):
+    intent = bulk(1000, polls=3)
+    later = bulk(1000, polls=20)
+    assert next_look(intent, None) < next_look(later, None) == 30.0

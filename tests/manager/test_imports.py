@@ -1,0 +1,317 @@
+"""A manager brings members in from a spreadsheet, through the pages, on the real database and a real service."""
+
+import re
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from portal.imports import bell, checking, queries
+from portal.imports.models import Import, ImportRow
+from portal.imports.states import JobState, RowState
+from portal.mirror.models import Group, Member
+from tenants.models import AuditEntry
+from tenants.scope import tenant_scope
+from tests.imports.conftest import Desk, lines
+from tests.support.fixtures import make, place, sandbox
+
+__all__ = ["make", "place", "sandbox"]
+
+HEADINGS = ["氏名", "社員番号", "グループ", "カード番号"]
+
+
+@pytest.fixture
+def desk(place):
+    here = Desk(place)
+    with tenant_scope(place.tenant):
+        here.sync()
+    return here
+
+
+@pytest.fixture
+def manager(desk):
+    return desk.place.client(desk.place.staff("facility manager"))
+
+
+@pytest.fixture
+def url(desk):
+    return f"/t/{desk.place.tenant.slug}/imports/"
+
+
+def inside(desk):
+    return tenant_scope(desk.place.tenant)
+
+
+def group_of(desk):
+    with inside(desk):
+        return Group.objects.order_by("pk")[0].membergroup_name
+
+
+def taken_card(desk):
+    with inside(desk):
+        return Member.objects.filter(has_card=True)[0].card_data
+
+
+def uploaded(manager, url, content, name="staff.csv"):
+    data = content.encode() if isinstance(content, str) else content
+    answer = manager.post(f"{url}new/", {"file": SimpleUploadedFile(name, data)})
+    assert answer.status_code == 302, answer.content.decode()
+    return answer["Location"]
+
+
+def form_of(page):
+    """What the columns form would send as it stands."""
+    html = page.content.decode()
+    chosen = {}
+    for name, options in re.findall(r'<select[^>]*name="([^"]+)"[^>]*>(.*?)</select>', html, re.DOTALL):
+        found = re.search(r'value="([^"]*)" selected', options)
+        chosen[name] = found[1] if found else ""
+    return chosen
+
+
+def checked(desk, manager, url, content, **changed):
+    there = uploaded(manager, url, content)
+    answer = manager.post(f"{there}columns/", {**form_of(manager.get(there)), **changed})
+    assert answer.status_code == 302, answer.content.decode()
+    with inside(desk):
+        checking.check(int(there.rstrip("/").rsplit("/", 1)[1]))
+    return there
+
+
+def job_at(desk, there):
+    with inside(desk):
+        return Import.objects.select_related("file").get(pk=int(there.rstrip("/").rsplit("/", 1)[1]))
+
+
+def run(desk, there):
+    job = job_at(desk, there)
+    with inside(desk):
+        return desk.run(job)
+
+
+def text(answer):
+    return re.sub(r"\s+", " ", answer.content.decode())
+
+
+def test_the_empty_area_offers_upload_and_templates(manager, url):
+    page = text(manager.get(url))
+    assert "No imports yet" in page
+    for name in ("template/en.csv", "template/ja.xlsx"):
+        assert f"{url}{name}" in page
+        file = manager.get(f"{url}{name}")
+        assert file.status_code == 200
+        assert b"".join(file.streaming_content)
+
+
+def test_the_template_itself_is_understood(desk, manager, url):
+    for kind in ("csv", "xlsx"):
+        for language in ("en", "ja"):
+            content = b"".join(manager.get(f"{url}template/{language}.{kind}").streaming_content)
+            page = manager.get(uploaded(manager, url, content, f"t.{kind}"))
+            assert {value for value in form_of(page).values() if value} >= {"member_name", "qr_email", "use_date_end"}
+
+
+def test_from_upload_to_outcome_and_retry(desk, manager, url):
+    card = taken_card(desk)
+    group = group_of(desk)
+    rows = [[f"新人{n}", f"J{n:04d}", group, ""] for n in range(8)]
+    there = checked(
+        desk, manager, url, lines(HEADINGS, *rows, ["札なし", "J9000", group, card], ["無所属", "J9001", "無い", ""])
+    )
+    page = text(manager.get(there))
+    assert "Start: send 9 rows" in page
+    assert "no group has this name" in page
+    assert "Costs 5 calls" in page
+    assert "新人7" in page
+    refused = text(manager.get(f"{there}?show=refused"))
+    assert "無所属" in refused
+    assert "新人7" not in refused
+
+    assert manager.post(f"{there}start/").status_code == 302
+    assert "Stop" in text(manager.get(there))
+    assert manager.get(f"{there}progress/").status_code == 200
+    assert run(desk, there).state == JobState.DONE
+
+    assert manager.get(f"{there}progress/")["HX-Refresh"] == "true"
+    page = text(manager.get(there))
+    assert "40901" in page
+    assert "The card is registered to another member" in page
+    assert card not in page
+    assert "Retry 2 rows" in page
+
+    again = manager.post(f"{there}retry/")["Location"]
+    with inside(desk):
+        checking.check(job_at(desk, again).pk)
+        assert sorted(ImportRow.objects.filter(job=job_at(desk, again)).values_list("line", flat=True)) == [10, 11]
+    manager.post(f"{again}start/")
+    assert run(desk, again).state == JobState.DONE
+    with inside(desk):
+        actions = set(AuditEntry.objects.values_list("action", flat=True))
+        assert len([m for m in desk.members() if m.get("member_code", "").startswith("J")]) == 8
+    assert {"import.uploaded", "import.checked", "import.started", "import.retried"} <= actions
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_rows_to_correct_come_back_as_they_were_with_reasons_left_out(desk, manager, url, kind):
+    content = lines(HEADINGS, ["=cmd()", "00042", "無い", "'+1"], ["-x", "00043", "無い", "@a"])
+    there = checked(desk, manager, url, content)
+    answer = manager.get(f"{there}to-correct.{kind}")
+    assert "attachment" in answer["Content-Disposition"]
+    again = checked(desk, manager, url, b"".join(answer.streaming_content))
+    page = manager.get(f"{again}columns/")
+    assert "left out" in page.content.decode()
+    with inside(desk):
+        found = dict(queries.cells_of(job_at(desk, again), {2, 3}))
+    assert [cells[:4] for line, cells in found.items() if line] == [
+        ["=cmd()", "00042", "無い", "'+1"], ["-x", "00043", "無い", "@a"],
+    ]  # fmt: skip
+    assert form_of(page) == form_of(manager.get(f"{there}columns/"))
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "The file is empty"),
+        (b"name\n", "no rows beneath"),
+        (b"name\nx\x00\n", "NUL"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1....", "old Excel file"),
+        (b"PK\x03\x04....", "not a readable XLSX"),
+        (b"name\n\xff\xff\n", "neither UTF-8 nor Shift-JIS"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_with_the_reason(desk, manager, url, content, said):
+    answer = manager.post(f"{url}new/", {"file": SimpleUploadedFile("x.csv", content)})
+    assert answer.status_code == 422
+    assert said in text(answer)
+    assert "Nothing was imported" in text(answer)
+    with inside(desk):
+        assert not Import.objects.exists()
+
+
+def test_a_form_without_a_file_says_so(manager, url):
+    answer = manager.post(f"{url}new/")
+    assert answer.status_code == 422
+    assert "required" in text(answer)
+
+
+def test_columns_chosen_twice_or_not_at_all_are_refused_beside_the_field(manager, url):
+    there = uploaded(manager, url, "a,b\n1,2\n")
+    twice = manager.post(f"{there}columns/", {"column_0": "member_name", "column_1": "member_name"})
+    assert twice.status_code == 422
+    assert "is chosen already" in text(twice)
+    none = manager.post(f"{there}columns/", {"column_0": "", "column_1": ""})
+    assert "Choose the column of names" in text(none)
+    strange = manager.post(f"{there}columns/", {"column_0": "devices_pass", "column_1": "member_name"})
+    assert strange.status_code == 422
+
+
+def test_card_numbers_are_masked_on_every_page(desk, manager, url):
+    there = uploaded(manager, url, lines(HEADINGS, ["a", "c", group_of(desk), "CANARY9876543210"]))
+    assert "CANARY" not in text(manager.get(there))
+    manager.post(f"{there}columns/", form_of(manager.get(there)))
+    with inside(desk):
+        checking.check(job_at(desk, there).pk)
+    page = text(manager.get(there))
+    assert "CANARY" not in page
+    assert "••••3210" in page
+
+
+def test_the_same_file_again_is_pointed_out(desk, manager, url):
+    content = lines(["氏名", "グループ"], ["二重 太郎", group_of(desk)])
+    first = checked(desk, manager, url, content)
+    manager.post(f"{first}start/")
+    run(desk, first)
+    assert "This very file was imported" in text(manager.get(checked(desk, manager, url, content)))
+
+
+def test_starting_twice_starts_once(desk, manager, url):
+    there = checked(desk, manager, url, lines(HEADINGS, ["a", "S1", group_of(desk), ""]))
+    manager.post(f"{there}start/")
+    answer = manager.post(f"{there}start/", follow=True)
+    assert "started already" in text(answer)
+    run(desk, there)
+    assert len(desk.place.calls(13)) == 1
+
+
+def test_discarding_deletes_what_was_never_started(desk, manager, url):
+    there = checked(desk, manager, url, lines(HEADINGS, ["a", "S1", group_of(desk), ""]))
+    answer = manager.post(f"{there}discard/", follow=True)
+    assert "Discarded" in text(answer)
+    assert manager.get(there).status_code == 404
+    with inside(desk):
+        assert not Import.objects.exists()
+        assert not ImportRow.objects.exists()
+
+
+def test_stopping_and_going_on(desk, manager, url):
+    there = checked(desk, manager, url, lines(HEADINGS, *[[f"n{n}", f"S{n}", group_of(desk), ""] for n in range(4)]))
+    manager.post(f"{there}start/")
+    manager.post(f"{there}stop/")
+    assert run(desk, there).state == JobState.STOPPED
+    assert "It was stopped by a person" in text(manager.get(there))
+    manager.post(f"{there}continue/")
+    assert run(desk, there).state == JobState.DONE
+
+
+def test_uncertain_rows_are_decided_by_a_person(desk, manager, url):
+    there = checked(
+        desk, manager, url, lines(HEADINGS, ["a", "S1", group_of(desk), ""], ["b", "S2", group_of(desk), ""])
+    )
+    manager.post(f"{there}start/")
+    run(desk, there)
+    with inside(desk):
+        rows = list(ImportRow.objects.order_by("line"))
+        facts = {"at": "2026-11-21T09:41:07+09:00", "readings": 2}
+        ImportRow.objects.update(state=RowState.UNCERTAIN, problems=[["", "unclear", facts]])
+    page = text(manager.get(there))
+    assert "2 rows need a decision" in page
+    assert "2026-11-21 09:41:07" in page
+    assert "1 row decided" in text(manager.post(f"{there}decide/", {"decision": f"yes:{rows[0].pk}"}, follow=True))
+    assert "Nothing was recorded" in text(manager.post(f"{there}decide/", {"decision": "maybe"}, follow=True))
+    manager.post(f"{there}decide/", {"decision": "no:all"})
+    with inside(desk):
+        assert list(ImportRow.objects.order_by("line").values_list("state", flat=True)) == ["succeeded", "failed"]
+
+
+def test_a_list_of_rows_turns_its_pages(desk, manager, url):
+    there = checked(desk, manager, url, lines(HEADINGS, *[[f"n{n}", f"S{n}", group_of(desk), ""] for n in range(60)]))
+    page = manager.get(f"{there}?size=25")
+    following = re.search(r'rel="next" href="([^"]+)"', page.content.decode())[1].replace("&amp;", "&")
+    second = text(manager.get(following))
+    assert "n30" in second
+    assert ">n1<" not in second
+
+
+def test_without_the_permission_every_page_is_refused_with_the_reason(desk, manager, url):
+    there = uploaded(manager, url, "name\na\n")
+    guard = desk.place.client(desk.place.staff("guard"))
+    for address in (url, f"{url}new/", there, f"{there}columns/", f"{there}progress/", f"{there}to-correct.csv"):
+        answer = guard.get(address)
+        assert answer.status_code == 403
+    for act in ("start", "stop", "continue", "retry", "decide", "discard"):
+        assert guard.post(f"{there}{act}/").status_code == 403
+
+
+def test_another_tenants_import_answers_like_a_missing_one(desk, manager, url, make):
+    there = uploaded(manager, url, "name\na\n")
+    other = make()
+    stranger = other.client()
+    foreign = there.replace(desk.place.tenant.slug, other.tenant.slug)
+    assert stranger.get(there).status_code == 404
+    assert stranger.get(foreign).status_code == 404
+    for act in ("start", "stop", "continue", "retry", "decide", "discard", "columns"):
+        assert stranger.post(f"{foreign}{act}/").status_code == 404
+
+
+def test_the_tick_finds_what_nobody_rang_for(desk, manager, url, monkeypatch):
+    there = uploaded(manager, url, "name\na\n")
+    manager.post(f"{there}columns/", form_of(manager.get(there)))
+    rung = []
+    monkeypatch.setattr(bell, "ring", lambda jobs: rung.extend(jobs))
+    assert bell.tick() == 1
+    assert rung == [(desk.place.tenant.pk, job_at(desk, there).pk, JobState.MAPPED)]
+
+
+def test_pages_ask_the_database_little_however_many_rows_there_are(desk, manager, url, django_assert_max_num_queries):
+    there = checked(desk, manager, url, lines(HEADINGS, *[[f"n{n}", f"S{n}", group_of(desk), ""] for n in range(60)]))
+    with django_assert_max_num_queries(40):
+        manager.get(there)

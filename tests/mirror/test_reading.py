@@ -1,0 +1,234 @@
+"""Single reads: shared, kept, and truthful about what is gone; and the trickle that lives on them."""
+
+import threading
+import time
+from typing import Any
+
+import pytest
+from django.db import connection as database
+from django.db import connections
+
+from accessapi.errors import NotFound, ServerFault
+from portal.budget.ledger import BudgetExhausted
+from portal.budget.priorities import Priority
+from portal.mirror import freshness, own, reading
+from portal.mirror.kinds import Kind
+from portal.mirror.models import Group, KeyBox, Member, PassController, SharedReading
+from tenants.scope import tenant_scope
+from tests.mirror.conftest import Customer, MakeCustomer
+from tests.mirror.service import serving
+
+
+def read(here: Customer, member_id: str) -> Any:
+    with tenant_scope(here.tenant):
+        return reading.read_member(here.connection, member_id, Priority.PEOPLE)
+
+
+def row(here: Customer, member_id: str) -> Member:
+    with tenant_scope(here.tenant):
+        return Member.objects.get(member_id=member_id)
+
+
+@pytest.fixture
+def here(customer: MakeCustomer) -> Customer:
+    made = customer(members=3)
+    made.sync()
+    return made
+
+
+@pytest.fixture
+def member_id(here: Customer) -> str:
+    with tenant_scope(here.tenant):
+        return str(Member.objects.order_by("pk").values_list("member_id", flat=True)[0])
+
+
+def test_a_single_read_tells_permissions_and_keeps_the_list_unchanged(here: Customer, member_id: str) -> None:
+    before = row(here, member_id)
+    assert (before.rights, before.rights_read_at) == (None, None)
+    resource = read(here, member_id)
+    after = row(here, member_id)
+    assert after.rights is not None
+    assert after.rights["devices_pass"] == resource.devices_pass
+    assert after.rights_read_at is not None
+    assert bytes(after.digest) == bytes(before.digest), "the next list has nothing to tell"
+    here.sync()
+    assert row(here, member_id).rights == after.rights
+
+
+def test_a_member_that_the_service_does_not_know_is_marked_gone(here: Customer, member_id: str) -> None:
+    here.api("DELETE", f"/v1/members/{member_id}")
+    with pytest.raises(NotFound):
+        read(here, member_id)
+    assert row(here, member_id).gone_at is not None
+    assert here.state(Kind.MEMBERS).total == 2
+    here.sync()
+    with tenant_scope(here.tenant):
+        assert not Member.objects.filter(member_id=member_id).exists()
+
+
+def test_what_was_written_is_shown_before_any_reading(here: Customer, member_id: str) -> None:
+    with tenant_scope(here.tenant):
+        own.group_written(here.tenant, "g-new", "新しい部署")
+        own.member_written(
+            here.tenant,
+            member_id,
+            {"membergroup_id": "g-new", "card_data": "NEWCARD", "qrcode": None, "use_date_end": None},
+        )
+        own.group_written(here.tenant, "g-new", "旧部署")
+    changed = row(here, member_id)
+    assert (changed.membergroup_name, changed.card_data, changed.has_card) == ("旧部署", "NEWCARD", True)
+    assert (changed.qrcode, changed.has_qr, changed.use_date_end) == (None, False, None)
+    assert changed.rights is None, "an update does not tell the permissions it left alone"
+
+
+def test_a_created_member_has_the_permissions_that_the_service_gives(here: Customer) -> None:
+    given = {"default_mode": "allow_all"}
+    with tenant_scope(here.tenant):
+        own.member_written(here.tenant, "new", {"member_name": "New", "devices_pass": given}, created=True)
+    rights = row(here, "new").rights
+    assert rights is not None
+    assert (rights["devices_pass"], rights["keys_pass"]) == (given, {"default_mode": "deny_all"})
+    assert here.state(Kind.MEMBERS).total == 4
+
+
+def test_a_thousand_written_members_cost_a_handful_of_queries(
+    here: Customer, django_assert_max_num_queries: Any
+) -> None:
+    bodies = [(f"b{n}", {"member_name": f"B {n}", "membergroup_id": "g"}) for n in range(1000)]
+    with tenant_scope(here.tenant), django_assert_max_num_queries(14):
+        own.members_written(here.tenant, bodies, created=True)
+    assert here.state(Kind.MEMBERS).total == 1003
+
+
+def test_a_read_that_was_asked_before_our_write_does_not_undo_it(here: Customer, member_id: str) -> None:
+    with tenant_scope(here.tenant):
+        asked = own.clock.now()
+        own.member_written(here.tenant, member_id, {"member_name": "Ours"})
+        own.member_read(here.tenant, {"member_id": member_id, "member_name": "Before"}, asked)
+    assert row(here, member_id).member_name == "Ours"
+
+
+def test_the_status_of_a_door_and_a_key_box_is_kept_verbatim(here: Customer) -> None:
+    with tenant_scope(here.tenant):
+        door, box = PassController.objects.first(), KeyBox.objects.first()
+        assert door is not None
+        assert box is not None
+        assert (door.status, door.status_as_of, door.lock, door.errors) == ({}, None, "", [])
+        answer = reading.door_status(here.connection, door.device_id, Priority.PEOPLE)
+        reading.key_box_status(here.connection, box.key_device_id, Priority.PEOPLE)
+        door.refresh_from_db()
+        box.refresh_from_db()
+    assert answer.door_status is not None
+    assert (door.lock, door.power_status) == (answer.door_status.lock, answer.power_status)
+    assert door.status_as_of is not None
+    assert box.status_as_of is not None
+    here.sync()
+    with tenant_scope(here.tenant):
+        assert PassController.objects.get(pk=door.pk).status == door.status
+
+
+def test_a_status_with_unknown_values_is_shown_as_it_came(customer: MakeCustomer) -> None:
+    odd = {"door_status": {"door": "ajar", "lock": 7, "errors": "smoke"}, "power_status": None, "mood": "good"}
+    with serving(lambda path, query: (200, odd)) as service:
+        here = customer(base_url=service.url)
+        with tenant_scope(here.tenant):
+            PassController.objects.create(device_id="d")
+            reading.door_status(here.connection, "d", Priority.PEOPLE)
+            door = PassController.objects.get()
+    assert door.status == odd
+    assert (door.door, door.lock, door.errors, door.power_status) == ("ajar", "7", ["smoke"], "")
+
+
+def test_the_trickle_fills_permissions_in_and_leaves_calls_to_the_lists(customer: MakeCustomer) -> None:
+    here = customer(members=12)
+    here.sync()
+    here.due_now(Kind.RIGHTS)
+    here.work()
+    known = freshness.of(here.tenant)
+    assert (known.rights_known, known.rights_total, known.rights_complete) == (10, 12, False)
+    here.due_now(Kind.RIGHTS)
+    here.work()
+    assert freshness.of(here.tenant).rights_complete
+    assert here.calls(5) == 12
+    here.due_now(Kind.RIGHTS)
+    here.work()
+    assert here.calls(5) == 12, "what was read a moment ago is not read again"
+
+
+def test_the_trickle_stops_before_the_lists_share(customer: MakeCustomer) -> None:
+    here = customer(members=30)
+    here.tenant.environment.overrides = "[limits]\ngeneral = 40"
+    here.tenant.environment.save()
+    here.sync()
+    for _ in range(4):
+        here.due_now(Kind.RIGHTS)
+        here.work()
+    assert here.calls(5) == 2, (
+        "a quarter of 40 is for sync, seven tenths of that before the trickle stops, 5 went to lists"
+    )
+
+
+def test_without_calls_a_read_says_when_to_come_back(here: Customer, member_id: str) -> None:
+    here.tenant.environment.overrides = "[limits]\ngeneral = 5"
+    here.connection.tenant.environment.overrides = "[limits]\ngeneral = 5"
+    with pytest.raises(BudgetExhausted) as refused:
+        read(here, member_id)
+    assert refused.value.retry_at is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_people_who_ask_the_same_thing_share_one_call(transactional_db: None, customer: MakeCustomer) -> None:
+    def slow(path: str, query: dict[str, str]) -> tuple[int, Any]:
+        time.sleep(0.4)
+        return 200, {"member_id": "m1", "member_name": "Shared", "qrcode": {"data": "SHAREDQR"}}
+
+    with serving(slow) as service:
+        here = customer(base_url=service.url)
+        answers = _together(6, lambda: read(here, "m1"))
+        assert len(service.asked) == 1
+        assert [answer.qrcode.data for answer in answers] == ["SHAREDQR"] * 6
+        read(here, "m1")
+        assert len(service.asked) == 2
+    with tenant_scope(here.tenant), database.cursor() as cursor:
+        assert SharedReading.objects.count() == 1
+        cursor.execute("SELECT string_agg(t::text, '') FROM mirror_sharedreading t")
+        assert b"SHAREDQR".hex() not in cursor.fetchone()[0]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_failed_call_is_nobody_elses_answer(transactional_db: None, customer: MakeCustomer) -> None:
+    def failing_first(path: str, query: dict[str, str]) -> tuple[int, Any]:
+        time.sleep(0.2)
+        return (500, {}) if len(service.asked) == 1 else (200, {"member_id": "m1", "member_name": "Second"})
+
+    with serving(failing_first) as service:
+        here = customer(base_url=service.url)
+        answers = _together(2, lambda: read(here, "m1"))
+    assert sorted(type(answer).__name__ for answer in answers) == ["Member", ServerFault.__name__]
+
+
+def _together(many: int, call: Any) -> list[Any]:
+    found: list[Any] = []
+
+    def run() -> None:
+        try:
+            found.append(call())
+        except Exception as error:
+            found.append(error)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=run) for _ in range(many)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return found
+
+
+def test_a_group_created_here_is_listed_at_once(here: Customer) -> None:
+    with tenant_scope(here.tenant):
+        many = Group.objects.count()
+        own.group_written(here.tenant, "g-new", "New")
+        assert Group.objects.count() == many + 1
+    assert here.state(Kind.GROUPS).total == many + 1

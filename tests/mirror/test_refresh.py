@@ -1,0 +1,72 @@
+"""Asking for newer data from the footer of a page."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from portal.mirror import frame, schedule
+from portal.mirror.kinds import Kind
+from portal.mirror.models import MirrorState
+from tenants.models import Staff, User
+from tenants.scope import tenant_scope
+from tests.mirror.conftest import Customer, MakeCustomer
+
+
+@pytest.fixture
+def here(customer: MakeCustomer, monkeypatch: pytest.MonkeyPatch) -> Customer:
+    made = customer(members=2)
+    monkeypatch.setattr(schedule, "_ring", lambda tenant_ids: None)
+    made.sync()
+    with tenant_scope(made.tenant):
+        MirrorState.objects.update(as_of=timezone.now() - timedelta(minutes=1))
+    return made
+
+
+@pytest.fixture
+def guard(here: Customer, client: Client) -> Client:
+    user = User.objects.create_user(email="guard@example.test", password="a long password")
+    with tenant_scope(here.tenant):
+        Staff.objects.create(user=user, tenant=here.tenant, role="guard")
+    client.force_login(user)
+    return client
+
+
+def test_staff_ask_for_newer_data_and_come_back_to_their_page(here: Customer, guard: Client) -> None:
+    page = f"/t/{here.tenant.slug}/devices/?q=a"
+    answer = guard.post(f"/t/{here.tenant.slug}/mirror/refresh/members/", {"next": page})
+    assert (answer.status_code, answer["Location"]) == (302, page)
+    state = here.state(Kind.MEMBERS)
+    assert state.due_at is not None
+    assert state.due_at <= timezone.now()
+
+
+@pytest.mark.parametrize("back", ["https://elsewhere.test/", "//elsewhere.test/", "/t/another/members/", ""])
+def test_nobody_is_sent_elsewhere(here: Customer, guard: Client, back: str) -> None:
+    answer = guard.post(f"/t/{here.tenant.slug}/mirror/refresh/members/", {"next": back})
+    assert answer["Location"] == f"/t/{here.tenant.slug}/"
+
+
+@pytest.mark.parametrize("kind", ["rights", "nothing"])
+def test_what_cannot_be_asked_for_is_not_found(here: Customer, guard: Client, kind: str) -> None:
+    assert guard.post(f"/t/{here.tenant.slug}/mirror/refresh/{kind}/").status_code == 404
+
+
+def test_looking_asks_for_nothing(here: Customer, guard: Client) -> None:
+    assert guard.get(f"/t/{here.tenant.slug}/mirror/refresh/members/").status_code == 405
+
+
+def test_strangers_are_answered_as_if_there_were_no_tenant(here: Customer, client: Client) -> None:
+    client.force_login(User.objects.create_user(email="stranger@example.test", password="a long password"))
+    assert client.post(f"/t/{here.tenant.slug}/mirror/refresh/members/").status_code == 404
+
+
+def test_the_footer_tells_how_fresh_the_page_is(here: Customer, rf: object) -> None:
+    class Request:
+        tenant = here.tenant
+        resolver_match = None
+
+    told = frame.facts(Request())  # type: ignore[arg-type]
+    assert told["as_of"] == here.state(Kind.MEMBERS).as_of
+    assert told["refresh_url"] == f"/t/{here.tenant.slug}/mirror/refresh/members/"

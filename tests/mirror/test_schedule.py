@@ -1,0 +1,113 @@
+"""When things are read, who may ask for more, and what pages say about it."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from portal.celery import app
+from portal.mirror import freshness, runs, schedule
+from portal.mirror.kinds import SYNCED, Kind
+from portal.mirror.models import MirrorState
+from tenants.models import Connection, ServiceEnvironment, Tenant
+from tenants.scope import across_tenants, tenant_scope
+from tenants.signals import connected
+from tests.mirror.conftest import Customer, MakeCustomer
+
+
+@pytest.fixture
+def rung(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Tenants whose bell was rung."""
+    bells: list[int] = []
+    monkeypatch.setattr(schedule, "_ring", bells.extend)
+    return bells
+
+
+def test_connecting_a_tenant_reads_everything(
+    customer: MakeCustomer, rung: list[int], django_capture_on_commit_callbacks: Any
+) -> None:
+    here = customer(members=3)
+    assert freshness.first_sync_done_everywhere() is False
+    with tenant_scope(here.tenant), django_capture_on_commit_callbacks(execute=True):
+        connected.send(sender=None, connection=here.connection, first=True)
+    assert rung == [here.tenant.pk]
+    here.work()
+    assert freshness.first_sync_done_everywhere() is True
+    known = freshness.of(here.tenant)
+    assert all(known[kind].as_of for kind in SYNCED)
+    assert known[Kind.MEMBERS].total == 3
+    assert known[Kind.MEMBERS].next_at is not None
+
+
+def test_the_tick_rings_once_for_what_is_due_and_again_when_nobody_came(
+    customer: MakeCustomer, rung: list[int]
+) -> None:
+    here = customer()
+    here.sync()
+    rung.clear()
+    assert schedule.tick() == 0
+    here.due_now(Kind.AREAS)
+    assert [schedule.tick(), schedule.tick()] == [1, 0]
+    with tenant_scope(here.tenant):
+        MirrorState.objects.update(rung_at=timezone.now() - timedelta(minutes=2))
+    assert schedule.tick() == 1
+    assert rung == [here.tenant.pk] * 2
+
+
+def test_a_tenant_without_connection_is_left_alone(customer: MakeCustomer, rung: list[int]) -> None:
+    here = customer(members=1)
+    with tenant_scope(here.tenant):
+        Connection.objects.update(state="revoked")
+    here.sync()
+    assert schedule.tick() == 0
+    assert here.calls(3) == 0
+
+
+def test_asking_again_at_once_is_asking_once(customer: MakeCustomer, rung: list[int]) -> None:
+    here = customer()
+    here.sync()
+    assert schedule.ask(here.tenant, Kind.MEMBERS, by=None) is False
+    with tenant_scope(here.tenant):
+        MirrorState.objects.update(as_of=timezone.now() - timedelta(minutes=1))
+    assert schedule.ask(here.tenant, Kind.MEMBERS, by=None) is True
+    assert here.state(Kind.MEMBERS).due_at <= timezone.now()
+
+
+def test_progress_of_a_long_reading_is_told(customer: MakeCustomer, monkeypatch: pytest.MonkeyPatch) -> None:
+    here: Customer = customer(members=1500)
+    monkeypatch.setattr(runs, "SLICE_SECONDS", -1)
+    here.sync()
+    running = freshness.of(here.tenant)[Kind.MEMBERS].running
+    assert running is not None
+    assert (running.done, running.expected, running.percent) == (1000, 1500, 66)
+
+
+def test_an_error_is_told_in_words(customer: MakeCustomer) -> None:
+    here = customer()
+    with tenant_scope(here.tenant):
+        here.connection.access_token = "nobody-knows-this"
+        here.connection.save()
+    here.sync()
+    told = freshness.of(here.tenant)[Kind.GROUPS]
+    assert (told.error, told.as_of) == ("token_refused", None)
+    assert "Reconnect" in told.sentence
+
+
+def test_a_thousand_due_tenants_are_rung_with_a_handful_of_queries(
+    db: None, django_assert_max_num_queries: Any
+) -> None:
+    environment = ServiceEnvironment.objects.create(name="e", base_url="http://127.0.0.1:1", client_secret="s")
+    tenants = Tenant.objects.bulk_create(
+        Tenant(slug=f"t{number}", name="T", colour="blue", environment=environment) for number in range(1000)
+    )
+    with across_tenants("the test makes rows for many tenants"):
+        Connection.objects_across_tenants.bulk_create(Connection(tenant=each, state="connected") for each in tenants)
+        MirrorState.objects_across_tenants.bulk_create(
+            MirrorState(tenant=each, kind=kind, due_at=timezone.now()) for each in tenants for kind in SYNCED
+        )
+    with django_assert_max_num_queries(3):
+        assert schedule.tick() == 1000
+    with app.connection_for_write() as broker:
+        assert broker.default_channel.client.llen("sync") == 1000
+        broker.default_channel.client.delete("sync")

@@ -1,0 +1,188 @@
+"""Finding members: what people type, whose rows come back, and how PostgreSQL looks for them."""
+
+from collections.abc import Iterable
+
+import pytest
+from django.db import connection as database
+from django.db.models import QuerySet
+
+from portal.mirror import own, queries, search
+from portal.mirror.models import Member, MemberSearch
+from tenants.scope import tenant_scope
+from tests.mirror.conftest import Customer, MakeCustomer
+
+PEOPLE = {
+    "m1": {"member_name": "山田 太郎", "member_code": "E000123"},
+    "m2": {"member_name": "ヤマダ　ハナコ", "member_code": "E000200"},
+    "m3": {"member_name": "髙橋 一郎", "member_code": "Ｘ－９９"},
+    "m4": {"member_name": "Alice Johnson", "member_code": "A1", "card_data": "04A1B2C3"},
+    "m5": {"member_name": "田山 次郎"},
+}
+
+
+@pytest.fixture
+def here(customer: MakeCustomer) -> Customer:
+    made = customer()
+    with tenant_scope(made.tenant):
+        own.members_written(made.tenant, PEOPLE.items(), created=True)
+    return made
+
+
+def ids(rows: QuerySet[Member]) -> str:
+    return " ".join(sorted(row.member_id for row in rows))
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("山田", "m1"),
+        ("山", "m1 m5"),
+        ("やまだ", "m2"),
+        ("ﾔﾏﾀﾞ", "m2"),
+        ("ハナ", "m2"),
+        ("山田太郎", "m1"),
+        ("太郎 山田", "m1"),
+        ("高橋", "m3"),
+        ("ALICE", "m4"),
+        ("ａｌｉｃｅ j", "m4"),
+        ("E0001", "m1"),
+        ("e", "m1 m2 m4"),
+        ("e0", "m1 m2"),
+        ("x-99", "m3"),
+        ("00", ""),
+        ("123", "m1"),
+        ("田太", "m1"),
+        ("太田", ""),
+        ("%", ""),
+        ("04A1B2C3", ""),
+        ("   ", "m1 m2 m3 m4 m5"),
+        ("山" * 300, ""),
+    ],
+)
+def test_what_people_type_finds_whom_they_mean(here: Customer, typed: str, found: str) -> None:
+    with tenant_scope(here.tenant):
+        assert ids(search.members(queries.members(), typed)) == found
+
+
+def test_a_whole_card_number_finds_its_holder_for_those_who_may_see_it(here: Customer) -> None:
+    with tenant_scope(here.tenant):
+        assert ids(search.members(queries.members(), "04a1b2c3", reveal=True)) == "m4"
+        assert ids(search.members(queries.members(), "04a1b2c", reveal=True)) == ""
+
+
+def test_a_renamed_member_is_found_by_the_new_name_only(here: Customer) -> None:
+    with tenant_scope(here.tenant):
+        own.member_written(here.tenant, "m1", {"member_name": "鈴木 太郎"})
+        assert ids(search.members(queries.members(), "山田")) == ""
+        assert ids(search.members(queries.members(), "鈴木")) == "m1"
+
+
+def test_another_tenants_members_are_not_found(here: Customer, customer: MakeCustomer) -> None:
+    other = customer(name="Other")
+    with tenant_scope(other.tenant):
+        own.member_written(other.tenant, "x1", {"member_name": "山田 太郎"}, created=True)
+        assert ids(search.members(queries.members(), "山田")) == "x1"
+    with tenant_scope(here.tenant):
+        mine = set(MemberSearch.objects.get(member__member_id="m1").pieces)
+    with tenant_scope(other.tenant):
+        theirs = set(MemberSearch.objects.get(member__member_id="x1").pieces)
+    assert not mine & theirs
+
+
+def test_without_a_tenant_the_database_itself_shows_no_member(here: Customer) -> None:
+    with database.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM mirror_member")
+        assert cursor.fetchone()[0] == 0
+
+
+def test_the_search_table_holds_numbers_only(here: Customer) -> None:
+    columns = {field.name: field.get_internal_type() for field in MemberSearch._meta.concrete_fields}
+    assert columns == {"member": "OneToOneField", "tenant": "ForeignKey", "pieces": "ArrayField"}
+
+
+def test_filters_mean_what_they_say(here: Customer) -> None:
+    with tenant_scope(here.tenant):
+        own.members_written(
+            here.tenant,
+            [
+                ("m1", {"use_date_end": "2020-01-01T00:00:00+09:00", "membergroup_id": "g1"}),
+                ("m2", {"use_date_start": "2990-01-01T00:00:00+09:00", "qrcode": {"data": "q"}}),
+                ("m3", {"use_date_end": "2990-01-01T00:00:00+09:00", "face_data": True}),
+            ],
+        )
+        rows = queries.members()
+        assert ids(queries.with_validity(rows, ["expired"])) == "m1"
+        assert ids(queries.with_validity(rows, ["future"])) == "m2"
+        assert ids(queries.with_validity(rows, ["valid"])) == "m3 m4 m5"
+        assert ids(queries.with_validity(rows, ["never", "expired"])) == "m1 m2 m4 m5"
+        assert ids(queries.with_credentials(rows, ["card"])) == "m4"
+        assert ids(queries.with_credentials(rows, ["qr", "face"])) == "m2 m3"
+        assert ids(queries.with_credentials(rows, ["none"])) == "m1 m5"
+        assert ids(queries.in_groups(rows, ["g1"])) == "m1"
+        own.member_deleted(here.tenant, "m1")
+        assert ids(queries.gone_members()) == "m1"
+        assert ids(queries.members()) == "m2 m3 m4 m5"
+
+
+def plan(rows: QuerySet[Member]) -> str:
+    return rows.explain()
+
+
+@pytest.fixture
+def crowd(here: Customer, customer: MakeCustomer) -> Customer:
+    """100,000 members of one tenant, and 20,000 of another, made in the database itself."""
+    _fill(here.tenant.pk, 100_000)
+    _fill(customer(name="Other").tenant.pk, 20_000)
+    with database.cursor() as cursor:
+        cursor.execute("SELECT gin_clean_pending_list('mirror_membersearch_pieces')")
+        cursor.execute("ANALYZE mirror_member, mirror_membersearch")
+    return here
+
+
+def _fill(tenant_id: int, many: int) -> None:
+    with tenant_scope(tenant_id), database.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO mirror_member (tenant_id, member_id, member_name, member_code, membergroup_id, membergroup_name,
+                name_key, code_key, group_key, has_card, has_qr, has_face, use_end_key, account_type, extra)
+            SELECT %s, 'n' || n, 'N' || n, 'C' || n, 'g' || n %% 50, 'G', md5(n::text), 'c' || n, 'g', true,
+                n %% 9 = 0, n %% 99 = 0, 1700000000 + n * 1000, '', '{}'
+            FROM generate_series(1, %s) n
+            """,
+            [tenant_id, many],
+        )
+        cursor.execute(
+            """
+            INSERT INTO mirror_membersearch (member_id, tenant_id, pieces)
+            SELECT id, tenant_id, ARRAY(SELECT (hashtext(member_id || k) %% 4000)::int FROM generate_series(1, 12) k)
+            FROM mirror_member WHERE tenant_id = %s AND member_id LIKE 'n%%'
+            """,
+            [tenant_id],
+        )
+
+
+def test_the_database_uses_its_indexes_under_row_security(crowd: Customer) -> None:
+    with database.cursor() as cursor:
+        cursor.execute("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
+        assert cursor.fetchone()[0] is False, "a superuser's plans prove nothing"
+    with tenant_scope(crowd.tenant):
+        for typed in ("山田", "ヤマダ", "E000123", "e0"):
+            found = plan(search.members(queries.members(), typed).order_by("name_key", "pk")[:51])
+            assert "mirror_membersearch_pieces" in found, found
+            assert "Seq Scan on mirror_membersearch" not in found, found
+        for column in queries.SORTS:
+            for sign in ("", "-"):
+                page = queries.members().order_by(f"{sign}{column}", f"{sign}pk")[:51]
+                assert "Sort" not in plan(page), (column, plan(page))
+        for narrowed in narrow():
+            page = plan(narrowed.order_by("name_key", "pk")[:51])
+            assert "Seq Scan" not in page, page
+
+
+def narrow() -> Iterable[QuerySet[Member]]:
+    rows = queries.members()
+    yield queries.in_groups(rows, ["g7"])
+    for value in queries.Credential:
+        yield queries.with_credentials(rows, [value])
+    for value in queries.Validity:
+        yield queries.with_validity(rows, [value])

@@ -1,0 +1,159 @@
+"""Bad input: never a 500, and never a call to the service that breaks its limits."""
+
+import random
+from collections import Counter
+from collections.abc import Callable
+
+import httpx2
+import pytest
+
+from accessapi import limits
+from tests.support import proxy as faults
+from tests.support.browser import Browser, gist
+from tests.support.crawl import Address, addresses_of_tenants
+from tests.support.house import House
+from tests.support.stage import PASSWORD, Customer, Stage
+
+NASTY = (
+    "", " ", "0", "-1", "1", "99999999999999999999", "1e309", "NaN", "null", "true", "[]", "{}", "%00", "a\x00b",
+    "\ud83d", "' OR 1=1 --", "<script>alert(1)</script>", "../../etc/passwd", "..%2f..%2f", "a" * 41, "あ" * 41,
+    "x" * 70_000, "\u202e", "𠮷" * 20, "2026-13-45T99:99:99", "=cmd|' /C calc'!A0", "\r\nSet-Cookie: x=1", "%E3%81",
+    "e\u0301" * 20, "name", "-name", "unlock", "desc", "+09:00", ";", "|", "\t",
+)  # fmt: skip
+FIELDS = (
+    "q", "sort", "page", "after", "before", "size", "group", "control", "nonce", "elapsed", "member_name", "name",
+    "member_code", "membergroup_id", "membergroup_name", "card_data", "file", "applied", "decision", "format", "fields",
+    "lang", "use_date_start", "use_date_end", "columns", "default_group", "role", "email", "reason", "minutes",
+    "confirm", "state",
+)  # fmt: skip
+METHODS = ("GET", "GET", "GET", "POST", "POST", "PUT", "DELETE", "HEAD", "OPTIONS")
+
+
+def storm(browser: Browser, customer: Customer, count: int, seed: int) -> tuple[Counter[int], list[str]]:
+    """So many generated requests, the same for the same seed; the statuses, and what was answered with a 5xx."""
+    chance = random.Random(seed)
+    # Signing oneself out or the tenant off would leave the rest of the storm outside.
+    addresses = [each for each in addresses_of_tenants() if not each.route.endswith(("revoke/", "reissue/"))]
+    statuses: Counter[int] = Counter()
+    broken: list[str] = []
+    for _ in range(count):
+        address = chance.choice(addresses)
+        method = chance.choice(METHODS)
+        path = _path(chance, customer, address)
+        values = {name: _value(chance) for name in chance.sample(FIELDS, chance.randint(0, 6))}
+        try:
+            try:
+                answer = _send(browser, chance, method, path, values)
+            except httpx2.RemoteProtocolError:  # a connection that was kept and had just ended: on a new one
+                answer = _send(browser, chance, method, path, values)
+        except (httpx2.InvalidURL, httpx2.LocalProtocolError, UnicodeEncodeError):
+            continue  # no browser could send it either
+        statuses[answer.status_code] += 1
+        if answer.status_code >= 500:
+            broken.append(f"{method} {path[:120]} {str(values)[:200]} -> {answer.status_code} {gist(answer, 80)}")
+    return statuses, broken
+
+
+def _path(chance: random.Random, customer: Customer, address: Address) -> str:
+    odd = [value for value in NASTY if value and len(value) < 100 and "\ud83d" not in value]
+    fitting = {"int": ["1", "0", "9" * 18, "9" * 30], "sid": [customer.doors[0], "nobody", *odd]}
+    values = {name: chance.choice(fitting.get(kind, odd)) for kind, name in address.parameters}
+    return address.path(
+        customer.slug, {k: v.replace("\x00", "%00").replace("\r\n", "%0d%0a") for k, v in values.items()}
+    )
+
+
+def _value(chance: random.Random) -> str:
+    return chance.choice(NASTY).encode("utf-8", "replace").decode()
+
+
+def _send(browser: Browser, chance: random.Random, method: str, path: str, values: dict[str, str]) -> httpx2.Response:
+    if method in ("GET", "HEAD", "OPTIONS"):
+        return browser.send(method, path, params={k: v[:3000] for k, v in values.items()})
+    kind = chance.randint(0, 5)
+    if kind == 0:
+        return browser.send(method, path, content=b"\xff\x00not a form", headers={"Content-Type": "application/json"})
+    if kind == 1:
+        return browser.send(method, path, files={"file": ("a\x00b.csv", b"\x00\xff" * 50)}, data=values)
+    return browser.send(method, path, data=values)
+
+
+def refused_as_invalid(customer: Customer) -> int:
+    return sum(call["status"] == 400 for call in customer.calls())
+
+
+def attack(house: House, stage: Stage, count: int) -> tuple[Counter[int], list[str], int]:
+    customer = stage.customer(members=3, behaviour={"limited": False})
+    with Browser(house.url) as browser:
+        browser.sign_in(customer.staff("owner").email, PASSWORD)
+        statuses, broken = storm(browser, customer, count, seed=count)
+    return statuses, broken, refused_as_invalid(customer)
+
+
+def test_generated_requests_break_nothing(house: House, stage: Stage) -> None:
+    statuses, broken, invalid = attack(house, stage, 300)
+    assert not broken, "\n".join(broken)
+    assert invalid == 0
+    assert statuses.total() > 200
+
+
+BOUNDS = {
+    "member_name": (1, limits.MEMBER_NAME_MAX),
+    "member_code": (0, limits.MEMBER_CODE_MAX),
+    "card_data": (0, limits.CARD_DATA_MAX),
+}
+
+
+def at_the_bounds(house: House, stage: Stage) -> tuple[int, int, int]:
+    """Each field at, just below and just past each bound: forms sent, calls refused as invalid, wrong answers."""
+    customer = stage.customer(members=1)
+    groups = house.sandbox.api("GET", "/v1/membergroups", token=customer.service.token).json()["membergroups"]
+    group = groups[0]["membergroup_id"]
+    customer.mirror_groups(groups)
+    sent = wrong = 0
+    with customer.browser("owner") as browser:
+        for name, (least, most) in BOUNDS.items():
+            for letter in ("a", "あ", "𠮷"):
+                for length in {max(least - 1, 0), least, most - 1, most, most + 1}:
+                    form = browser.form(customer.url("members/new/"), having="nonce")
+                    values = form.values | {"member_name": "n", "membergroup_id": group, name: letter * length}
+                    answer = browser.post(form.action, values)
+                    sent += 1
+                    allowed = least <= length <= most
+                    wrong += answer.status_code >= 500 or (allowed and letter == "a" and answer.status_code >= 400)
+    return sent, refused_as_invalid(customer), wrong
+
+
+def test_fields_at_their_bounds(house: House, stage: Stage) -> None:
+    sent, invalid, wrong = at_the_bounds(house, stage)
+    assert sent > 30
+    assert (invalid, wrong) == (0, 0)
+
+
+UPSTREAM = {
+    "not JSON": faults.answer(200, b"<html>"),
+    "a list": faults.answer(200, b"[1, 2]"),
+    "wrong types": faults.answer(200, b'{"members": 7, "member_id": [], "door_status": "x", "areas": {"a": 1}}'),
+    "empty": faults.answer(200),
+    "not UTF-8": faults.answer(200, b'{"a": "\xff"}'),
+    "500": faults.answer(500, b"oops"),
+    "404 HTML": faults.answer(404, b"<html>"),
+}
+
+
+def test_whatever_the_service_answers_pages_stand(house: House, stage: Stage) -> None:
+    customer = stage.customer()
+    pages = ["", f"devices/{customer.doors[0]}/status/", f"devices/{customer.doors[0]}/", "members/", "connection/"]
+    with customer.browser("owner") as browser:
+        for fault in UPSTREAM.values():
+            with stage.proxy.during(".", fault):
+                assert {browser.get(customer.url(page)).status_code for page in pages} == {200}
+
+
+@pytest.mark.soak
+def test_twenty_thousand_requests(house: House, stage: Stage, figure: Callable[..., None]) -> None:
+    statuses, broken, invalid = attack(house, stage, 20_000)
+    figure("bad input", f"{statuses.total()} generated requests: answers of 500", len(broken), "0")
+    figure("bad input", "calls that the service refused as invalid", invalid, "0")
+    print("\n".join(broken[:20]))
+    assert (broken, invalid) == ([], 0)

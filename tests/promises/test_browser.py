@@ -1,0 +1,33 @@
+"""Browser: what every page tells the browser about itself. (That no page breaks its policy, the journeys show.)"""
+
+import re
+
+from tests.support.crawl import crawl
+from tests.support.house import House
+from tests.support.stage import Stage
+
+# What a strict policy would not run anyway, so that nothing may rely on it.
+INLINE = re.compile(
+    r"<script(?![^>]*\bsrc=)(?![^>]*type=\"application/json\")|<style|\son\w+=\"|\sstyle=\"|href=\"javascript:"
+)
+
+
+def test_every_page_is_strict_and_kept_by_nobody(house: House, stage: Stage) -> None:
+    customer = stage.customer(members=2)
+    customer.unlock(rung=False)
+    with customer.browser("owner") as browser:
+        pages = crawl(browser, customer.url(), within=customer.url(), most=60)
+        pages |= {path: browser.get(path) for path in ("/accounts/login/", "/accounts/email/", "/t/nobody/")}
+    assert len(pages) > 10
+    wrong = []
+    for path, page in pages.items():
+        policy = page.headers.get("content-security-policy", "")
+        if "default-src 'none'" not in policy or "unsafe" in policy:
+            wrong.append(f"{path}: policy {policy!r}")
+        if path.startswith("/t/") and "no-store" not in page.headers.get("cache-control", ""):
+            wrong.append(f"{path}: cache {page.headers.get('cache-control')!r}")
+        if page.headers.get("x-content-type-options") != "nosniff":
+            wrong.append(f"{path}: may be sniffed")
+        if "text/html" in page.headers.get("content-type", "") and (found := INLINE.search(page.text)):
+            wrong.append(f"{path}: {page.text[found.start() : found.start() + 80]!r}")
+    assert not wrong, "\n".join(wrong)

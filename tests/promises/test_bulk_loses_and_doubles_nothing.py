@@ -1,0 +1,232 @@
+"""Bulk loses and doubles nothing: every row of an import ends as it ended at the service, with its reason."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from portal.imports import actions
+from portal.imports.models import Import, ImportRow
+from portal.imports.states import JobState, RowState
+from portal.intents.models import Intent
+from portal.intents.record import Asker
+from portal.mirror import schedule
+from portal.mirror.kinds import Kind
+from portal.mirror.models import MirrorState
+from tests.support import proxy as faults
+from tests.support.house import House, until
+from tests.support.proxy import Fault, Gate
+from tests.support.stage import Customer, Stage
+
+BULK = "POST .*/members/bulk/create"
+POLL = "GET .*/v1/requests/"
+ENDS = {RowState.SUCCEEDED, RowState.FAILED, RowState.UNCERTAIN, RowState.STOPPED}
+TAKEN = "CARDTAKEN0000001"
+
+
+def mirrored(customer: Customer) -> None:
+    """Wait for the first sync: a dry run compares with the mirror."""
+    with customer.scope():
+        schedule.start(customer.tenant)
+        until(
+            lambda: (
+                MirrorState.objects.filter(kind=Kind.MEMBERS, as_of__isnull=False).exists()
+                and MirrorState.objects.filter(kind=Kind.GROUPS, as_of__isnull=False).exists()
+            ),
+            60,
+            saying="the first sync",
+        )
+
+
+def spreadsheet(customer: Customer, count: int) -> bytes:
+    """So many new people; every tenth has a card that the service knows already."""
+    found = customer.house.sandbox.api("GET", "/v1/membergroups", token=customer.service.token).json()
+    group = found["membergroups"][0]["membergroup_id"]
+    lines = ["氏名,社員番号,グループ,カード番号"]
+    lines += [f"会員{n},{code(n)},{group},{TAKEN if n % 10 == 0 else ''}" for n in range(count)]
+    return "\n".join(lines).encode()
+
+
+def code(number: int) -> str:
+    return f"BULK{number:05d}"
+
+
+def started(customer: Customer, count: int) -> tuple[Import, Asker]:
+    """An import whose dry run is through and which was started; the refused rows' card is taken first."""
+    group = customer.house.sandbox.api("GET", "/v1/membergroups", token=customer.service.token).json()
+    body = {"member_name": "holder", "membergroup_id": group["membergroups"][0]["membergroup_id"], "card_data": TAKEN}
+    assert customer.house.sandbox.api("POST", "/v1/members", body, token=customer.service.token).status_code == 200
+    by = customer.asker("facility manager")
+    with customer.scope():
+        job = actions.upload(by=by, upload=SimpleUploadedFile("people.csv", spreadsheet(customer, count)))
+        assert actions.choose_columns(by=by, job=job, chosen=job.columns, default_group="")
+        until(lambda: Import.objects.get(pk=job.pk).state != JobState.MAPPED, 60, saying="the dry run")
+        job.refresh_from_db()
+        assert job.state == JobState.CHECKED, job.problem
+        # The mirror knows the holder's card or not, as the sync had it: a refusal here or there is one all the same.
+        assert actions.start(by=by, job=job)
+    return job, by
+
+
+def ended(customer: Customer, job: Import, seconds: float) -> Import:
+    def over() -> bool:
+        with customer.scope():
+            return Import.objects.get(pk=job.pk).state in (JobState.DONE, JobState.STOPPED)
+
+    until(over, seconds, saying=lambda: f"the import ends: {told(customer, job)}", pause=0.25)
+    with customer.scope():
+        job.refresh_from_db()
+    return job
+
+
+def told(customer: Customer, job: Import) -> object:
+    with customer.scope():
+        rows = Counter(ImportRow.objects.filter(job=job).values_list("state", flat=True))
+        return rows, list(Intent.objects.filter(target=f"import:{job.pk}").values_list("state", "reason", "due_at"))
+
+
+def at_the_service(customer: Customer) -> Counter[str]:
+    """How often each imported member exists at the service."""
+    found: Counter[str] = Counter()
+    query = {"limit": 1000}
+    while True:
+        page = customer.house.sandbox.api("GET", "/v1/members", token=customer.service.token, params=query).json()
+        found.update(m["member_code"] for m in page["members"] if m.get("member_code", "").startswith("BULK"))
+        if "last_evaluated_key" not in page:
+            return found
+        query["last_evaluated_key"] = page["last_evaluated_key"]
+
+
+def verdict(customer: Customer, job: Import, count: int) -> dict[str, int]:
+    """What is wrong: rows lost, doubled, without an end, or told otherwise than it is."""
+    there = at_the_service(customer)
+    with customer.scope():
+        rows = list(ImportRow.objects.filter(job=job))
+    shown = {code(n): next(r for r in rows if r.line == n + 2) for n in range(count)}
+    return {
+        "lost rows": count - len(rows),
+        "doubled members": sum(times > 1 for times in there.values()),
+        "rows without an end": sum(row.state not in ENDS and row.action != "refused" for row in rows),
+        "shown as done, not there": sum(
+            row.state == RowState.SUCCEEDED and not there[name] for name, row in shown.items()
+        ),
+        "shown as refused, but there": sum(
+            row.state in (RowState.FAILED, RowState.STOPPED) and bool(there[name]) for name, row in shown.items()
+        ),
+        "refused without a reason": sum(
+            row.state == RowState.FAILED and not (row.code or row.problems) for row in rows
+        ),
+    }
+
+
+CLEAN = dict.fromkeys(("lost rows", "doubled members", "rows without an end", "shown as done, not there",
+                       "shown as refused, but there", "refused without a reason"), 0)  # fmt: skip
+
+
+def run(customer: Customer, count: int, seconds: float = 60) -> tuple[Import, dict[str, int]]:
+    mirrored(customer)
+    job, _ = started(customer, count)
+    ended(customer, job, seconds)
+    return job, verdict(customer, job, count)
+
+
+def test_some_fail_and_each_says_why(house: House, stage: Stage) -> None:
+    customer = stage.customer()
+    _, found = run(customer, 40)
+    assert found == CLEAN
+    assert len(at_the_service(customer)) == 36
+    assert stage.proxy.count(BULK) == 1
+
+
+@pytest.mark.parametrize(("fault", "times"), [(faults.answer(429, x_rate_limit_reset="2"), 1), (faults.answer(413), 1)])
+def test_documented_refusals_are_sent_again_in_time_or_in_parts(
+    house: House, stage: Stage, fault: Fault, times: int
+) -> None:
+    customer = stage.customer()
+    stage.proxy.on(BULK, fault, times=times)
+    _, found = run(customer, 20)
+    assert found == CLEAN
+    assert len(at_the_service(customer)) == 18
+
+
+@pytest.mark.soak
+def test_failed_half_way(house: House, stage: Stage) -> None:
+    customer = stage.customer(behaviour={"bulk_fail_after": 7})
+    _, found = run(customer, 20, 90)
+    assert found == CLEAN
+
+
+# Where the worker that sends or follows is killed.
+STEPS: dict[str, tuple[str, bool]] = {
+    "request on its way": (BULK, False),
+    "request accepted": (BULK, True),
+    "asking for progress": (POLL, False),
+    "progress on its way": (POLL, True),
+}
+
+
+def kill_at(house: House, customer: Customer, name: str, count: int, seconds: float) -> dict[str, int]:
+    """SIGKILL to both workers at that step; everything goes on with new ones."""
+    mirrored(customer)
+    pattern, after = STEPS[name]
+    gate = Gate(after=after)
+    rule = customer.stage.proxy.on(pattern, gate, times=1)
+    job, _ = started(customer, count)
+    rule.wait(30)
+    if after:
+        assert gate.forwarded.wait(15)
+    for worker in (house.urgent, house.steady):
+        worker.kill()
+    gate.open.set()
+    house.mend()
+    with customer.scope():
+        for intent in Intent.objects.filter(target=f"import:{job.pk}"):
+            customer.age(intent)
+    ended(customer, job, seconds)
+    return verdict(customer, job, count)
+
+
+def test_killed_while_following(house: House, stage: Stage) -> None:
+    assert kill_at(house, stage.customer(), "asking for progress", 20, 90) == CLEAN
+
+
+ANSWERS: dict[str, Fault] = {
+    "answer lost": faults.reset_after,
+    "request lost": faults.reset_before,
+    "5xx, applied": faults.answer(502, applied=True),
+    "5xx, not applied": faults.answer(503),
+    "not JSON": faults.answer(200, b"<html>", applied=True),
+    "black hole": faults.swallow,
+}
+
+
+@pytest.mark.soak
+def test_a_thousand_rows_against_everything(house: House, figure: Callable[..., None]) -> None:
+    """1,000 rows: killed at every step, every lost answer, 413, 429, and a request that fails half-way."""
+    promise = "bulk loses, doubles nothing"
+
+    def tell(what: str, found: dict[str, int], customer: Customer, began: float) -> None:
+        there = len(at_the_service(customer))
+        figure(promise, f"{what} ({there} created, {time.monotonic() - began:.0f} s): wrong rows",
+               sum(found.values()), "0")  # fmt: skip
+        assert found == CLEAN
+
+    for name in STEPS:
+        with house.stage() as stage:
+            customer, began = stage.customer(), time.monotonic()
+            tell(f"killed, {name}", kill_at(house, customer, name, 1000, 400), customer, began)
+    for name, fault in ANSWERS.items():
+        with house.stage() as stage:
+            customer, began = stage.customer(), time.monotonic()
+            stage.proxy.on(BULK, fault, times=1)
+            tell(name, run(customer, 1000, 400)[1], customer, began)
+    for name, fault in {"413": faults.answer(413), "429": faults.answer(429, x_rate_limit_reset="5")}.items():
+        with house.stage() as stage:
+            customer, began = stage.customer(), time.monotonic()
+            stage.proxy.on(BULK, fault, times=3)
+            tell(f"{name} three times", run(customer, 1000, 400)[1], customer, began)
+    with house.stage() as stage:
+        customer, began = stage.customer(behaviour={"bulk_fail_after": 333}), time.monotonic()
+        tell("state failed half-way", run(customer, 1000, 400)[1], customer, began)

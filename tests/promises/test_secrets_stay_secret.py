@@ -1,0 +1,176 @@
+"""Secrets stay secret: known values go down thirty paths that fail, and are then looked for everywhere."""
+
+import base64
+import secrets
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from portal.budget.priorities import Priority
+from portal.intents import actions
+from portal.intents.models import Intent
+from portal.intents.nonces import Nonce
+from tenants.connections.actions import set_webhook_secret
+from tenants.connections.reissue import reissue
+from tenants.roles import Permission
+from tests.promises.test_oauth_callback import begin, come_back
+from tests.support import proxy as faults
+from tests.support.crawl import crawl
+from tests.support.house import House, until
+from tests.support.proxy import Exchange, Fault
+from tests.support.stage import PASSWORD, Customer, Stage
+
+
+def echo(status: int) -> Fault:
+    """A service that repeats in its error whatever it was sent, headers and all."""
+
+    def fault(exchange: Exchange) -> None:
+        request = exchange.request
+        said = (request.raw.decode("utf-8", "replace")).replace("\\", "").replace('"', "'").replace("\r\n", " | ")
+        body = f'{{"message": "Error", "error_code": "40002", "error_detail": "{said}"}}'
+        faults.answer(status, body.encode())(exchange)
+
+    return fault
+
+
+FAULTS: dict[str, Fault] = {
+    "reset before": faults.reset_before,
+    "reset after": faults.reset_after,
+    "500": faults.answer(500, b"<h1>Traceback</h1>"),
+    "not JSON": faults.answer(200, b"\xff\xfe<html>"),
+    "echo 400": echo(400),
+    "echo 500": echo(500),
+    "echo 403": echo(403),
+    "echo 409": echo(409),
+    "redirect": faults.answer(302, location="http://127.0.0.1:9/elsewhere"),
+    "cut off": faults.truncate(3),
+}
+
+
+def canary(kind: str) -> str:
+    return f"{kind}{secrets.token_hex(8)}"
+
+
+def ask(customer: Customer, operation: str, target: str, path: dict[str, str], body: object) -> Intent:
+    with customer.scope():
+        return actions.submit(
+            inline=False,
+            by=customer.asker("owner"),
+            permission=Permission.MEMBERS_EDIT,
+            operation=operation,
+            target=target,
+            title=f"{operation} {target}",
+            path=path,
+            body=body,
+            nonce=Nonce(secrets.token_urlsafe(9)),
+            priority=Priority.PEOPLE,
+        )
+
+
+def members(customer: Customer, number: int, known: dict[str, str]) -> tuple[list[Intent], dict[str, str]]:
+    """Create and change members with a card and a QR code that nobody else has."""
+    token = customer.service.token
+    group = customer.house.sandbox.api("GET", "/v1/membergroups", token=token).json()["membergroups"][0]
+    someone = customer.house.sandbox.api("GET", "/v1/members", token=token).json()["members"][number]["member_id"]
+    card, qr = canary("CA")[:16], canary("QR")
+    body = {"card_data": card, "qrcode": {"data": qr}, "member_name": "Somebody"}
+    created = ask(customer, "create_member", "", {}, body | {"membergroup_id": group["membergroup_id"]})
+    changed = ask(customer, "update_member", f"member:{someone}", {"member_id": someone}, body)
+    return [created, changed], known | {f"card {card}": card, f"QR {qr}": qr}
+
+
+def fail_everywhere(house: House, stage: Stage, customer: Customer, only: int) -> tuple[int, dict[str, str]]:
+    """Take every path that carries a secret into every fault; the number of paths, and the canaries by name."""
+    connection = customer.connection()
+    webhook = canary("wh")
+    with customer.scope():
+        set_webhook_secret(access=customer.access("owner"), value=webhook)
+    known = {
+        "access token": connection.access_token or "",
+        "licence key": connection.licence_key or "",
+        "client secret": stage.client.client_secret,
+        "webhook secret": webhook,
+        "password": PASSWORD,
+        "broker's password": house.redis().connection_pool.connection_kwargs["password"],
+    }
+    paths = 0
+    for number, fault in enumerate(list(FAULTS.values())[:only]):
+        with stage.proxy.during(r"/v1/members|/requests", fault):
+            asked, known = members(customer, number, known)
+            asked.append(customer.unlock(customer.doors[number]))
+            paths += 3
+            for intent in asked:
+                row = lambda intent=intent: customer.intent(intent)  # noqa: E731
+                until(lambda: row().attempts > 0 and row().state != "sending", 20)  # noqa: B023
+        with stage.proxy.during("/oauth2/update", fault), customer.scope():
+            reissue(connection=customer.connection(), by=customer.staff("owner"))
+            paths += 1
+        if not customer.connection().is_connected:
+            break
+    return paths + lose_a_grant(stage, known), known
+
+
+def lose_a_grant(stage: Stage, known: dict[str, str]) -> int:
+    """A grant whose exchange is answered by an echo: code, state and client secret are on the way."""
+    other = stage.customer(connected=False)
+    with other.browser("owner") as browser:
+        callback = come_back(other, begin(other, browser))
+        known["authorization code"] = callback.partition("code=")[2].partition("&")[0]
+        with stage.proxy.during("/oauth2/token", echo(400)):
+            assert browser.get(callback).status_code == 400
+        browser.post("/accounts/login/", login="nobody@example.com", password=known["password"])
+    return 2
+
+
+def everywhere(house: House, customer: Customer) -> Iterator[tuple[str, str]]:
+    """Every place in which something could have been left, as text."""
+    yield "logs", house.logs()
+    for table in house.sql("SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"):
+        rows = house.sql(f'SELECT t::text FROM "{table[0]}" t')
+        yield f"table {table[0]}", "\n".join(row[0] for row in rows)
+    with house.redis() as redis:
+        for key in redis.keys("*"):
+            try:
+                value: object = redis.dump(key)
+            except Exception:
+                value = b""
+            yield f"Redis {key!r}", f"{key!r} {value!r}"
+    for mail in (house.folder / "mails").glob("*"):
+        yield "mails", mail.read_text()
+    with customer.browser("owner") as browser:
+        for path, page in crawl(browser, customer.url(), within=customer.url(), most=120).items():
+            yield f"page {path}", page.text
+
+
+def forms_of(value: str) -> list[str]:
+    """As it is, as bytea shows it, and in base64."""
+    raw = value.encode()
+    return [value, raw.hex(), base64.b64encode(raw).decode().rstrip("=")[:-2]]
+
+
+def attack(house: House, stage: Stage, only: int) -> tuple[int, list[str]]:
+    """How many paths failed, and where a canary was found."""
+    customer = stage.customer(members=len(FAULTS), behaviour={"reissue_kills_old": False})
+    paths, known = fail_everywhere(house, stage, customer, only)
+    hits, blotted = [], False
+    for where, text in everywhere(house, customer):
+        blotted |= where == "table intents_intent" and "***" in text and "•••" in text
+        for name, value in known.items():
+            if any(form in text for form in forms_of(value)):
+                hits.append(f"{name} in {where}")
+    assert blotted, "what the service repeated was not even stored: the paths prove nothing"
+    return paths, hits
+
+
+def test_no_canary_is_left_anywhere(house: House, stage: Stage) -> None:
+    paths, hits = attack(house, stage, only=6)
+    assert paths >= 20
+    assert not hits, "\n".join(hits)
+
+
+@pytest.mark.soak
+def test_thirty_paths(house: House, stage: Stage, figure: Callable[..., None]) -> None:
+    paths, hits = attack(house, stage, only=len(FAULTS))
+    figure("secrets stay secret", f"{paths} failing paths: hits in logs, pages, Redis, tables, mails", len(hits), "0")
+    assert paths >= 30
+    assert not hits, "\n".join(hits)

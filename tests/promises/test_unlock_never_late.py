@@ -1,0 +1,188 @@
+"""Unlock never late: what did not leave within 15 seconds of the click does not leave at all."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from portal.intents.models import Intent
+from portal.intents.states import PHYSICAL_SECONDS, State
+from tests.support import proxy as faults
+from tests.support.house import House, until
+from tests.support.stage import Customer, Stage
+
+# How long each outage lasts in the quick tests: the click is taken to lie 12 seconds back, so that 3 are left.
+_LEFT = 3.0
+_OUTAGE = 5.0
+
+Outage = Callable[[House], contextlib.AbstractContextManager[None]]
+
+
+@contextlib.contextmanager
+def no_workers(house: House) -> Iterator[None]:
+    house.urgent.kill()
+    yield
+    house.urgent.start()
+
+
+@contextlib.contextmanager
+def frozen_workers(house: House) -> Iterator[None]:
+    with house.urgent.paused():
+        yield
+
+
+@contextlib.contextmanager
+def no_broker(house: House) -> Iterator[None]:
+    house.kill_broker()
+    yield
+    house.restart_broker()
+
+
+@contextlib.contextmanager
+def frozen_broker(house: House) -> Iterator[None]:
+    with house.paused_broker():
+        yield
+
+
+@contextlib.contextmanager
+def no_service(house: House) -> Iterator[None]:
+    yield
+
+
+OUTAGES: dict[str, Outage] = {
+    "no worker": no_workers,
+    "frozen worker": frozen_workers,
+    "no broker": no_broker,
+    "frozen broker": frozen_broker,
+}
+
+
+def clicked(customer: Customer, left: float = _LEFT, **more: object) -> Intent:
+    """A click that has `left` seconds to leave."""
+    ago = timedelta(seconds=PHYSICAL_SECONDS - left)
+    return customer.unlock(clicked_at=timezone.now() - ago, **more)  # type: ignore[arg-type]
+
+
+def lateness(customer: Customer, clicks: dict[str, datetime]) -> float:
+    """By how many seconds the latest arrival missed its deadline; negative: none did."""
+    worst = -PHYSICAL_SECONDS * 1.0
+    for arrival in customer.arrivals():
+        after = (datetime.fromisoformat(arrival["at"]) - clicks[arrival["device_id"]]).total_seconds()
+        worst = max(worst, after - PHYSICAL_SECONDS)
+    return worst
+
+
+def test_a_click_that_waits_too_long_expires(house: House, stage: Stage) -> None:
+    """Workers are away for longer than the click may wait; so is the broker."""
+    customer = stage.customer()
+    intents = []
+    with house.urgent.paused():
+        intents.append(clicked(customer))
+        with house.paused_broker():
+            time.sleep(_OUTAGE)
+    assert [customer.settled(intent).state for intent in intents] == [State.EXPIRED]
+    assert customer.arrivals() == []
+
+
+def test_a_process_stopped_between_claim_and_writing_does_not_write(house: House, stage: Stage) -> None:
+    customer = stage.customer()
+    with house.still():
+        intent = customer.unlock(clicked_at=timezone.now() - timedelta(seconds=PHYSICAL_SECONDS - 2), rung=False)
+        with stage.proxy.stalled():
+            house.deliver("portal.intents.tasks.send", intent.tenant_id, intent.pk, queue="doors")
+            until(lambda: customer.intent(intent).state == State.SENDING, pause=0.01)
+            house.urgent.pause()
+        time.sleep(2.5)
+        house.urgent.resume()
+        row = customer.settled(intent)
+    assert row.state == State.EXPIRED
+    assert stage.proxy.count("POST .*requests", forwarded=False) == 0
+
+
+def test_the_service_away_is_tried_again_only_until_the_deadline(house: House, stage: Stage) -> None:
+    """Refused connections are surely not applied: tried again, but never past the deadline."""
+    customer = stage.customer()
+    with stage.proxy.down():
+        late = clicked(customer)
+        time.sleep(_LEFT + 1)
+    assert customer.settled(late).state == State.EXPIRED
+    with stage.proxy.down():
+        in_time = customer.unlock(customer.doors[1])
+        until(lambda: customer.intent(in_time).attempts >= 1)
+    assert customer.settled(in_time).state == State.SUCCEEDED
+    assert [each["device_id"] for each in customer.arrivals()] == [customer.doors[1]]
+
+
+def test_what_a_standstill_of_the_network_held_back_does_not_arrive_afterwards(house: House, stage: Stage) -> None:
+    customer = stage.customer()
+    rule = stage.proxy.on("POST .*requests", faults.network_standstill)
+    intent = customer.unlock()
+    row = customer.settled(intent)
+    assert (row.state, row.attempts, rule.met) == (State.UNCERTAIN, 1, 1)
+    time.sleep(0.5)
+    assert customer.arrivals() == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", OUTAGES)
+def test_a_minute_without(house: House, stage: Stage, figure: Callable[..., None], name: str) -> None:
+    """Clicks before and during an outage of a minute, one door each."""
+    customer = stage.customer()
+    asker = customer.asker()
+    clicks: dict[str, datetime] = {}
+    intents: list[Intent] = []
+    with OUTAGES[name](house):
+        for door in customer.doors[:10]:
+            clicks[door] = timezone.now()
+            intents.append(customer.unlock(door, by=asker))
+            time.sleep(6)
+    ends = [customer.settled(intent, 60).state for intent in intents]
+    figure("unlock never late", f"a minute with {name}: seconds past the deadline", f"{lateness(customer, clicks):.1f}",
+           "below 0")  # fmt: skip
+    assert set(ends) <= {State.EXPIRED, State.SUCCEEDED}
+    assert lateness(customer, clicks) < 0
+
+
+@pytest.mark.soak
+def test_a_minute_without_the_database(house: House, stage: Stage, figure: Callable[..., None]) -> None:
+    customer = stage.customer()
+    clicks = {}
+    intents = []
+    asker = customer.asker()
+    for door in customer.doors[:4]:
+        clicks[door] = timezone.now()
+        intents.append(customer.unlock(door, by=asker, rung=False))
+    with house.database_down():
+        time.sleep(60)
+    ends = [customer.settled(intent, 60).state for intent in intents]
+    late = lateness(customer, clicks)
+    figure("unlock never late", "a minute with no database: seconds past the deadline", f"{late:.1f}", "below 0")
+    assert late < 0
+    assert State.QUEUED not in ends
+
+
+@pytest.mark.soak
+def test_a_process_stopped_for_longer_than_the_deadline(
+    house: House, stage: Stage, figure: Callable[..., None]
+) -> None:
+    customer = stage.customer()
+    asker = customer.asker()
+    clicks: dict[str, datetime] = {}
+    intents: list[Intent] = []
+    for door in customer.doors[:2]:
+        clicks[door] = timezone.now()
+        intent = customer.unlock(door, by=asker, rung=False)
+        with stage.proxy.stalled():
+            house.deliver("portal.intents.tasks.send", intent.tenant_id, intent.pk, queue="doors")
+            until(lambda found=intent: customer.intent(found).state == State.SENDING, pause=0.01)
+            house.urgent.pause()
+        time.sleep(17)
+        house.urgent.resume()
+        intents.append(intent)
+    for intent in intents:
+        customer.settled(intent, 60)
+    figure("unlock never late", "SIGSTOP of 17 s between claim and write: arrivals", len(customer.arrivals()), "0")
+    assert customer.arrivals() == []

@@ -1,0 +1,20 @@
+"""A tenant for the tests of the sandbox, on the run's one server."""
+
+import pytest
+
+from tests.support.dwelling import House
+from tests.support.sandbox import Sandbox, SandboxTenant
+
+
+@pytest.fixture
+def tenant(sandbox: Sandbox) -> SandboxTenant:
+    """A tenant with every contract and 25 members."""
+    return sandbox.tenant(members=25)
+
+
+@pytest.fixture
+def house(sandbox: Sandbox) -> House:
+    """A tenant's house with every contract and two members; commands and keys go without waiting."""
+    tenant = sandbox.tenant(members=2)
+    sandbox.settings(tenant.tenant_id, device_seconds=0, door_open_seconds=4, limited=False)
+    return House(sandbox, tenant)

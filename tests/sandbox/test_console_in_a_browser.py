@@ -1,0 +1,77 @@
+"""The console in a real browser: what happens is seen without anybody reloading, and nobody is left out."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests.support.chromium import chromium
+from tests.support.dwelling import House
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(locale="en-GB")
+    yield context.new_page()
+    context.close()
+
+
+def test_the_log_goes_on_by_itself_and_nothing_that_is_typed_is_lost(house: House, page: Page) -> None:
+    wrong: list[str] = []
+    page.on("console", lambda message: wrong.append(message.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    member = house.member(card_data="CARD1")
+    page.goto(f"{house.sandbox.url}/console/t/{house.tenant.tenant_id}/?at={house.door}&who={member}")
+    page.get_by_role("button", name="Card").click()
+    first = house.last()["history_id"]
+    expect(page.locator(f"#log-{first}")).to_contain_text("Entry")
+    page.get_by_text("Type what is shown").click()
+    page.get_by_label("What the device reads").fill("half a ca")
+    house.show("card", "NOBODY")
+    newest = house.last()["history_id"]
+    expect(page.locator("#log li").first).to_have_id(f"log-{newest}")
+    expect(page.locator(f"#log-{newest}")).to_contain_text("nobody has this card")
+    expect(page.get_by_label("What the device reads")).to_have_value("half a ca")
+    expect(page.get_by_label("What the device reads")).to_be_focused()
+    door = page.locator(f"#door-{house.door}")
+    door.focus()
+    house.sandbox.console("doors", tenant_id=house.tenant.tenant_id, device_id=house.door, action="force")
+    expect(door).to_contain_text("Forced open")
+    expect(door).to_be_focused()
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator("#live")).to_contain_text("Paused")
+    assert wrong == []
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
+def test_the_pages_are_open_to_everybody(house: House, browser: Browser, scheme: Any, width: int) -> None:
+    member = house.member(card_data="CARD1", qrcode={"data": "QR1", "one_time_qr": {"enabled": True}})
+    house.sandbox.console("doors", tenant_id=house.tenant.tenant_id, device_id=house.door, action="force")
+    house.show("card", "NOBODY")
+    house.sandbox.fault("status", 3, house.tenant.tenant_id, status=503)
+    place = f"/console/t/{house.tenant.tenant_id}/"
+    context = browser.new_context(
+        locale="ja-JP",
+        color_scheme=scheme,
+        reduced_motion="reduce",
+        viewport={"width": width, "height": 900},
+    )
+    page = context.new_page()
+    paths = ("/console/", "/console/controls/", f"{place}?at={house.door}&who={member}", f"{place}?at={house.box}",
+             f"{place}controls/", "/console/nothing")  # fmt: skip
+    for path in paths:
+        page.goto(house.sandbox.url + path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        found = Axe().run(page)
+        assert found.violations_count == 0, f"{path}: {found.generate_report()}"
+    context.close()

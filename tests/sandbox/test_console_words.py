@@ -1,0 +1,105 @@
+"""The console speaks English and Japanese, each completely."""
+
+import ast
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accessapi.limits import JST
+from accessapi.permissions import AreaPlace, Decision, Rule, decide_place, explain, weekly
+from sandbox.console.pages.words import WORDS, sentences
+from tests.support.sandbox import Sandbox
+
+_HERE = Path(__file__).resolve().parents[2] / "sandbox"
+_ENGLISH, _JAPANESE = WORDS["en"], WORDS["ja"]
+#: Only Japanese needs them: English shows what the service wrote.
+_FROM_ENGLISH = {"sentences", "schedule", "controls"}
+#: Sentences of this shape are the service's.
+_WRITTEN = re.compile(
+    r"(Refused|Allowed|Not known)[:. ].*|Door .*|Key (taken|returned)|The key is (out|in its place)\."
+    r"|Power cut|Connection lost|Entry|Exit"
+)
+
+
+def _flat(words: dict[Any, Any], head: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in words.items():
+        if not head and key in _FROM_ENGLISH:
+            continue
+        yield from _flat(value, f"{head}{key}.") if isinstance(value, dict) else [(f"{head}{key}", value)]
+
+
+def test_both_languages_know_the_same_words_with_the_same_blanks() -> None:
+    english, japanese = dict(_flat(_ENGLISH)), dict(_flat(_JAPANESE))
+    assert english.keys() == japanese.keys()
+    for key, text in english.items():
+        assert text.strip(), key
+        assert japanese[key].strip(), key
+        blanks = re.compile(r"\{(\w+)\}")
+        assert sorted(blanks.findall(text)) == sorted(blanks.findall(japanese[key])), key
+
+
+def test_japanese_is_japanese() -> None:
+    same = {key for key, text in _flat(_JAPANESE) if not re.search(r"[\u3040-\u30ff\u4e00-\u9fff]", text)}
+    assert same == {"lang", "errors.refused", "until"}
+
+
+@pytest.mark.parametrize("template", sorted((_HERE / "console/templates").rglob("*.html")), ids=lambda path: path.name)
+def test_every_word_that_a_page_uses_is_known(template: Path) -> None:
+    for name in re.findall(r"\bwords\.(\w+(?:\.\w+)*)", template.read_text(encoding="utf-8")):
+        known: Any = _ENGLISH
+        for part in name.removesuffix(".items").split("."):
+            assert part in known, name
+            known = known[part]
+
+
+def test_every_setting_and_every_fault_has_its_meaning(sandbox: Sandbox) -> None:
+    names = set(sandbox.look("settings"))
+    shown = sandbox.api("GET", "/console/controls/").text
+    kinds = re.findall(r'<option value="(\w+)"', shown.partition('id="fault-kind"')[2].partition("</select>")[0])
+    for words in (_ENGLISH, _JAPANESE):
+        assert set(words["settings"]) == names
+        assert set(words["fault_kinds"]) == set(kinds)
+    assert set(re.findall(r'id="settings-(\w+)"', shown)) == names - {"clock_offset"}
+
+
+def test_every_sentence_that_the_service_writes_is_known_in_japanese() -> None:
+    written = {explain(Decision(None, rule)) for rule in Rule if rule is not Rule.SCHEDULE}
+    for path in (_HERE / "engine").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and _WRITTEN.fullmatch(node.value):
+                written.add(node.value)
+    assert len(written) > 25
+    assert sorted(text for text in written if text not in _JAPANESE["sentences"]) == []
+
+
+def test_sentences_with_something_in_them_are_put_into_japanese() -> None:
+    office = {"effect": "allow", "schedule": [weekly("09:00:00", "18:00:00", *_WEEKDAYS)]}
+    rights = {"default_mode": "option", "areas_list": [{"area_id": "a", "pass": office}]}
+    decision = decide_place(rights, AreaPlace("a"), datetime(2026, 11, 20, 12, tzinfo=JST))
+    assert sentences.of(explain(decision), _JAPANESE) == "スケジュールにより許可：月〜金、09:00:00〜18:00:00"
+    assert sentences.of(explain(decision), _ENGLISH) == explain(decision)
+    holiday = explain(Decision(False, Rule.NOWHERE, None, "元日"))
+    assert sentences.of(holiday, _JAPANESE) == "拒否：何も許可されていません。 祝休日です（元日）。"
+    remote = sentences.of("Remote cont_unlock failed; 宅配; request r1", _JAPANESE)
+    assert remote == "遠隔操作：連続解錠（失敗）; 宅配; request r1"
+    assert sentences.of("Temporary use; 600 s; signal", _JAPANESE) == "一時利用 600秒; signal"
+    assert sentences.of("Something new", _JAPANESE) == "Something new"
+
+
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday")
+
+
+def test_no_word_is_left_over() -> None:
+    console = _HERE / "console"
+    templates = "".join(path.read_text(encoding="utf-8") for path in console.rglob("*.html"))
+    code = "".join(path.read_text(encoding="utf-8") for path in (console / "pages").glob("*.py"))
+    unused = {
+        word
+        for word in _ENGLISH
+        if not re.search(rf"\bwords\.{word}\b", templates) and not re.search(rf"[\"']{word}[\"']", code)
+    }
+    assert unused <= _FROM_ENGLISH

@@ -1,0 +1,108 @@
+"""Calls made up from the OpenAPI document: every answer is as the document says, and none is a failure."""
+
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import Case
+
+from accessapi.openapi import document
+from accessapi.operations import OPERATIONS, Operation
+from tests.support import attack
+from tests.support.sandbox import Sandbox, SandboxTenant
+
+# Schemathesis warns of what it would like to know: that is no fault of the sandbox.
+pytestmark = pytest.mark.filterwarnings("default")
+
+CHECKS = ",".join(check.__name__ for check in (*attack.CHECKS, attack.negative_data_rejection))
+
+
+@pytest.fixture(scope="module")
+def tenant(sandbox: Sandbox) -> SandboxTenant:
+    """A tenant with every contract that is not limited and quick."""
+    made = sandbox.tenant(members=10, name="From the document")
+    at_once = dict.fromkeys(["bulk_seconds_per_member", "face_seconds", "device_seconds", "video_lag_seconds"], 0)
+    sandbox.settings(made.tenant_id, limited=False, **at_once)
+    return made
+
+
+def test_the_document_is_served_at_the_sandboxs_own_address(sandbox: Sandbox) -> None:
+    answer = sandbox.api("GET", "/openapi.json")
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.json() == document(servers=[sandbox.url])
+    assert sandbox.api("POST", "/openapi.json", {}).json()["error_code"] == "40401"
+
+
+@pytest.mark.parametrize("row", OPERATIONS, ids=lambda row: row.name)
+def test_a_made_up_call_is_answered_as_documented(sandbox: Sandbox, tenant: SandboxTenant, row: Operation) -> None:
+    assault(sandbox, tenant, row, 4)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("row", OPERATIONS, ids=lambda row: row.name)
+def test_any_call_is_answered_as_documented(sandbox: Sandbox, tenant: SandboxTenant, row: Operation) -> None:
+    assault(sandbox, tenant, row, 200)
+
+
+def test_calls_at_once_are_answered_as_documented(sandbox: Sandbox, tenant: SandboxTenant) -> None:
+    at_once(sandbox, tenant, 3)
+
+
+@pytest.mark.soak
+def test_many_calls_at_once_are_answered_as_documented(sandbox: Sandbox, tenant: SandboxTenant) -> None:
+    at_once(sandbox, tenant, 150)
+
+
+@pytest.mark.soak
+def test_schemathesis_finds_nothing(sandbox: Sandbox, tenant: SandboxTenant, tmp_path: Path) -> None:
+    """Its own phases, from the document that is served: examples, coverage of every limit, fuzzing, sequences."""
+    program = shutil.which("schemathesis", path=os.path.dirname(sys.executable))
+    assert program
+    signed = [f"Authorization: Bearer {tenant.token}", f"License-Key: {tenant.licence_key}"]
+    signed.append(f"AUTHORIZATIONS: Bearer {tenant.token}")
+    done = subprocess.run(
+        [program, "run", f"{sandbox.url}/openapi.json", "--checks", CHECKS, "--max-examples", "40", "--no-color",
+         "--suppress-health-check", "all", *(each for header in signed for each in ("-H", header))],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    print(done.stdout[-2000:])
+    assert done.returncode == 0, done.stdout[-20000:]
+
+
+def assault(sandbox: Sandbox, tenant: SandboxTenant, row: Operation, count: int) -> None:
+    """That many calls of one operation, sound and unsound, half of them with identifiers that exist."""
+    known = attack.identifiers(sandbox, tenant)
+
+    @given(st.data())
+    @settings(max_examples=count, suppress_health_check=list(HealthCheck))
+    def answered(data: st.DataObject) -> None:
+        case = data.draw(attack.calls(row, sound=data.draw(st.booleans())))
+        if data.draw(st.booleans()):
+            attack.furnish(case, known)
+        attack.judged(sandbox, tenant, row, case, known)
+
+    answered()
+
+
+def at_once(sandbox: Sandbox, tenant: SandboxTenant, count: int) -> None:
+    """That many times, some calls of any operations at the same moment, on what is there."""
+    known = attack.identifiers(sandbox, tenant)
+    # The first of these ends the token, and the rest would only hear that there is none.
+    rows = [row for row in OPERATIONS if row.name != "revoke_token"]
+    one = st.sampled_from(rows).flatmap(lambda row: st.tuples(st.just(row), attack.calls(row, sound=True)))
+
+    @given(st.lists(one, min_size=8, max_size=16))
+    @settings(max_examples=count, suppress_health_check=list(HealthCheck))
+    def answered(calls: list[tuple[Operation, Case]]) -> None:
+        for _, case in calls:
+            attack.furnish(case, known)
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda each: attack.judged(sandbox, tenant, *each, known), calls))
+
+    answered()

@@ -1,0 +1,98 @@
+"""`make demo` in a checkout of its own: it comes up, continues, and leaves nothing running."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import pytest
+
+from stack.account import forget
+from stack.paths import ROOT
+from stack.processes import free_port
+from stack.visitor import Visitor
+from tests.stack.processes import alive, below, gone
+
+pytestmark = pytest.mark.soak
+
+_PARTS = ("accessapi", "tenants", "portal", "sandbox", "stack", "templates", "static", "locale", "node_modules")
+_FILES = ("manage.py", "package.json", "package-lock.json", ".npmrc")
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("demo")
+    for part in filter(lambda part: (ROOT / part).is_dir(), _PARTS):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in _FILES:
+        shutil.copyfile(ROOT / name, folder / name)
+    yield folder
+    forget(folder / ".demo" / "data")
+
+
+@contextmanager
+def _demo(checkout: Path, port: int, *arguments: str) -> "Iterator[subprocess.Popen[str]]":
+    env = {name: value for name, value in os.environ.items() if name in {"HOME", "PATH", "LANG"}}
+    command = [sys.executable, "-m", "stack", "demo", "--port", str(port), "--sandbox-port", str(free_port())]
+    with subprocess.Popen(
+        [*command, *arguments], cwd=checkout, env=env, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as demo:
+        try:
+            _until_ready(demo, port)
+            yield demo
+        finally:
+            demo.kill()
+            demo.communicate()
+
+
+def _until_ready(demo: "subprocess.Popen[str]", port: int) -> None:
+    until = time.monotonic() + 300
+    while time.monotonic() < until:
+        assert demo.poll() is None, demo.communicate()[0]
+        try:
+            with urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10) as answer:
+                if answer.status == 200:
+                    return
+        except (URLError, OSError):
+            time.sleep(0.2)
+    pytest.fail("the demonstration did not become ready")
+
+
+def _sign_in(checkout: Path, page: str) -> str:
+    said = json.loads((checkout / ".demo" / "demo.json").read_text())
+    owner = next(each for each in said["accounts"] if each["role"] == "owner" and each["tenant"] == said["tenants"][0])
+    with Visitor() as visitor:
+        visitor.open(f"{said['portal']}/accounts/login/?next=/t/{said['tenants'][0]}/{page}")
+        return visitor.send(visitor.form(field="password"), login=owner["email"], password=owner["password"]).text
+
+
+def test_it_comes_up_connected_continues_and_ends_without_a_trace(checkout: Path) -> None:
+    with _demo(checkout, free_port()) as demo:
+        said = json.loads((checkout / ".demo" / "demo.json").read_text())
+        assert len(said["tenants"]) >= 3
+        first = said["tenants"][0]
+        roles = {each["role"] for each in said["accounts"] if each["tenant"] == first}
+        assert roles >= {"owner", "facility manager", "receptionist", "guard", "auditor"}
+        assert {each["role"] for each in said["accounts"] if not each["tenant"]} == {"support", "operator"}
+        assert "2,000" in _sign_in(checkout, "members/")
+        family = below(demo.pid)
+        os.killpg(demo.pid, signal.SIGINT)
+        demo.wait(30)
+        assert not [each for each in family if alive(each)]
+
+    with _demo(checkout, free_port()) as demo:
+        again = json.loads((checkout / ".demo" / "demo.json").read_text())
+        assert again["accounts"] == said["accounts"]
+        assert "2,000" in _sign_in(checkout, "members/")
+        family = below(demo.pid)
+        demo.kill()
+        demo.wait()
+        assert gone(family)

@@ -1,0 +1,111 @@
+"""A signed-in person's browser without a screen: cookies, CSRF and forms, over real HTTP, whatever the status."""
+
+import re
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import urljoin
+
+import httpx2
+
+
+@dataclass
+class Form:
+    """A form of a page, with what it would send as it stands."""
+
+    action: str
+    method: str = "get"
+    values: dict[str, str] = field(default_factory=dict)
+
+
+class _Forms(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[Form] = []
+        self._open: Form | None = None
+        self._select = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self._open = Form(given.get("action", ""), given.get("method", "get").lower())
+            self.found.append(self._open)
+        elif self._open is None:
+            return
+        elif tag == "select":
+            self._select = given.get("name", "")
+        elif tag == "option" and self._select and ("selected" in given or self._select not in self._open.values):
+            self._open.values[self._select] = given.get("value", "")
+        elif tag == "textarea":
+            self._open.values[given.get("name", "")] = ""
+        elif tag == "input" and given.get("name"):
+            kind = given.get("type", "text")
+            if kind not in ("submit", "file") and (kind not in ("checkbox", "radio") or "checked" in given):
+                self._open.values[given["name"]] = given.get("value", "on")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "form":
+            self._open = None
+        elif tag == "select":
+            self._select = ""
+
+
+class Browser:
+    """One session. Answers are returned as they come; nothing is followed unless asked."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.http = httpx2.Client(
+            base_url=url,
+            timeout=60,
+            headers={"Accept-Language": "en", "Referer": url + "/"},
+            limits=httpx2.Limits(max_connections=100),
+        )
+
+    def __enter__(self) -> "Browser":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.http.close()
+
+    def sign_in(self, email: str, password: str) -> "Browser":
+        self.get("/accounts/login/")
+        answer = self.post("/accounts/login/", login=email, password=password)
+        assert answer.status_code == 302, f"signing in as {email}: {answer.status_code} {gist(answer)}"
+        return self
+
+    def get(self, path: str, **options: Any) -> httpx2.Response:
+        return self.http.get(path, **options)
+
+    def post(self, path: str, data: dict[str, Any] | None = None, **values: Any) -> httpx2.Response:
+        """POST a form with a valid CSRF token."""
+        return self.send("POST", path, data=(data or {}) | values)
+
+    def send(self, method: str, path: str, **options: Any) -> httpx2.Response:
+        """Any method, with a valid CSRF token."""
+        headers = {"X-CSRFToken": self.http.cookies.get("csrftoken", "")} | options.pop("headers", {})
+        return self.http.request(method, path, headers=headers, **options)
+
+    def form(self, path: str, action: str = "", *, having: str = "") -> Form:
+        """The form of a page that has this in its address, or this field; its action resolved."""
+        page = self.get(path, follow_redirects=True)
+        assert page.status_code == 200, f"{path}: {page.status_code} {gist(page)}"
+        for form in forms_of(page, self.url):
+            if action in form.action and (not having or having in form.values):
+                return form
+        raise AssertionError(f"{path} has no form with {action or having!r}: {gist(page)}")
+
+
+def forms_of(page: httpx2.Response, url: str) -> list[Form]:
+    """The forms of a page, their actions resolved to paths."""
+    reader = _Forms()
+    reader.feed(page.text)
+    for form in reader.found:
+        form.action = urljoin(str(page.url), form.action).removeprefix(url)
+    return reader.found
+
+
+def gist(page: httpx2.Response, most: int = 400) -> str:
+    """What a page says, without its tags."""
+    text = re.sub(r"(?s)<(script|style|head).*?</\1>|<[^>]+>", " ", page.text)
+    return " ".join(text.split())[:most]

@@ -1,0 +1,70 @@
+"""Walking the site as a person could: every address of the URLconf, every link and form of its pages."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import httpx2
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from tests.support.browser import Browser
+
+_PARAMETER = re.compile(r"<(?:(\w+):)?(\w+)>")
+
+
+@dataclass(frozen=True)
+class Address:
+    """One pattern under /t/<tenant>/: its route, and its parameters besides the tenant as (converter, name)."""
+
+    route: str
+    parameters: tuple[tuple[str, str], ...]
+
+    def path(self, slug: str, values: dict[str, str]) -> str:
+        """`values` by parameter name."""
+        return "/" + _PARAMETER.sub(lambda found: values.get(found[2], slug), self.route)
+
+
+def addresses_of_tenants() -> list[Address]:
+    """Every address under /t/."""
+    found = []
+    for route in _routes(get_resolver(), ""):
+        if route.startswith("t/"):
+            parameters = tuple((kind or "str", name) for kind, name in _PARAMETER.findall(route) if name != "tenant")
+            found.append(Address(route, parameters))
+    return found
+
+
+def _routes(resolver: URLResolver, prefix: str) -> Iterator[str]:
+    for entry in resolver.url_patterns:
+        route = prefix + _plain(str(entry.pattern))
+        if isinstance(entry, URLResolver):
+            yield from _routes(entry, route)
+        elif isinstance(entry, URLPattern):
+            yield route
+
+
+def _plain(pattern: str) -> str:
+    """A regular expression of an address written like the others: its groups as parameters."""
+    named = re.sub(r"\(\?P<(\w+)>(?:[^()]|\([^)]*\))*\)", r"<\1>", pattern)
+    return named.strip("^$").replace("\\", "") if "(?P" in pattern else pattern
+
+
+def crawl(browser: Browser, start: str, *, within: str, most: int = 150) -> dict[str, httpx2.Response]:
+    """Every page that links lead to from `start` and whose path begins with `within`, read once each."""
+    found: dict[str, httpx2.Response] = {}
+    waiting = [start]
+    while waiting and len(found) < most:
+        path = waiting.pop(0)
+        if path in found:
+            continue
+        page = browser.get(path)
+        found[path] = page
+        if "text/html" not in page.headers.get("content-type", ""):
+            continue
+        for link in re.findall(r'(?:href|hx-get|data-href)="([^"#]+)', page.text):
+            link = link.replace("&amp;", "&")
+            target = str(page.url.join(link)).removeprefix(browser.url)
+            # One page of a list, one sort order: further ones show the same kind of thing.
+            if target.startswith(within) and target not in found and target.count("=") <= 1:
+                waiting.append(target)
+    return found

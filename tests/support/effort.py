@@ -1,0 +1,22 @@
+"""How hard to try: `make test` stays under five minutes, `make soak` takes its time."""
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+SOAK = bool(os.environ.get("SOAK"))
+
+
+def examples(thorough: int, *, quick: int = 0) -> int:
+    """How many generated examples to run: all of them in a soak, a fifth (or `quick`) otherwise."""
+    return thorough if SOAK else quick or max(20, thorough // 5)
+
+
+def one_in(share: int, values: Iterable[Any]) -> list[Any]:
+    """For `parametrize`: one in `share` of the values is tried by `make test`, the others by `make soak`."""
+    return [
+        value if not number % share else pytest.param(value, marks=pytest.mark.soak)
+        for number, value in enumerate(values)
+    ]

@@ -1,0 +1,371 @@
+"""The whole house for the promise tests: real web, worker and beat processes, PostgreSQL, Valkey and the sandbox.
+
+Started once per test session on databases of its own, so that a test may kill, stop and starve what it likes. The test
+process looks at the same database (`House.database`). Nothing is ever flushed: every test makes its own tenants, with
+a proxy of its own between them and the sandbox (`House.stage`).
+"""
+
+import contextlib
+import os
+import secrets
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx2
+import psycopg
+import redis
+from celery import Celery
+from django.db import connections
+
+from stack import valkey
+from stack.paths import PYTHON, ROOT
+from stack.processes import free_port, spawn, stop
+from stack.programs import Programs
+from stack.supervisor import Program, tail
+from tests.support.sandbox import Sandbox
+from tests.support.stage import Stage
+
+T = TypeVar("T")
+
+
+def until(
+    what: Callable[[], T], seconds: float = 20.0, *, saying: str | Callable[[], str] = "", pause: float = 0.05
+) -> T:
+    """Poll until `what` is truthy and return it. AssertionError after `seconds`."""
+    end = time.monotonic() + seconds
+    while not (found := what()):
+        if time.monotonic() > end:
+            said = saying() if callable(saying) else saying
+            raise AssertionError(f"not within {seconds:.0f} s: {said or what}")
+        time.sleep(pause)
+    return found
+
+
+def together(work: Callable[[int], T], times: int) -> list[T]:
+    """Run `work(0)` … `work(times - 1)` in as many threads, all let go at one moment."""
+    barrier = threading.Barrier(times)
+
+    def one(number: int) -> T:
+        barrier.wait(30)
+        try:
+            return work(number)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(times) as threads:
+        return list(threads.map(one, range(times)))
+
+
+class Process:
+    """One program of the house with all of its children."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.child: subprocess.Popen[bytes] | None = None
+
+    @property
+    def is_alive(self) -> bool:
+        return self.child is not None and self.child.poll() is None
+
+    def start(self) -> None:
+        if not self.is_alive:
+            self.child = self.program.start()
+
+    def wait(self, seconds: float = 60) -> int:
+        """Until it ends by itself; its code."""
+        assert self.child is not None
+        return self.child.wait(seconds)
+
+    def kill(self) -> None:
+        """SIGKILL to the program and its children, as a power cut would."""
+        self._signal(signal.SIGKILL)
+        if self.child is not None:
+            self.child.wait()
+
+    def pause(self) -> None:
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        self.pause()
+        try:
+            yield
+        finally:
+            self.resume()
+
+    def stop(self) -> None:
+        """At once: nothing of the house is worth waiting for."""
+        if self.child is not None:
+            self.kill()
+            stop(self.child)
+            self.child = None
+
+    def _signal(self, number: int) -> None:
+        if self.child is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.child.pid, number)
+
+    def said(self) -> str:
+        return tail(self.program.log, 40)
+
+
+class House:
+    """`start()` it, or use it as a context manager."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._cleanup = contextlib.ExitStack()
+        self.sandbox = Sandbox(threads=32)
+        self.env: dict[str, str] = {}
+
+    def __enter__(self) -> "House":
+        try:
+            return self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> "House":
+        """Everything but the workers: those start when a test first asks for them."""
+        self.database_url = self._cleanup.enter_context(_own_database())
+        self.env = dict(os.environ) | {
+            "DATABASE_URL": self.database_url,
+            "PORTAL_URL": self.url,
+            "EMAIL_URL": f"folder:{self.folder / 'mails'}",
+        }
+        self.env.pop("PYTEST_CURRENT_TEST", None)
+        self._start_broker()
+        self.env["REDIS_URL"] = self.redis_url
+        migrate = spawn(
+            [PYTHON, "manage.py", "migrate", "--verbosity", "0"],
+            env=self.env,
+            cwd=ROOT,
+            log=self.folder / "migrate.log",
+        )
+        self.sandbox.start()
+        self._cleanup.callback(self.sandbox.stop)
+        assert migrate.wait(120) == 0, tail(self.folder / "migrate.log")
+        programs = self.programs()
+        self.web = self._process(programs.web(self.port))
+        self.urgent = self._process(programs.worker("urgent", "doors,interactive", 2))
+        self.steady = self._process(programs.worker("steady", "bulk,sync", 2))
+        self.beat = self._process(programs.beat(self.folder / "beat"))
+        for process in self.processes:
+            process.start()
+        until(self._answers, 60, saying="the web answers")
+        self.until_heard()
+        return self
+
+    def stop(self) -> None:
+        self._cleanup.close()
+
+    def programs(self, **changed: str) -> Programs:
+        """The programs of the house, with these variables changed."""
+        return Programs(self.env | changed, self.folder)
+
+    @contextlib.contextmanager
+    def python(self, code: str, **changed: str) -> Iterator[Process]:
+        """A process of its own that runs this code inside the site, for the length of the block."""
+        log = self.folder / f"python-{secrets.token_hex(3)}.log"
+        env = self.env | {"DJANGO_SETTINGS_MODULE": "portal.settings"} | changed
+        code = f"import django\ndjango.setup()\n{code}"
+        start = partial(spawn, [PYTHON, "-c", code], env=env, cwd=ROOT, log=log)
+        process = Process(Program("python", start, 0, log))
+        process.start()
+        try:
+            yield process
+        finally:
+            process.stop()
+
+    @property
+    def processes(self) -> list[Process]:
+        return [self.web, self.urgent, self.steady, self.beat]
+
+    @contextlib.contextmanager
+    def still(self) -> Iterator[None]:
+        """Beat stands still, and what it last rang for is through: no sweep finds what a test records from here on."""
+        with self.beat.paused():
+            until(lambda: not self.redis().llen("doors"), saying="the last sweeps were taken")
+            time.sleep(0.3)
+            yield
+
+    @contextlib.contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Nothing happens by itself: no timer, no sync; only what the test asks for."""
+        with self.still(), self.steady.paused():
+            yield
+
+    def mend(self) -> None:
+        """Bring back whatever a test killed, stopped or starved."""
+        if self.broker.poll() is not None:
+            self.restart_broker()
+        with contextlib.suppress(ProcessLookupError):
+            self.broker.send_signal(signal.SIGCONT)
+        dead = [process for process in self.processes if not process.is_alive]
+        for process in self.processes:
+            process.resume()
+            process.start()
+        if self.web in dead:
+            until(self._answers, 60, saying="the web answers")
+        if dead:
+            self.until_heard()
+
+    def until_heard(self) -> None:
+        """Until each queue has a worker that listens."""
+
+        def heard() -> bool:
+            with Celery("ask", broker=self.redis_url, set_as_current=False) as app:
+                queues = app.control.inspect(timeout=0.5).active_queues() or {}
+            names = {queue["name"] for listening in queues.values() for queue in listening}
+            return {"doors", "interactive", "bulk", "sync"} <= names
+
+        until(heard, 60, saying="workers listen")
+
+    # The broker
+
+    def _start_broker(self) -> None:
+        log = self.folder / "valkey.log"
+        self._broker_port, self._broker_password = free_port(), valkey.new_password()
+        self.broker, self.redis_url = valkey.start(
+            self.folder / "valkey", log=log, durable=False, port=self._broker_port, password=self._broker_password
+        )
+        self._cleanup.callback(lambda: stop(self.broker))
+
+    def kill_broker(self) -> None:
+        """kill -9; it keeps no file, so that everything queued is gone."""
+        self.broker.kill()
+        self.broker.wait()
+
+    def restart_broker(self) -> None:
+        self.broker, _ = valkey.start(
+            self.folder / "valkey",
+            log=self.folder / "valkey.log",
+            durable=False,
+            port=self._broker_port,
+            password=self._broker_password,
+        )
+
+    @contextlib.contextmanager
+    def paused_broker(self) -> Iterator[None]:
+        self.broker.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.broker.send_signal(signal.SIGCONT)
+
+    def redis(self) -> redis.Redis:
+        return redis.Redis.from_url(self.redis_url)
+
+    def deliver(self, task: str, *given: Any, queue: str, times: int = 1) -> None:
+        """Send that many messages for one task, as a broker that delivers again and again would."""
+        with (
+            Celery("deliver", broker=self.redis_url, set_as_current=False) as app,
+            app.connection_for_write() as broker,
+        ):
+            for _ in range(times):
+                app.send_task(task, args=given, queue=queue, connection=broker, serializer="json")
+
+    # The database
+
+    @contextlib.contextmanager
+    def database(self) -> Iterator[None]:
+        """The test process looks at the house's database for the length of the block, in every thread."""
+        facts = connections["default"].settings_dict
+        before = facts["NAME"]
+        connections["default"].close()
+        facts["NAME"] = urlsplit(self.database_url).path.lstrip("/")
+        try:
+            yield
+        finally:
+            connections["default"].close()
+            facts["NAME"] = before
+
+    def sql(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        """Raw SQL past all of the site's own layers, row security but for `portal.across`."""
+        with psycopg.connect(self.database_url, autocommit=True) as direct:
+            direct.execute("SET portal.across = 'on'")
+            cursor = direct.execute(statement, values or None)
+            return cursor.fetchall() if cursor.description else []
+
+    @contextlib.contextmanager
+    def locked(self, table: str, pk: int) -> Iterator[None]:
+        """Hold one row's lock: whoever wants to change it waits, and can be killed waiting."""
+        with psycopg.connect(self.database_url) as direct:
+            direct.execute("SET portal.across = 'on'")
+            direct.execute(f"SELECT 1 FROM {table} WHERE id = %s FOR UPDATE", (pk,))
+            yield
+            direct.rollback()
+
+    def waiting_for_locks(self) -> int:
+        """How many of the house's statements wait for a row."""
+        return int(self.sql("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+                            " AND wait_event_type = 'Lock'")[0][0])  # fmt: skip
+
+    @contextlib.contextmanager
+    def database_down(self) -> Iterator[None]:
+        """Every connection of the house is ended and no new one let in, the test's included."""
+        address = urlsplit(self.database_url)
+        name = address.path.lstrip("/")
+        elsewhere = urlunsplit(address._replace(path="/postgres"))
+        connections.close_all()
+        with psycopg.connect(elsewhere, autocommit=True) as direct:
+            direct.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+            direct.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
+            try:
+                yield
+            finally:
+                direct.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
+
+    # Tenants, people and pages
+
+    @contextlib.contextmanager
+    def stage(self, **wanted: Any) -> Iterator[Stage]:
+        """An environment of the service for one test, behind a proxy of its own. See `Stage`."""
+        with Stage(self, **wanted) as made:
+            yield made
+
+    def _answers(self) -> bool:
+        assert self.web.is_alive, self.web.said()
+        try:
+            return httpx2.get(f"{self.url}/healthz", timeout=5).status_code == 200
+        except httpx2.TransportError:
+            return False
+
+    def _process(self, program: Program) -> Process:
+        process = Process(program)
+        self._cleanup.callback(process.stop)
+        return process
+
+    def logs(self) -> str:
+        return "\n".join(path.read_text(errors="replace") for path in sorted(self.folder.glob("*.log")))
+
+
+@contextlib.contextmanager
+def _own_database() -> Iterator[str]:
+    given = urlsplit(os.environ["DATABASE_URL"])
+    name = f"house_{secrets.token_hex(6)}"
+    elsewhere = urlunsplit(given._replace(path="/postgres"))
+    with psycopg.connect(elsewhere, autocommit=True) as direct:
+        direct.execute(f'CREATE DATABASE "{name}"')
+    try:
+        yield urlunsplit(given._replace(path=f"/{name}"))
+    finally:
+        with psycopg.connect(elsewhere, autocommit=True) as direct:
+            direct.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
+            direct.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

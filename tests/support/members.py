@@ -1,0 +1,84 @@
+"""A tenant's members at the screens: a mirror that was read, a signed-in person, forms as a browser fills them."""
+
+import html
+import re
+from typing import Any
+
+from portal.intents.models import Intent
+from portal.mirror import schedule, sync
+from portal.mirror.kinds import Kind
+from portal.mirror.models import Group, Member, MirrorState
+from tenants.scope import tenant_scope
+from tests.support.places import Place
+
+
+class MembersDesk:
+    """A tenant whose mirror has been read, and a person at its screens."""
+
+    def __init__(self, place: Place, role: str = "facility manager") -> None:
+        self.place = place
+        self.url = f"/t/{place.tenant.slug}/members/"
+        with self.scope():
+            schedule.start(place.tenant)
+            MirrorState.objects.filter(kind=Kind.RIGHTS).update(due_at=None)
+            sync.due()
+            self.user = place.staff(role)
+        self.client = place.client(self.user)
+
+    def scope(self) -> Any:
+        return tenant_scope(self.place.tenant)
+
+    @property
+    def group(self) -> Group:
+        with self.scope():
+            return Group.objects.order_by("pk")[0]
+
+    def members(self) -> list[Member]:
+        with self.scope():
+            return list(Member.objects.filter(gone_at__isnull=True).order_by("name_key"))
+
+    def get(self, rest: str = "", **query: Any) -> str:
+        answer = self.client.get(self.url + rest, query)
+        assert answer.status_code == 200, answer.content
+        return answer.content.decode()
+
+    def names(self, **query: Any) -> list[str]:
+        """The names in the list, in its order."""
+        found = re.findall(r'<a class="row-link" href="[^"]*">([^<]*)</a>', self.get(**query))
+        return [html.unescape(name) for name in found]
+
+    def fields(self, rest: str) -> dict[str, str]:
+        """What the form of a page would send as it stands."""
+        page = self.get(rest)
+        form = page[page.index('<form class="form') :]
+        text = r'<input type="(?:hidden|text|email|datetime-local)" name="(\w+)" value="([^"]*)"'
+        found = dict(re.findall(text, form))
+        found |= dict(re.findall(r'<input type="radio" name="(\w+)" value="([^"]*)"[^>]* checked', form))
+        picked = re.search(r'<option value="([^"]*)" selected', form)
+        found |= {"membergroup_id": picked[1]} if picked else {}
+        return {name: html.unescape(value) for name, value in found.items()}
+
+    def send(self, rest: str, fields: dict[str, str] | None = None, **values: Any) -> Any:
+        """POST a page's form with these values changed; follows where it leads."""
+        given = (self.fields(rest) if fields is None else fields) | values
+        return self.client.post(self.url + rest, given, follow=True)
+
+    def at_service(self, member_id: str) -> dict[str, Any]:
+        """The member as the service tells it, read past the portal."""
+        token = self.place.service.token
+        return dict(self.place.sandbox.api("GET", f"/v1/members/{member_id}", token=token).json())
+
+    def intent(self) -> Intent:
+        with self.scope():
+            return Intent.objects.order_by("-pk")[0]
+
+
+def said(answer: Any) -> str:
+    """A page's words, without tags, as a person reads them: see `as_read`."""
+    without_icons = re.sub(r"(?s)<svg.*?</svg>", "", answer.content.decode())
+    return as_read(html.unescape(re.sub(r"<[^>]+>", " ", without_icons)))
+
+
+def as_read(words: str) -> str:
+    """Words with one space between them: half the Japanese names have a wide one."""
+    return " ".join(words.split())

@@ -1,0 +1,70 @@
+"""An HTTP server on the loopback that keeps what is posted to it, as quickly or slowly as a test wants."""
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass
+class Post:
+    """One request as it came."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    at: float
+
+    def json(self) -> dict[str, Any]:
+        return dict(json.loads(self.body))
+
+
+class Receiver:
+    """`posts` holds everything received, in order. It answers with `status` after `seconds`."""
+
+    def __init__(self, *, status: int = 200, seconds: float = 0) -> None:
+        self.posts: list[Post] = []
+        self.status, self.seconds = status, seconds
+        self._free = threading.Event()
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                receiver.posts.append(Post(self.path, dict(self.headers), body, time.monotonic()))
+                receiver._free.wait(receiver.seconds)
+                self.send_response(receiver.status)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_port}/hook"
+
+    def __enter__(self) -> "Receiver":
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._free.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+    def wait(self, count: int, seconds: float = 10) -> list[Post]:
+        """The posts once there are at least `count`."""
+        until(lambda: len(self.posts) >= count, seconds, lambda: f"{len(self.posts)} of {count} posts")
+        return self.posts
+
+
+def until(true: Callable[[], bool], seconds: float = 10, what: Callable[[], str] = lambda: "nothing") -> None:
+    """Returns as soon as it is true; fails after `seconds`."""
+    ends = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < ends, what()
+        time.sleep(0.01)

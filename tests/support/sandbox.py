@@ -1,0 +1,302 @@
+"""The sandbox as a real server for tests: a process of its own on a free port, on a database of its own.
+
+with Sandbox() as sandbox:
+    tenant = sandbox.tenant(members=20)
+    answer = sandbox.api("GET", "/v1/members", token=tenant.token)
+"""
+
+import contextlib
+import ctypes
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
+
+import httpx2
+import psycopg
+from psycopg import sql
+
+ROOT = Path(__file__).resolve().parents[2]
+_WHERE = re.compile(r"Sandbox listens on (http://\S+)")
+_CSRF = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+
+
+@dataclass
+class SandboxTenant:
+    """A tenant of the sandbox as the console described it, with a token that may do everything."""
+
+    tenant_id: str
+    name: str
+    contracts: list[str]
+    licence_key: str
+    admin_login: str
+    admin_password: str
+    token: str = field(repr=False, default="")
+
+
+@dataclass
+class SandboxClient:
+    """A registered OAuth client."""
+
+    client_id: str
+    client_secret: str
+    redirect_uris: list[str]
+
+
+class Sandbox:
+    """Start it with `start()` or as a context manager; `stop()` ends the process and drops the database."""
+
+    def __init__(
+        self,
+        *,
+        operations: str = "",
+        database_url: str = "",
+        port: int = 0,
+        workers: int = 1,
+        threads: int = 16,
+    ) -> None:
+        """`operations` is the text of an overrides file. A given `database_url` is used as it is and kept."""
+        self._operations = operations
+        self._given = database_url
+        self._options = ["--workers", str(workers), "--threads", str(threads)]
+        self._port = port
+        self._process: subprocess.Popen[str] | None = None
+        self._cleanup = contextlib.ExitStack()
+        self._http = httpx2.Client(timeout=60)
+        self.database_url = ""
+        self.url = ""
+
+    def __enter__(self) -> "Sandbox":
+        return self.start()
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+
+    def start(self) -> "Sandbox":
+        """Creates the database and waits until the server listens, which prepares it."""
+        self.database_url = self._given or self._cleanup.enter_context(own_database())
+        return self.serve()
+
+    def serve(self) -> "Sandbox":
+        """Starts the server (again) on the database; the port stays what it was."""
+        command = [sys.executable, "sandbox/manage.py", "serve", "--port", str(self._port), *self._options]
+        self._process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=self._environment(),
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=_end_with_us,
+        )
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if found := _WHERE.search(line):
+                self.url = found[1]
+                self._port = urlsplit(self.url).port or 0
+                return self
+        raise RuntimeError(f"the sandbox ended with code {self._process.wait()} before it listened")
+
+    def kill(self) -> None:
+        """Ends the server at once, as a power cut would; the database stays."""
+        if self._process is None:
+            return
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
+        for process_id in [self._process.pid, *map(int, children)]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process_id, signal.SIGKILL)
+        self._reap()
+
+    def stop(self) -> None:
+        """Ends the server and drops its database."""
+        # First the connections: the server would wait for those that are kept alive.
+        self._http.close()
+        if self._process is not None:
+            self._process.terminate()
+            self._reap()
+        self._cleanup.close()
+
+    def _reap(self) -> None:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.wait(15)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+        self._process = None
+
+    def seed(self, *, tenants: int, members: int, seed: int = 1) -> str:
+        """Runs the command `seed`; returns what it printed."""
+        return self._manage("seed", "--tenants", str(tenants), "--members", str(members), "--seed", str(seed))
+
+    def tenant(self, *, token: bool = True, **wanted: Any) -> SandboxTenant:
+        """A new tenant; takes name, contracts, members, guests, seed, tenant_id, admin_login, admin_password."""
+        described = self.console("tenants", **wanted)
+        tenant = SandboxTenant(**described)
+        if token:
+            tenant.token = self.token(tenant.tenant_id)
+        return tenant
+
+    def client(self, *redirect_uris: str, **wanted: Any) -> SandboxClient:
+        """Registers an OAuth client, with all scopes unless `scopes` says otherwise."""
+        made = self.console("clients", redirect_uris=list(redirect_uris), **wanted)
+        return SandboxClient(made["client_id"], made["client_secret"], made["redirect_uris"])
+
+    def token(self, tenant_id: str, **wanted: Any) -> str:
+        """An access token without the code flow; takes client_id and scopes."""
+        return str(self.console("tokens", tenant_id=tenant_id, **wanted)["access_token"])
+
+    def settings(self, tenant_id: str | None = None, **values: Any) -> dict[str, Any]:
+        """Changes the sandbox's behaviour towards one tenant or everybody; returns what is in force."""
+        return self.console("settings", tenant_id=tenant_id, **values)
+
+    def fault(
+        self, kind: str, operation: int | str = 0, tenant_id: str | None = None, *, count: int = 1, **values: Any
+    ) -> dict[str, Any]:
+        """Asks for a fault that meets the next `count` calls: of one operation or any, of one tenant or everybody.
+
+        `values` are the kind's own (docs/sandbox.md): `sandbox.fault("status", "list_members", status=503)`.
+        """
+        return self.console("faults", kind=kind, operation=operation, tenant_id=tenant_id, count=count, **values)
+
+    def faults(self, tenant_id: str | None = None) -> list[dict[str, Any]]:
+        """The faults that are left, oldest first."""
+        return list(self.look("faults", tenant_id=tenant_id)["faults"])
+
+    def clear_faults(self, tenant_id: str | None = None) -> int:
+        """Forgets all faults, or those of one tenant; how many."""
+        query = {"tenant_id": tenant_id} if tenant_id else {}
+        answer = self._http.delete(f"{self.url}/console/api/faults", params=query)
+        assert answer.is_success, f"{answer.status_code} {answer.text}"
+        return int(answer.json()["cleared"])
+
+    def move_clock(self, tenant_id: str | None = None, **by: float) -> datetime:
+        """Moves the clock of one tenant or of everybody, `by` what a timedelta takes (`days=30`); the time it is then.
+
+        By nothing: back to everybody's clock, or everybody's to the real time.
+        """
+        move = {"seconds": timedelta(**by).total_seconds()} if by else {"reset": True}
+        return datetime.fromisoformat(self.console("clock", tenant_id=tenant_id, **move)["now"])
+
+    def now(self, tenant_id: str | None = None) -> datetime:
+        """What time it is for one tenant or everybody."""
+        return datetime.fromisoformat(self.look("clock", tenant_id=tenant_id)["now"])
+
+    def commands(self, tenant_id: str | None = None) -> list[dict[str, Any]]:
+        """Every physical command that was accepted, oldest first."""
+        return list(self.look("commands", tenant_id=tenant_id)["commands"])
+
+    def calls(self, tenant_id: str | None = None, operation: int | None = None) -> list[dict[str, Any]]:
+        """Every call by a known token, oldest first."""
+        return list(self.look("calls", tenant_id=tenant_id, operation=operation)["calls"])
+
+    def console(self, what: str, **body: Any) -> dict[str, Any]:
+        """POST to the control API; raises on a refusal."""
+        answer = self._http.post(f"{self.url}/console/api/{what}", json=body)
+        assert answer.is_success, f"{answer.status_code} {answer.text}"
+        return dict(answer.json())
+
+    def look(self, what: str, **query: Any) -> dict[str, Any]:
+        """GET from the control API."""
+        given = {name: value for name, value in query.items() if value is not None}
+        answer = self._http.get(f"{self.url}/console/api/{what}", params=given)
+        assert answer.is_success, f"{answer.status_code} {answer.text}"
+        return dict(answer.json())
+
+    def api(
+        self, method: str, path: str, json: Any = None, *, token: str = "", licence: str = "", **options: Any
+    ) -> httpx2.Response:
+        """One call of the API; `options` go to httpx2 (params, content, headers)."""
+        headers = dict(options.pop("headers", {}))
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        if licence:
+            headers["License-Key"] = licence
+        if json is not None:
+            options["json"] = json
+        return self._http.request(method, self.url + path, headers=headers, **options)
+
+    def consent(self, client: SandboxClient, tenant: SandboxTenant, *, state: str = "", decision: str = "allow") -> str:
+        """The address that the member site sends the administrator back to after signing in and deciding."""
+        query = {
+            "response_type": "code",
+            "client_id": client.client_id,
+            "redirect_uri": client.redirect_uris[0],
+        }
+        return self.visit(
+            f"/oauth2/authorize?{urlencode(query | ({'state': state} if state else {}))}", tenant, decision
+        )
+
+    def visit(self, address: str, tenant: SandboxTenant, decision: str = "allow") -> str:
+        """Signs in and decides at an authorization address, as a browser would; returns where it leads."""
+        address = address if address.startswith("http") else self.url + address
+        with httpx2.Client(timeout=60) as browser:
+            page = browser.get(address)
+            login = {"login": tenant.admin_login, "password": tenant.admin_password}
+            page = browser.post(address, data=login | _csrf(page))
+            page = browser.post(address, data={"decision": decision} | _csrf(page))
+        assert page.status_code == 302, f"{page.status_code} {page.text}"
+        return str(page.headers["Location"])
+
+    def code(self, client: SandboxClient, tenant: SandboxTenant) -> str:
+        """A fresh authorization code."""
+        return parse_qs(urlsplit(self.consent(client, tenant)).query)["code"][0]
+
+    def _manage(self, *arguments: str) -> str:
+        command = [sys.executable, "sandbox/manage.py", *arguments]
+        done = subprocess.run(command, cwd=ROOT, env=self._environment(), check=True, stdout=subprocess.PIPE, text=True)
+        return done.stdout
+
+    def _environment(self) -> dict[str, str]:
+        environment = dict(os.environ, SANDBOX_DATABASE_URL=self.database_url, SANDBOX_OPERATIONS="")
+        environment.pop("DJANGO_SETTINGS_MODULE", None)
+        environment.pop("SANDBOX_CONSOLE", None)
+        if self._operations:
+            environment["SANDBOX_OPERATIONS"] = self._operations_file()
+        return environment
+
+    def _operations_file(self) -> str:
+        import tempfile
+
+        if not hasattr(self, "_folder"):
+            self._folder = self._cleanup.enter_context(tempfile.TemporaryDirectory())
+        path = Path(self._folder) / "operations.toml"
+        path.write_text(self._operations, encoding="utf-8")
+        return str(path)
+
+
+@contextlib.contextmanager
+def own_database() -> Iterator[str]:
+    """The address of an empty database, dropped afterwards."""
+    given = urlsplit(os.environ.get("SANDBOX_DATABASE_URL") or os.environ["DATABASE_URL"])
+    name = f"sandbox_{secrets.token_hex(6)}"
+    administration = urlunsplit(given._replace(path="/postgres"))
+    _execute(administration, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    try:
+        yield urlunsplit(given._replace(path=f"/{name}"))
+    finally:
+        _execute(administration, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def _execute(address: str, statement: sql.Composed) -> None:
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(statement)
+
+
+def _csrf(page: httpx2.Response) -> dict[str, str]:
+    found = _CSRF.search(page.text)
+    assert found, page.text
+    return {"csrfmiddlewaretoken": found[1]}
+
+
+def _end_with_us() -> None:
+    ctypes.CDLL(None).prctl(1, int(signal.SIGTERM), 0, 0, 0)

@@ -1,0 +1,275 @@
+"""An environment of the service for one test: tenants, their staff, and a proxy of its own before the sandbox."""
+
+import contextlib
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from allauth.account.models import EmailAddress
+from django.contrib.auth.hashers import make_password
+from django.utils import timezone
+
+from portal.budget.priorities import Priority
+from portal.intents import actions
+from portal.intents.models import Intent
+from portal.intents.nonces import Nonce
+from portal.intents.record import Asker
+from portal.intents.states import State
+from portal.mirror.models import Group, PassController
+from tenants import roles
+from tenants.access import Access, access_to
+from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
+from tenants.roles import Permission
+from tenants.scope import across_tenants, tenant_scope
+from tests.support.browser import Browser
+from tests.support.proxy import HttpProxy
+from tests.support.sandbox import SandboxTenant
+
+if TYPE_CHECKING:
+    from tests.support.house import House
+
+PASSWORD = "correct horse battery staple"
+OPERATE_DOOR = 35
+
+
+@cache
+def _password_hash() -> str:
+    return make_password(PASSWORD)
+
+
+@dataclass(eq=False)
+class Customer:
+    """A tenant of the portal with its counterpart at the service. `doors` are device ids."""
+
+    stage: "Stage"
+    tenant: Tenant
+    service: SandboxTenant
+    doors: list[str] = field(default_factory=list)
+
+    @property
+    def house(self) -> "House":
+        return self.stage.house
+
+    @property
+    def slug(self) -> str:
+        return self.tenant.slug
+
+    def url(self, rest: str = "") -> str:
+        return f"/t/{self.slug}/{rest}"
+
+    def scope(self) -> contextlib.AbstractContextManager[None]:
+        return tenant_scope(self.tenant)
+
+    def staff(self, role: str = "owner") -> User:
+        """A new person with this role here; platform roles come without any staff row."""
+        chosen = roles.role(role)
+        user = User(email=f"{secrets.token_hex(4)}@example.com", name=f"{chosen.name} of {self.slug}")
+        user.password = _password_hash()
+        user.platform_role = chosen.name if chosen.platform else ""
+        user.save()
+        EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
+        if not chosen.platform:
+            with self.scope():
+                Staff.objects.create(tenant=self.tenant, user=user, role=chosen.name)
+        return user
+
+    @contextlib.contextmanager
+    def browser(self, who: User | str = "owner") -> Iterator[Browser]:
+        """Signed in through the sign-in page."""
+        user = self.staff(who) if isinstance(who, str) else who
+        with Browser(self.house.url) as browser:
+            yield browser.sign_in(user.email, PASSWORD)
+
+    def connection(self) -> Connection:
+        with self.scope():
+            return Connection.objects.select_related("tenant__environment").get()
+
+    def asker(self, who: User | str = "owner") -> Asker:
+        return Asker(self.tenant, self.staff(who) if isinstance(who, str) else who)
+
+    def mirror_groups(self, groups: list[dict[str, Any]]) -> None:
+        """Put these member groups of the service into the mirror without a sync."""
+        with self.scope():
+            Group.objects.bulk_create(
+                [
+                    Group(
+                        tenant=self.tenant,
+                        membergroup_id=each["membergroup_id"],
+                        membergroup_name=each["membergroup_name"],
+                        name_key=each["membergroup_name"],
+                    )
+                    for each in groups
+                ],
+                ignore_conflicts=True,
+            )
+
+    def access(self, who: User | str = "owner") -> Access:
+        found = access_to(self.staff(who) if isinstance(who, str) else who, self.tenant)
+        assert found is not None
+        return found
+
+    def unlock(
+        self,
+        door: str = "",
+        *,
+        by: Asker | None = None,
+        clicked_at: datetime | None = None,
+        nonce: str = "",
+        inline: bool = False,
+        control: str = "unlock",
+        rung: bool = True,
+    ) -> Intent:
+        """What the door's page does, in this process: recorded, then left to a worker unless `inline`.
+
+        Not `rung`: nobody is told; only the sweeper finds it.
+        """
+        door = door or self.doors[0]
+        asked = {
+            "by": by or self.asker(),
+            "permission": Permission.DOORS_OPERATE,
+            "operation": "operate_door",
+            "target": f"pass_controller:{door}",
+            "title": f"Unlock {door}",
+            "path": {"device_id": door},
+            "body": {"tag": "lock_operation", "control": control, "info": ""},
+            "nonce": Nonce(nonce or secrets.token_urlsafe(12), clicked_at),
+            "priority": Priority.DOORS,
+        }
+        with self.scope():
+            if not rung:
+                from portal.intents.record import record
+
+                return record(**asked)[0]
+            return actions.submit(inline=inline, **asked)
+
+    def intent(self, intent: Intent | int) -> Intent:
+        """The row as it stands now."""
+        with self.scope():
+            return Intent.objects.get(pk=intent if isinstance(intent, int) else intent.pk)
+
+    def settled(self, intent: Intent, seconds: float = 40) -> Intent:
+        """Wait until nothing more happens to it by itself."""
+        from tests.support.house import until
+
+        until(
+            lambda: (row := self.intent(intent)).is_final or (row.state == State.UNCERTAIN),
+            seconds,
+            saying=lambda: f"{self.intent(intent)} settles (due {self.intent(intent).due_at})",
+        )
+        return self.intent(intent)
+
+    def age(self, intent: Intent, seconds: float = 60) -> None:
+        """Let the claim or lease of a process that is gone look this much older, instead of waiting for it."""
+        self.house.sql(
+            "UPDATE intents_intent SET claimed_at = claimed_at - make_interval(secs => %s),"
+            " due_at = due_at - make_interval(secs => %s) WHERE id = %s",
+            seconds,
+            seconds,
+            intent.pk,
+        )
+
+    def arrivals(self, door: str = "", control: str = "unlock") -> list[dict[str, Any]]:
+        """Every command that the service accepted for a door (or, for all doors)."""
+        found = self.house.sandbox.commands(self.service.tenant_id)
+        return [each for each in found if each["control"] == control and door in ("", each["device_id"])]
+
+    def calls(self, operation: int | None = None) -> list[dict[str, Any]]:
+        return self.house.sandbox.calls(self.service.tenant_id, operation)
+
+
+class Stage:
+    """A context manager. `limits` are the calls an hour that both the portal's overrides and the sandbox keep to."""
+
+    def __init__(
+        self,
+        house: "House",
+        *,
+        overrides: str = "",
+        limits: dict[str, int] | None = None,
+    ) -> None:
+        self.house = house
+        self.name = f"env-{secrets.token_hex(4)}"
+        self.limits = limits or {}
+        self.overrides = overrides + self._limits_text()
+        self.customers: list[Customer] = []
+
+    def __enter__(self) -> "Stage":
+        self.proxy = HttpProxy(urlsplit(self.house.sandbox.url).port or 80)
+        callback = f"{self.house.url}/oauth/{self.name}/callback/"
+        self.client = self.house.sandbox.client(callback, name=f"Portal of {self.name}")
+        self.environment = ServiceEnvironment.objects.create(
+            name=self.name,
+            base_url=self.proxy.url,
+            client_id=self.client.client_id,
+            client_secret=self.client.client_secret,
+            overrides=self.overrides,
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.retire()
+        self.proxy.close()
+
+    def retire(self) -> None:
+        """Nothing of this stage is worked on any more."""
+        ids = [customer.tenant.pk for customer in self.customers]
+        with across_tenants("a test puts its tenants away"):
+            Connection.objects_across_tenants.filter(tenant__in=ids).update(state=Connection.State.REVOKED)
+            Intent.objects_across_tenants.filter(tenant__in=ids).update(due_at=None)
+            waiting = Intent.objects_across_tenants.filter(tenant__in=ids, state__in=[State.QUEUED, State.SENDING])
+            waiting.update(state=State.CANCELLED)
+
+    def customer(
+        self,
+        *,
+        contracts: tuple[str, ...] = ("door", "key_box", "qr", "face", "licence"),
+        members: int = 0,
+        connected: bool = True,
+        mirrored: bool = True,
+        behaviour: dict[str, Any] | None = None,
+    ) -> Customer:
+        """A new tenant, here and at the service. `mirrored` puts its doors into the mirror without a sync."""
+        slug = f"t-{secrets.token_hex(4)}"
+        service = self.house.sandbox.tenant(
+            name=f"Tenant {slug}", contracts=list(contracts), members=members, seed=slug
+        )
+        window = {f"{k}_limit" if k != "window_seconds" else k: v for k, v in self.limits.items()}
+        if window or behaviour:
+            self.house.sandbox.settings(service.tenant_id, **window, **(behaviour or {}))
+        tenant = Tenant.objects.create(slug=slug, name=f"Tenant {slug}", environment=self.environment)
+        customer = Customer(self, tenant, service)
+        self.customers.append(customer)
+        found = self.house.sandbox.api("GET", "/v1/devices/passes", token=service.token).json()
+        customer.doors = [each["device_id"] for each in found["devices"] if "屋上" not in each["device_name"]]
+        if connected:
+            self._connect(customer)
+        if mirrored:
+            with customer.scope():
+                PassController.objects.bulk_create(
+                    PassController(tenant=tenant, device_id=each["device_id"], device_name=each["device_name"])
+                    for each in found["devices"]
+                )
+        return customer
+
+    def _connect(self, customer: Customer) -> None:
+        token = self.house.sandbox.token(customer.service.tenant_id, client_id=self.client.client_id)
+        with customer.scope():
+            Connection.objects.create(
+                tenant=customer.tenant,
+                environment=self.environment,
+                state=Connection.State.CONNECTED,
+                service_tenant_id=customer.service.tenant_id,
+                service_tenant_name=customer.service.name,
+                access_token=token,
+                licence_key=customer.service.licence_key or None,
+                token_generation=1,
+                token_at=timezone.now(),
+            )
+
+    def _limits_text(self) -> str:
+        lines = [f"{name} = {value}" for name, value in self.limits.items()]
+        return "\n".join(["", "[limits]", *lines, ""]) if lines else ""

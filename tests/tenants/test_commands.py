@@ -1,0 +1,155 @@
+"""The operator's commands: clear messages, nothing half done, and harmless when repeated."""
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tenants.models import AuditEntry, Connection, ServiceEnvironment, Staff, Tenant, User
+from tenants.scope import tenant_scope
+from tests.support.places import PASSWORD, signed_in
+
+OVERRIDES = """
+[operations.update_member]
+number = 6
+method = "POST"
+path = "/v1/members/{member_id}/modify"
+"""
+
+
+def run(*arguments):
+    said = io.StringIO()
+    call_command(*arguments, stdout=said)
+    return said.getvalue()
+
+
+@pytest.fixture
+def secret(tmp_path):
+    file = tmp_path / "secret"
+    file.write_text("the client's secret\n")
+    return str(file)
+
+
+@pytest.fixture
+def environment(db, secret):
+    run(
+        "add_environment",
+        "dev",
+        "--base-url",
+        "http://service:8100/",
+        "--client-id",
+        "c",
+        "--client-secret-file",
+        secret,
+    )
+    return ServiceEnvironment.objects.get()
+
+
+@pytest.fixture
+def tenant(environment):
+    run("add_tenant", "tokyo", "--name", "東京ビル", "--environment", "dev")
+    return Tenant.objects.get()
+
+
+def test_an_environment_says_which_address_to_register(environment, secret, tmp_path, settings):
+    assert environment.client_secret == "the client's secret"
+    assert environment.base_url == "http://service:8100"
+    file = tmp_path / "operations.toml"
+    file.write_text(OVERRIDES)
+    said = run(
+        "add_environment", "dev", "--base-url", "https://other", "--client-id", "d", "--client-secret-file", secret,
+        "--operations", str(file),
+    )  # fmt: skip
+    assert "changed" in said
+    assert f"{settings.PORTAL_URL}/oauth/dev/callback/" in said
+    environment.refresh_from_db()
+    assert environment.catalogue.by_number(6).path.endswith("/modify")
+    assert environment.catalogue.by_number(6).method == "POST"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"--base-url": "ftp://x"}, "base-url"),
+        ({"--base-url": "https://user:pass@x"}, "base-url"),
+        ({"--client-secret-file": "/nowhere"}, "cannot be read"),
+        ({"--operations": "/nowhere"}, "cannot be read"),
+        ({"name": "Not A Name"}, "small letters"),
+    ],
+)
+def test_a_bad_environment_is_refused_whole(db, secret, changes, message):
+    wanted = {"name": "dev", "--base-url": "https://x", "--client-id": "c", "--client-secret-file": secret} | changes
+    name = wanted.pop("name")
+    with pytest.raises(CommandError, match=message):
+        run("add_environment", name, *[part for pair in wanted.items() for part in pair])
+    assert not ServiceEnvironment.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["not toml [", "[operations.x]\nnumber = 3\npath = '/v1/other'", "[shapes]\nwhat = 1", "[surprise]\na=1"]
+)
+def test_bad_overrides_are_refused_with_the_reason(environment, secret, tmp_path, text):
+    file = tmp_path / "operations.toml"
+    file.write_text(text)
+    with pytest.raises(CommandError, match="Nothing was changed"):
+        run("add_environment", "dev", "--base-url", "https://x", "--client-id", "z", "--client-secret-file", secret,
+            "--operations", str(file))  # fmt: skip
+    environment.refresh_from_db()
+    assert environment.client_id == "c"
+
+
+@pytest.mark.parametrize("content", ["", "\n", "two\nlines\n"])
+def test_a_secret_is_one_line(db, tmp_path, content):
+    file = tmp_path / "s"
+    file.write_text(content)
+    with pytest.raises(CommandError, match="one line"):
+        run("add_environment", "dev", "--base-url", "https://x", "--client-id", "z", "--client-secret-file", str(file))
+
+
+def test_a_tenant_starts_unconnected_and_may_be_renamed(tenant):
+    assert "changed" in run("add_tenant", "tokyo", "--name", "New", "--environment", "dev")
+    tenant.refresh_from_db()
+    assert tenant.name == "New"
+    with tenant_scope(tenant):
+        assert Connection.objects.get().state == "none"
+        assert AuditEntry.objects.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("slug", "environment_name", "message"),
+    [("x", "nowhere", "no environment"), ("Bad Slug", "dev", "small letters"), ("x" * 41, "dev", "40")],
+)
+def test_a_bad_tenant_is_refused(environment, slug, environment_name, message):
+    with pytest.raises(CommandError, match=message):
+        run("add_tenant", slug, "--name", "N", "--environment", environment_name)
+    assert not Tenant.objects.exists()
+
+
+@pytest.mark.parametrize("role", ["facility manager", "facility_manager", "Facility-Manager"])
+def test_staff_get_a_role_and_can_sign_in(tenant, tmp_path, role):
+    file = tmp_path / "p"
+    file.write_text(PASSWORD + "\n")
+    said = run("add_staff", "Hana@Example.test", "--role", role, "--tenant", "tokyo", "--password-file", str(file))
+    assert "facility manager of tokyo" in said
+    user = User.objects.get()
+    assert user.email == "hana@example.test"
+    assert signed_in(user).get("/t/tokyo/staff/").status_code == 200
+    run("add_staff", "hana@example.test", "--role", "auditor", "--tenant", "tokyo")
+    with tenant_scope(tenant):
+        assert Staff.objects.get().role == "auditor"
+
+
+def test_platform_staff_take_no_tenant(tenant):
+    run("add_staff", "ops@example.test", "--role", "operator")
+    assert User.objects.get().platform_role == "operator"
+    for arguments in (
+        ("--role", "support", "--tenant", "tokyo"),
+        ("--role", "owner"),
+        ("--role", "owner", "--tenant", "nowhere"),
+        ("--role", "king", "--tenant", "tokyo"),
+    ):
+        with pytest.raises(CommandError, match="Nothing was changed"):
+            run("add_staff", "x@example.test", *arguments)
+    with pytest.raises(CommandError, match="not an e-mail"):
+        run("add_staff", "nobody", "--role", "support")
+    assert User.objects.count() == 1

@@ -1,0 +1,259 @@
+"""Connecting by the code grant, over real HTTP against the sandbox; every attack on the callback is refused."""
+
+import threading
+from datetime import timedelta
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import httpx2
+import pytest
+from django.db import connection as database
+from django.test import Client
+from django.utils import timezone
+
+from tenants.models import AuditEntry, Connection, OAuthState, ServiceEnvironment, Tenant
+from tenants.scope import across_tenants, tenant_scope
+from tenants.signals import connected
+from tests.support.places import signed_in, staff_of
+
+EXCHANGE = 38
+
+
+class House:
+    """A tenant that is not connected yet, its owner's browser, and the service."""
+
+    def __init__(self, sandbox, settings, slug="first", environment=None):
+        self.sandbox = sandbox
+        self.service = sandbox.tenant(members=0, token=False, name=slug)
+        if environment is None:
+            name = f"env-{slug}"
+            self.client = sandbox.client(f"{settings.PORTAL_URL}/oauth/{name}/callback/")
+            environment = ServiceEnvironment.objects.create(
+                name=name,
+                base_url=sandbox.url,
+                client_id=self.client.client_id,
+                client_secret=self.client.client_secret,
+            )
+        self.environment = environment
+        self.tenant = Tenant.objects.create(slug=slug, name=slug.title(), environment=environment)
+        with tenant_scope(self.tenant):
+            self.owner = staff_of(self.tenant, "owner")
+        self.browser = signed_in(self.owner)
+
+    def begin(self, browser=None):
+        answer = (browser or self.browser).post(f"/t/{self.tenant.slug}/connection/connect/")
+        assert answer.status_code == 302, answer.content
+        assert answer["Location"].startswith(self.sandbox.url + "/oauth2/authorize?"), answer["Location"]
+        return answer["Location"]
+
+    def consent(self, address, service=None, decision="allow"):
+        """The path and query at the portal that the member site leads back to."""
+        back = urlsplit(self.sandbox.visit(address, service or self.service, decision))
+        return f"{back.path}?{back.query}"
+
+    def connect(self, service=None):
+        return self.browser.get(self.consent(self.begin(), service))
+
+    @property
+    def row(self):
+        with tenant_scope(self.tenant):
+            return Connection.objects.get()
+
+
+@pytest.fixture
+def house(db, sandbox, settings):
+    return House(sandbox, settings)
+
+
+def test_exactly_four_parameters_are_sent(house):
+    query = parse_qs(urlsplit(house.begin()).query)
+    assert set(query) == {"response_type", "client_id", "redirect_uri", "state"}
+    assert query["redirect_uri"] == [house.environment.redirect_uri]
+
+
+def test_consent_connects_and_the_page_says_so(house, django_capture_on_commit_callbacks):
+    heard = []
+    connected.connect(lambda **facts: heard.append((facts["connection"].tenant_id, facts["first"])), weak=False)
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = house.connect()
+    assert answer.status_code == 302
+    assert answer["Location"] == f"/t/{house.tenant.slug}/connection/"
+    page = house.browser.get(answer["Location"]).content.decode()
+    assert house.service.tenant_id in page
+    row = house.row
+    assert row.is_connected
+    assert row.granted_by == house.owner
+    assert row.service_tenant_id == house.service.tenant_id
+    assert "secret_token" not in str(row.service_settings)
+    assert house.sandbox.api("GET", "/v1/areas", token=row.access_token).status_code == 200
+    assert row.access_token not in page
+    assert (house.tenant.pk, True) in heard
+    connected.receivers.clear()
+    connected.sender_receivers_cache.clear()
+
+
+def test_the_grant_is_in_the_audit_trail(house):
+    house.connect()
+    with tenant_scope(house.tenant):
+        actions = list(AuditEntry.objects.order_by("pk").values_list("action", flat=True))
+    assert actions == ["connection.begin", "connection.connect"]
+
+
+@pytest.mark.parametrize("query", ["", "?state=", "?state=unknown&code=x", "?code=x", "?state=%FF&code=x"])
+def test_a_missing_or_unknown_state_is_refused(house, query):
+    answer = house.browser.get(f"/oauth/{house.environment.name}/callback/{query}")
+    assert answer.status_code == 400
+    assert_untouched(house)
+
+
+def test_a_state_works_once(house):
+    back = house.consent(house.begin())
+    assert house.browser.get(back).status_code == 302
+    generation = house.row.token_generation
+    again = house.browser.get(back)
+    assert again.status_code == 400
+    assert "already used" in again.content.decode()
+    assert house.row.token_generation == generation
+    assert house.row.is_connected
+
+
+def test_an_expired_state_is_refused(house):
+    back = house.consent(house.begin())
+    with across_tenants("a test"):
+        OAuthState.objects_across_tenants.update(expires_at=timezone.now() - timedelta(seconds=1))
+    answer = house.browser.get(back)
+    assert answer.status_code == 400
+    assert "ten minutes" in answer.content.decode()
+    assert_untouched(house)
+
+
+def test_a_state_from_another_session_is_refused(house):
+    back = house.consent(house.begin())
+    assert signed_in(house.owner).get(back).status_code == 400
+    with tenant_scope(house.tenant):
+        other = staff_of(house.tenant, "owner")
+    assert signed_in(other).get(back).status_code == 400
+    assert_untouched(house)
+    assert house.browser.get(back).status_code == 302
+
+
+def test_a_state_of_another_environment_is_refused(house, sandbox, settings):
+    other = House(sandbox, settings, "second")
+    back = house.consent(house.begin()).replace(house.environment.name, other.environment.name)
+    assert house.browser.get(back).status_code == 400
+    assert_untouched(house)
+    assert_untouched(other)
+
+
+def test_a_state_connects_the_tenant_it_was_made_for_and_no_other(house, sandbox, settings):
+    other = House(sandbox, settings, "second", environment=house.environment)
+    with tenant_scope(other.tenant):
+        other.tenant.staff_set.create(user=house.owner, role="owner")
+    house.begin()
+    back = house.consent(house.begin())
+    house.browser.get(f"/t/{other.tenant.slug}/connection/")  # a second tab moves on to another tenant
+    assert house.browser.get(back).status_code == 302
+    assert house.row.is_connected
+    assert_untouched(other)
+
+
+def test_a_stranger_to_the_tenant_cannot_finish_what_he_began(house):
+    back = house.consent(house.begin())
+    with tenant_scope(house.tenant):
+        house.tenant.staff_set.update(role="auditor")
+    assert house.browser.get(back).status_code == 400
+    assert_untouched(house)
+
+
+def test_nobody_signed_in_is_sent_to_sign_in(house):
+    back = house.consent(house.begin())
+    answer = Client().get(back)
+    assert answer.status_code == 302
+    assert "/accounts/login/" in answer["Location"]
+    assert_untouched(house)
+
+
+def test_refused_consent_says_so_and_uses_the_state_up(house):
+    back = house.consent(house.begin(), decision="refuse")
+    answer = house.browser.get(back)
+    assert answer.status_code == 400
+    assert_untouched(house)
+    state = parse_qs(urlsplit(back).query).get("state")
+    if state:
+        query = urlencode({"state": state[0], "code": "x"})
+        assert house.browser.get(f"/oauth/{house.environment.name}/callback/?{query}").status_code == 400
+
+
+def test_another_tenant_of_the_service_is_refused_and_its_token_given_back(house):
+    house.connect()
+    before = house.row
+    other = house.sandbox.tenant(members=0, token=False, name="other")
+    answer = house.connect(other)
+    assert answer.status_code == 400
+    assert "another tenant" in answer.content.decode()
+    row = house.row
+    assert (row.access_token, row.token_generation) == (before.access_token, before.token_generation)
+    assert row.service_tenant_id == house.service.tenant_id
+
+
+def test_one_tenant_of_the_service_connects_to_one_tenant_here(house, sandbox, settings):
+    house.connect()
+    other = House(sandbox, settings, "second", environment=house.environment)
+    answer = other.connect(house.service)
+    assert answer.status_code == 400
+    assert "already connected" in answer.content.decode()
+    assert_untouched(other)
+
+
+def test_a_wrong_code_connects_nothing(house):
+    state = parse_qs(urlsplit(house.begin()).query)["state"][0]
+    query = urlencode({"state": state, "code": "wrong"})
+    answer = house.browser.get(f"/oauth/{house.environment.name}/callback/?{query}")
+    assert answer.status_code == 400
+    assert "invalid_grant" in answer.content.decode()
+    assert_untouched(house)
+
+
+def test_connecting_needs_a_fresh_confirmation_and_never_replays_the_form(house):
+    session = house.browser.session
+    session["account_authentication_methods"] = []
+    session.save()
+    answer = house.browser.post(
+        f"/t/{house.tenant.slug}/connection/connect/",
+        headers={"Referer": f"http://testserver/t/{house.tenant.slug}/connection/"},
+    )
+    assert answer.status_code == 302
+    assert answer["Location"] == f"/accounts/reauthenticate/?next=%2Ft%2F{house.tenant.slug}%2Fconnection%2F"
+    with tenant_scope(house.tenant):
+        assert not OAuthState.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_double_callback_exchanges_once(sandbox, settings):
+    house = House(sandbox, settings)
+    back = house.consent(house.begin())
+    start, statuses = threading.Barrier(6), []
+
+    def call():
+        browser = Client()
+        browser.cookies = house.browser.cookies
+        start.wait()
+        statuses.append(browser.get(back).status_code)
+        database.close()
+
+    threads = [threading.Thread(target=call) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(statuses) == [302, 400, 400, 400, 400, 400]
+    assert house.row.token_generation == 1
+
+
+def assert_untouched(house):
+    with tenant_scope(house.tenant):
+        row = Connection.objects.first()
+    assert row is None or (row.state == "none" and row.access_token is None and row.token_generation == 0)
+
+
+def test_the_sandbox_is_really_asked_over_http(sandbox):
+    assert httpx2.get(sandbox.url + "/healthz").status_code == 200

@@ -1,0 +1,128 @@
+"""What only a real browser shows: keys, selection, what the policy forbids, widths, and what axe finds."""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from playwright.sync_api import Browser, Page, expect
+
+from tenants.models import User
+from tests.support.chromium import chromium
+from tests.support.places import PASSWORD, signed_in
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def open_page(browser, live_server):
+    """`open_page(width, theme, language)`: the style page of a signed-in person; any complaint of the browser fails."""
+    user = User.objects.create_user("mori@example.test", PASSWORD, name="Mori Ken", platform_role="support")
+    session = signed_in(user).cookies[settings.SESSION_COOKIE_NAME].value
+    complaints: list[str] = []
+    contexts = []
+
+    def make(width=1440, theme="light", language="en", **options) -> Page:
+        User.objects.filter(pk=user.pk).update(theme=theme, language=language)
+        context = browser.new_context(viewport={"width": width, "height": 900}, has_touch=width < 500, **options)
+        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(f"{live_server.url}/_components/?size=25")
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert [each for each in complaints if "ERR_INTERNET_DISCONNECTED" not in each] == []
+
+
+def test_the_palette_opens_by_keys_finds_and_closes(open_page):
+    page = open_page()
+    page.keyboard.press("Control+k")
+    palette = page.locator("#palette")
+    expect(palette).to_be_visible()
+    page.keyboard.type("nothing of that name")
+    expect(palette).to_contain_text("Nothing found")
+    page.keyboard.press("Escape")
+    expect(palette).to_be_hidden()
+
+
+def test_a_selection_survives_paging_and_ends_with_the_filter(open_page):
+    page = open_page()
+    page.locator("[data-pick-page]").check()
+    bulk = page.locator("[data-bulk]")
+    expect(bulk).to_contain_text("25 selected")
+    page.locator("a[rel=next]").click()
+    expect(page.locator(".pages-range")).to_contain_text("26–")
+    expect(bulk).to_contain_text("25 selected")
+    page.locator("tbody input[name=id]").first.check()
+    expect(bulk).to_contain_text("26 selected")
+    assert page.locator("[data-bulk] [name=ids]").input_value().count(",") == 24
+    page.locator("[data-pick-match]").click()
+    assert page.locator("[data-bulk] [name=scope]").input_value() == "match"
+    page.locator(".filter summary").first.click()
+    page.get_by_label("auth", exact=True).check()
+    expect(page.locator(".filter-on")).to_contain_text("auth")
+    expect(bulk).to_be_hidden()
+    assert "app=auth" in page.url
+
+
+def test_rows_are_walked_and_opened_by_keys(open_page):
+    page = open_page()
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(page.locator("tr.here")).to_have_attribute(
+        "data-id", page.locator(".rows tbody tr").nth(1).get_attribute("data-id")
+    )
+    page.keyboard.press("/")
+    expect(page.locator(".list-search input")).to_be_focused()
+    page.keyboard.type("emailaddr")
+    expect(page.locator(".rows tbody tr")).to_have_count(1)
+    assert "q=emailaddr" in page.url
+
+
+def test_leaving_with_changes_asks_and_a_sent_form_does_not(open_page):
+    page = open_page()
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.locator("#form input[name=name]").first.fill("田中")
+    expect(page.locator("#form .count").first).to_have_text("2 / 40")
+    page.locator(".wordmark").click()
+    page.wait_for_timeout(200)
+    assert asked == ["beforeunload"]
+    assert "_components" in page.url
+
+
+def test_a_shown_secret_hides_and_leaves_nothing_in_the_page(open_page):
+    page = open_page()
+    assert "0123 4567 89AB" in page.content()
+    page.locator("[data-secret-hide]").click()
+    assert "0123 4567 89AB" not in page.content()
+
+
+def test_the_connection_is_missed_and_found_again(open_page):
+    page = open_page()
+    page.context.set_offline(True)
+    expect(page.locator("#offline")).to_be_visible()
+    page.context.set_offline(False)
+    expect(page.locator("#offline")).to_be_hidden()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "language"), [(1440, "en"), (390, "ja")])
+def test_nothing_is_wider_than_the_screen_and_axe_finds_nothing(open_page, width, theme, language):
+    page = open_page(width, theme, language, bypass_csp=True)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    found = Axe().run(
+        page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"], "preload": False}
+    )
+    assert [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in found.response["violations"]] == []

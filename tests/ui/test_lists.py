@@ -1,0 +1,165 @@
+"""What a person sees of a list: rows, chips, sorting, selection, files. The style page's sample list is a real one."""
+
+import io
+import re
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.contenttypes.models import ContentType
+from django.db import connection
+from django.http import QueryDict
+from django.test import RequestFactory
+from django.test.utils import CaptureQueriesContext
+from openpyxl import load_workbook
+
+from portal.ui.models import ListChoice
+from portal.ui.style import SampleTable
+from portal.ui.tables import Column, chosen, files
+
+PAGE = "/_components/"
+
+
+def names(html):
+    return re.findall(r'class="row-link"[^>]*>([^<]+)</a>', html)
+
+
+def listed(client, query=""):
+    answer = client.get(PAGE + query)
+    assert answer.status_code == 200
+    return names(answer.content.decode())
+
+
+def test_rows_come_sorted_as_the_address_says(support):
+    assert listed(support) == sorted(listed(support))
+    assert listed(support, "?sort=-model") == sorted(listed(support), reverse=True)
+    assert listed(support, "?sort=password") == listed(support)
+
+
+def test_pages_follow_each_other_by_their_links(support):
+    whole = listed(support, "?size=200")
+    seen, address = [], "?size=25"
+    while address:
+        html = support.get(PAGE + address).content.decode()
+        seen += names(html)
+        found = re.search(r'rel="next" href="([^"]+)"', html)
+        address = found[1].removeprefix(PAGE).replace("&amp;", "&") if found else ""
+    assert seen == whole
+    assert len(whole) > 25
+
+
+def test_a_filter_is_a_chip_with_a_way_off(support):
+    html = support.get(PAGE + "?app=auth&sort=-model").content.decode()
+    assert "Group: <b>auth</b>" in html
+    assert f'href="{PAGE}?sort=-model"' in html
+    assert set(names(html)) == {"group", "permission"}
+
+
+def test_a_value_that_a_filter_does_not_know_is_shown_and_matches_nothing(support):
+    html = support.get(PAGE + "?app=<b>nowhere").content.decode()
+    assert "&lt;b&gt;nowhere (unknown)" in html
+    assert "Nothing matches" in html
+
+
+def test_search_narrows_and_says_how_many(support):
+    html = support.get(PAGE + "?q=emailaddr").content.decode()
+    assert names(html) == ["emailaddress"]
+    assert re.search(r'class="list-count"[^>]*>1<', html)
+
+
+def test_htmx_gets_the_list_alone_and_a_person_the_page(support):
+    part = support.get(PAGE, headers={"HX-Request": "true", "HX-Target": "sample-list"}).content.decode()
+    assert part.lstrip().startswith('<div class="list-region" id="sample-list"')
+    assert "<html" not in part
+    assert names(part) == listed(support)
+    other = support.get(PAGE, headers={"HX-Request": "true", "HX-Target": "elsewhere"})
+    assert "<html" in other.content.decode()
+    assert "HX-Target" in other["Vary"]
+
+
+def test_sorted_columns_say_so_to_screen_readers(support):
+    html = support.get(PAGE + "?sort=-app_label").content.decode()
+    assert html.count('aria-sort="descending"') == 1
+    assert 'aria-sort="none"' in html
+
+
+def test_columns_are_kept_per_person(support):
+    answer = support.post("/look/lists/sample/", {"columns": ["code", "id", "nonsense"], "next": PAGE})
+    assert answer["Location"] == PAGE
+    html = support.get(PAGE).content.decode()
+    heads = re.findall(r'<th scope="col"[^>]*>(?:<a[^>]*>)?([A-Z][a-z]+)', html)
+    assert heads == ["Name", "Code", "Id"]
+    assert ListChoice.objects.get().columns == ["code", "id"] or ListChoice.objects.get().columns == ["code", "id"]
+    support.post("/look/lists/sample/", {"reset": "1", "next": PAGE})
+    assert not ListChoice.objects.exists()
+
+
+def test_a_list_that_does_not_exist_keeps_nothing(support):
+    assert support.post("/look/lists/nonsense/", {"columns": ["a"]}).status_code == 404
+
+
+def table(rf_query="", **kwargs):
+    request = RequestFactory().get(PAGE + rf_query)
+    request.user = AnonymousUser()
+    return SampleTable(request, ContentType.objects.all(), **kwargs)
+
+
+@pytest.mark.django_db
+def test_a_known_total_is_not_counted_again():
+    with CaptureQueriesContext(connection) as queries:
+        assert table(total=123_456).total == 123_456
+    assert len(queries) == 0
+
+
+@pytest.mark.django_db
+def test_values_are_escaped_wherever_they_are_drawn():
+    evil = '<script>alert("x")</script>'
+    ContentType.objects.create(app_label="a", model=evil)
+    sample = table("?q=script")
+    assert evil not in sample.body
+    assert "&lt;script&gt;" in sample.body
+    assert Column("x", "X", value=lambda row: evil).draw(None) == evil.replace("<", "&lt;").replace(
+        ">", "&gt;"
+    ).replace('"', "&quot;")
+
+
+def posted(data):
+    request = RequestFactory().post(PAGE)
+    request.user = AnonymousUser()
+    request.POST = QueryDict(mutable=True)
+    for name, value in data.items():
+        request.POST.setlist(name, value if isinstance(value, list) else [value])
+    return request
+
+
+@pytest.mark.django_db
+def test_a_selection_is_what_was_ticked_on_every_page_and_nothing_beyond_the_list():
+    inside = ContentType.objects.filter(app_label="auth")
+    keys = [str(pk) for pk in ContentType.objects.values_list("pk", flat=True)]
+    picked = chosen(posted({"id": keys[:3], "ids": ",".join([*keys[3:], "x", "9" * 30, ""])}), SampleTable, inside)
+    assert set(picked.queryset) == set(inside)
+    assert not picked.everything
+
+
+@pytest.mark.django_db
+def test_all_that_match_is_worked_out_again_from_the_filters():
+    request = posted({"scope": "match", "match": "app=auth&q=group"})
+    picked = chosen(request, SampleTable, ContentType.objects.all())
+    assert [row.model for row in picked.queryset] == ["group"]
+    assert picked.fields == {"scope": "match", "match": "app=auth&q=group"}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_files_hold_what_matches_and_formulas_stay_text(kind):
+    ContentType.objects.create(app_label="=1+1", model="=cmd()田中")
+    sample = table("?q=cmd&size=25")
+    content = b"".join(files.respond(sample, kind))
+    if kind == "csv":
+        assert content.startswith(b"\xef\xbb\xbf")
+        lines = content.decode("utf-8-sig").splitlines()
+        assert len(lines) == 2
+        assert lines[1].startswith("=cmd()田中,=1+1,M-")
+    else:
+        sheet = load_workbook(io.BytesIO(content)).active
+        assert sheet["A2"].value == "=cmd()田中"
+        assert sheet["A2"].data_type == "s"
