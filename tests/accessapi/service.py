@@ -4,6 +4,7 @@ import contextlib
 import socket
 import struct
 import threading
+import time
 
 from accessapi.client import Client
 from accessapi.overrides import Catalogue
@@ -46,6 +47,13 @@ class Loopback:
             thread.join(5)
             connection.close()
         self._thread.join(5)
+
+    def counts(self, connections, *, within=10):
+        """Whether it comes to that many connections: the accepting thread counts when it gets a turn, not at once."""
+        until = time.monotonic() + within
+        while self.connections < connections and time.monotonic() < until:
+            time.sleep(0.005)
+        return self.connections == connections
 
     def _accept(self):
         while True:
