@@ -43,7 +43,13 @@ INSTALLED_APPS = [
     "portal.home",
     "portal.members",
     "portal.groups",
+    "portal.rights",
+    "portal.bulk",
     "portal.imports",
+    "portal.changes",
+    "portal.areas",
+    "portal.explain",
+    "portal.guests",
     "portal.devices",
 ]
 

@@ -20,8 +20,12 @@ class Permission(StrEnum):
     SECRETS_REVEAL = "secrets_reveal"
     GROUPS_VIEW = "groups_view"
     GROUPS_EDIT = "groups_edit"
+    AREAS_VIEW = "areas_view"
+    RIGHTS_EDIT = "rights_edit"
     IMPORTS_RUN = "imports_run"
+    GUESTS_VIEW = "guests_view"
     GUESTS_DESK = "guests_desk"
+    GUESTS_MANAGE = "guests_manage"
     DEVICES_VIEW = "devices_view"
     DOORS_OPERATE = "doors_operate"
     CONNECTION_VIEW = "connection_view"
@@ -46,8 +50,12 @@ TITLES: dict[Permission, Promise] = {
     P.SECRETS_REVEAL: _("Reveal card numbers and QR data"),
     P.GROUPS_VIEW: _("See member groups"),
     P.GROUPS_EDIT: _("Create and rename member groups"),
+    P.AREAS_VIEW: _("See areas and who may enter them"),
+    P.RIGHTS_EDIT: _("Change who may enter and take keys"),
     P.IMPORTS_RUN: _("Run imports"),
-    P.GUESTS_DESK: _("Receive guests"),
+    P.GUESTS_VIEW: _("See guests and visits"),
+    P.GUESTS_DESK: _("Receive guests and issue their codes"),
+    P.GUESTS_MANAGE: _("Set up the desk: presets and how long visits are kept"),
     P.DEVICES_VIEW: _("See doors and key boxes"),
     P.DOORS_OPERATE: _("Unlock and lock doors"),
     P.CONNECTION_VIEW: _("See the connection"),
@@ -81,7 +89,7 @@ class Owner(Role):
 class FacilityManager(Role):
     name = "facility manager"
     title = _("Facility manager")
-    purpose = _("Runs the building: members, groups, imports, devices and doors.")
+    purpose = _("Runs the building: members, groups, areas, guests, imports, devices and doors.")
     permissions = EVERYTHING - {P.CONNECTION_MANAGE, P.STAFF_MANAGE, P.SUPPORT_MANAGE}
 
 
@@ -89,7 +97,7 @@ class Receptionist(Role):
     name = "receptionist"
     title = _("Receptionist")
     purpose = _("Receives guests at the desk.")
-    permissions = frozenset({P.TENANT_VIEW, P.GUESTS_DESK})
+    permissions = frozenset({P.GUESTS_VIEW, P.GUESTS_DESK})
 
 
 class Guard(Role):
@@ -110,7 +118,7 @@ class Support(Role):
     name = "support"
     title = _("Support")
     purpose = _("Helps a customer, in a support session only.")
-    permissions = VIEWS | {P.MEMBERS_EDIT, P.GROUPS_EDIT, P.IMPORTS_RUN}
+    permissions = VIEWS | {P.MEMBERS_EDIT, P.GROUPS_EDIT, P.RIGHTS_EDIT, P.IMPORTS_RUN}
     platform = True
 
 

@@ -8,8 +8,7 @@ from django.db import transaction
 from django.utils.translation import get_language
 
 from accessapi import limits
-from portal.imports import bell, columns, queries
-from portal.imports.files import storing
+from portal.imports import bell, columns, queries, storing
 from portal.imports.models import Import, ImportFile, ImportPart, ImportRow
 from portal.imports.states import Action, Halt, JobState, PartState, RowState
 from portal.intents.actions import stop as stop_intent

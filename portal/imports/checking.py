@@ -8,13 +8,14 @@ from datetime import timedelta
 
 from django.db import transaction
 
-from portal.imports import bounds, rowstore
-from portal.imports.files.faults import FileFault
-from portal.imports.files.storing import opened
+from portal.files import bounds
+from portal.files.faults import FileFault
+from portal.imports import rowstore
 from portal.imports.judging import Verdict, judge
 from portal.imports.matching import Groups, known
 from portal.imports.models import Import, ImportRow
 from portal.imports.states import Action, JobState
+from portal.imports.storing import opened
 from portal.imports.values import Cells, read
 from portal.intents.clock import ClockTime
 from portal.mirror.rows import Reader

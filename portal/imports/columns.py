@@ -14,7 +14,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
-from portal.imports.files.marks import is_reason
+from portal.files.marks import is_reason
 from portal.imports.models import ColumnChoice
 from portal.mirror.folding import fold
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.utils.translation import get_language
 
+from portal.files import writing
+from portal.files.marks import REASONS, is_reason
 from portal.imports import queries, words
 from portal.imports.columns import FIELDS
-from portal.imports.files import writing
-from portal.imports.files.marks import REASONS, is_reason
 from portal.imports.models import Import
 from portal.imports.states import RowState
 

@@ -9,9 +9,9 @@ from django.forms import BoundField
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from portal.imports import bounds
+from portal.files import bounds
+from portal.files.marks import is_reason
 from portal.imports.columns import BY_NAME, FIELDS
-from portal.imports.files.marks import is_reason
 from portal.imports.models import Import
 from portal.imports.words import masked
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Q, QuerySet
 
-from portal.imports.files.storing import opened
 from portal.imports.models import Import, ImportRow
 from portal.imports.states import NOT_APPLIED, Action, JobState, RowState
+from portal.imports.storing import opened
 
 
 @dataclass(frozen=True)

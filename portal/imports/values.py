@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from accessapi.limits import JST
 from accessapi.resources import write_moment
-from portal.imports.files.sheets import LOST
+from portal.files.sheets import LOST
 from portal.mirror.folding import fold
 
 Problem = tuple[str, str, dict[str, Any]]  # field, word, facts

@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django_htmx.http import HttpResponseClientRefresh
 
+from portal.files.faults import FileFault
+from portal.files.writing import XLSX_TYPE
 from portal.imports import actions, downloads, pages, progressing, queries, words
 from portal.imports.access import get_import
-from portal.imports.files.faults import FileFault
-from portal.imports.files.writing import XLSX_TYPE
 from portal.imports.forms import ColumnsForm, UploadForm
 from portal.imports.models import Import
 from portal.imports.states import JobState

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from portal.imports import bounds
+from portal.files import bounds
 from portal.imports.columns import BY_NAME, OF_MODEL
 from portal.imports.models import ImportRow
 from portal.imports.states import Action, RowState

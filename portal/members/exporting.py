@@ -8,7 +8,7 @@ from django.http import HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
-from portal.imports.files.marks import guarded
+from portal.files.marks import guarded
 from portal.intents.actions import Asker
 from portal.members import actions
 from portal.members.lists import Members

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.imports import bounds
-from portal.imports.files import reading
-from portal.imports.files.faults import FileFault
-from portal.imports.files.marks import REASONS, guarded, unguarded
-from portal.imports.files.writing import csv_of
+from portal.files import bounds, reading
+from portal.files.faults import FileFault
+from portal.files.marks import REASONS, guarded, unguarded
+from portal.files.writing import csv_of
 
 HEADINGS = ["氏名", "社員番号", "カード番号"]
 TEXT = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\x00"), max_size=40)

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from openpyxl import load_workbook
 
-from portal.imports.files.marks import unguarded
+from portal.files.marks import unguarded
 from portal.mirror import own
 from portal.mirror.models import Member
 from tenants.models import AuditEntry

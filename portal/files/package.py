@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 from xml.parsers import expat
 
-from portal.imports import bounds
-from portal.imports.files.faults import FileFault
+from portal.files import bounds
+from portal.files.faults import FileFault
 
 _SHEETS = "xl/worksheets/"
 _STRINGS = "xl/sharedstrings.xml"

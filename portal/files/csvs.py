@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from portal.imports.bounds import MAX_CELL
-from portal.imports.files.faults import FileFault
+from portal.files.bounds import MAX_CELL
+from portal.files.faults import FileFault
 
 ENCODINGS = ("utf-8-sig", "cp932")
 DELIMITERS = (",", ";", "\t")

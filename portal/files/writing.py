@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
 
-from portal.imports.files.marks import guarded
+from portal.files.marks import guarded
 
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f]")

@@ -13,9 +13,9 @@ from typing import Any
 from openpyxl.styles.numbers import BUILTIN_FORMATS, is_date_format
 from openpyxl.utils.datetime import CALENDAR_MAC_1904, CALENDAR_WINDOWS_1900, from_excel
 
-from portal.imports import bounds
-from portal.imports.files.faults import FileFault
-from portal.imports.files.package import Package, elements, parse, resolve
+from portal.files import bounds
+from portal.files.faults import FileFault
+from portal.files.package import Package, elements, parse, resolve
 
 Line = tuple[int, list[str]]
 _RELATIONSHIP = "http://schemas.openxmlformats.org/officeDocument/2006/relationships id"

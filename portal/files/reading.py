@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from portal.imports import bounds
-from portal.imports.files import csvs, package, sheets
-from portal.imports.files.faults import FileFault
-from portal.imports.files.marks import is_ours, unguarded
+from portal.files import bounds, csvs, package, sheets
+from portal.files.faults import FileFault
+from portal.files.marks import is_ours, unguarded
 
 Line = tuple[int, list[str]]
 Kind = Literal["csv", "xlsx"]

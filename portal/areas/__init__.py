@@ -1,0 +1,1 @@
+"""Areas: their doors, who may enter, who entered lately, and who shall."""

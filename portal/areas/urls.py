@@ -1,0 +1,4 @@
+from django.urls import URLPattern
+
+app_name = "areas"
+urlpatterns: list[URLPattern] = []

@@ -1,0 +1,1 @@
+"""Why somebody may enter a place at a moment, or may not."""

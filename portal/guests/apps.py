@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class GuestsConfig(AppConfig):
+    name = "portal.guests"
+    label = "guests"

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class RightsConfig(AppConfig):
+    name = "portal.rights"
+    label = "rights"
