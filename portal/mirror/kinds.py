@@ -12,6 +12,9 @@ class Kind(TextChoices):
     AREAS = "areas", _("Areas")
     PASS_CONTROLLERS = "pass_controllers", _("Doors")
     KEY_BOXES = "key_boxes", _("Key boxes")
+    GUESTS = "guests", _("Guests")
+    HISTORIES = "histories", _("Histories")
+    TENANT = "tenant", _("Tenant")
     RIGHTS = "rights", _("Permissions")
 
 

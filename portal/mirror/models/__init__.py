@@ -1,8 +1,10 @@
 """The mirror's tables. Everything in them can be read again from the service; nothing here is the only copy."""
 
 from portal.mirror.models.devices import KeyBox, PassController
+from portal.mirror.models.guests import Guest
+from portal.mirror.models.histories import History
 from portal.mirror.models.members import NEVER, UNREADABLE, Member, MemberSearch
-from portal.mirror.models.places import Area, Group
+from portal.mirror.models.places import Area, Group, TenantRecord
 from portal.mirror.models.state import MirrorState, SharedReading, StagedPage, SyncRun
 
 __all__ = [
@@ -10,6 +12,8 @@ __all__ = [
     "UNREADABLE",
     "Area",
     "Group",
+    "Guest",
+    "History",
     "KeyBox",
     "Member",
     "MemberSearch",
@@ -18,4 +22,5 @@ __all__ = [
     "SharedReading",
     "StagedPage",
     "SyncRun",
+    "TenantRecord",
 ]

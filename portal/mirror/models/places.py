@@ -38,3 +38,23 @@ class Area(TenantModel):
 
     def __str__(self) -> str:
         return self.area_name
+
+
+class TenantRecord(TenantModel):
+    """What the service says of the tenant itself (specification: "Tenant", operation 1): one row, or none yet.
+
+    `holiday` is settings.holiday, verbatim: with it "Holiday" in a schedule has a meaning. `webhook` is
+    settings.webhook without its secret token.
+    """
+
+    tenant_name = models.TextField(blank=True, default="")
+    holiday = models.JSONField(default=dict)
+    webhook = models.JSONField(default=dict)
+    extra = models.JSONField(default=dict)
+    read_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant"], name="mirror_tenantrecord_once")]
+
+    def __str__(self) -> str:
+        return self.tenant_name
