@@ -11,8 +11,8 @@ class Guest(TenantModel):
 
     The code and the address rest encrypted; `qr_fingerprint` tells whether two codes are the same. `detail` is what
     only a single read or our own writing tells: {"area_id_list", "key_devices_list", "return_grace_period",
-    "remarks", "devices_pass", "keys_pass"}, each as the service says it, None before the first. `extra` keeps, verbatim,
-    what the specification does not name and values that are not of its type.
+    "remarks", "devices_pass", "keys_pass"}, each as the service says it, None before the first. `extra` keeps,
+    verbatim, what the specification does not name and values that are not of its type.
     """
 
     guest_id = models.TextField(db_collation="C")
