@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db import transaction
 
+from portal.intents.clock import ClockTime
 from portal.intents.models import Intent
 from portal.intents.outcome import apply
 from portal.intents.record import Asker, record
@@ -12,7 +13,7 @@ from portal.intents.states import Reason, State
 from portal.intents.sweeping import ring
 from portal.intents.verdicts import Verdict
 
-__all__ = ["Asker", "stop", "submit"]
+__all__ = ["Asker", "release", "stop", "submit", "withdraw"]
 
 
 def submit(*, inline: bool = True, **asked: Any) -> Intent:
@@ -23,6 +24,8 @@ def submit(*, inline: bool = True, **asked: Any) -> Intent:
     intent, is_new = record(**asked)
     if not is_new:
         return intent
+    if intent.due_at is None:  # held, until its first step is confirmed
+        return intent
     if not (inline and send_inline(intent)):
         transaction.on_commit(lambda: ring(intent))
     return intent
@@ -31,3 +34,19 @@ def submit(*, inline: bool = True, **asked: Any) -> Intent:
 def stop(intent: Intent) -> bool:
     """Withdraw an intent that has not left yet. False: it has, and nothing was changed."""
     return apply({"pk": intent.pk, "state": State.QUEUED}, Verdict(State.CANCELLED, Reason.STOPPED))
+
+
+def release(intent: Intent) -> bool:
+    """Let a held intent go: its first step is confirmed. Within a transaction; False: it was not held any more."""
+    held = Intent.objects.filter(pk=intent.pk, state=State.QUEUED, reason=Reason.STEP_BEFORE)
+    released = held.update(due_at=ClockTime(), reason=Reason.NONE)
+    if released:
+        intent.refresh_from_db()
+        transaction.on_commit(lambda: ring(intent))
+    return bool(released)
+
+
+def withdraw(intent: Intent) -> bool:
+    """End a held intent whose first step came to nothing. Nothing of it was sent."""
+    held = {"pk": intent.pk, "state": State.QUEUED, "reason": Reason.STEP_BEFORE}
+    return apply(held, Verdict(State.CANCELLED, Reason.STEP_MISSING))

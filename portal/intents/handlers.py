@@ -4,10 +4,10 @@
 rows never disagree with the intent. `reconcile` runs on its own and may read the service, within budget.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from portal.intents.models import Intent
 
@@ -29,11 +29,19 @@ class Progress(Protocol):
     def __call__(self, intent: Intent, record: Any) -> None: ...
 
 
+class Told(NamedTuple):
+    """What the outcome line says in the words of the area of work; what is empty is said as for any intent."""
+
+    message: str = ""
+    next_steps: Sequence[str] = ()
+
+
 @dataclass(frozen=True)
 class Handler:
     finished: Callable[[Intent], None] | None = None
     progress: Progress | None = None
     reconcile: Callable[[Intent], Finding] | None = None
+    words: Callable[[Intent], Told] | None = None
 
 
 _handlers: dict[str, Handler] = {}
@@ -45,11 +53,12 @@ def register(
     finished: Callable[[Intent], None] | None = None,
     progress: Progress | None = None,
     reconcile: Callable[[Intent], Finding] | None = None,
+    words: Callable[[Intent], Told] | None = None,
 ) -> None:
     """Tie an area of work to the operation that it sends. One area per operation: a second one is a mistake."""
     if operation in _handlers:
         raise ValueError(f"{operation} already has a handler")
-    _handlers[operation] = Handler(finished, progress, reconcile)
+    _handlers[operation] = Handler(finished, progress, reconcile, words)
 
 
 def of(operation: str) -> Handler:

@@ -12,7 +12,7 @@ from portal.budget.priorities import Priority
 from portal.intents.states import FINAL, UNDER_WAY, Reason, State
 from tenants.models import SupportSession, TenantModel
 from tenants.roles import Permission
-from tenants.vault import EncryptedJSON
+from tenants.vault import EncryptedBytes, EncryptedJSON
 
 
 class Intent(TenantModel):
@@ -95,6 +95,20 @@ class Intent(TenantModel):
     def is_lock(self) -> bool:
         """Locking again is safe to repeat, but only while nothing newer was asked of the same door."""
         return self.is_physical and (self.body or {}).get("control") == "lock"
+
+
+class Enclosure(TenantModel):
+    """The image that an intent carries as its body, apart from it, so that no list ever reads two megabytes a row.
+
+    It rests encrypted until the intent has left for good (`outcome.apply`), and is never sent or shown afterwards.
+    """
+
+    intent = models.OneToOneField(Intent, on_delete=models.CASCADE, related_name="enclosure")
+    content = EncryptedBytes()
+    content_type = models.CharField(max_length=40)
+
+    def __str__(self) -> str:
+        return f"{self.content_type} of {self.intent_id}"
 
 
 def new_claim() -> uuid.UUID:

@@ -8,9 +8,10 @@ from datetime import timedelta
 import structlog
 from django.db import InterfaceError, OperationalError, connection, transaction
 
+from accessapi.operations import OPERATIONS, Body
 from portal.intents import handlers
 from portal.intents.clock import ClockTime, database_now
-from portal.intents.models import Intent
+from portal.intents.models import Enclosure, Intent
 from portal.intents.pacing import first_look
 from portal.intents.states import FINAL, Reason, State
 from portal.intents.verdicts import Verdict
@@ -21,6 +22,7 @@ log = structlog.get_logger(__name__)
 # An answer that was received is worth waiting for the database: losing it would make a known outcome uncertain.
 _PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0)
 _RECONCILE_AFTER = 2.0
+IMAGES = {operation.name for operation in OPERATIONS if operation.body is Body.IMAGE}
 
 
 def record_sent(intent: Intent, claim: uuid.UUID, verdict: Verdict) -> None:
@@ -42,6 +44,8 @@ def apply(held: dict[str, object], verdict: Verdict) -> bool:
             return False
         _write(intent, verdict)
         _tell(intent)
+        if intent.operation in IMAGES and intent.state != State.QUEUED:
+            Enclosure.objects.filter(intent=intent).delete()  # it has left, or never will
         return True
 
 

@@ -8,12 +8,13 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest
 
+from accessapi.client import Image
 from accessapi.operations import Delivery
 from portal.budget.priorities import Priority
 from portal.intents.clock import database_now
-from portal.intents.models import Intent
+from portal.intents.models import Enclosure, Intent
 from portal.intents.nonces import Nonce
-from portal.intents.states import PHYSICAL_SECONDS
+from portal.intents.states import PHYSICAL_SECONDS, Reason
 from tenants import audit
 from tenants.models import SupportSession, Tenant, User
 from tenants.roles import Permission
@@ -53,10 +54,14 @@ def record(
     after: Mapping[str, Any] | None = None,
     snapshot: Any = None,
     priority: Priority = Priority.PEOPLE,
+    image: Image | None = None,
+    held: bool = False,
 ) -> tuple[Intent, bool]:
     """The intent of this nonce, and whether it is new. A second one with the same nonce finds the first, unchanged.
 
     `before` and `after` go to the audit trail in clear: leave secrets out or mask them. `body` rests encrypted.
+    `image` is sent as the body of the operations that take one; `body` then only describes it. A `held` intent is not
+    due before `actions.release`: a second step, whose first one is still to be confirmed.
     """
     stated = by.tenant.environment.catalogue.operation(operation)
     intent = Intent(
@@ -76,9 +81,13 @@ def record(
         queue=QUEUES[priority],
         deadline=_deadline(stated.delivery, nonce.clicked_at),
     )
+    if held:
+        intent.due_at, intent.reason = None, Reason.STEP_BEFORE
     try:
         with transaction.atomic():
             intent.save(force_insert=True)
+            if image is not None:
+                _enclose(intent, image)
             audit.record(
                 tenant=by.tenant,
                 by=by.user,
@@ -93,6 +102,12 @@ def record(
     except IntegrityError:
         return Intent.objects.get(nonce=nonce.value), False
     return intent, True
+
+
+def _enclose(intent: Intent, image: Image) -> None:
+    Enclosure.objects.create(
+        tenant=intent.tenant, intent=intent, content=image.content, content_type=image.content_type
+    )
 
 
 def _deadline(delivery: Delivery, clicked_at: datetime | None) -> datetime | None:

@@ -6,10 +6,12 @@ import structlog
 from django.conf import settings
 
 from accessapi import errors
+from accessapi.client import Image
+from accessapi.operations import Body
 from portal.budget.client import sender
 from portal.intents import outcome, verdicts
 from portal.intents.claiming import Claimed, claim
-from portal.intents.models import Intent
+from portal.intents.models import Enclosure, Intent
 from portal.intents.states import Reason, State
 from portal.intents.verdicts import Verdict
 
@@ -78,7 +80,7 @@ def transmit(claimed: Claimed) -> Verdict:
             answer = client.call(
                 intent.operation,
                 path=intent.path,
-                body=intent.body,
+                body=_image(intent) if operation.body is Body.IMAGE else intent.body,
                 fresh=intent.is_physical,
                 before_write=before_write,
             )
@@ -98,3 +100,9 @@ def transmit(claimed: Claimed) -> Verdict:
     except Exception:
         log.exception("sending_broke", intent_id=intent.pk, operation=intent.operation)
         return Verdict(State.UNCERTAIN, Reason.PROCESS)
+
+
+def _image(intent: Intent) -> Image | None:
+    """What an operation that takes an image sends. None, which no such operation takes, once it is gone."""
+    enclosed = Enclosure.objects.filter(intent=intent).first()
+    return Image(enclosed.content, enclosed.content_type) if enclosed else None

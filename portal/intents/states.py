@@ -52,4 +52,6 @@ class Reason(TextChoices):
     REFUSED = "refused", _("The service refused it.")
     ABSENT = "absent", _("Reading afterwards showed that it was not applied.")
     DECIDED = "decided", _("A person decided.")
+    STEP_BEFORE = "step_before", _("It waits until the step before it is confirmed.")
+    STEP_MISSING = "step_missing", _("The step before it was not done.")
     REQUEST_FAILED = "request_failed", _("The service accepted it and then reported that it failed.")

@@ -25,7 +25,7 @@ class Verdict:
 
 
 SHOWN = ("member_id", "member_name", "membergroup_id", "membergroup_name", "guest_id", "guest_name",
-         "profile_image_url", "sent_device_id_list", "request_type")  # fmt: skip
+         "sent_device_id_list", "request_type")  # fmt: skip
 
 
 def of_answer(answer: Answer, *, follows: bool) -> Verdict:
