@@ -1,0 +1,135 @@
+"""When a place is open to somebody: the stretches of a day, the next opening, and how long one lasts.
+
+A decision changes only at the edges that rights and the use period name, and at midnight (holidays, weekdays). So a day
+is cut at those seconds and decided once in each piece; nothing here knows a rule that `decide_place` does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from functools import cached_property
+from typing import Any
+
+from accessapi.limits import JST
+from accessapi.permissions.decision import AreaPlace, Decision, KeyPlace, decide_place
+from accessapi.permissions.holidays import NO_HOLIDAYS, Holidays
+from accessapi.permissions.passes import read_edge, read_time
+
+_DAY = 86400
+#: Days looked ahead: a whole year, so that every yearly holiday is met once.
+HORIZON = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """From `start` up to `end` (not included), at +09:00, the answer stays the same; None: cannot be told."""
+
+    start: datetime
+    end: datetime
+    allowed: bool | None
+
+
+@dataclass(frozen=True)
+class Openings:
+    """One person's rights at one place (devices_pass for an area, keys_pass for a key) within the use period."""
+
+    rights: Any
+    place: AreaPlace | KeyPlace
+    holidays: Holidays = NO_HOLIDAYS
+    use_period: tuple[datetime | None, datetime | None] = (None, None)
+
+    def at(self, moment: datetime) -> Decision:
+        """The decision at a moment. ValueError for one without a time zone."""
+        return decide_place(self.rights, self.place, moment, self.holidays, use_period=self.use_period)
+
+    def day(self, day: date) -> list[Stretch]:
+        """The day from 00:00 to 24:00 in stretches, each differing from its neighbours."""
+        midnight = datetime.combine(day, time(), tzinfo=JST)
+        edges = sorted({0, *self._daily, *self._dated.get(day, ())})
+        found: list[Stretch] = []
+        for start, end in zip(edges, [*edges[1:], _DAY], strict=True):
+            allowed = self.at(midnight + timedelta(seconds=start)).allowed
+            begins = midnight + timedelta(seconds=start)
+            if found and found[-1].allowed is allowed:
+                begins = found.pop().start
+            found.append(Stretch(begins, midnight + timedelta(seconds=end), allowed))
+        return found
+
+    def opens(self, moment: datetime) -> Stretch | None:
+        """The first stretch from `moment` on that admits, up to its end of day; None when there is none in sight."""
+        return next((each for each in self._from(moment) if each.allowed is True), None)
+
+    def doubtful(self, moment: datetime) -> Stretch | None:
+        """The first stretch from `moment` on of which nothing can be told."""
+        return next((each for each in self._from(moment) if each.allowed is None), None)
+
+    def changes(self, moment: datetime) -> datetime | None:
+        """When the answer that holds at `moment` ends; None when no end is in sight."""
+        now = self.at(moment).allowed
+        return next((max(each.start, moment) for each in self._from(moment) if each.allowed is not now), None)
+
+    def _from(self, moment: datetime) -> Iterator[Stretch]:
+        """Stretches that end after `moment`: day by day up to the horizon, then the days that rights name."""
+        moment = moment.astimezone(JST).replace(microsecond=0)
+        first, last = moment.date(), _later(moment.date(), HORIZON)
+        beyond = sorted(day for day in self._dated if day > last)
+        days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
+        for day in [*days, *beyond]:
+            for each in self.day(day) if day < date.max else ():
+                if each.end > moment:
+                    yield Stretch(max(each.start, moment), each.end, each.allowed)
+
+    @cached_property
+    def _daily(self) -> frozenset[int]:
+        """Seconds of any day at which a weekly item begins, or has just ended."""
+        found: set[int] = set()
+        for item in _items(self.rights):
+            start, end = (_second(item.get(side)) for side in ("start", "end"))
+            found |= {start} if start is not None else set()
+            found |= {end + 1} if end is not None else set()
+        return frozenset(second for second in found if second < _DAY)
+
+    @cached_property
+    def _dated(self) -> dict[date, set[int]]:
+        """The same for single days: edges of dated items and of the use period."""
+        found: dict[date, set[int]] = {}
+        starts = [self.use_period[0].astimezone(JST).replace(tzinfo=None)] if self.use_period[0] else []
+        ends = [self.use_period[1].astimezone(JST).replace(tzinfo=None)] if self.use_period[1] else []
+        for item in _items(self.rights):
+            if item.get("mode") == "range":
+                starts += [edge] if (edge := read_edge(item.get("start"))) else []
+                ends += [edge] if (edge := read_edge(item.get("end"))) else []
+        for edge in [*starts, *(_second_later(end) for end in ends)]:
+            found.setdefault(edge.date(), set()).add(edge.hour * 3600 + edge.minute * 60 + edge.second)
+        return found
+
+
+def _later(day: date, days: int) -> date:
+    return day + timedelta(days=min(days, (date.max - day).days))
+
+
+def _second_later(moment: datetime) -> datetime:
+    return moment if moment.replace(microsecond=0) >= datetime.max.replace(microsecond=0) else _plus(moment)
+
+
+def _plus(moment: datetime) -> datetime:
+    return moment.replace(microsecond=0) + timedelta(seconds=1)
+
+
+def _second(edge: Any) -> int | None:
+    at = read_time(edge.get("time")) if isinstance(edge, dict) else None
+    return None if at is None else at.hour * 3600 + at.minute * 60 + at.second
+
+
+def _items(value: Any) -> Iterator[dict[str, Any]]:
+    """Every schedule item anywhere in rights: more edges than the place needs do no harm."""
+    if isinstance(value, list):
+        for inner in value:
+            yield from _items(inner)
+    elif isinstance(value, dict):
+        if "mode" in value and "start" in value:
+            yield value
+        for inner in value.values():
+            yield from _items(inner) if isinstance(inner, list | dict) else ()
