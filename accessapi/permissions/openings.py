@@ -111,11 +111,10 @@ def _later(day: date, days: int) -> date:
 
 
 def _second_later(moment: datetime) -> datetime:
-    return moment if moment.replace(microsecond=0) >= datetime.max.replace(microsecond=0) else _plus(moment)
-
-
-def _plus(moment: datetime) -> datetime:
-    return moment.replace(microsecond=0) + timedelta(seconds=1)
+    try:
+        return moment.replace(microsecond=0) + timedelta(seconds=1)
+    except OverflowError:  # the calendar's last second
+        return moment
 
 
 def _second(edge: Any) -> int | None:

@@ -1,5 +1,6 @@
 """When a place is open: against the oracle that walks the days second by second."""
 
+import itertools
 from datetime import datetime, timedelta, timezone
 
 from hypothesis import given, settings
@@ -32,8 +33,8 @@ def test_a_day_of_an_area_is_what_the_oracle_says_of_every_interesting_second(ri
     stretches = Openings(rights, AreaPlace("a1"), holidays_of(chosen)).day(day)
     assert stretches[0].start == the.moment(day, 0)
     assert stretches[-1].end == the.moment(day, 86400)
-    assert all(one.end == other.start for one, other in zip(stretches, stretches[1:], strict=False))
-    assert all(one.allowed is not other.allowed for one, other in zip(stretches, stretches[1:], strict=False))
+    assert all(one.end == other.start for one, other in itertools.pairwise(stretches))
+    assert all(one.allowed is not other.allowed for one, other in itertools.pairwise(stretches))
     drawn = data.draw(st.lists(st.integers(0, 86399), max_size=20))
     for second in {*the.interesting_seconds(rights), *drawn}:
         now = the.moment(day, second)
@@ -102,13 +103,15 @@ def test_office_hours_open_next_on_monday_and_end_a_second_after_the_last():
 
 def test_a_stretch_over_midnight_has_no_seam_in_it():
     night = Openings(
-        option("a1", by_schedule(dated(datetime(2026, 11, 20, 22), datetime(2026, 11, 22, 6, 59, 59)))), AreaPlace("a1")
+        option("a1", by_schedule(dated(at("2026-11-20 22:00:00"), at("2026-11-22 06:59:59")))), AreaPlace("a1")
     )
     assert night.changes(at("2026-11-20 23:00:00")) == at("2026-11-22 07:00:00")
 
 
 def test_a_date_beyond_the_horizon_is_found():
-    far = Openings(option("a1", by_schedule(dated(datetime(2031, 1, 1, 9), datetime(2031, 1, 1, 10)))), AreaPlace("a1"))
+    far = Openings(
+        option("a1", by_schedule(dated(at("2031-01-01 09:00:00"), at("2031-01-01 10:00:00")))), AreaPlace("a1")
+    )
     assert far.opens(at("2026-11-20 12:00:00")).start == at("2031-01-01 09:00:00")
     assert far.changes(at("2026-11-20 12:00:00")) == at("2031-01-01 09:00:00")
 

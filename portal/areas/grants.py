@@ -1,0 +1,95 @@
+"""Filing members' rights by area: what the mirror learns of a member's rights is filed in the same transaction."""
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.db import connection as database
+
+from accessapi.permissions import always, normalise_devices
+from accessapi.permissions.passes import sort_key
+from portal.areas.models import EVERYWHERE, Grant, Pass
+from portal.mirror.models import Member
+from tenants.models import Tenant
+from tenants.scope import tenant_scope
+
+_BATCH = 5000
+
+
+def file(tenant: Tenant, members: Iterable[Member]) -> None:
+    """Bring the grants of members whose rights were just written up to date; what did not change is not touched."""
+    told = {member.pk: list(passes(member.rights)) for member in members if member.rights is not None}
+    if not told:
+        return
+    with tenant_scope(tenant):
+        ids = _ids(tenant, {digest_of(body): body for each in told.values() for _area, body in each})
+        wanted = {(pk, area, ids[digest_of(body)]) for pk, each in told.items() for area, body in each}
+        rows = Grant.objects.filter(member_id__in=told).values_list("member_id", "area_id", "held_id", "pk")
+        there = {(member, area, held): pk for member, area, held, pk in rows}
+        gone = [pk for key, pk in there.items() if key not in wanted]
+        if gone:
+            Grant.objects.filter(pk__in=gone).delete()
+        fresh = [Grant(tenant=tenant, member_id=m, area_id=a, held_id=h) for m, a, h in sorted(wanted - there.keys())]
+        Grant.objects.bulk_create(fresh, ignore_conflicts=True, batch_size=_BATCH)
+
+
+def passes(rights: Any) -> Iterator[tuple[str, Any]]:
+    """(area, pass) for everything that rights as read say of areas; EVERYWHERE for what holds for all of them."""
+    devices = rights.get("devices_pass") if isinstance(rights, dict) else None
+    normal = normalise_devices(devices)
+    mode = normal.get("default_mode")
+    if mode == "deny_all":
+        return
+    if mode == "allow_all":
+        yield EVERYWHERE, always()
+    elif mode == "option" and isinstance(normal.get("areas_list"), list):
+        seen = set()
+        for entry in normal["areas_list"]:
+            area = entry.get("area_id") if isinstance(entry, dict) else None
+            if isinstance(area, str) and area and (key := (area, sort_key(entry.get("pass")))) not in seen:
+                seen.add(key)
+                yield area, entry.get("pass")
+    else:
+        yield EVERYWHERE, {"default_mode": mode}
+
+
+def kind_of(body: Any) -> Pass.Kind:
+    """What a pass is, without looking at a clock."""
+    effect = body.get("effect") if isinstance(body, dict) else None
+    if effect == "allow_all":
+        return Pass.Kind.ALWAYS
+    if effect == "deny_all":
+        return Pass.Kind.NEVER
+    if effect == "allow" and isinstance(body.get("schedule"), list):
+        return Pass.Kind.SCHEDULE
+    return Pass.Kind.UNKNOWN
+
+
+def digest_of(body: Any) -> str:
+    """Equal for passes that say the same."""
+    return hashlib.sha256(sort_key(body).encode()).hexdigest()[:32]
+
+
+def tidy(tenant: Tenant) -> None:
+    """Add the tallies together. Passes stay, also unused: somebody may be about to file them."""
+    with tenant_scope(tenant), database.cursor() as cursor:
+        cursor.execute(_ADD_UP, {"tenant": tenant.pk})
+
+
+def _ids(tenant: Tenant, bodies: dict[str, Any]) -> dict[str, int]:
+    rows = Pass.objects.filter(digest__in=bodies)
+    known = dict(rows.values_list("digest", "pk"))
+    if fresh := bodies.keys() - known.keys():
+        new = [
+            Pass(tenant=tenant, digest=digest, body=bodies[digest], kind=kind_of(bodies[digest])) for digest in fresh
+        ]
+        Pass.objects.bulk_create(sorted(new, key=lambda one: one.digest), ignore_conflicts=True)
+        known = dict(rows.all().values_list("digest", "pk"))
+    return known
+
+
+_ADD_UP = """
+WITH taken AS (DELETE FROM areas_tally WHERE tenant_id = %(tenant)s RETURNING area_id, held_id, members)
+INSERT INTO areas_tally (tenant_id, area_id, held_id, members)
+SELECT %(tenant)s, area_id, held_id, sum(members) FROM taken GROUP BY area_id, held_id HAVING sum(members) <> 0
+"""

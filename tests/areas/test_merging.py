@@ -1,0 +1,169 @@
+"""Giving and taking one area: whatever else a member holds comes back as it was. Against generated rights."""
+
+import copy
+from datetime import timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from accessapi.permissions import (
+    AreaPlace,
+    always,
+    by_schedule,
+    compare_devices,
+    decide_place,
+    normalise_devices,
+    weekly,
+)
+from portal.areas.merging import Act, Effect, Wish, judge, undo
+from tests.accessapi import rights as the
+from tests.support.effort import examples
+
+ALL = the.AREAS
+OFFICE = by_schedule(weekly("08:00:00", "19:00:00", "Monday", "Friday"))
+wanted = st.one_of(st.just({"effect": "allow_all"}), st.just(OFFICE), the.passes())
+wishes = st.builds(
+    Wish,
+    st.sampled_from([Act.GRANT, Act.WITHDRAW]),
+    st.sampled_from(["a1", "a9"]),
+    wanted,
+    replace=st.booleans(),
+    everywhere=st.booleans(),
+)
+
+
+def others(rights, area_id):
+    """What rights hold besides one area, entry by entry, in canonical form."""
+    normal = normalise_devices(rights)
+    entries = normal.get("areas_list", [])
+    kept = [entry for entry in entries if not (isinstance(entry, dict) and entry.get("area_id") == area_id)]
+    return {name: value for name, value in normal.items() if name not in ("areas_list", "default_mode")}, kept
+
+
+@given(rights=the.strange_devices, wish=wishes)
+@settings(max_examples=examples(800))
+def test_other_areas_and_unknown_values_are_untouched_and_rights_themselves_are_not_changed(rights, wish):
+    given_ = copy.deepcopy(rights)
+    verdict = judge(rights, wish, ALL)
+    assert rights == given_
+    if not verdict.sends:
+        return
+    if verdict.effect == Effect.CHANGES:
+        assert others(verdict.after, wish.area_id) == others(rights, wish.area_id)
+    else:
+        assert normalise_devices(rights)["default_mode"] == "allow_all"
+        listed = {entry["area_id"]: entry["pass"] for entry in verdict.after["areas_list"]}
+        assert {area: listed.get(area) for area in ALL if area != wish.area_id} == {
+            area: always() for area in ALL if area != wish.area_id
+        }
+    assert verdict.after != normalise_devices(rights)
+
+
+@given(rights=the.devices(), wish=wishes, chosen=the.holiday_settings(), day=the.days, data=st.data())
+@settings(max_examples=examples(400))
+def test_every_decision_about_another_area_stays_and_the_wish_holds_here(rights, wish, chosen, day, data):
+    verdict = judge(rights, wish, ALL)
+    if not verdict.sends:
+        return
+    second = data.draw(st.sampled_from(the.interesting_seconds(rights, wish.pass_)))
+    for area in ALL:
+        before = the.oracle_area(rights, area, chosen, day, second)
+        after = the.oracle_area(verdict.after, area, chosen, day, second)
+        if area != wish.area_id:
+            assert after == before
+        elif wish.act == Act.WITHDRAW:
+            assert not after
+        else:
+            assert after == the.oracle_pass(wish.pass_, chosen, day, second)
+            if not wish.replace and not wish.everywhere:
+                assert after or not before, "giving took something away"
+
+
+@given(rights=the.strange_devices, wish=wishes)
+@settings(max_examples=examples(600))
+def test_what_was_given_and_is_taken_back_leaves_what_was_there_before(rights, wish):
+    verdict = judge(rights, wish, ALL)
+    if not verdict.sends:
+        return
+    back = undo(verdict.after, rights, verdict.after, wish.area_id)
+    assert (back.effect, back.after) == (Effect.CHANGES, normalise_devices(rights))
+
+
+@given(rights=the.devices(), area=st.sampled_from(["a1", "a9"]), pass_=wanted)
+@settings(max_examples=examples(300))
+def test_a_grant_and_then_a_withdrawal_restore_whoever_held_nothing_here(rights, area, pass_):
+    before = normalise_devices(rights)
+    if any(entry["area_id"] == area for entry in before.get("areas_list", [])):
+        return
+    given_ = judge(rights, Wish(Act.GRANT, area, pass_), ALL)
+    if not given_.sends:
+        return
+    assert judge(given_.after, Wish(Act.WITHDRAW, area), ALL).after == before
+
+
+@given(rights=the.strange_devices, wish=wishes, later=wishes)
+@settings(max_examples=examples(500))
+def test_taking_back_after_others_changed_other_areas_keeps_what_they_did(rights, wish, later):
+    mine = judge(rights, wish, ALL)
+    if mine.effect != Effect.CHANGES:
+        return
+    theirs = judge(mine.after, Wish(later.act, "a2", later.pass_, replace=True), ALL)
+    if theirs.effect != Effect.CHANGES:
+        return
+    back = undo(theirs.after, rights, mine.after, wish.area_id)
+    assert back.effect == Effect.CHANGES
+    assert others(back.after, wish.area_id) == others(theirs.after, wish.area_id)
+    assert not compare_devices(
+        {"default_mode": "option", "areas_list": _only(back.after, wish.area_id)},
+        {"default_mode": "option", "areas_list": _only(normalise_devices(rights), wish.area_id)},
+    )
+
+
+@given(rights=the.devices(), wish=wishes, later=wishes)
+@settings(max_examples=examples(300))
+def test_what_somebody_else_changed_here_since_is_not_taken_back(rights, wish, later):
+    mine = judge(rights, wish, ALL)
+    if not mine.sends:
+        return
+    theirs = judge(mine.after, Wish(later.act, wish.area_id, later.pass_, replace=True, everywhere=True), ALL)
+    if theirs.sends and theirs.after != normalise_devices(rights):
+        assert undo(theirs.after, rights, mine.after, wish.area_id).effect == Effect.NOT_OURS
+
+
+def _only(rights, area_id):
+    return [e for e in rights.get("areas_list", []) if isinstance(e, dict) and e.get("area_id") == area_id]
+
+
+def test_whoever_may_enter_everywhere_keeps_it_unless_somebody_says_otherwise():
+    everywhere = {"default_mode": "allow_all"}
+    assert judge(everywhere, Wish(Act.WITHDRAW, "a1"), ALL).effect == Effect.EVERYWHERE
+    assert judge(everywhere, Wish(Act.GRANT, "a1", OFFICE), ALL).effect == Effect.EVERYWHERE
+    assert judge(everywhere, Wish(Act.GRANT, "a1", always()), ALL).effect == Effect.SAME
+    widened = judge(everywhere, Wish(Act.WITHDRAW, "a1", everywhere=True), ALL)
+    assert widened.effect == Effect.WIDENED
+    assert [entry["area_id"] for entry in widened.after["areas_list"]] == ["a2", "a3"]
+
+
+def test_other_hours_here_are_kept_unless_they_are_less_or_shall_be_replaced():
+    always_here = {"default_mode": "option", "areas_list": [{"area_id": "a1", "pass": always()}]}
+    assert judge(always_here, Wish(Act.GRANT, "a1", OFFICE), ALL).effect == Effect.OTHER_HOURS
+    assert judge(always_here, Wish(Act.GRANT, "a1", OFFICE, replace=True), ALL).effect == Effect.CHANGES
+    office_here = {"default_mode": "option", "areas_list": [{"area_id": "a1", "pass": OFFICE}]}
+    assert judge(office_here, Wish(Act.GRANT, "a1", always()), ALL).effect == Effect.CHANGES
+    assert judge(office_here, Wish(Act.GRANT, "a1", OFFICE), ALL).effect == Effect.SAME
+
+
+def test_a_value_that_nobody_knows_here_is_left_alone():
+    strange = {"default_mode": "option", "areas_list": [{"area_id": "a1", "pass": {"effect": "allow_once"}}]}
+    for wish in (Wish(Act.GRANT, "a1", always()), Wish(Act.WITHDRAW, "a1")):
+        assert judge(strange, wish, ALL).effect == Effect.UNKNOWN
+    elsewhere = judge(strange, Wish(Act.GRANT, "a2", always()), ALL)
+    assert {"area_id": "a1", "pass": {"effect": "allow_once"}} in elsewhere.after["areas_list"]
+    assert judge({"default_mode": "some"}, Wish(Act.WITHDRAW, "a1"), ALL).effect == Effect.UNKNOWN
+
+
+def test_decisions_agree_with_the_portals_own_decider():
+    after = judge(None, Wish(Act.GRANT, "a1", OFFICE), ALL).after
+    monday = the.moment(the.FIRST_DAY, 0)
+    assert decide_place(after, AreaPlace("a1"), monday + timedelta(hours=8)).allowed is True
+    assert decide_place(after, AreaPlace("a1"), monday + timedelta(hours=20)).allowed is False
