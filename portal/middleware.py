@@ -1,10 +1,15 @@
-"""Two small promises that hold for every answer of the site."""
+"""Small promises that hold for every answer of the site."""
 
 from collections.abc import Callable
+from typing import Any
 
+from django.contrib.auth.middleware import LoginRequiredMiddleware
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
+
+from tenants.reauthentication import page_asked_for
 
 Answer = Callable[[HttpRequest], HttpResponse]
 
@@ -20,6 +25,13 @@ def bad_input(get_response: Answer) -> Answer:
         return get_response(request)
 
     return middleware
+
+
+class SignedIn(LoginRequiredMiddleware):
+    """Nobody who is not signed in sees anything; whoever signs in comes back to a page, never to a form's address."""
+
+    def handle_no_permission(self, request: HttpRequest, view_func: Any) -> HttpResponse:
+        return redirect_to_login(page_asked_for(request))
 
 
 def never_stored(get_response: Answer) -> Answer:

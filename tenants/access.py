@@ -19,8 +19,9 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 
 from tenants import roles
+from tenants.landing import home_of
 from tenants.models import Staff, SupportSession, Tenant, User
-from tenants.reauthentication import recently_authenticated, redirect_to_reauthentication
+from tenants.reauthentication import page_asked_for, recently_authenticated, redirect_to_reauthentication
 from tenants.roles import Permission, Role
 from tenants.scope import across_tenants, tenant_scope
 
@@ -122,7 +123,7 @@ def tenant_view(
         @functools.wraps(view)
         def guarded(request: HttpRequest, tenant: str, **rest: Any) -> HttpResponseBase:
             if not request.user.is_authenticated:
-                return redirect_to_login(request.get_full_path() if request.method == "GET" else f"/t/{tenant}/")
+                return redirect_to_login(page_asked_for(request))
             access = _enter(request.user, tenant)
             request.tenant, request.access = access.tenant, access  # type: ignore[attr-defined]
             with tenant_scope(access.tenant):
@@ -138,7 +139,7 @@ def tenant_view(
                 if needs_second_factor(access.user, access.permissions):
                     return redirect("mfa_index")
                 if reauth and not recently_authenticated(request):
-                    return redirect_to_reauthentication(request, home=access.tenant.get_absolute_url())
+                    return _prove(request, access)
                 return _rendered_inside(view(request, **rest), access.tenant)
             except PermissionDenied as refusal:
                 return render(request, "403.html", {"exception": str(refusal), "reason": str(refusal)}, status=403)
@@ -184,6 +185,11 @@ def needs_second_factor(user: User, permissions: frozenset[Permission] = frozens
     if not settings.REQUIRE_MFA or not (user.platform_role or Permission.DOORS_OPERATE in permissions):
         return False
     return not is_mfa_enabled(user)
+
+
+def _prove(request: HttpRequest, access: Access) -> HttpResponseBase:
+    home = home_of(access.tenant, access.permissions)
+    return redirect_to_reauthentication(request, within=access.tenant.get_absolute_url(), home=home)
 
 
 def _enter(user: User, slug: str) -> Access:

@@ -24,13 +24,14 @@ def recently_authenticated(request: HttpRequest) -> bool:
     return bool(time.time() - latest < app_settings.REAUTHENTICATION_TIMEOUT)
 
 
-def redirect_to_reauthentication(request: HttpRequest, *, home: str) -> HttpResponseBase:
+def redirect_to_reauthentication(request: HttpRequest, *, within: str, home: str) -> HttpResponseBase:
     """Ask again who is there, then return to the page; what a form wanted to do is not done and not kept.
 
-    The page is the one asked for, or the one the form was on; `home` when that is not ours to return to.
+    The page is the one asked for, or the one the form was on; `home` when that does not lie `within`.
     """
-    page = request.get_full_path() if request.method in {"GET", "HEAD"} else _page_of_the_form(request, home)
+    page = request.get_full_path()
     if request.method not in {"GET", "HEAD"}:
+        page = _page_of_the_form(request, within=within, home=home)
         messages.info(request, _("Nothing was done yet: confirm that it is you, then try again."))
     target = f"{reverse('account_reauthenticate')}?{urlencode({'next': page})}"
     if getattr(request, "htmx", False):
@@ -38,9 +39,17 @@ def redirect_to_reauthentication(request: HttpRequest, *, home: str) -> HttpResp
     return redirect(target)
 
 
-def _page_of_the_form(request: HttpRequest, home: str) -> str:
+def page_asked_for(request: HttpRequest) -> str:
+    """Where to return after signing in: the page asked for, or the one that a form or a fragment was on."""
+    if request.method in {"GET", "HEAD"} and not getattr(request, "htmx", False):
+        return request.get_full_path()
+    return _page_of_the_form(request, within="/", home="/")
+
+
+def _page_of_the_form(request: HttpRequest, *, within: str, home: str) -> str:
+    """The address of the page that a form or a fragment came from, if it lies `within`; else `home`."""
     address = request.headers.get("HX-Current-URL") or request.headers.get("Referer") or ""
     ours = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
     parts = urlsplit(address)
     page = f"{parts.path}?{parts.query}" if parts.query else parts.path
-    return page if ours and page.startswith(home) else home
+    return page if ours and page.startswith(within) else home

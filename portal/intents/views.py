@@ -7,10 +7,12 @@ from django.utils.translation import gettext as _
 
 from portal.intents import actions, queries, reconciling
 from portal.intents.access import get_intent
+from portal.intents.addresses import address
+from portal.intents.models import Intent
 from portal.intents.record import Asker
 from portal.intents.states import State
 from portal.intents.words import story
-from tenants.access import tenant_view
+from tenants.access import View, tenant_view
 from tenants.roles import Permission
 
 
@@ -20,25 +22,44 @@ def index(request: HttpRequest) -> HttpResponse:
     return render(request, "intents/index.html", {"stories": stories})
 
 
-@tenant_view(Permission.TENANT_VIEW)
-def page(request: HttpRequest, intent_id: int) -> HttpResponse:
-    intent = get_intent(request, intent_id)
+def pages(permission: Permission, of: Permission | None) -> tuple[View, View, View, View]:
+    """The views page, outcome, decide and stop, for those with `permission`; of intents that ask for `of` alone."""
+
+    @tenant_view(permission)
+    def page(request: HttpRequest, intent_id: int) -> HttpResponse:
+        return _page(request, get_intent(request, intent_id, of))
+
+    @tenant_view(permission)
+    def outcome(request: HttpRequest, intent_id: int) -> HttpResponse:
+        return _outcome(request, get_intent(request, intent_id, of))
+
+    @tenant_view(permission, methods=["POST"])
+    def decide(request: HttpRequest, intent_id: int) -> HttpResponse:
+        return _decide(request, get_intent(request, intent_id, of))
+
+    @tenant_view(permission, methods=["POST"])
+    def stop(request: HttpRequest, intent_id: int) -> HttpResponse:
+        return _stop(request, get_intent(request, intent_id, of))
+
+    return page, outcome, decide, stop
+
+
+def _page(request: HttpRequest, intent: Intent) -> HttpResponse:
     may_decide = intent.state == State.UNCERTAIN and request.access.can(Permission(intent.permission))
-    return render(request, "intents/page.html", {"intent": intent, "story": story(intent), "may_decide": may_decide})
+    told = {"decide_url": address(intent, "decide"), "stop_url": address(intent, "stop")}
+    context = {"intent": intent, "story": story(intent), "may_decide": may_decide, **told}
+    return render(request, "intents/page.html", context)
 
 
-@tenant_view(Permission.TENANT_VIEW)
-def outcome(request: HttpRequest, intent_id: int) -> HttpResponse:
-    told = story(get_intent(request, intent_id))
+def _outcome(request: HttpRequest, intent: Intent) -> HttpResponse:
+    told = story(intent)
     response = render(request, "components/outcome.html", {"outcome": told})
     if told.is_final:  # whatever on the page depends on it reads again
         response["HX-Trigger"] = "outcome-known"
     return response
 
 
-@tenant_view(Permission.TENANT_VIEW, methods=["POST"])
-def decide(request: HttpRequest, intent_id: int) -> HttpResponse:
-    intent = get_intent(request, intent_id)
+def _decide(request: HttpRequest, intent: Intent) -> HttpResponse:
     request.access.check(Permission(intent.permission))
     applied = request.POST.get("applied")
     if applied not in ("yes", "no"):
@@ -47,15 +68,13 @@ def decide(request: HttpRequest, intent_id: int) -> HttpResponse:
         messages.success(request, _("Recorded."))
     else:
         messages.error(request, _("It is no longer uncertain. Nothing was recorded."))
-    return redirect("intents:page", request.tenant.slug, intent.pk)
+    return redirect(address(intent))
 
 
-@tenant_view(Permission.TENANT_VIEW, methods=["POST"])
-def stop(request: HttpRequest, intent_id: int) -> HttpResponse:
-    intent = get_intent(request, intent_id)
+def _stop(request: HttpRequest, intent: Intent) -> HttpResponse:
     request.access.check(Permission(intent.permission))
     if actions.stop(intent):
         messages.success(request, _("Stopped. It was not sent."))
     else:
         messages.error(request, _("It had already left. Nothing was stopped."))
-    return redirect("intents:page", request.tenant.slug, intent.pk)
+    return redirect(address(intent))

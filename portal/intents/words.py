@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from portal.intents import handlers
+from portal.intents.addresses import address
+from portal.intents.handlers import Told
 from portal.intents.models import Intent
 from portal.intents.states import Reason, State
 from portal.ui.outcomes import Outcome, Text, way
@@ -26,21 +28,22 @@ _SHOWN_AS = {
 def story(intent: Intent) -> Outcome:
     """The outcome line of an intent. Needs `intent.by` and the tenant's slug."""
     state = State(intent.state)
-    slug = intent.tenant.slug
+    words = handlers.of(intent.operation).words
+    told = words(intent) if words is not None else Told()
     return Outcome(
         state=_SHOWN_AS[state],
         title=intent.title,
         id=f"intent-{intent.pk}",
-        message=_message(intent, state),
+        message=told.message or _message(intent, state),
         service_code=intent.error_code,
         service_detail=intent.error_detail or _status(intent),
         not_applied=_not_applied(state),
-        next_steps=_next_steps(intent, state),
+        next_steps=told.next_steps or _next_steps(intent, state),
         steps=way(_SHOWN_AS[state], asynchronous=bool(intent.request_id or intent.is_physical), at=_times(intent)),
         at=intent.finished_at or intent.created_at,
         by=str(intent.by),
-        audit_url=reverse("intents:page", args=[slug, intent.pk]),
-        poll_url="" if intent.is_final else reverse("intents:outcome", args=[slug, intent.pk]),
+        audit_url=address(intent),
+        poll_url="" if intent.is_final else address(intent, "outcome"),
         final=intent.is_final,
         poll_seconds=0.3 if intent.is_physical else 1,
         details=_details(intent),

@@ -1,6 +1,7 @@
 """The "as of … refresh" of every page's footer."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
@@ -11,7 +12,25 @@ from portal.mirror.freshness import Freshness
 from portal.mirror.kinds import Kind
 from portal.ui import frame
 
-_SHOWS = {"groups": Kind.GROUPS, "devices": Kind.PASS_CONTROLLERS}
+_REFRESH = "mirror:refresh"
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What an area of work shows, and the name of the address that asks for newer."""
+
+    kind: Kind
+    refresh: str = _REFRESH
+
+
+_SHOWS = {"groups": _Shown(Kind.GROUPS), "devices": _Shown(Kind.PASS_CONTROLLERS)}
+
+
+def shows(app_name: str, kind: Kind, *, refresh: str = _REFRESH) -> None:
+    """An area of work whose footer is about `kind`. `refresh` takes the tenant's slug and a kind, like the mirror's own
+    (`views.refreshing`): for people who may not enter the rest of the tenant.
+    """
+    _SHOWS[app_name] = _Shown(kind, refresh)
 
 
 def known(request: HttpRequest) -> Freshness:
@@ -26,13 +45,14 @@ def facts(request: HttpRequest) -> Mapping[str, Any]:
     """How fresh what this area of work shows is, and where to ask for newer."""
     tenant = request.tenant  # type: ignore[attr-defined]
     match = request.resolver_match
-    kind = _SHOWS.get(match.app_name if match else "", Kind.MEMBERS)
+    shown = _SHOWS.get(match.app_name if match else "", _Shown(Kind.MEMBERS))
+    kind = shown.kind
     fresh = known(request)
     return {
         "as_of": fresh[kind].as_of,
         "last_sync": fresh.last_sync,
         "running": fresh[kind].running,
-        "refresh_url": reverse("mirror:refresh", args=[tenant.slug, str(kind)]),
+        "refresh_url": reverse(shown.refresh, args=[tenant.slug, str(kind)]),
     }
 
 

@@ -1,5 +1,7 @@
 """Asking for newer data: the one thing that people do with the mirror itself."""
 
+from collections.abc import Collection
+
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -8,20 +10,32 @@ from django.utils.translation import gettext as _
 
 from portal.mirror import schedule
 from portal.mirror.kinds import SYNCED, Kind
-from tenants.access import tenant_view
+from tenants.access import View, tenant_view
+from tenants.landing import home_of
 from tenants.roles import Permission
 
 
-@tenant_view(Permission.TENANT_VIEW, methods=["POST"])
-def refresh(request: HttpRequest, kind: str) -> HttpResponse:
-    """Have a kind read again soon, and go back to the page."""
-    if kind not in SYNCED:
-        raise Http404
+def refreshing(permission: Permission, kinds: Collection[Kind]) -> View:
+    """The view that has one of `kinds` read again soon and goes back to the page, for those with `permission`."""
+
+    @tenant_view(permission, methods=["POST"])
+    def refresh(request: HttpRequest, kind: str) -> HttpResponse:
+        if kind not in kinds:
+            raise Http404
+        return _ask(request, Kind(kind))
+
+    return refresh
+
+
+refresh = refreshing(Permission.TENANT_VIEW, SYNCED)
+
+
+def _ask(request: HttpRequest, kind: Kind) -> HttpResponse:
     tenant = request.tenant  # type: ignore[attr-defined]
-    if schedule.ask(tenant, Kind(kind), by=request.user):
+    if schedule.ask(tenant, kind, by=request.user):
         messages.info(request, _("The service is being read again. The page shows it after a reload."))
     else:
         messages.info(request, _("It is being read, or was a moment ago."))
     back = request.POST.get("next", "")
     here = url_has_allowed_host_and_scheme(back, allowed_hosts=None) and back.startswith(tenant.get_absolute_url())
-    return redirect(back if here else tenant.get_absolute_url())
+    return redirect(back if here else home_of(tenant, request.access.permissions))

@@ -22,7 +22,7 @@ from django.utils.functional import Promise, cached_property
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
-from portal.ui import nav, preferences
+from portal.ui import nav, palette, preferences
 
 Fact = Callable[[HttpRequest], Mapping[str, Any] | None]
 _facts: dict[str, Fact] = {}
@@ -152,6 +152,26 @@ class Frame:
     def person_links(self) -> list[PersonLink]:
         """The account's own pages, those that this site has."""
         return [PersonLink(label, icon, href) for label, icon, name in _ACCOUNT if (href := _reverse(name))]
+
+    @cached_property
+    def home(self) -> nav.Link | None:
+        """Where this person begins in the tenant; None outside of one, and where nothing is open to them."""
+        return next(iter(self.links), None)
+
+    @cached_property
+    def find_words(self) -> str | Promise:
+        """What the palette finds here for this person."""
+        if self.tenant is None:
+            return _("Find a tenant or a page")
+        kinds = {link.entry.kind for link in self.links}
+        if "members" in kinds:
+            return _("Find a member, a door, a page")
+        return _("Find a guest, a page") if "guests" in kinds else _("Find a door, a page")
+
+    @cached_property
+    def find_url(self) -> str:
+        """Where the palette asks: in the tenant, if the person may ask there at all."""
+        return palette.address(self.access) if self.access is not None else _reverse("ui:palette")
 
     @cached_property
     def banners(self) -> list[Banner]:

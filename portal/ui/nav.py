@@ -89,6 +89,11 @@ def links(request: HttpRequest) -> Iterator[Link]:
             yield Link(entry, address(entry, tenant.slug), entry.kind == here)
 
 
+def home_of(slug: str, allowed: frozenset[Permission]) -> str:
+    """The address in the tenant `slug` of the first page that `allowed` opens there: where somebody begins."""
+    return same_kind(ENTRIES[0].kind, slug, allowed)
+
+
 def same_kind(kind: str, slug: str, allowed: frozenset[Permission]) -> str:
     """The address in the tenant `slug` of the page of this kind, or of the first page that `allowed` opens there."""
     open_here = [e for e in ENTRIES if _exists(e.url_name) and (e.permission is None or e.permission in allowed)]

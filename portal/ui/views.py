@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 from portal.ui import nav, palette, preferences
 from portal.ui.models import ListChoice
 from portal.ui.tables import Table
-from tenants.access import tenant_view, tenants_of
+from tenants.access import View, tenant_view, tenants_of
 from tenants.models import User
 from tenants.roles import Permission
 
@@ -55,18 +55,23 @@ def switcher(request: HttpRequest) -> HttpResponse:
     return render(request, "components/switcher.html", {"tenants": listed})
 
 
+def _found(request: HttpRequest) -> HttpResponse:
+    text = request.GET.get("q", "")
+    return render(request, "components/palette_hits.html", {"groups": palette.find(request, text), "text": text})
+
+
 @require_GET
 def find(request: HttpRequest) -> HttpResponse:
     """What the palette finds outside of a tenant."""
-    text = request.GET.get("q", "")
-    return render(request, "components/palette_hits.html", {"groups": palette.find(request, text), "text": text})
+    return _found(request)
 
 
-@tenant_view(Permission.TENANT_VIEW)
-def find_in_tenant(request: HttpRequest) -> HttpResponse:
-    """What the palette finds inside a tenant."""
-    text = request.GET.get("q", "")
-    return render(request, "components/palette_hits.html", {"groups": palette.find(request, text), "text": text})
+def finding(permission: Permission) -> View:
+    """The view of what the palette finds inside a tenant, for those with `permission`; each source asks for its own."""
+    return tenant_view(permission)(_found)
+
+
+find_in_tenant = finding(Permission.TENANT_VIEW)
 
 
 @require_POST

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from tenants import roles
 from tenants.access import Access, TenantRequest, tenant_view
+from tenants.landing import home_of
 from tenants.models import Invitation, Staff, SupportSession, User
 from tenants.roles import Permission
 from tenants.staff import actions
@@ -160,4 +161,4 @@ def _accept(request: HttpRequest, found: Invitation) -> HttpResponse:
         messages.error(request, str(refusal))
         return render(request, "tenants/staff/invitation.html", context, status=409)
     messages.success(request, _("Welcome. You now work in %(tenant)s.") % {"tenant": found.tenant.name})
-    return redirect(found.tenant.get_absolute_url())
+    return redirect(home_of(found.tenant, roles.role(found.role).permissions))

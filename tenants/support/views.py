@@ -7,7 +7,9 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 
+from tenants import roles
 from tenants.access import SignedInRequest, TenantRequest, platform_view, tenant_view
+from tenants.landing import home_of
 from tenants.models import SupportSession, Tenant
 from tenants.roles import PLATFORM_ROLES, Permission
 from tenants.support import actions
@@ -30,7 +32,7 @@ def enter(request: SignedInRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             actions.enter(tenant=tenant, user=request.user, **form.cleaned_data)
-            return redirect(tenant.get_absolute_url())
+            return redirect(home_of(tenant, roles.role(request.user.platform_role).permissions))
         except actions.SupportRefused as refusal:
             form.add_error(None, str(refusal))
     status = 422 if request.method == "POST" else 200

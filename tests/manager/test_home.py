@@ -42,8 +42,8 @@ def test_what_needs_a_decision_comes_first(place):
     assert html.index("Needs a decision") < html.index("What we know of the service")
 
 
-def test_a_receptionist_sees_neither_members_nor_calls_nor_changes(place):
-    html = home(place, "receptionist")
+def test_a_guard_sees_neither_members_nor_calls_nor_changes(place):
+    html = home(place, "guard")
     for words in ("What we know of the service", "Calls of this hour", "Last changes"):
         assert words not in html
 

@@ -28,7 +28,7 @@ def test_every_page_says_what_still_works_and_who_may_connects_again(two, state)
     owners = page(two.owner_a, "/t/a/audit/")
     assert WORKS in owners
     assert "Connect again…" in owners
-    others = page(two.staff("receptionist"), "/t/a/roles/")
+    others = page(two.staff("guard"), "/t/a/roles/")
     assert WORKS in others
     assert "Connect again…" not in others
     assert 'href="/t/a/connection/"' not in others

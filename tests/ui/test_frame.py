@@ -23,7 +23,10 @@ def test_no_page_holds_inline_script_or_style(support):
 
 
 def test_areas_of_work_are_those_of_the_role(person):
-    page = person("receptionist").get("/t/aozora/").content.decode()
+    page = person("receptionist").get("/t/aozora/guests/").content.decode()
+    assert "/t/aozora/members/" not in page
+    page = person("guard").get("/t/aozora/").content.decode()
+    assert 'href="/t/aozora/devices/"' in page
     assert "/t/aozora/members/" not in page
     page = person("owner").get("/t/aozora/").content.decode()
     for area in ("members", "groups", "imports", "devices", "connection", "staff", "audit", "roles"):
@@ -70,7 +73,7 @@ def test_switching_to_a_page_beyond_the_role_leads_to_one_within(person):
 def test_the_palette_finds_pages_of_the_role_alone(person):
     page = person("owner").get("/t/aozora/find/?q=mem").content.decode()
     assert 'href="/t/aozora/members/"' in page
-    page = person("receptionist").get("/t/aozora/find/?q=mem").content.decode()
+    page = person("guard").get("/t/aozora/find/?q=mem").content.decode()
     assert "Nothing found" in page
     assert person("owner").get("/t/minato/find/?q=mem").status_code == 404
 
