@@ -74,6 +74,10 @@ class DeskSettings(TenantModel):
     delivery = models.CharField(max_length=10, choices=Delivery, default=Delivery.DIRECT)
     # How long a link to a code works at most; 0: as long as the code.
     link_minutes = models.PositiveIntegerField(default=0)
+    # Whether the first use of a guest's code says by itself that the guest arrived.
+    arrives_by_history = models.BooleanField(default=True)
+    # When the tenant's old visits were last looked through (portal/guests/today/erasing.py).
+    erased_through = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["tenant"], name="guests_settings_once")]
@@ -114,6 +118,10 @@ class Visit(TenantModel):
     left_by = models.CharField(max_length=10, choices=By, blank=True, default="")
     suggested_arrival_at = models.DateTimeField(null=True)
     suggested_leave_at = models.DateTimeField(null=True)
+    # The first and the newest use of the code, and at which door, as the service's histories named it.
+    first_use_place = models.TextField(blank=True, default="", db_default="")
+    last_use_at = models.DateTimeField(null=True)
+    last_use_place = models.TextField(blank=True, default="", db_default="")
 
     # A code that must be dead by then, whoever asked for it, and when a reading of the service confirmed that it is.
     # `cut_due_at` is the timer of whoever sees to it (portal/guests/cutting.py), `cut_intent` the newest sending.
@@ -143,6 +151,11 @@ class Visit(TenantModel):
             models.Index(fields=["tenant", "name_key", "use_date_end"], name="guests_by_name"),
             models.Index(fields=["tenant", "host_member_id", "use_date_end"], name="guests_by_host"),
             models.Index(fields=["tenant", "party"], name="guests_by_party", condition=Q(party__isnull=False)),
+            models.Index(
+                fields=["tenant", "arrived_at"],
+                name="guests_here_now",
+                condition=Q(arrived_at__isnull=False, left_at__isnull=True),
+            ),
             models.Index(fields=["cut_due_at"], name="guests_cut_due", condition=Q(cut_due_at__isnull=False)),
             models.Index(
                 fields=["tenant", "must_end_at"],
@@ -156,8 +169,10 @@ class Visit(TenantModel):
 
     @property
     def is_cut(self) -> bool:
-        """Whether somebody asked for this code to die early."""
-        return self.must_end_at is not None
+        """Whether somebody asked for this code to die early, and nobody gave it a later end since."""
+        if self.must_end_at is None:
+            return False
+        return self.ended_confirmed_at is None or self.use_date_end <= self.must_end_at
 
     @property
     def may_still_open(self) -> bool:
