@@ -235,6 +235,7 @@ LOGGING = {
             "processor": structlog.processors.JSONRenderer(),
             "foreign_pre_chain": [
                 structlog.contextvars.merge_contextvars,
+                without_queries,
                 structlog.processors.TimeStamper(fmt="iso"),
                 structlog.stdlib.add_log_level,
                 structlog.stdlib.add_logger_name,

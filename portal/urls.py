@@ -35,6 +35,7 @@ urlpatterns = [
     path("readyz", health.ready, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
     path("t/<slug:tenant>/", include(areas)),
+    path("g/", include("portal.guests.codes.urls_public")),
     path("", include("tenants.urls")),
     path("", include("portal.ui.urls")),
     path("", landing, name="landing"),

@@ -30,6 +30,7 @@ PUBLIC_ADDRESSES: dict[str, str] = {
     "look/language/": "the sign-in page can be read in either language",
     "look/theme/": "the sign-in page can be light or dark",
     "invitations/<str:token>/": "whoever is invited has no account yet; the token is the key",
+    "g/<str:token>/": "a guest's phone shows the own code; the token is the key, and names its tenant under seal",
 }
 
 

@@ -1,0 +1,71 @@
+"""What stands on a badge or a slip: the same facts on screen, on paper and in a PDF."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.http import Http404
+from segno import QRCode
+
+from portal.guests.codes import drawing, reaching
+from portal.guests.codes.hours import Hours, hours
+from portal.guests.models import Stage, Visit
+from tenants.models import Tenant
+
+MOST_IN_A_PARTY = 200
+
+
+@dataclass(frozen=True)
+class Badge:
+    """One guest on paper. `code` is None where it is not known, or no longer works: the badge has none then."""
+
+    building: str
+    name: str
+    company: str
+    host: str
+    hours: Hours
+    code: QRCode | None
+
+    @property
+    def picture(self) -> str:
+        return drawing.svg(self.code, self.name) if self.code else ""
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the code needs more room than a short one."""
+        return self.code is not None and drawing.side(self.code) > 65
+
+
+def badges(tenant: Tenant, visits: Sequence[Visit]) -> list[Badge]:
+    """The badges of these visits, in their order, with one query for all codes."""
+    data = reaching.data_of_all(visits)
+    return [_badge(tenant, visit, data.get(visit.pk, "")) for visit in visits]
+
+
+def party(name: uuid.UUID) -> list[Visit]:
+    """The issued visits of a party that can still come, by name. 404 when there are none."""
+    visits = Visit.objects.filter(party=name, stage=Stage.ISSUED, gone_at=None, erased_at=None)
+    found = list(visits.order_by("name_key", "pk")[:MOST_IN_A_PARTY])
+    if not found:
+        raise Http404
+    return found
+
+
+def _badge(tenant: Tenant, visit: Visit, data: str) -> Badge:
+    at = hours(visit)
+    return Badge(
+        building=tenant.name,
+        name=str(visit),
+        company=visit.company,
+        host=visit.host_name,
+        hours=at,
+        code=None if at.is_over else symbol_of(data),
+    )
+
+
+def symbol_of(data: str) -> QRCode | None:
+    """The code to draw, or None where the data is not known or cannot be drawn."""
+    try:
+        return drawing.symbol(data) if data else None
+    except drawing.NotDrawable:
+        return None

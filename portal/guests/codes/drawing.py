@@ -1,0 +1,113 @@
+"""Drawing a QR code: as SVG for pages, PNG for files, and as rectangles for paper. Any data of up to 557 characters.
+
+A camera fails on small modules long before it fails on dirt, so that the drawing has as few modules as it can: medium
+error correction for what is short, low for what is long, and in both cases whatever correction the chosen size has room
+for. Japanese goes as kanji, 13 bits each, where every reader agrees on its bytes, and as UTF-8 otherwise.
+"""
+
+import io
+from collections.abc import Iterator
+
+import segno
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+# White around the code, in modules (ISO/IEC 18004): without it readers do not find the edges.
+QUIET = 4
+# Up to this version (57 modules a side) there is room for medium correction.
+_ROOMY = 10
+# What a PNG is at least wide, in pixels.
+_PIXELS = 1024
+
+
+class NotDrawable(ValueError):
+    """There is no QR code of this: it is empty, too long, or no text. The data is never part of the message."""
+
+
+def symbol(data: str) -> segno.QRCode:
+    """The code of `data`. Raises NotDrawable."""
+    if not data:
+        raise NotDrawable("nothing to draw")
+    try:
+        roomy = _made(data, "m")
+        return roomy if roomy.version <= _ROOMY else _made(data, "l")
+    except segno.DataOverflowError:
+        pass
+    except (ValueError, UnicodeError):
+        raise NotDrawable("no text that a code can hold") from None
+    try:
+        return _made(data, "l")
+    except (ValueError, UnicodeError):
+        raise NotDrawable("too long for a code") from None
+
+
+def _made(data: str, error: str) -> segno.QRCode:
+    if data.isascii():
+        return segno.make_qr(data, error=error, boost_error=True)
+    if _is_kanji(data):
+        return segno.make_qr(data, error=error, mode="kanji", boost_error=True)
+    return segno.make_qr(data, error=error, mode="byte", encoding="utf-8", boost_error=True)
+
+
+def _is_kanji(data: str) -> bool:
+    """Whether every character is one of the code's kanji, and reads the same whichever table of Shift-JIS is used."""
+    try:
+        raw = data.encode("shift_jis")
+        same = raw == data.encode("cp932") and raw.decode("cp932") == raw.decode("shift_jis") == data
+    except UnicodeError:
+        return False
+    pairs = [raw[place] << 8 | raw[place + 1] for place in range(0, len(raw) - 1, 2)]
+    return same and len(raw) == 2 * len(data) and all(0x8140 <= p <= 0x9FFC or 0xE040 <= p <= 0xEBBF for p in pairs)
+
+
+def runs(code: segno.QRCode) -> Iterator[tuple[int, int, int]]:
+    """The dark modules as (row, column, length), without the quiet zone."""
+    for row, modules in enumerate(code.matrix):
+        column, width = 0, len(modules)
+        while column < width:
+            start = column
+            while column < width and modules[column]:
+                column += 1
+            if column > start:
+                yield row, start, column - start
+            column += 1
+
+
+def side(code: segno.QRCode) -> int:
+    """Modules from edge to edge, the quiet zone included."""
+    return len(code.matrix) + 2 * QUIET
+
+
+def _strokes(code: segno.QRCode) -> str:
+    return "".join(f"M{column + QUIET} {row + QUIET}h{n}v1h-{n}z" for row, column, n in runs(code))
+
+
+def svg(code: segno.QRCode, label: str) -> SafeString:
+    """The code for a page: black on white in any theme, scaled by the style sheet, named for screen readers."""
+    return format_html(
+        '<svg class="qr" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {0}" role="img" aria-label="{1}"'
+        ' shape-rendering="crispEdges"><rect width="{0}" height="{0}" fill="#fff"/><path fill="#000" d="{2}"/></svg>',
+        side(code), label, _strokes(code),
+    )  # fmt: skip
+
+
+def svg_file(code: segno.QRCode) -> bytes:
+    """The same as a file of its own, ten pixels a module."""
+    width = side(code)
+    text = (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width * 10}" height="{width * 10}"'
+        f' viewBox="0 0 {width} {width}" shape-rendering="crispEdges">'
+        f'<rect width="{width}" height="{width}" fill="#fff"/><path fill="#000" d="{_strokes(code)}"/></svg>\n'
+    )
+    return text.encode()
+
+
+def png_file(code: segno.QRCode) -> bytes:
+    """A picture of about 1,000 pixels, whole pixels a module."""
+    target = io.BytesIO()
+    code.save(target, kind="png", border=QUIET, scale=-(-_PIXELS // side(code)))
+    return target.getvalue()
+
+
+FILES = {"svg": ("image/svg+xml", svg_file), "png": ("image/png", png_file)}

@@ -1,0 +1,61 @@
+"""From a visit to its code: kept, encrypted, in the mirror when we made it or read it once; asked for otherwise."""
+
+from collections.abc import Iterable
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accessapi.errors import NotFound, ServiceError
+from portal.budget.ledger import BudgetExhausted
+from portal.budget.priorities import Priority
+from portal.guests.models import Visit
+from portal.intents.record import Asker
+from portal.mirror import reading
+from portal.mirror.models import Guest
+from portal.ui.times import local
+from tenants import audit
+from tenants.models import Connection
+
+
+def data_of(visit: Visit) -> str:
+    """The data of the visit's code, as the mirror has it; empty when nobody here knows it. A secret: draw it only."""
+    return data_of_all([visit]).get(visit.pk, "")
+
+
+def data_of_all(visits: Iterable[Visit]) -> dict[int, str]:
+    """The same for many visits, by their keys, in one query."""
+    keys = {visit.guest_id: visit.pk for visit in visits if visit.guest_id and visit.gone_at is None}
+    guests = Guest.objects.filter(guest_id__in=list(keys), gone_at=None, qrcode_data__isnull=False)
+    found = guests.only("id", "tenant_id", "guest_id", "qrcode_data")
+    return {keys[guest.guest_id]: guest.qrcode_data or "" for guest in found}
+
+
+def read_once(visit: Visit, by: Asker) -> str:
+    """Have the service say the code (operation 21, one call). Returns why that was not possible, or an empty text."""
+    connection = Connection.objects.select_related("tenant__environment").filter(tenant=by.tenant).first()
+    if connection is None or not connection.is_connected:
+        return _("The connection to the service is not working, so that its code cannot be read now.")
+    try:
+        guest = reading.read_guest(connection, visit.guest_id or "", Priority.PEOPLE)
+    except NotFound:
+        return _("The service does not know this guest any more: there is no code.")
+    except BudgetExhausted as exhausted:
+        words = _("The hour's calls are used up; the code can be read again at %(time)s.")
+        return words % {"time": f"{local(exhausted.retry_at):%H:%M}"}
+    except ServiceError:
+        return _("The service did not answer, so that the code is not known yet. Try again.")
+    record(visit, by, "code_shown")
+    return "" if guest.qrcode_data else _("The service has no code for this guest.")
+
+
+def record(visit: Visit, by: Asker, act: str, **facts: object) -> None:
+    """Somebody took a code away, or had it shown: that they did is kept, the code is not."""
+    with transaction.atomic():
+        audit.record(
+            tenant=by.tenant,
+            by=by.user,
+            action=f"guest.{act}",
+            target=f"guest:{visit.guest_id}",
+            after=dict(facts) or None,
+            support_session=by.support_session,
+        )
