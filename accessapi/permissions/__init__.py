@@ -20,6 +20,7 @@ from accessapi.permissions.difference import Change, compare_devices, compare_ke
 from accessapi.permissions.holidays import NO_HOLIDAYS, Holidays
 from accessapi.permissions.normal import normalise_devices, normalise_keys
 from accessapi.permissions.passes import all_day, always, by_schedule, dated, never, weekly
+from accessapi.permissions.phrases import phrase, phrase_days
 from accessapi.permissions.words import (
     Line,
     describe_devices,
@@ -59,6 +60,8 @@ __all__ = [
     "never",
     "normalise_devices",
     "normalise_keys",
+    "phrase",
+    "phrase_days",
     "weekly",
     "withdraw_area",
     "withdraw_key",

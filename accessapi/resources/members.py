@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from accessapi import limits
 from accessapi.resources import received as r
 from accessapi.resources import sent as s
-from accessapi.resources.rights import DevicesRights, KeysRights
+from accessapi.resources.rights import DevicesRights, KeysRights, Like
 
 
 class OneTimeQr(s.Sent):
@@ -50,6 +50,17 @@ class Privilege(s.Sent):
     restricted_keys_enabled: bool = False
 
 
+def _privilege(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+    # As with rights: what the service itself returned may hold more than we know, and an update may replace the whole
+    # object, so the client carries it (see `rights._checked`).
+    if not (info.context and info.context.get("carry_unknown")):
+        Privilege.model_validate(value)
+    return value
+
+
+Privileges = Annotated[dict[str, Any], AfterValidator(_privilege), Like(Privilege)]
+
+
 class _MemberFields(s.Sent):
     member_code: s.MemberCode = ""
     card_data: s.CardData = ""
@@ -58,7 +69,7 @@ class _MemberFields(s.Sent):
     use_date_end: s.Moment | None = None
     devices_pass: DevicesRights = Field(default_factory=dict)
     keys_pass: KeysRights = Field(default_factory=dict)
-    privilege: Privilege = Privilege()
+    privilege: Privileges = Field(default_factory=dict)
 
 
 class MemberCreate(_MemberFields):

@@ -144,7 +144,7 @@ def _keys(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
     return _checked(KeysPass, value, info)
 
 
-class _Like:
+class Like:
     """Annotation: in JSON Schema the plain object looks like this model."""
 
     def __init__(self, model: type[Sent]) -> None:
@@ -154,5 +154,5 @@ class _Like:
         return handler(self._model.__pydantic_core_schema__)
 
 
-DevicesRights = Annotated[dict[str, Any], AfterValidator(_devices), _Like(DevicesPass)]
-KeysRights = Annotated[dict[str, Any], AfterValidator(_keys), _Like(KeysPass)]
+DevicesRights = Annotated[dict[str, Any], AfterValidator(_devices), Like(DevicesPass)]
+KeysRights = Annotated[dict[str, Any], AfterValidator(_keys), Like(KeysPass)]

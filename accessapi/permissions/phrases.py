@@ -1,0 +1,196 @@
+"""One pass as people say it: "weekdays 08:00 to 12:00 and 13:00 to 19:00, and 1 December 2026 all day".
+
+Unlike `words.describe_pass`, which states item by item what stands there, this joins what belongs together: days with
+the same times, times of the same days. It says the same (`tests/accessapi/test_phrases.py`), only shorter. Message
+ids are English and begin in lower case; `translate` (gettext or anything like it) puts them into another language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime, time
+from typing import Any
+
+from accessapi.permissions.passes import (
+    DAY_END,
+    DAY_START,
+    EVERY_DAY,
+    HOLIDAY,
+    WEEKDAYS,
+    Json,
+    read_edge,
+    read_time,
+    read_week,
+)
+
+Translate = Callable[[str], str]
+DAYS = (*WEEKDAYS, HOLIDAY)
+Times = tuple[time, time]
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+def phrase(pass_: Any, translate: Translate = str) -> str:
+    """When a pass admits, in a few words: always, never, or its schedule with everything joined that can be."""
+    _ = translate
+    effect = pass_.get("effect") if isinstance(pass_, dict) else None
+    if effect == "allow_all":
+        return _("at any time")
+    if effect == "deny_all":
+        return _("never")
+    schedule = pass_.get("schedule") if isinstance(pass_, dict) else None
+    if effect != "allow" or not isinstance(schedule, list):
+        return _("a setting this portal does not know: %(value)s") % {"value": _short(effect or pass_)}
+    return phrase_schedule(schedule, _)
+
+
+def phrase_schedule(items: Sequence[Any], translate: Translate = str) -> str:
+    """The items of a schedule joined into one phrase: the week, then the dates, then what nobody described."""
+    _ = translate
+    if not items:
+        return _("never (its schedule is empty)")
+    weekly = [read for item in items if (read := read_weekly(item)) is not None]
+    ranges = [read for item in items if (read := read_range(item)) is not None]
+    parts = [_on(days, times, _) for days, times in _gathered(weekly)]
+    parts += [_between(first, last, _) for first, last in sorted(ranges)]
+    strange = [item for item in items if read_weekly(item) is None and read_range(item) is None]
+    parts += [_("a setting this portal does not know: %(value)s") % {"value": _short(item)} for item in strange]
+    return _joined(parts, _)
+
+
+def read_weekly(item: Any) -> tuple[frozenset[str], Times] | None:
+    """The days (holidays as a day of its own) and times of a weekly item; None when any of it is not understood."""
+    if not isinstance(item, dict) or item.get("mode") != "weekly":
+        return None
+    opens, closes, week = _time(item.get("start")), _time(item.get("end")), read_week(item.get("week"))
+    if opens is None or closes is None or week is None or not all(isinstance(day, str) for day in week):
+        return None
+    if EVERY_DAY in week:
+        return (frozenset(DAYS), (opens, closes))
+    return (frozenset(week), (opens, closes)) if set(week) <= set(DAYS) else None
+
+
+def read_range(item: Any) -> tuple[datetime, datetime] | None:
+    """The first and the last moment of a range item in service time; None when either is not understood."""
+    if not isinstance(item, dict) or item.get("mode") != "range":
+        return None
+    first, last = read_edge(item.get("start")), read_edge(item.get("end"))
+    return (first, last) if first and last else None
+
+
+def phrase_days(days: Iterable[str], translate: Translate = str) -> str:
+    """A set of days: "weekdays", "Monday to Wednesday and holidays", "every day including holidays"."""
+    _ = translate
+    chosen = set(days)
+    if chosen == set(DAYS):
+        return _("every day including holidays")
+    if chosen == set(WEEKDAYS):
+        return _("every day but holidays")
+    if not chosen:
+        return _("no day")
+    week, parts = [day for day in WEEKDAYS if day in chosen], []
+    if week[:5] == list(WEEKDAYS[:5]):
+        parts, week = [_("weekdays")], week[5:]
+    elif week[-2:] == list(WEEKDAYS[5:]) and len(week) == 2:
+        parts, week = [_("weekends")], []
+    for run in _runs(week):
+        if len(run) > 2:
+            parts.append(_("%(first)s to %(last)s") % {"first": _(run[0]), "last": _(run[-1])})
+        else:
+            parts += [_(day) for day in run]
+    return _listed([*parts, *([_("holidays")] if HOLIDAY in chosen else [])], _)
+
+
+def clock(at: time, *, closing: bool = False) -> str:
+    """08:00, with seconds only where there are any; the last second of a day closes at 24:00."""
+    if closing and at == DAY_END:
+        return "24:00"
+    return f"{at:%H:%M:%S}" if at.second else f"{at:%H:%M}"
+
+
+def phrase_date(day: date, translate: Translate = str) -> str:
+    _ = translate
+    return _("%(day)d %(month)s %(year)d") % {"day": day.day, "month": _(_MONTHS[day.month - 1]), "year": day.year}
+
+
+def _gathered(weekly: list[tuple[frozenset[str], Times]]) -> list[tuple[frozenset[str], list[Times]]]:
+    """Days by their times first, so that equal hours share a name; then times by their days. In the order of a week."""
+    by_times: dict[Times, set[str]] = {}
+    for days, times in weekly:
+        by_times.setdefault(times, set()).update(days)
+    by_days: dict[frozenset[str], list[Times]] = {}
+    for times, found in sorted(by_times.items()):
+        by_days.setdefault(frozenset(found), []).append(times)
+    return sorted(by_days.items(), key=lambda pair: (min(map(DAYS.index, pair[0]), default=9), pair[1]))
+
+
+def _on(days: frozenset[str], times: list[Times], translate: Translate) -> str:
+    _ = translate
+    if times == [(DAY_START, DAY_END)]:
+        return _("%(days)s all day") % {"days": phrase_days(days, _)}
+    return _("%(days)s %(times)s") % {"days": phrase_days(days, _), "times": _listed([_hours(t, _) for t in times], _)}
+
+
+def _hours(times: Times, translate: Translate) -> str:
+    _ = translate
+    opens, closes = times
+    words = _("%(start)s to %(end)s") % {"start": clock(opens), "end": clock(closes, closing=True)}
+    return _("%(hours)s (never: it ends before it begins)") % {"hours": words} if closes < opens else words
+
+
+def _between(first: datetime, last: datetime, translate: Translate) -> str:
+    _ = translate
+    whole = (first.time(), last.time()) == (DAY_START, DAY_END)
+    if first.date() == last.date() and first <= last:
+        day = phrase_date(first.date(), _)
+        if whole:
+            return _("%(days)s all day") % {"days": day}
+        return _("%(days)s %(times)s") % {"days": day, "times": _hours((first.time(), last.time()), _)}
+    edges = {"first": phrase_date(first.date(), _), "last": phrase_date(last.date(), _)}
+    if whole and first < last:
+        return _("%(first)s to %(last)s") % edges
+    edges |= {"opens": clock(first.time()), "closes": clock(last.time(), closing=True)}
+    words = _("from %(first)s %(opens)s to %(last)s %(closes)s") % edges
+    return _("%(hours)s (never: it ends before it begins)") % {"hours": words} if last < first else words
+
+
+def _runs(week: list[str]) -> list[list[str]]:
+    """Days that follow each other, together."""
+    found: list[list[str]] = []
+    for day in week:
+        if found and WEEKDAYS.index(day) == WEEKDAYS.index(found[-1][-1]) + 1:
+            found[-1].append(day)
+        else:
+            found.append([day])
+    return found
+
+
+def _listed(parts: list[str], translate: Translate) -> str:
+    """Short names in a row: "Monday, Thursday and holidays"."""
+    _ = translate
+    if len(parts) < 2:
+        return "".join(parts)
+    return _("%(list)s and %(last)s") % {"list": _(", ").join(parts[:-1]), "last": parts[-1]}
+
+
+def _joined(parts: list[str], translate: Translate) -> str:
+    """Whole phrases in a row, so that "and" inside of one is not taken for the last one's."""
+    _ = translate
+    if len(parts) < 2:
+        return "".join(parts)
+    return _("%(list)s, and %(last)s") % {"list": _("; ").join(parts[:-1]), "last": parts[-1]}
+
+
+def _time(edge: Any) -> time | None:
+    return read_time(edge.get("time")) if isinstance(edge, dict) else None
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+__all__ = ["DAYS", "Json", "clock", "phrase", "phrase_date", "phrase_days", "phrase_schedule", "read_range",
+           "read_weekly"]  # fmt: skip
