@@ -27,9 +27,9 @@ def main(which: str, tenant_id: str, *rest: str) -> None:
 
 
 def ours(job_id: str) -> float:
+    from portal.bulk.states import JobState
     from portal.imports import checking
     from portal.imports.models import Import
-    from portal.imports.states import JobState
 
     started = time.perf_counter()
     checking.check(int(job_id))

@@ -15,9 +15,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from bench import people
 from bench.figures import Figure
 from bench.ground import Ground, child_environment, say
+from portal.bulk.models import Row
+from portal.bulk.states import JobState, RowState
 from portal.imports import actions
-from portal.imports.models import Import, ImportRow
-from portal.imports.states import JobState, RowState
+from portal.imports.models import Import
 from portal.intents.record import Asker
 from portal.mirror.kinds import Kind
 from portal.mirror.models import MirrorState
@@ -76,7 +77,7 @@ def calls(ground: Ground) -> list[Figure]:
                 raise RuntimeError("the import did not start")
             until(lambda: _state(job) == JobState.DONE, 600, saying="the import ends")
             took = time.perf_counter() - started
-            made = ImportRow.objects.filter(job=job, state=RowState.SUCCEEDED).count()
+            made = Row.objects.filter(job=job, state=RowState.SUCCEEDED).count()
         used = [int(call["operation"]) for call in customer.calls()[before:]]  # type: ignore[call-overload]
     if made != rows:
         raise RuntimeError(f"{made} of {rows} rows were applied")

@@ -7,9 +7,9 @@ from django.http import HttpRequest
 
 from portal.budget import frame as budget
 from portal.budget.outlook import Outlook
+from portal.bulk.states import JobState
 from portal.devices import states
 from portal.imports.models import Import
-from portal.imports.states import JobState
 from portal.intents import queries as intents
 from portal.intents.words import story
 from portal.mirror import frame as mirror
@@ -75,7 +75,7 @@ def _doors() -> Doors:
 
 def _jobs() -> list[Import]:
     running = Import.objects.filter(state__in=[JobState.MAPPED, JobState.RUNNING])
-    return list(running.select_related("file", "tenant").order_by("-pk")[:_FEW])
+    return list(running.select_related("sheet__file", "tenant").order_by("-pk")[:_FEW])
 
 
 def _changes() -> list[AuditEntry]:

@@ -6,7 +6,11 @@ from portal.imports.models import Import
 
 
 def get_import(request: HttpRequest, import_id: int) -> Import:
-    job = Import.objects.select_related("file", "by", "tenant__environment", "retry_of").filter(pk=import_id).first()
+    job = (
+        Import.objects.select_related("sheet__file", "by", "tenant__environment", "retry_of")
+        .filter(pk=import_id)
+        .first()
+    )
     if job is None:
         raise Http404
     return job

@@ -6,13 +6,7 @@ class ImportsConfig(AppConfig):
     label = "imports"
 
     def ready(self) -> None:
-        from portal.imports import advancing, results
-        from portal.intents import handlers
+        from portal.bulk import kinds
+        from portal.imports import jobs
 
-        for operation in ("bulk_create_members", "bulk_update_members"):
-            handlers.register(
-                operation,
-                finished=results.finished,
-                progress=results.progress,
-                reconcile=advancing.reconcile,
-            )
+        kinds.register(jobs.KIND)

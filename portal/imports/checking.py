@@ -8,13 +8,14 @@ from datetime import timedelta
 
 from django.db import transaction
 
+from portal.bulk import rowstore
+from portal.bulk.models import Row
+from portal.bulk.states import Action, JobState
 from portal.files import bounds
 from portal.files.faults import FileFault
-from portal.imports import rowstore
 from portal.imports.judging import Verdict, judge
 from portal.imports.matching import Groups, known
-from portal.imports.models import Import, ImportRow
-from portal.imports.states import Action, JobState
+from portal.imports.models import Import
 from portal.imports.storing import opened
 from portal.imports.values import Cells, read
 from portal.intents.clock import ClockTime
@@ -46,7 +47,7 @@ def _claim(job_id: int) -> Import | None:
     due = Import.objects.filter(pk=job_id, state=JobState.MAPPED, due_at__lte=ClockTime())
     if not due.update(lease=token, due_at=ClockTime() + timedelta(seconds=LEASE_SECONDS)):
         return None
-    return Import.objects.select_related("file").get(pk=job_id, lease=token)
+    return Import.objects.select_related("sheet__file").get(pk=job_id, lease=token)
 
 
 def _hold(job: Import, **values: object) -> None:
@@ -58,8 +59,8 @@ def _hold(job: Import, **values: object) -> None:
 
 def _delete_rows(job: Import) -> None:
     with transaction.atomic():
-        _hold(job, checked_lines=0)
-        ImportRow.objects.filter(job=job).delete()
+        _hold(job, looked_at=0)
+        Row.objects.filter(job=job).delete()
 
 
 def _read_all(job: Import) -> None:
@@ -75,7 +76,7 @@ def _read_all(job: Import) -> None:
         stored = twins.refuse(rows, verdicts)
         done += len(batch)
         with transaction.atomic():
-            _hold(job, checked_lines=done)
+            _hold(job, looked_at=done)
             rowstore.insert(job, list(verdicts.values()))
             if stored:
                 rowstore.refuse(job, stored)
@@ -92,7 +93,7 @@ def _refuse(job: Import, fault: FileFault) -> None:
         problem = {"word": fault.word, "facts": fault.facts}
         held = Import.objects.filter(pk=job.pk, state=JobState.MAPPED, lease=job.lease)
         if held.update(state=JobState.REFUSED, problem=problem, due_at=None, lease=None, finished_at=ClockTime()):
-            ImportRow.objects.filter(job=job).delete()
+            Row.objects.filter(job=job).delete()
 
 
 @dataclass

@@ -6,19 +6,20 @@ from typing import Any
 
 from django.utils.translation import get_language
 
+from portal.bulk import words
+from portal.bulk.states import RowState
 from portal.files import writing
 from portal.files.marks import REASONS, is_reason
-from portal.imports import queries, words
+from portal.imports import queries
 from portal.imports.columns import FIELDS
 from portal.imports.models import Import
-from portal.imports.states import RowState
 
 
 def reasons(job: Import) -> dict[int, str]:
     """Line -> why it was not applied, of every row that was not."""
     said: dict[int, str] = {}
     for row in queries.not_applied(job).order_by("line").iterator(chunk_size=2000):
-        found = words.reasons(row)
+        found = words.reasons(row, job)
         if not found and row.state == RowState.STOPPED:
             found = [str(RowState.STOPPED.label)]
         said[row.line] = "; ".join(found)

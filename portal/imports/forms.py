@@ -9,11 +9,11 @@ from django.forms import BoundField
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from portal.bulk.words import masked
 from portal.files import bounds
 from portal.files.marks import is_reason
 from portal.imports.columns import BY_NAME, FIELDS
 from portal.imports.models import Import
-from portal.imports.words import masked
 
 
 class UploadForm(forms.Form):

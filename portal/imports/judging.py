@@ -6,9 +6,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from accessapi.resources import BulkMember, MemberCreate
+from portal.bulk.present import present_values, same
+from portal.bulk.states import Action
 from portal.imports.columns import OF_MODEL
-from portal.imports.matching import Groups, Known, present_values, same_qr
-from portal.imports.states import Action
+from portal.imports.matching import Groups, Known
 from portal.imports.values import CLEARED, Cells, Problem
 
 
@@ -93,14 +94,10 @@ def _change(verdict: Verdict, row: Cells, group_id: str, present: dict[str, Any]
         wanted["membergroup_id"] = group_id
     for name in row.cleared:
         wanted[name] = CLEARED.get(name)
-    changed = {name: value for name, value in wanted.items() if not _same(name, value, present[name])}
+    changed = {name: value for name, value in wanted.items() if not same(name, value, present[name])}
     verdict.action = Action.UPDATE if changed else Action.SAME
     verdict.body, verdict.old = changed, {name: present[name] for name in changed}
     _check(verdict, BulkMember, {"member_id": "-", **wanted}, {**present, **wanted})
-
-
-def _same(name: str, wanted: Any, present: Any) -> bool:
-    return same_qr(wanted, present) if name == "qrcode" else (wanted or "") == (present or "")
 
 
 def _check(verdict: Verdict, model: Any, body: dict[str, Any], whole: dict[str, Any]) -> None:

@@ -4,9 +4,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
-from accessapi.resources import write_moment
 from portal.imports.values import Cells
 from portal.mirror.folding import fold
 from portal.mirror.models import Group, Member
@@ -88,27 +86,3 @@ def known(rows: Iterable[Cells]) -> Known:
         for print_, member_id in holders.values_list("card_fingerprint", "member_id"):
             owners.setdefault(bytes(print_ or b""), []).append(member_id)
     return Known(by_id, by_code, owners, reader)
-
-
-def present_values(member: Member) -> dict[str, Any]:
-    """What the mirror holds of a member, by names of the specification, as far as a spreadsheet can change it."""
-    return {
-        "member_name": member.member_name,
-        "member_code": member.member_code,
-        "membergroup_id": member.membergroup_id,
-        "card_data": member.card_data or "",
-        "qrcode": member.qrcode,
-        "use_date_start": _written(member.use_date_start),
-        "use_date_end": _written(member.use_date_end),
-    }
-
-
-def _written(moment: Any) -> str | None:
-    return None if moment is None else write_moment(moment)
-
-
-def same_qr(wanted: Any, present: Any) -> bool:
-    """Whether the member has this very QR code already: an address that has one is not sent another."""
-    if wanted is None or not isinstance(present, dict):
-        return wanted is None and not present
-    return all(present.get(name) == value for name, value in wanted.items())

@@ -1,14 +1,16 @@
-"""A spreadsheet of members on its way into the service: file, job, rows, and the requests that carry them."""
+"""A spreadsheet of members on its way into the service: the file, and the job that it became."""
 
-from django.conf import settings
+from typing import Any
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models.functions import Now
 
-from portal.imports.states import Action, Halt, JobState, PartState, RowState
-from portal.intents.models import Intent
-from tenants.models import SupportSession, TenantModel
+from portal.bulk.models import Job
+from tenants.models import TenantModel
+from tenants.models.base import AcrossTenantsManager, TenantManager, TenantQuerySet
 from tenants.vault import EncryptedBytes, EncryptedJSON
+
+KIND = "import"
 
 
 class ImportFile(TenantModel):
@@ -45,107 +47,60 @@ class ImportChunk(TenantModel):
         constraints = [models.UniqueConstraint(fields=["file", "number"], name="imports_one_chunk")]
 
 
-class Import(TenantModel):
-    """One import. `columns` maps a field to the place of its column, from 0; `lines` limits it to lines of the file.
-
-    `part_rows` and `part_bytes` shrink when the service finds a request too large. `due_at` is the timer of the dry
-    run and of a running job; `lease` fences off a worker that was replaced.
+class Sheet(TenantModel):
+    """What an import is made from. `columns` maps a field to the place of its column, from 0; `lines` limits it to
+    lines of the file.
     """
 
-    file = models.ForeignKey(ImportFile, on_delete=models.PROTECT, related_name="imports")
-    retry_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="retries")
+    job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="sheet")
+    file = models.ForeignKey(ImportFile, on_delete=models.PROTECT, related_name="sheets")
     lines = ArrayField(models.IntegerField(), null=True)
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    support_session = models.ForeignKey(SupportSession, null=True, on_delete=models.PROTECT, related_name="+")
-    language = models.CharField(max_length=10, default="en")
-
-    state = models.CharField(max_length=10, choices=JobState, default=JobState.DRAFT)
-    halt = models.CharField(max_length=12, choices=Halt, blank=True, default="")
-    # Why the file cannot be read, as a stable word with its facts.
-    problem = models.JSONField(default=dict)
     columns = models.JSONField(default=dict)
     default_group = models.CharField(max_length=200, blank=True, default="")
-    checked_lines = models.PositiveIntegerField(default=0)
-    part_rows = models.PositiveIntegerField(default=0)
-    part_bytes = models.PositiveIntegerField(default=0)
-
-    created_at = models.DateTimeField(db_default=Now())
-    checked_at = models.DateTimeField(null=True)
-    started_at = models.DateTimeField(null=True)
-    finished_at = models.DateTimeField(null=True)
-    stop_asked = models.BooleanField(default=False)
-    due_at = models.DateTimeField(null=True)
-    lease = models.UUIDField(null=True)
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["tenant", "-id"], name="imports_newest"),
-            models.Index(fields=["due_at"], name="imports_due", condition=models.Q(due_at__isnull=False)),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.file_id}: {self.state}"
 
 
-class ImportPart(TenantModel):
-    """Up to 1,000 rows in one bulk request. `ordinal` with the import names its intent: none is ever sent twice.
+class _Imports(TenantManager["Import"]):
+    def get_queryset(self) -> TenantQuerySet["Import"]:
+        return super().get_queryset().filter(kind=KIND)
 
-    `readings` counts complete lists read since the answer was lost, `read_until` is when the last of them began.
-    """
 
-    job = models.ForeignKey(Import, on_delete=models.CASCADE, related_name="parts")
-    ordinal = models.PositiveIntegerField()
-    action = models.CharField(max_length=10, choices=Action)
-    rows = models.PositiveIntegerField()
-    intent = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, related_name="+")
-    state = models.CharField(max_length=8, choices=PartState, default=PartState.OPEN)
-    # The request ended at the service, so that one later reading shows all that it did.
-    ended = models.BooleanField(default=False)
-    readings = models.PositiveSmallIntegerField(default=0)
-    lost_at = models.DateTimeField(null=True)
-    read_until = models.DateTimeField(null=True)
-    seen = models.IntegerField(null=True)
+class _ImportsAcrossTenants(AcrossTenantsManager["Import"]):
+    def get_queryset(self) -> TenantQuerySet["Import"]:
+        return super().get_queryset().filter(kind=KIND)
+
+
+class Import(Job):
+    """A job (`portal.bulk`) whose rows are those of a file."""
+
+    sheet: Sheet
+
+    objects = _Imports()
+    objects_across_tenants = _ImportsAcrossTenants()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["job", "ordinal"], name="imports_one_part"),
-            models.UniqueConstraint(
-                fields=["job"], name="imports_one_part_at_a_time", condition=~models.Q(state=PartState.CLOSED)
-            ),
-        ]
+        proxy = True
+        base_manager_name = "reachable_objects"
+        default_manager_name = "objects"
 
+    @property
+    def file(self) -> ImportFile:
+        return self.sheet.file
 
-class ImportRow(TenantModel):
-    """One line of the file. `content` (encrypted) holds what is sent, and what the mirror knew:
+    @property
+    def columns(self) -> dict[str, int]:
+        return self.sheet.columns
 
-    {"name", "code": for people; "body": names and values of the specification; "old": {field: value} of an update}.
-    `problems` (why refused) and `notes` (worth knowing) are [[field, word, {facts}], …] without values.
-    """
+    @property
+    def lines(self) -> list[int] | None:
+        return self.sheet.lines
 
-    job = models.ForeignKey(Import, on_delete=models.CASCADE, related_name="rows")
-    line = models.PositiveIntegerField()
-    action = models.CharField(max_length=10, choices=Action)
-    state = models.CharField(max_length=10, choices=RowState, default=RowState.CHECKED)
-    member_id = models.TextField(blank=True, default="", db_collation="C")
-    content = EncryptedJSON()
-    problems = models.JSONField(default=list)
-    notes = models.JSONField(default=list)
-    code = models.CharField(max_length=20, blank=True, default="")
-    detail = models.TextField(blank=True, default="")
-    part = models.ForeignKey(ImportPart, null=True, on_delete=models.SET_NULL, related_name="+")
-    position = models.PositiveIntegerField(null=True)
-    attempts = models.PositiveSmallIntegerField(default=0)
-    # The import that sends this row again; a row is sent again by one import only.
-    retried_in = models.ForeignKey(Import, null=True, on_delete=models.SET_NULL, related_name="+")
+    @property
+    def default_group(self) -> str:
+        return self.sheet.default_group
 
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["job", "line"], name="imports_one_row_a_line")]
-        indexes = [
-            models.Index(fields=["job", "state", "action", "line"], name="imports_row_by_state"),
-            models.Index(
-                fields=["part", "position"], name="imports_row_of_part", condition=models.Q(part__isnull=False)
-            ),
-        ]
+    def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
+        self._state.fields_cache.pop("sheet", None)
+        super().refresh_from_db(*args, **kwargs)
 
 
 class ColumnChoice(TenantModel):

@@ -11,13 +11,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django_htmx.http import HttpResponseClientRefresh
 
+from portal.bulk import progressing
+from portal.bulk.states import JobState
 from portal.files.faults import FileFault
 from portal.files.writing import XLSX_TYPE
-from portal.imports import actions, downloads, pages, progressing, queries, words
+from portal.imports import actions, downloads, pages, queries, words
 from portal.imports.access import get_import
 from portal.imports.forms import ColumnsForm, UploadForm
 from portal.imports.models import Import
-from portal.imports.states import JobState
 from portal.imports.tables import Imports
 from portal.intents.record import Asker
 from tenants.access import tenant_view
@@ -81,7 +82,7 @@ def progress(request: HttpRequest, import_id: int) -> HttpResponse:
     """The progress alone, for polling; the whole page is asked for again when there is more to see."""
     job = get_import(request, import_id)
     if job.state == JobState.MAPPED:
-        return render(request, "components/progress.html", {"progress": progressing.of_check(job)})
+        return render(request, "components/progress.html", {"progress": pages.of_check(job)})
     if job.state != JobState.RUNNING:
         return HttpResponseClientRefresh()
     connection = Connection.objects.filter(tenant=request.tenant).select_related("tenant__environment").first()

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from portal.imports import actions, advancing, checking
-from portal.imports.models import Import, ImportRow
-from portal.imports.states import JobState
+from portal.bulk import advancing
+from portal.bulk.models import Row
+from portal.bulk.states import JobState
+from portal.imports import actions, checking
+from portal.imports.models import Import
 from portal.intents import following, reconciling
 from portal.intents.models import Intent
 from portal.intents.sending import send
@@ -87,11 +89,11 @@ class Desk:
     def imported(self, content: bytes | str, **more: Any) -> Import:
         return self.run(self.started(content, **more))
 
-    def rows(self, job: Import) -> list[ImportRow]:
-        return list(ImportRow.objects.filter(job=job).order_by("line"))
+    def rows(self, job: Import) -> list[Row]:
+        return list(Row.objects.filter(job=job).order_by("line"))
 
-    def row(self, job: Import, line: int) -> ImportRow:
-        return ImportRow.objects.get(job=job, line=line)
+    def row(self, job: Import, line: int) -> Row:
+        return Row.objects.get(job=job, line=line)
 
     def members(self) -> list[dict[str, Any]]:
         """The service's own list, read past the portal."""

@@ -3,9 +3,10 @@
 import pytest
 
 from accessapi import limits
+from portal.bulk.models import Row
+from portal.bulk.states import Action, JobState
 from portal.imports import actions, checking, queries
-from portal.imports.models import Import, ImportRow
-from portal.imports.states import Action, JobState
+from portal.imports.models import Import
 from portal.mirror.models import Member
 from tests.imports.conftest import lines
 
@@ -171,12 +172,18 @@ def test_no_secret_rests_in_clear(desk):
 
     job = desk.checked(lines(HEADINGS, ["a", "c-1", desk.groups[0].membergroup_id, "CANARY0123", "", ""]))
     with connection.cursor() as cursor:
-        for table in ("importrow", "importchunk", "importfile", "import", "columnchoice"):
-            cursor.execute(f"SELECT count(*) FROM imports_{table} AS t WHERE t::text LIKE '%%CANARY0123%%'")
+        tables = (
+            "bulk_row",
+            "bulk_job",
+            "imports_importchunk",
+            "imports_importfile",
+            "imports_sheet",
+            "imports_columnchoice",
+        )
+        for table in tables:
+            cursor.execute(f"SELECT count(*) FROM {table} AS t WHERE t::text LIKE '%%CANARY0123%%'")
             assert cursor.fetchone() == (0,)
-            cursor.execute(
-                f"SELECT count(*) FROM imports_{table} AS t WHERE t::text LIKE %s", [f"%{b'CANARY0123'.hex()}%"]
-            )
+            cursor.execute(f"SELECT count(*) FROM {table} AS t WHERE t::text LIKE %s", [f"%{b'CANARY0123'.hex()}%"])
             assert cursor.fetchone() == (0,)
     assert desk.rows(job)[0].content["body"]["card_data"] == "CANARY0123"
 
@@ -203,13 +210,13 @@ def test_a_worker_that_dies_is_replaced_and_leaves_nothing_twice(desk, monkeypat
     checking.check(job.pk)
     job.refresh_from_db()
     assert job.state == JobState.CHECKED
-    assert ImportRow.objects.filter(job=job).count() == 2500
+    assert Row.objects.filter(job=job).count() == 2500
 
 
 def test_a_file_that_breaks_off_later_is_refused_as_a_whole(desk):
     job = desk.checked(lines(HEADINGS, *[["a", f"k{n}", "g", "", "", ""] for n in range(5000)]) + 'b,"c\n')
     assert (job.state, job.problem["word"]) == (JobState.REFUSED, "quotes")
-    assert not ImportRow.objects.filter(job=job).exists()
+    assert not Row.objects.filter(job=job).exists()
 
 
 def test_headings_are_remembered_for_the_tenant(desk):

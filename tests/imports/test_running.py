@@ -5,9 +5,11 @@ from datetime import timedelta
 import pytest
 
 from accessapi import limits
-from portal.imports import actions, advancing, queries, settling
-from portal.imports.models import Import, ImportPart, ImportRow
-from portal.imports.states import Action, Halt, JobState, PartState, RowState
+from portal.bulk import advancing, queries, settling
+from portal.bulk.models import Part, Row
+from portal.bulk.states import Action, Halt, JobState, PartState, RowState
+from portal.imports import actions
+from portal.imports.models import Import
 from portal.intents.models import Intent
 from portal.intents.sending import send
 from portal.intents.states import State
@@ -53,7 +55,7 @@ def test_changes_go_before_creations_and_only_what_differs_is_sent(desk, somebod
     member, group = somebody(), desk.groups[0].membergroup_id
     job = desk.imported(lines(HEADINGS, ["新", "NEW1", group, ""], ["改名", member.member_code, "", ""]))
     assert job.state == JobState.DONE
-    parts = list(ImportPart.objects.filter(job=job).order_by("ordinal"))
+    parts = list(Part.objects.filter(job=job).order_by("ordinal"))
     assert [part.action for part in parts] == [Action.UPDATE, Action.CREATE]
     assert parts[0].intent.body == {"members": [{"member_id": member.member_id, "member_name": "改名"}]}
     assert "改名" in {m["member_name"] for m in desk.members()}
@@ -62,7 +64,7 @@ def test_changes_go_before_creations_and_only_what_differs_is_sent(desk, somebod
 def test_requests_are_cut_at_a_thousand_members(desk):
     desk.place.sandbox.settings(desk.place.service.tenant_id, bulk_seconds_per_member=0)
     job = desk.run(desk.started(many(desk, limits.BULK_MEMBERS_MAX + 1)), 60)
-    assert [part.rows for part in ImportPart.objects.filter(job=job).order_by("ordinal")] == [1000, 1]
+    assert [part.rows for part in Part.objects.filter(job=job).order_by("ordinal")] == [1000, 1]
     assert queries.counts(job).state(RowState.SUCCEEDED) == 1001
 
 
@@ -70,7 +72,7 @@ def test_requests_are_cut_by_the_bytes_of_their_body(desk):
     job = desk.started(many(desk, 10))
     Import.objects.filter(pk=job.pk).update(part_bytes=300)
     desk.run(job)
-    parts = list(ImportPart.objects.filter(job=job).select_related("intent"))
+    parts = list(Part.objects.filter(job=job).select_related("intent"))
     assert len(parts) > 2
     import json
 
@@ -111,9 +113,7 @@ def lose_the_answer(job):
 def readings(desk, job, times):
     """Let the readings happen that otherwise take a minute each."""
     for _ in range(times):
-        ImportPart.objects.filter(job=job, state=PartState.READING).update(
-            lost_at="2026-01-01T00:00:00Z", read_until=None
-        )
+        Part.objects.filter(job=job, state=PartState.READING).update(lost_at="2026-01-01T00:00:00Z", read_until=None)
         desk.sync()
         desk.step(job)
 
@@ -179,7 +179,7 @@ def test_a_request_that_fails_half_way_keeps_its_results_and_the_tail_is_read(de
     job = desk.started(many(desk, 8))
     for _ in range(20):
         desk.step(job)
-        if ImportPart.objects.filter(job=job, state=PartState.READING).exists():
+        if Part.objects.filter(job=job, state=PartState.READING).exists():
             break
     states = [row.state for row in desk.rows(job)]
     assert states == [RowState.SUCCEEDED] * 3 + [RowState.SENT] * 5
@@ -196,7 +196,7 @@ def test_changes_whose_request_fails_half_way_are_sent_again(desk):
     job = desk.started(lines(HEADINGS, *[[f"改名{n}", m.member_code, "", ""] for n, m in enumerate(members)]))
     for _ in range(20):
         desk.step(job)
-        if ImportPart.objects.filter(job=job, state=PartState.READING).exists():
+        if Part.objects.filter(job=job, state=PartState.READING).exists():
             break
     desk.place.sandbox.settings(desk.place.service.tenant_id, bulk_fail_after=None)
     readings(desk, job, 1)
@@ -212,7 +212,7 @@ def test_a_request_that_is_too_large_goes_on_in_halves(desk, status):
     intent = Intent.objects.get(target=f"import:{job.pk}")
     refuse(intent, status)
     desk.run(job)
-    assert sorted(part.rows for part in ImportPart.objects.filter(job=job)) == [4, 5, 9]
+    assert sorted(part.rows for part in Part.objects.filter(job=job)) == [4, 5, 9]
     assert len(present(desk)) == 9
 
 
@@ -284,7 +284,7 @@ def test_a_lost_bell_and_a_failed_follow_up_are_made_good(desk, monkeypatch):
     for _ in range(10):
         desk.step(job)
     assert {row.state for row in desk.rows(job)} == {RowState.SENT}
-    assert ImportPart.objects.get(job=job).state == PartState.READING
+    assert Part.objects.get(job=job).state == PartState.READING
     readings(desk, job, 1)
     desk.run(job)
     assert {row.state for row in desk.rows(job)} == {RowState.SUCCEEDED}
@@ -297,7 +297,7 @@ def test_one_import_waits_for_the_other(desk):
     Import.objects.filter(pk=first.pk).update(started_at="2026-01-01T00:00:00Z")
     actions.start(by=desk.place.asker, job=second)
     advancing.advance(second.pk)
-    assert not ImportPart.objects.filter(job=second).exists()
+    assert not Part.objects.filter(job=second).exists()
     desk.run(first)
     desk.run(second)
     assert len(present(desk)) == 3
@@ -345,16 +345,16 @@ def test_readings_are_a_minute_apart(desk):
     job = desk.started(many(desk, 2))
     advancing.advance(job.pk)
     lose_the_answer(job)
-    part = ImportPart.objects.get(job=job)
+    part = Part.objects.get(job=job)
     assert settling._needed(part) == part.lost_at + timedelta(seconds=5)
     desk.sync()
     desk.step(job)
     part.refresh_from_db()
     assert part.readings == 0
-    ImportPart.objects.filter(job=job).update(lost_at="2026-01-01T00:00:00Z")
+    Part.objects.filter(job=job).update(lost_at="2026-01-01T00:00:00Z")
     desk.sync()
     desk.step(job)
     part.refresh_from_db()
     assert (part.readings, part.state) == (1, PartState.READING)
     assert settling._needed(part) == part.read_until + timedelta(seconds=60)
-    assert ImportRow.objects.filter(job=job, state=RowState.SENT).count() == 2
+    assert Row.objects.filter(job=job, state=RowState.SENT).count() == 2

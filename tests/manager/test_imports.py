@@ -5,9 +5,11 @@ import re
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from portal.imports import bell, checking, queries
-from portal.imports.models import Import, ImportRow
-from portal.imports.states import JobState, RowState
+from portal.bulk import bell
+from portal.bulk.models import Row
+from portal.bulk.states import JobState, RowState
+from portal.imports import checking, queries
+from portal.imports.models import Import
 from portal.mirror.models import Group, Member
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
@@ -79,7 +81,7 @@ def checked(desk, manager, url, content, **changed):
 
 def job_at(desk, there):
     with inside(desk):
-        return Import.objects.select_related("file").get(pk=int(there.rstrip("/").rsplit("/", 1)[1]))
+        return Import.objects.select_related("sheet__file").get(pk=int(there.rstrip("/").rsplit("/", 1)[1]))
 
 
 def run(desk, there):
@@ -141,7 +143,7 @@ def test_from_upload_to_outcome_and_retry(desk, manager, url):
     again = manager.post(f"{there}retry/")["Location"]
     with inside(desk):
         checking.check(job_at(desk, again).pk)
-        assert sorted(ImportRow.objects.filter(job=job_at(desk, again)).values_list("line", flat=True)) == [10, 11]
+        assert sorted(Row.objects.filter(job=job_at(desk, again)).values_list("line", flat=True)) == [10, 11]
     manager.post(f"{again}start/")
     assert run(desk, again).state == JobState.DONE
     with inside(desk):
@@ -239,7 +241,7 @@ def test_discarding_deletes_what_was_never_started(desk, manager, url):
     assert manager.get(there).status_code == 404
     with inside(desk):
         assert not Import.objects.exists()
-        assert not ImportRow.objects.exists()
+        assert not Row.objects.exists()
 
 
 def test_stopping_and_going_on(desk, manager, url):
@@ -259,9 +261,9 @@ def test_uncertain_rows_are_decided_by_a_person(desk, manager, url):
     manager.post(f"{there}start/")
     run(desk, there)
     with inside(desk):
-        rows = list(ImportRow.objects.order_by("line"))
+        rows = list(Row.objects.order_by("line"))
         facts = {"at": "2026-11-21T09:41:07+09:00", "readings": 2}
-        ImportRow.objects.update(state=RowState.UNCERTAIN, problems=[["", "unclear", facts]])
+        Row.objects.update(state=RowState.UNCERTAIN, problems=[["", "unclear", facts]])
     page = text(manager.get(there))
     assert "2 rows need a decision" in page
     assert "2026-11-21 09:41:07" in page
@@ -269,7 +271,7 @@ def test_uncertain_rows_are_decided_by_a_person(desk, manager, url):
     assert "Nothing was recorded" in text(manager.post(f"{there}decide/", {"decision": "maybe"}, follow=True))
     manager.post(f"{there}decide/", {"decision": "no:all"})
     with inside(desk):
-        assert list(ImportRow.objects.order_by("line").values_list("state", flat=True)) == ["succeeded", "failed"]
+        assert list(Row.objects.order_by("line").values_list("state", flat=True)) == ["succeeded", "failed"]
 
 
 def test_a_list_of_rows_turns_its_pages(desk, manager, url):

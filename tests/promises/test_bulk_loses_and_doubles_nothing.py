@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from portal.bulk.models import Row
+from portal.bulk.states import JobState, RowState
 from portal.imports import actions
-from portal.imports.models import Import, ImportRow
-from portal.imports.states import JobState, RowState
+from portal.imports.models import Import
 from portal.intents.models import Intent
 from portal.intents.record import Asker
 from portal.mirror import schedule
@@ -83,7 +84,7 @@ def ended(customer: Customer, job: Import, seconds: float) -> Import:
 
 def told(customer: Customer, job: Import) -> object:
     with customer.scope():
-        rows = Counter(ImportRow.objects.filter(job=job).values_list("state", flat=True))
+        rows = Counter(Row.objects.filter(job=job).values_list("state", flat=True))
         return rows, list(Intent.objects.filter(target=f"import:{job.pk}").values_list("state", "reason", "due_at"))
 
 
@@ -103,7 +104,7 @@ def verdict(customer: Customer, job: Import, count: int) -> dict[str, int]:
     """What is wrong: rows lost, doubled, without an end, or told otherwise than it is."""
     there = at_the_service(customer)
     with customer.scope():
-        rows = list(ImportRow.objects.filter(job=job))
+        rows = list(Row.objects.filter(job=job))
     shown = {code(n): next(r for r in rows if r.line == n + 2) for n in range(count)}
     return {
         "lost rows": count - len(rows),

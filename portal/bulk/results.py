@@ -10,9 +10,9 @@ from typing import Any
 from django.db import connection as database
 from django.db import transaction
 
-from portal.imports import bell
-from portal.imports.models import Import, ImportPart, ImportRow
-from portal.imports.states import Action, Halt, JobState, PartState, RowState
+from portal.bulk import bell
+from portal.bulk.models import Job, Part, Row
+from portal.bulk.states import ALIVE, Action, Halt, JobState, PartState, RowState
 from portal.intents.clock import ClockTime
 from portal.intents.models import Intent
 from portal.intents.outcome import without_secrets
@@ -20,21 +20,24 @@ from portal.intents.states import Reason, State
 from portal.mirror import own
 
 MOST_ATTEMPTS = 3
+WAITING_AGAIN: dict[str, Any] = {"state": RowState.PENDING, "part": None, "position": None, "read_at": None}
+# A deletion of who is gone already has come to what was wanted.
+_NOT_THERE = "404"
 _POSITION = re.compile(r"members\.(\d+)\b")
 
 _UPDATE = """
-UPDATE imports_importrow r SET state = new.state, code = new.code, detail = new.detail, member_id = new.member_id
+UPDATE bulk_row r SET state = new.state, code = new.code, detail = new.detail, member_id = new.member_id
 FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[]) AS new (id, state, code, detail, member_id)
 WHERE r.tenant_id = %s AND r.id = new.id AND r.state = %s
 """
 
 
-def locked(intent: Intent) -> tuple[Import, ImportPart] | None:
-    """The import and the part that an intent belongs to, the import's row locked; None for other people's intents."""
-    part = ImportPart.objects.filter(intent_id=intent.pk).first()
+def locked(intent: Intent) -> tuple[Job, Part] | None:
+    """The job and the part that an intent belongs to, the job's row locked; None for other people's intents."""
+    part = Part.objects.filter(intent_id=intent.pk).first()
     if part is None:
         return None
-    job = Import.objects.select_for_update(of=("self",)).get(pk=part.job_id)
+    job = Job.objects.select_for_update(of=("self",)).get(pk=part.job_id)
     part.refresh_from_db()
     return job, part
 
@@ -47,18 +50,21 @@ def progress(intent: Intent, record: Any) -> None:
             return
         job, part = found
         items = record.result.members
-        rows = ImportRow.objects.filter(part=part, state=RowState.SENT, position__lt=len(items)).order_by("position")
+        rows = Row.objects.filter(part=part, state=RowState.SENT, position__lt=len(items)).order_by("position")
         results = [result for row in rows if (result := _result(row, items[row.position]))]
         _write(job, results)
-        fresh = [(member_id, row.content["body"]) for row, state, _code, _detail, member_id in results
+        fresh = [(member_id, row.content.get("body", {})) for row, state, _code, _detail, member_id in results
                  if state == RowState.SUCCEEDED and member_id]  # fmt: skip
-        own.members_written(intent.tenant, fresh, created=part.action == Action.CREATE)
+        if part.action == Action.DELETE:
+            own.members_deleted(intent.tenant, [member_id for member_id, _body in fresh])
+        else:
+            own.members_written(intent.tenant, fresh, created=part.action == Action.CREATE)
 
 
-Result = tuple[ImportRow, RowState, str, str, str]
+Result = tuple[Row, RowState, str, str, str]
 
 
-def _result(row: ImportRow, item: Any) -> Result | None:
+def _result(row: Row, item: Any) -> Result | None:
     """What an item says, or None when it says nothing that can be relied on."""
     member_id = item.member_id or row.member_id
     if item.status == "succeeded":
@@ -66,11 +72,13 @@ def _result(row: ImportRow, item: Any) -> Result | None:
     if item.status != "failed":
         return None
     code = str(item.error.error_code or "") if item.error else ""
+    if row.action == Action.DELETE and code.startswith(_NOT_THERE):
+        return row, RowState.SUCCEEDED, "", "", row.member_id
     detail = str(item.error.error_detail or "") if item.error else ""
-    return row, RowState.FAILED, code[:20], without_secrets(detail[:2000], row.content["body"]), row.member_id
+    return row, RowState.FAILED, code[:20], without_secrets(detail[:2000], row.content.get("body", {})), row.member_id
 
 
-def _write(job: Import, results: Iterable[Result]) -> None:
+def _write(job: Job, results: Iterable[Result]) -> None:
     columns: list[list[Any]] = [[], [], [], [], []]
     for row, state, code, detail, member_id in results:
         for column, value in zip(columns, (row.pk, str(state), code, detail, member_id), strict=True):
@@ -90,7 +98,7 @@ def finished(intent: Intent) -> None:
         bell.after_commit(found[0])
 
 
-def settle(job: Import, part: ImportPart, intent: Intent) -> None:
+def settle(job: Job, part: Part, intent: Intent) -> None:
     """What the end of the intent means for the rows that have no result yet. The job's row is locked by the caller."""
     if intent.reason == Reason.DECIDED:
         _decided(part, applied=intent.state == State.SUCCEEDED)
@@ -107,34 +115,34 @@ def settle(job: Import, part: ImportPart, intent: Intent) -> None:
     return _close(part)
 
 
-def _unsettled(part: ImportPart) -> Any:
-    return ImportRow.objects.filter(part=part, state=RowState.SENT)
+def _unsettled(part: Part) -> Any:
+    return Row.objects.filter(part=part, state=RowState.SENT)
 
 
-def _close(part: ImportPart) -> None:
+def _close(part: Part) -> None:
     part.state = PartState.CLOSED
     part.save(update_fields=["state"])
 
 
-def _lost(part: ImportPart, *, ended: bool) -> None:
+def _lost(part: Part, *, ended: bool) -> None:
     """Nobody told what became of some rows: the list will be read."""
     part.state, part.ended = PartState.READING, ended
     part.save(update_fields=["state", "ended"])
-    ImportPart.objects.filter(pk=part.pk).update(lost_at=ClockTime())
+    Part.objects.filter(pk=part.pk).update(lost_at=ClockTime())
 
 
-def _decided(part: ImportPart, *, applied: bool) -> None:
-    rows = ImportRow.objects.filter(part=part, state__in=[RowState.SENT, RowState.UNCERTAIN])
+def _decided(part: Part, *, applied: bool) -> None:
+    rows = Row.objects.filter(part=part, state__in=[RowState.SENT, RowState.UNCERTAIN])
     word = "decided_yes" if applied else "decided_no"
     rows.update(state=RowState.SUCCEEDED if applied else RowState.FAILED, problems=[["", word, {}]])
 
 
-def _not_applied(job: Import, part: ImportPart, intent: Intent) -> None:
+def _not_applied(job: Job, part: Part, intent: Intent) -> None:
     """Nothing of the request was carried out: send it in halves, go on later, or give the rows its reason."""
     too_large = intent.http_status == 413 or (intent.reason == Reason.INVALID and "4 MB" in intent.error_detail)
     if too_large and part.rows > 1:
         _back(part)
-        Import.objects.filter(pk=job.pk).update(part_rows=-(-part.rows // 2), part_bytes=max(job.part_bytes // 2, 1))
+        Job.objects.filter(pk=job.pk).update(part_rows=-(-part.rows // 2), part_bytes=max(job.part_bytes // 2, 1))
     elif intent.http_status == 429:
         _back(part)
     elif halt := _halts(intent):
@@ -156,16 +164,16 @@ def _halts(intent: Intent) -> Halt | None:
     return Halt.UNREACHABLE if unsent else None
 
 
-def _back(part: ImportPart) -> None:
-    _unsettled(part).update(state=RowState.PENDING, part=None, position=None)
+def _back(part: Part) -> None:
+    _unsettled(part).update(**WAITING_AGAIN)
 
 
-def _refused(part: ImportPart, intent: Intent) -> None:
+def _refused(part: Part, intent: Intent) -> None:
     """The whole request was refused. Where the reason names members, only they are to blame; the others go again."""
     blamed = {int(place) for place in _POSITION.findall(intent.error_detail)}
     rows = _unsettled(part)
     if blamed and rows.filter(position__in=blamed).exists() and part.rows > len(blamed):
-        rows.exclude(position__in=blamed).update(state=RowState.PENDING, part=None, position=None)
+        rows.exclude(position__in=blamed).update(**WAITING_AGAIN)
         rows = _unsettled(part)
     rows.update(
         state=RowState.FAILED,
@@ -175,10 +183,10 @@ def _refused(part: ImportPart, intent: Intent) -> None:
     )
 
 
-def stop_job(job: Import, halt: Halt) -> None:
-    """End a running import before its end: what was not sent says so and can be sent later."""
-    waiting = ImportRow.objects.filter(job=job, state=RowState.PENDING)
+def stop_job(job: Job, halt: Halt) -> None:
+    """End a started job before its end: what was not sent says so and can be sent later."""
+    waiting = Row.objects.filter(job=job, state=RowState.PENDING)
     waiting.update(state=RowState.STOPPED)
-    Import.objects.filter(pk=job.pk, state=JobState.RUNNING).update(
-        state=JobState.STOPPED, halt=halt, finished_at=ClockTime(), due_at=None, stop_asked=False
+    Job.objects.filter(pk=job.pk, state__in=ALIVE).update(
+        state=JobState.STOPPED, halt=halt, finished_at=ClockTime(), due_at=None, stop_asked=False, starts_at=None
     )

@@ -1,43 +1,51 @@
-"""How far a dry run or a running import is, for the progress component."""
+"""How far a dry run or a started job is, for the progress component."""
 
-from django.urls import reverse
+from datetime import datetime
+
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from portal.imports import costs
-from portal.imports.models import Import, ImportPart
-from portal.imports.queries import Counts
-from portal.imports.states import Halt, JobState, PartState, RowState
+from portal.bulk import advancing, costs, kinds
+from portal.bulk.models import Job, Part
+from portal.bulk.queries import Counts
+from portal.bulk.states import ALIVE, Halt, JobState, PartState, RowState
 from portal.intents.models import Intent
 from portal.intents.states import Reason, State
 from portal.ui.progress import Progress
 from portal.ui.times import local
 from tenants.models import Connection
 
-_CHIPS = {JobState.RUNNING: "running", JobState.DONE: "done", JobState.STOPPED: "stopped", JobState.MAPPED: "running"}
+_CHIPS = {
+    JobState.MAPPED: "running",
+    JobState.WAITING: "waiting",
+    JobState.RUNNING: "running",
+    JobState.DONE: "done",
+    JobState.STOPPED: "stopped",
+}
 
 
-def of_check(job: Import) -> Progress:
+def of_check(job: Job, total: int | None) -> Progress:
     """The dry run: nobody knows how many rows a file has before it is read."""
     return Progress(
         title=_("Dry run"),
         unit=_("rows looked at; nothing is sent"),
-        done=job.checked_lines,
-        total=len(job.lines) if job.lines is not None else max(job.checked_lines, 1),
+        done=job.looked_at,
+        total=total if total is not None else max(job.looked_at, 1),
         poll_url=_poll(job),
         poll_seconds=1,
-        id="import-progress",
+        id="job-progress",
     )
 
 
-def of_run(job: Import, counts: Counts, connection: Connection | None) -> Progress:
+def of_run(job: Job, counts: Counts, connection: Connection | None) -> Progress:
     """Sending: rows with an outcome of all rows to be sent."""
-    final = job.state != JobState.RUNNING
+    final = job.state not in ALIVE
     done = counts.settled
     left = costs.left(job, connection) if not final else None
-    part = ImportPart.objects.filter(job=job).exclude(state=PartState.CLOSED).select_related("intent").first()
+    part = Part.objects.filter(job=job).exclude(state=PartState.CLOSED).select_related("intent").first()
     return Progress(
-        title=_("Import"),
+        title=kinds.of(job).titled(job),
         unit=_("rows"),
         done=done,
         total=counts.to_send,
@@ -49,26 +57,26 @@ def of_run(job: Import, counts: Counts, connection: Connection | None) -> Progre
         minutes_left=left.minutes if left else None,
         started_at=job.started_at,
         notes=_notes(job, part, connection),
-        failures_url="" if final else f"{reverse('imports:page', args=[job.tenant.slug, job.pk])}?show=failed",
+        failures_url="" if final else f"{kinds.page(job)}?show=failed",
         poll_url="" if final else _poll(job),
-        stop_url="" if final or job.stop_asked else reverse("imports:stop", args=[job.tenant.slug, job.pk]),
+        stop_url="" if final or job.stop_asked else f"{kinds.page(job)}stop/",
         final=final,
-        id="import-progress",
+        id="job-progress",
     )
 
 
-def _poll(job: Import) -> str:
-    return reverse("imports:progress", args=[job.tenant.slug, job.pk])
+def _poll(job: Job) -> str:
+    return f"{kinds.page(job)}progress/"
 
 
-def _rate(job: Import, done: int) -> float | None:
+def _rate(job: Job, done: int) -> float | None:
     if job.started_at is None or not done:
         return None
     seconds = ((job.finished_at or timezone.now()) - job.started_at).total_seconds()
     return done * 60 / max(seconds, 1)
 
 
-def _notes(job: Import, part: ImportPart | None, connection: Connection | None) -> list[str]:
+def _notes(job: Job, part: Part | None, connection: Connection | None) -> list[str]:
     notes = []
     if job.halt != Halt.NONE:
         notes.append(str(Halt(job.halt).label))
@@ -78,8 +86,19 @@ def _notes(job: Import, part: ImportPart | None, connection: Connection | None) 
         notes.append(_("Stopping. What the service has accepted already is followed to its end."))
     if connection is None or not connection.is_connected:
         notes.append(_("The connection is lost. It goes on by itself once the tenant is connected again."))
-    if part is None and Import.objects.filter(state=JobState.RUNNING, started_at__lt=job.started_at).exists():
+    if part is None and advancing.ahead(job):
         notes.append(_("Waiting for the import before it: one at a time."))
+    if part is None and job.blocked_until is not None and job.blocked_until > timezone.now():
+        notes.append(_used_up(job.blocked_until))
+    elif part is None and job.reading_since is not None:
+        notes.append(
+            ngettext(
+                "Reading members one by one, to see what is to be changed: %(n)s read so far.",
+                "Reading members one by one, to see what is to be changed: %(n)s read so far.",
+                job.reads,
+            )
+            % {"n": f"{job.reads:,}"}
+        )
     if part is not None and part.state == PartState.READING:
         notes.append(
             _("An answer was lost. We read the list of members to see what was applied; this takes about two minutes.")
@@ -89,11 +108,13 @@ def _notes(job: Import, part: ImportPart | None, connection: Connection | None) 
     return notes
 
 
+def _used_up(until: datetime) -> str:
+    return _("The hour's calls are used up. It goes on at %(at)s.") % {"at": local(until).strftime("%H:%M")}
+
+
 def _of_intent(intent: Intent) -> list[str]:
     if intent.state == State.QUEUED and intent.reason == Reason.BUDGET and intent.due_at:
-        return [
-            _("The hour's calls are used up. It goes on at %(at)s.") % {"at": local(intent.due_at).strftime("%H:%M")}
-        ]
+        return [_used_up(intent.due_at)]
     if intent.state == State.QUEUED and intent.reason == Reason.NOT_SENT:
         return [_("The service cannot be reached. It is tried again.")]
     if intent.state == State.ACCEPTED and intent.request_status == "pending":

@@ -5,14 +5,14 @@ counts only if the mirror did not know it before the request was sent. Whatever 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import Q
 
-from portal.imports.matching import present_values, same_qr
-from portal.imports.models import ImportRow
+from portal.bulk.models import Row
+from portal.bulk.present import HIDDEN, present_values, same
 from portal.mirror.folding import fold
 from portal.mirror.models import Member
 from portal.mirror.rows import Reader
@@ -23,66 +23,86 @@ Signature = tuple[str, str, str, bytes]
 
 @dataclass
 class Found:
-    """Rows by what the list proves: there (with the member's ID), not there, or not clear."""
+    """Rows by what the list proves: there (with the member's ID), not there, or not clear. `hidden`: what was sent of
+    them is shown by no list.
+    """
 
     present: dict[int, str] = field(default_factory=dict)
     absent: list[int] = field(default_factory=list)
     unclear: list[int] = field(default_factory=list)
+    hidden: list[int] = field(default_factory=list)
 
 
-def snapshot(rows: Sequence[ImportRow]) -> dict[str, Any]:
+def snapshot(rows: Sequence[Row]) -> dict[str, Any]:
     """Whom the mirror knows, before sending, that could later be taken for one of these new members."""
     return {"known": sorted(member.member_id for member in _alike(rows))}
 
 
-def created(rows: Sequence[ImportRow], known: Iterable[str]) -> Found:
+def created(rows: Sequence[Row], known: Iterable[str]) -> Found:
     """Which of the new members are there. `known`: the IDs of the snapshot, and those that other rows already have."""
     before, reader, found = set(known), Reader(current_tenant_id()), Found()
     fresh = [member for member in _alike(rows) if member.member_id not in before]
     by_signature: dict[Signature, list[str]] = defaultdict(list)
     for member in sorted(fresh, key=lambda each: each.pk):
         by_signature[_of_member(member)].append(member.member_id)
-    wanted: dict[Signature, list[ImportRow]] = defaultdict(list)
+    wanted: dict[Signature, list[Row]] = defaultdict(list)
     for row in rows:
         wanted[_of_row(row, reader)].append(row)
     codes = {member.member_code for member in fresh if member.member_code}
     cards = {bytes(member.card_fingerprint) for member in fresh if member.card_fingerprint}
     names = {member.name_key for member in fresh}
-    for signature, same in wanted.items():
+    for signature, alikes in wanted.items():
         there = by_signature.get(signature, [])
         name, code, _group, card = signature
         alike = (code and code in codes) or (card and card in cards) or (not code and not card and name in names)
-        if len(there) == len(same):
-            found.present.update(zip((row.pk for row in same), there, strict=True))
+        if len(there) == len(alikes):
+            found.present.update(zip((row.pk for row in alikes), there, strict=True))
         elif there or alike:
-            found.unclear += [row.pk for row in same]
+            found.unclear += [row.pk for row in alikes]
         else:
-            found.absent += [row.pk for row in same]
+            found.absent += [row.pk for row in alikes]
     return found
 
 
-def changed(rows: Sequence[ImportRow]) -> Found:
+Same = Callable[[Row, Member], bool | None]
+
+
+def changed(rows: Sequence[Row], shows: Same | None = None) -> Found:
     """Which of the changes are there. A change may be sent again, unless it would send a QR code by e-mail again."""
     members = {m.member_id: m for m in Member.objects.filter(member_id__in=[row.member_id for row in rows])}
     found = Found()
     for row in rows:
         member = members.get(row.member_id)
-        body = row.content["body"]
-        present = present_values(member) if member else {}
-        if member is not None and all(_equal(name, value, present.get(name)) for name, value in body.items()):
+        there = None if member is None else shows(row, member) if shows is not None else _shows(row, member)
+        if there:
             found.present[row.pk] = row.member_id
-        elif (body.get("qrcode") or {}).get("email"):
+        elif (row.content["body"].get("qrcode") or {}).get("email"):
             found.unclear.append(row.pk)
+        elif there is None and member is not None:
+            found.hidden.append(row.pk)
         else:
             found.absent.append(row.pk)
     return found
 
 
-def _equal(name: str, wanted: Any, present: Any) -> bool:
-    return same_qr(wanted, present) if name == "qrcode" else (wanted or "") == (present or "")
+def _shows(row: Row, member: Member) -> bool | None:
+    """Whether the member has all of the row's values; None when it has those that lists show, and others were sent."""
+    body, present = row.content["body"], present_values(member)
+    listed = all(same(name, value, present.get(name)) for name, value in body.items() if name not in HIDDEN)
+    return None if listed and body.keys() & HIDDEN else listed
 
 
-def _alike(rows: Sequence[ImportRow]) -> list[Member]:
+def deleted(rows: Sequence[Row]) -> Found:
+    """Which of the members are no longer there."""
+    there = Member.objects.filter(member_id__in=[row.member_id for row in rows], gone_at__isnull=True)
+    left = set(there.values_list("member_id", flat=True))
+    return Found(
+        present={row.pk: row.member_id for row in rows if row.member_id not in left},
+        absent=[row.pk for row in rows if row.member_id in left],
+    )
+
+
+def _alike(rows: Sequence[Row]) -> list[Member]:
     """Members with the code, the card or the name of one of the rows."""
     reader = Reader(current_tenant_id())
     bodies = [row.content["body"] for row in rows]
@@ -101,7 +121,7 @@ def _of_member(member: Member) -> Signature:
     return member.name_key, member.member_code, member.membergroup_id, bytes(member.card_fingerprint or b"")
 
 
-def _of_row(row: ImportRow, reader: Reader) -> Signature:
+def _of_row(row: Row, reader: Reader) -> Signature:
     body = row.content["body"]
     card = body.get("card_data")
     return (

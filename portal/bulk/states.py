@@ -1,15 +1,19 @@
-"""How far an import, one of its rows and one of its requests have come."""
+"""How far a job, one of its rows and one of its requests have come."""
 
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
 
 class JobState(TextChoices):
-    """draft -> mapped -> checked -> running -> done | stopped (can go on). refused: the file is unreadable."""
+    """draft -> mapped -> checked -> (waiting ->) running -> done | stopped (can go on).
+
+    mapped: the rows are being found out. waiting: for its moment. refused: its file is unreadable.
+    """
 
     DRAFT = "draft", _("Columns to choose")
     MAPPED = "mapped", _("Dry run under way")
     CHECKED = "checked", _("Ready to start")
+    WAITING = "waiting", _("Waiting for its moment")
     RUNNING = "running", _("Running")
     DONE = "done", _("Done")
     STOPPED = "stopped", _("Stopped")
@@ -17,10 +21,11 @@ class JobState(TextChoices):
 
 
 class Action(TextChoices):
-    """What the dry run found that a row would do."""
+    """What a row would do."""
 
     CREATE = "create", _("New")
     UPDATE = "update", _("Changed")
+    DELETE = "delete", _("Deleted")
     SAME = "same", _("Unchanged")
     REFUSED = "refused", _("Refused")
 
@@ -46,15 +51,19 @@ class PartState(TextChoices):
 
 
 class Halt(TextChoices):
-    """Why an import stopped before its end."""
+    """Why a job stopped before its end."""
 
     NONE = "", ""
     PERSON = "person", _("It was stopped by a person.")
-    RIGHTS = "rights", _("The person who started it may no longer run imports.")
+    RIGHTS = "rights", _("The person who started it may no longer do this.")
     CONNECTION = "connection", _("The service no longer accepts this connection, or a scope or contract is missing.")
     UNREACHABLE = "unreachable", _("The service could not be reached.")
     NO_ANSWER = "no_answer", _("The service did not answer several times.")
 
 
+# What is sent, in this order: what one member gives up is free for the next.
+SENDING = (Action.DELETE, Action.UPDATE, Action.CREATE)
+# Jobs at which something is still going to happen.
+ALIVE = (JobState.WAITING, JobState.RUNNING)
 # Rows that surely were not applied: a person may send them again.
 NOT_APPLIED = (RowState.FAILED, RowState.STOPPED)

@@ -8,12 +8,10 @@ a minute apart agree: the service works through bulk requests in order.
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import F
-
-from portal.imports import sightings
-from portal.imports.models import Import, ImportPart, ImportRow
-from portal.imports.results import MOST_ATTEMPTS
-from portal.imports.states import Action, PartState, RowState
+from portal.bulk import kinds, sightings
+from portal.bulk.models import Job, Part, Row
+from portal.bulk.results import MOST_ATTEMPTS, WAITING_AGAIN
+from portal.bulk.states import Action, PartState, RowState
 from portal.mirror import schedule
 from portal.mirror.kinds import Kind
 from portal.mirror.models import MirrorState
@@ -24,19 +22,19 @@ SETTLE = timedelta(seconds=5)
 APART = timedelta(seconds=60)
 
 
-def look(job: Import, part: ImportPart) -> bool:
+def look(job: Job, part: Part) -> bool:
     """Compare with the last complete list, if it is new enough; ask for one otherwise. True: the part is settled."""
     as_of = MirrorState.objects.filter(kind=Kind.MEMBERS).values_list("as_of", flat=True).first()
     if as_of is None or as_of < _needed(part):
         schedule.ask(current_tenant(), Kind.MEMBERS, by=None)
         return False
-    rows = list(ImportRow.objects.filter(part=part, state=RowState.SENT).order_by("position"))
-    found = sightings.changed(rows) if part.action == Action.UPDATE else sightings.created(rows, _known(job, part))
+    rows = list(Row.objects.filter(part=part, state=RowState.SENT).order_by("position"))
+    found = _found(job, part, rows)
     agreed = part.seen == len(found.present)
     part.readings, part.read_until, part.seen = part.readings + 1, as_of, len(found.present)
     part.save(update_fields=["readings", "read_until", "seen"])
     all_there = len(found.present) == len(rows)
-    if not (all_there or part.ended or part.action == Action.UPDATE or (part.readings >= 2 and agreed)):
+    if not (all_there or part.ended or part.action != Action.CREATE or (part.readings >= 2 and agreed)):
         return False
     _record(part, found, as_of)
     part.state = PartState.CLOSED
@@ -44,7 +42,13 @@ def look(job: Import, part: ImportPart) -> bool:
     return True
 
 
-def _needed(part: ImportPart) -> datetime:
+def _found(job: Job, part: Part, rows: list[Row]) -> sightings.Found:
+    if part.action == Action.CREATE:
+        return sightings.created(rows, _known(job, part))
+    return sightings.deleted(rows) if part.action == Action.DELETE else sightings.changed(rows, kinds.of(job).same)
+
+
+def _needed(part: Part) -> datetime:
     """From when on a list must have been read to be of use."""
     if part.read_until is not None:
         return part.read_until + APART
@@ -54,26 +58,25 @@ def _needed(part: ImportPart) -> datetime:
     return lost_at + SETTLE
 
 
-def _known(job: Import, part: ImportPart) -> set[str]:
+def _known(job: Job, part: Part) -> set[str]:
     """Members that cannot be this part's work: known before it was sent, or already somebody else's result."""
     before = (part.intent.snapshot or {}).get("known", []) if part.intent else []
-    others = ImportRow.objects.filter(state=RowState.SUCCEEDED, action=Action.CREATE, part__isnull=False)
+    others = Row.objects.filter(state=RowState.SUCCEEDED, action=Action.CREATE, part__isnull=False)
     recent = others.filter(job__started_at__gte=job.started_at - timedelta(days=1)) if job.started_at else others
     return {*before, *recent.exclude(member_id="").values_list("member_id", flat=True)}
 
 
-def _record(part: ImportPart, found: sightings.Found, as_of: datetime) -> None:
+def _record(part: Part, found: sightings.Found, as_of: datetime) -> None:
     facts = {"at": as_of.isoformat(timespec="seconds"), "readings": part.readings}
-    rows: Any = ImportRow.objects.filter(part=part, state=RowState.SENT)
+    rows: Any = Row.objects.filter(part=part, state=RowState.SENT)
     present = list(rows.filter(pk__in=found.present))
     for row in present:
         row.member_id, row.state = found.present[row.pk], RowState.SUCCEEDED
         row.problems = [["", "found", facts]]
-    ImportRow.objects.bulk_update(present, ["member_id", "state", "problems"], batch_size=500)
+    Row.objects.bulk_update(present, ["member_id", "state", "problems"], batch_size=500)
     rows.filter(pk__in=found.unclear).update(state=RowState.UNCERTAIN, problems=[["", "unclear", facts]])
-    absent = rows.filter(pk__in=found.absent)
-    if part.action == Action.UPDATE:  # a change may be repeated: it sets what it says
-        again = absent.filter(attempts__lt=MOST_ATTEMPTS)
-        again.update(state=RowState.PENDING, part=None, position=None)
-        absent = rows.filter(pk__in=found.absent)
-    absent.update(state=RowState.FAILED, problems=[["", "absent", facts]], attempts=F("attempts"))
+    if part.action != Action.CREATE:  # a change or a deletion may be repeated: it comes to the same
+        again = rows.filter(pk__in=[*found.absent, *found.hidden], attempts__lt=MOST_ATTEMPTS)
+        again.update(**WAITING_AGAIN)
+    rows.filter(pk__in=found.hidden).update(state=RowState.UNCERTAIN, problems=[["", "hidden", facts]])
+    rows.filter(pk__in=found.absent).update(state=RowState.FAILED, problems=[["", "absent", facts]])

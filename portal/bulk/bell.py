@@ -8,8 +8,8 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
-from portal.imports.models import Import
-from portal.imports.states import JobState
+from portal.bulk.models import Job
+from portal.bulk.states import ALIVE, JobState
 from portal.intents.clock import ClockTime
 from tenants.scope import across_tenants
 
@@ -19,35 +19,33 @@ RING_AGAIN = timedelta(seconds=15)
 _BATCH = 200
 
 
-def after_commit(job: Import) -> None:
-    """Have the import's next step done as soon as what was written is visible."""
+def after_commit(job: Job) -> None:
+    """Have the job's next step done as soon as what was written is visible."""
     tenant_id, job_id, state = job.tenant_id, job.pk, job.state
     transaction.on_commit(lambda: ring([(tenant_id, job_id, state)]))
 
 
 def ring(jobs: Iterable[tuple[int, int, str]]) -> None:
-    """Send each import's task: the dry run of a mapped one, the next step of a running one."""
-    from portal.imports import tasks
+    """Send each job's task: the dry run of a mapped one, the next step of a started one."""
+    from portal.bulk import tasks
 
     for tenant_id, job_id, state in jobs:
         task = tasks.check if state == JobState.MAPPED else tasks.advance
         try:
             task.apply_async((tenant_id, job_id), expires=120)
         except (OperationalError, RedisError, OSError) as error:
-            log.warning("import_bell_not_heard", import_id=job_id, error=type(error).__name__)
+            log.warning("job_bell_not_heard", job_id=job_id, error=type(error).__name__)
             return
 
 
 def tick() -> int:
-    """Ring for every import that is due and that nobody is at work on; how many that were."""
+    """Ring for every job that is due and that nobody is at work on; how many that were."""
     with across_tenants("the timers of all tenants are looked at together"), transaction.atomic():
-        rows = Import.objects_across_tenants.filter(
-            due_at__lte=ClockTime(), state__in=[JobState.MAPPED, JobState.RUNNING]
-        )
+        rows = Job.objects_across_tenants.filter(due_at__lte=ClockTime(), state__in=[JobState.MAPPED, *ALIVE])
         due = list(
             rows.order_by("due_at").select_for_update(skip_locked=True).values_list("tenant_id", "id", "state")[:_BATCH]
         )
-        running = [job_id for _tenant, job_id, state in due if state == JobState.RUNNING]
-        Import.objects_across_tenants.filter(pk__in=running).update(due_at=ClockTime() + RING_AGAIN)
+        started = [job_id for _tenant, job_id, state in due if state in ALIVE]
+        Job.objects_across_tenants.filter(pk__in=started).update(due_at=ClockTime() + RING_AGAIN)
     ring(due)
     return len(due)

@@ -2,24 +2,23 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from django.db import connection as database
 
-from portal.imports.judging import Verdict
-from portal.imports.models import Import, ImportRow
-from portal.imports.states import Action, RowState
+from portal.bulk.models import Job, Row
+from portal.bulk.states import Action, RowState
 
 _INSERT = """
-INSERT INTO imports_importrow (tenant_id, job_id, line, action, state, member_id, content, problems, notes,
-                               code, detail, attempts)
+INSERT INTO bulk_row (tenant_id, job_id, line, action, state, member_id, content, problems, notes,
+                      code, detail, attempts)
 SELECT %s, %s, line, action, %s, member_id, content, problems::jsonb, notes::jsonb, '', '', 0
 FROM unnest(%s::int[], %s::text[], %s::text[], %s::bytea[], %s::text[], %s::text[])
      AS new (line, action, member_id, content, problems, notes)
 """
 
 _REFUSE = """
-UPDATE imports_importrow r
+UPDATE bulk_row r
 SET action = %s, notes = '[]'::jsonb,
     problems = CASE WHEN r.action = %s THEN r.problems || bad.problem::jsonb ELSE bad.problem::jsonb END
 FROM unnest(%s::int[], %s::text[]) AS bad (line, problem)
@@ -27,9 +26,26 @@ WHERE r.tenant_id = %s AND r.job_id = %s AND r.line = bad.line
 """
 
 
-def insert(job: Import, verdicts: Sequence[Verdict]) -> None:
+class New(Protocol):
+    """A row to be stored: see `models.Row` for what its parts hold."""
+
+    @property
+    def line(self) -> int: ...
+    @property
+    def action(self) -> Action: ...
+    @property
+    def member_id(self) -> str: ...
+    @property
+    def content(self) -> dict[str, Any]: ...
+    @property
+    def problems(self) -> Sequence[Any]: ...
+    @property
+    def notes(self) -> Sequence[Any]: ...
+
+
+def insert(job: Job, verdicts: Sequence[New]) -> None:
     """Store a batch."""
-    sealing: Any = ImportRow._meta.get_field("content")
+    sealing: Any = Row._meta.get_field("content")
     columns: tuple[list[Any], ...] = ([], [], [], [], [], [])
     for each in verdicts:
         values = (
@@ -46,7 +62,7 @@ def insert(job: Import, verdicts: Sequence[Verdict]) -> None:
         cursor.execute(_INSERT, [job.tenant_id, job.pk, str(RowState.CHECKED), *columns])
 
 
-def refuse(job: Import, found: Iterable[tuple[int, tuple[str, str, dict[str, Any]]]]) -> None:
+def refuse(job: Job, found: Iterable[tuple[int, tuple[str, str, dict[str, Any]]]]) -> None:
     """Refuse lines that were stored already, each with a problem."""
     lines, problems = [], []
     for line, problem in found:

@@ -1,0 +1,50 @@
+"""The last look at rows before they leave: what was promised is compared with what the mirror knows now."""
+
+from collections.abc import Mapping
+
+from portal.bulk import kinds
+from portal.bulk.models import Job, Row
+from portal.bulk.states import Action, RowState
+from portal.mirror.folding import fold
+from portal.mirror.models import Member
+
+
+def refreshed(job: Job, action: Action, rows: list[Row]) -> list[Row]:
+    """The rows that are to be sent, with the bodies to send. What is left out is settled, and says why."""
+    if action == Action.CREATE:
+        return _not_come_meanwhile(rows)
+    look = kinds.of(job).fresh
+    return rows if look is None else _sorted(rows, look(job, rows))
+
+
+def _sorted(rows: list[Row], found: Mapping[int, kinds.Fresh]) -> list[Row]:
+    send, rewritten, left_out, done = [], [], [], []
+    for row in rows:
+        verdict = found.get(row.pk)
+        if isinstance(verdict, kinds.Skip):
+            row.state, row.problems = RowState.FAILED, [[verdict.field, verdict.word, verdict.facts]]
+            left_out.append(row)
+            continue
+        if isinstance(verdict, kinds.Already):
+            done.append(row.pk)
+            continue
+        if isinstance(verdict, kinds.Send):
+            row.content = {**row.content, "body": verdict.body, "old": verdict.old}
+            rewritten.append(row)
+        send.append(row)
+    Row.objects.bulk_update(left_out, ["state", "problems"], batch_size=500)
+    Row.objects.bulk_update(rewritten, ["content"], batch_size=500)
+    Row.objects.filter(pk__in=done).update(state=RowState.SUCCEEDED, problems=[["", "already", {}]])
+    return send
+
+
+def _not_come_meanwhile(rows: list[Row]) -> list[Row]:
+    """Leave out new members whose code has come to somebody since the dry run: sending them would double a person."""
+    codes = {row.pk: row.content["code"] for row in rows}
+    keys = {fold(code) for code in codes.values() if code}
+    present = Member.objects.filter(gone_at__isnull=True, code_key__in=keys).values_list("member_code", flat=True)
+    taken = set(present) if keys else set()
+    late = [row.pk for row in rows if codes[row.pk] in taken]
+    if late:
+        Row.objects.filter(pk__in=late).update(state=RowState.FAILED, problems=[["member_code", "appeared", {}]])
+    return [row for row in rows if row.pk not in late]

@@ -1,0 +1,134 @@
+"""Cutting the waiting rows into requests: at most 1,000 members and 4 MB each, one after another, each sent once.
+
+Part, rows and intent are written in one transaction. The intent's nonce is made of the job and the part's number:
+however often and wherever this is repeated, there is one intent for a part.
+"""
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+from django.db.models import F, Max
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, override
+
+from accessapi.encoding import encode_json
+from portal.budget.priorities import Priority
+from portal.bulk import freshening, kinds, reading
+from portal.bulk.models import Job, Part, Row
+from portal.bulk.sightings import snapshot
+from portal.bulk.states import SENDING, Action, PartState, RowState
+from portal.intents.actions import Asker, submit
+from portal.intents.nonces import Nonce
+from tenants.roles import Permission
+from tenants.scope import current_tenant
+
+OPERATIONS = {
+    Action.DELETE: "bulk_delete_members",
+    Action.UPDATE: "bulk_update_members",
+    Action.CREATE: "bulk_create_members",
+}
+# The length of {"members":[]}: each member adds its own JSON and a comma.
+_FRAME = len(b'{"members":[]}')
+
+
+class Next(Enum):
+    """What came of looking for rows to send."""
+
+    SENT = "a request was recorded"
+    READ = "members have to be read singly first"
+    LATER = "rows wait for calls, or for another job's request about the same members"
+    NOTHING = "no row waits"
+
+
+def send_next(job: Job) -> Next:
+    """Record the next request of a running job, its row locked by the caller."""
+    later = False
+    for action in SENDING:
+        while waiting := list(_waiting(job, action)[: job.part_rows]):
+            found = reading.sort(job, _free(job, waiting))
+            if found.wanted:
+                return Next.READ
+            later = later or not found.ready
+            if not found.ready:
+                break
+            rows = _fitting(job, freshening.refreshed(job, action, found.ready))
+            if rows:
+                _send(job, action, rows)
+                return Next.SENT
+    return Next.LATER if later else Next.NOTHING
+
+
+def _waiting(job: Job, action: Action) -> Any:
+    return Row.objects.filter(job=job, state=RowState.PENDING, action=action).order_by("line")
+
+
+def _free(job: Job, rows: list[Row]) -> list[Row]:
+    """Leave members alone that a request of another job is about: what it does is not known here yet."""
+    elsewhere = Part.objects.exclude(state=PartState.CLOSED).exclude(job=job)
+    if not elsewhere.exists():
+        return rows
+    busy = Row.objects.filter(part__in=elsewhere, state=RowState.SENT).exclude(member_id="")
+    taken = set(busy.values_list("member_id", flat=True))
+    return [row for row in rows if row.member_id not in taken]
+
+
+def member_of(row: Row) -> dict[str, Any]:
+    """The row as an item of the request's members."""
+    if row.action == Action.DELETE:
+        return {"member_id": row.member_id}
+    body: dict[str, Any] = row.content["body"]
+    return {"member_id": row.member_id, **body} if row.action == Action.UPDATE else body
+
+
+def _fitting(job: Job, rows: Sequence[Row]) -> list[Row]:
+    """The first rows that stay within the bytes of a request; at least one."""
+    catalogue = current_tenant().environment.catalogue
+    taken: list[Row] = []
+    size = _FRAME
+    for row in rows:
+        operation = catalogue.operation(OPERATIONS[Action(row.action)])
+        size += len(encode_json(operation, {"members": [member_of(row)]}, catalogue.shapes)) - _FRAME + 1
+        if taken and size > job.part_bytes:
+            break
+        taken.append(row)
+    return taken
+
+
+def _send(job: Job, action: Action, rows: list[Row]) -> Part:
+    last = Part.objects.filter(job=job).aggregate(last=Max("ordinal"))["last"]
+    part = Part.objects.create(job=job, ordinal=(last or 0) + 1, action=action, rows=len(rows))
+    for position, row in enumerate(rows):
+        row.position = position
+    Row.objects.bulk_update(rows, ["position"], batch_size=500)
+    Row.objects.filter(pk__in=[row.pk for row in rows]).update(
+        state=RowState.SENT, part=part, attempts=F("attempts") + 1, code="", detail="", problems=[]
+    )
+    family = kinds.of(job).family
+    part.intent = submit(
+        inline=False,
+        by=Asker(current_tenant(), job.by, job.support_session),
+        permission=Permission(job.permission),
+        operation=OPERATIONS[action],
+        target=f"{family}:{job.pk}",
+        title=_title(job, part),
+        body={"members": [member_of(row) for row in rows]},
+        snapshot=snapshot(rows) if action == Action.CREATE else None,
+        nonce=Nonce(f"{family}-{job.pk}-part-{part.ordinal}"),
+        priority=Priority.JOBS,
+    )
+    part.save(update_fields=["intent"])
+    Job.objects.filter(pk=job.pk).update(reading_since=None)
+    return part
+
+
+def _title(job: Job, part: Part) -> str:
+    with override(job.language):
+        if part.action == Action.CREATE:
+            what = ngettext("create %(n)d member", "create %(n)d members", part.rows) % {"n": part.rows}
+        elif part.action == Action.DELETE:
+            what = ngettext("delete %(n)d member", "delete %(n)d members", part.rows) % {"n": part.rows}
+        else:
+            what = ngettext("change %(n)d member", "change %(n)d members", part.rows) % {"n": part.rows}
+        named = kinds.of(job).titled(job)[:120]
+        return _("%(job)s: %(what)s (request %(part)d)") % {"job": named, "what": what, "part": part.ordinal}

@@ -1,0 +1,131 @@
+"""Reading members singly before their rows are sent, within budget: for what no list tells, above all their rights.
+
+Happens outside of any transaction, under a lease on the job, and may stop at any moment: what a call brought rests in
+the mirror, and the row remembers that it was read. What was read is sent before it grows old, also while calls are
+short, so that a job of any length comes to an end.
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from time import monotonic
+
+import structlog
+from django.db.models import F, Q
+
+from accessapi import errors
+from portal.budget.ledger import BudgetExhausted
+from portal.bulk import kinds
+from portal.bulk.models import Job, Row
+from portal.bulk.states import JobState, RowState
+from portal.intents.clock import ClockTime, database_now
+from tenants.models import Connection
+from tenants.standing import holds_permission
+
+log = structlog.get_logger(__name__)
+
+# A row is sent only when its member was read this lately, and what was read is not held back longer than HOLD.
+KEEP = timedelta(minutes=15)
+HOLD = timedelta(minutes=5)
+# One stretch of work of one worker, the lease that lasts longer than one call, and the rest after a fault.
+STRETCH_SECONDS = 30
+LEASE = timedelta(seconds=45)
+REST = timedelta(seconds=30)
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """Rows that can be sent now, and whether others are to be read before anything is sent."""
+
+    ready: list[Row]
+    wanted: bool = False
+
+
+def sort(job: Job, rows: list[Row]) -> Sorted:
+    """Decide from the mirror alone which rows can be sent, and whether to read first."""
+    if kinds.of(job).unread is None or not rows:
+        return Sorted(rows)
+    now = database_now()
+    unread = _unread(job, rows, now)
+    ready = [row for row in rows if row.pk not in unread]
+    blocked = job.blocked_until is not None and job.blocked_until > now
+    held = job.reading_since is not None and job.reading_since < now - HOLD
+    if not unread or blocked or (ready and held):
+        return Sorted(ready)
+    return Sorted([], wanted=True)
+
+
+def _unread(job: Job, rows: Sequence[Row], now: datetime) -> set[int]:
+    ours = kinds.of(job).unread
+    asked = [row for row in rows if row.read_at is None or row.read_at < now - KEEP]
+    if ours is None or not asked:
+        return set()
+    # After a lost answer the mirror may be older than what the service has done.
+    again = {row.pk for row in asked if row.attempts}
+    return again | ours(job, [row for row in asked if not row.attempts])
+
+
+def run(job_id: int) -> None:
+    """Read for a while; the job is due at once afterwards, or when there are calls again."""
+    job = _lease(job_id)
+    if job is None:
+        return
+    connection = Connection.objects.select_related("tenant__environment").filter(tenant=job.tenant_id).first()
+    blocked = None
+    if connection is None or not connection.is_connected:
+        blocked = database_now() + REST
+    else:
+        waiting = Row.objects.filter(job=job, state=RowState.PENDING).exclude(member_id="")
+        rows = list(waiting.order_by("action", "line")[: job.part_rows])
+        unread = _unread(job, rows, database_now())
+        blocked = _read(job, connection, [row for row in rows if row.pk in unread])
+    Job.objects.filter(pk=job.pk, lease=job.lease).update(
+        lease=None, reading_until=None, blocked_until=blocked, due_at=ClockTime()
+    )
+
+
+def _lease(job_id: int) -> Job | None:
+    token = uuid.uuid4()
+    free = Q(reading_until__isnull=True) | Q(reading_until__lt=ClockTime())
+    job = Job.objects.filter(pk=job_id, state=JobState.RUNNING).first()
+    if job is None:
+        return None
+    may = holds_permission(job.permission)
+    taken = Job.objects.filter(free, may, pk=job_id, state=JobState.RUNNING, stop_asked=False).update(
+        lease=token, reading_until=ClockTime() + LEASE
+    )
+    if not taken:
+        return None
+    Job.objects.filter(pk=job_id, reading_since__isnull=True).update(reading_since=ClockTime())
+    job.refresh_from_db()
+    return job
+
+
+def _read(job: Job, connection: Connection, rows: Sequence[Row]) -> datetime | None:
+    """One call a row, until the time is up. Returns until when there is nothing to be done, if so."""
+    end = monotonic() + STRETCH_SECONDS
+    for row in rows:
+        if monotonic() >= end or not _held(job):
+            return None
+        try:
+            kinds.of(job).read(connection, row.member_id)
+        except BudgetExhausted as exhausted:
+            return exhausted.retry_at
+        except errors.NotFound:
+            Row.objects.filter(pk=row.pk, state=RowState.PENDING).update(
+                state=RowState.FAILED, problems=[["", "gone", {}]]
+            )
+        except errors.ServiceError as error:
+            log.warning("bulk_read_failed", job_id=job.pk, error=type(error).__name__)
+            return database_now() + REST
+        else:
+            Row.objects.filter(pk=row.pk).update(read_at=ClockTime())
+        Job.objects.filter(pk=job.pk).update(reads=F("reads") + 1)
+    return None
+
+
+def _held(job: Job) -> bool:
+    """Prolong the lease. False: somebody else has the job, or it was stopped."""
+    mine = Job.objects.filter(pk=job.pk, lease=job.lease, state=JobState.RUNNING, stop_asked=False)
+    return bool(mine.update(reading_until=ClockTime() + LEASE, due_at=ClockTime() + LEASE))

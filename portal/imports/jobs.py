@@ -1,0 +1,29 @@
+"""What makes a job an import: its name, its page, its words, and the dry run that finds out its rows."""
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from portal.bulk.kinds import Kind
+from portal.bulk.models import Job
+from portal.imports import checking, models, words
+from tenants.roles import Permission
+
+
+def _titled(job: Job) -> str:
+    return _("Import %(file)s") % {"file": job.title}
+
+
+def _page(job: Job) -> str:
+    return reverse("imports:page", args=[job.tenant.slug, job.pk])
+
+
+KIND = Kind(
+    name=models.KIND,
+    permission=Permission.IMPORTS_RUN,
+    family="import",
+    titled=_titled,
+    page=_page,
+    check=checking.check,
+    words=words.ROWS,
+    label=words.label,
+)
