@@ -62,8 +62,8 @@ app.conf.update(
             "schedule": SWEEP_SECONDS,
             "options": {"expires": 10},
         },
-        "imports": {
-            "task": "portal.imports.tasks.tick",
+        "jobs": {
+            "task": "portal.bulk.tasks.tick",
             "schedule": 5.0,
             "options": {"expires": 30},
         },
