@@ -42,7 +42,7 @@ class KindFreshness:
 
     @property
     def sentence(self) -> str:
-        return reasons.sentence(self.error) if self.error else ""
+        return reasons.sentence(self.error, self.kind) if self.error else ""
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,28 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from portal.mirror import clock
+from portal.mirror import clock, hooks
 from portal.mirror.folding import fold
 from portal.mirror.kinds import Kind
 from portal.mirror.models import Group, Member, MemberSearch, MirrorState
+from portal.mirror.own_guests import guest_gone, guest_read, guest_written
 from portal.mirror.rows import Reader
 from portal.mirror.small import rename_members
 from tenants.models import Tenant
-from tenants.scope import tenant_scope
+from tenants.scope import current_tenant, tenant_scope
+
+__all__ = [
+    "RIGHTS",
+    "group_written",
+    "guest_gone",
+    "guest_read",
+    "guest_written",
+    "member_deleted",
+    "member_read",
+    "member_written",
+    "members_deleted",
+    "members_written",
+]
 
 # Which columns follow from which field of the service.
 _COLUMNS = {
@@ -174,6 +188,7 @@ def _listed(row: Member) -> list[Any]:
 
 
 def _store(rows: Sequence[Member], reader: Reader) -> None:
+    """Rows and what they are found by. Listeners of RIGHTS hear of those whose permissions are known."""
     Member.objects.bulk_create(
         rows,
         update_conflicts=True,
@@ -196,6 +211,12 @@ def _store(rows: Sequence[Member], reader: Reader) -> None:
         update_fields=["pieces"],
         batch_size=500,
     )
+    if hooks.wanted(Kind.RIGHTS):
+        for row in rows:
+            row.pk = ids[row.member_id]
+        told = [row for row in rows if row.rights is not None]
+        if told:
+            hooks.tell(Kind.RIGHTS, current_tenant(), members=told)
 
 
 def _count(more: int) -> None:

@@ -1,14 +1,30 @@
 """The members as lists show them: filters whose names stay in the address, and what they mean."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Q, QuerySet, TextChoices
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from accessapi.permissions import Holidays
+from accessapi.resources.tenants import HolidaySettings
 from portal.mirror.kinds import Kind
-from portal.mirror.models import NEVER, UNREADABLE, Area, Group, KeyBox, Member, MirrorState, PassController
+from portal.mirror.models import (
+    NEVER,
+    UNREADABLE,
+    Area,
+    Group,
+    Guest,
+    History,
+    KeyBox,
+    Member,
+    MirrorState,
+    PassController,
+    TenantRecord,
+)
+from tenants.scope import current_tenant
 
 
 class Credential(TextChoices):
@@ -101,3 +117,53 @@ def pass_controllers() -> QuerySet[PassController]:
 
 def key_boxes() -> QuerySet[KeyBox]:
     return KeyBox.objects.order_by("key_device_name", "pk")
+
+
+def guests() -> QuerySet[Guest]:
+    """The entered tenant's guests that the service still has, without their secrets."""
+    return Guest.objects.filter(gone_at__isnull=True).defer("email", "qrcode_data", "detail", "extra")
+
+
+def histories() -> QuerySet[History]:
+    """The entered tenant's log, newest first."""
+    return History.objects.order_by("-at", "-pk")
+
+
+def histories_of(member_id: str) -> QuerySet[History]:
+    """What a member or guest did, newest first."""
+    return histories().filter(member_id=member_id).exclude(member_id="")
+
+
+def histories_at(device_ids: Iterable[str]) -> QuerySet[History]:
+    """What happened at any of these doors and key boxes, newest first."""
+    return histories().filter(device_id__in=list(device_ids)).exclude(device_id="")
+
+
+@dataclass(frozen=True)
+class LogSpan:
+    """From when to when the mirror has all records that the service told of. None: not read yet."""
+
+    known_from: datetime | None = None
+    through: datetime | None = None
+
+
+def log_span() -> LogSpan:
+    """What the log is complete for, as far as devices have told."""
+    state = MirrorState.objects.filter(kind=Kind.HISTORIES).first()
+    if state is None or state.as_of is None:
+        return LogSpan()
+    since = state.memory.get("known_from")
+    return LogSpan(datetime.fromisoformat(since) if since else None, state.as_of)
+
+
+def tenant_record() -> TenantRecord | None:
+    """What the service says of the entered tenant; None before the first reading."""
+    return TenantRecord.objects.first()
+
+
+def holidays() -> Holidays:
+    """The entered tenant's holidays; none while its record is unknown. `tenant_record().read_at` says as of when."""
+    record = tenant_record()
+    rules = current_tenant().environment.catalogue.rules
+    settings = HolidaySettings.model_validate(record.holiday) if record else None
+    return Holidays.of(settings, weekdays_apply=rules.weekdays_on_holidays)

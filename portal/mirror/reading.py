@@ -3,16 +3,16 @@
 from typing import Any
 
 from accessapi.errors import NotFound
-from accessapi.resources import members, places
+from accessapi.resources import guests, members, places
 from portal.budget.client import client as budgeted
 from portal.budget.priorities import Priority
-from portal.mirror import clock, own
+from portal.mirror import clock, own, own_guests
 from portal.mirror.joining import shared
 from portal.mirror.models import KeyBox, PassController
 from tenants.models import Connection
 from tenants.scope import tenant_scope
 
-__all__ = ["door_status", "key_box_status", "read_member"]
+__all__ = ["door_status", "key_box_status", "read_guest", "read_member"]
 
 
 def read_member(connection: Connection, member_id: str, priority: Priority) -> members.Member:
@@ -34,6 +34,23 @@ def read_member(connection: Connection, member_id: str, priority: Priority) -> m
         if first:
             own.member_read(connection.tenant, {**data, "member_id": member_id}, asked_at)
         return members.Member.model_validate({**data, "member_id": member_id})
+
+
+def read_guest(connection: Connection, guest_id: str, priority: Priority) -> guests.Guest:
+    """The guest as the service has it now (operation 21); the mirror learns it too. Shared and raising as above."""
+    with tenant_scope(connection.tenant):
+        asked_at = clock.now()
+        try:
+            data, first = shared(
+                f"guest:{guest_id}",
+                lambda: _call(connection, priority, "read_guest", {"guest_id": guest_id}),
+            )
+        except NotFound:
+            own_guests.guest_gone(connection.tenant, guest_id)
+            raise
+        if first:
+            own_guests.guest_read(connection.tenant, {**data, "guest_id": guest_id}, asked_at)
+        return guests.Guest.model_validate({**data, "guest_id": guest_id})
 
 
 def door_status(connection: Connection, device_id: str, priority: Priority) -> places.PassControllerStatus:

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi import errors
 from portal.budget.ledger import BudgetExhausted
+from portal.mirror.kinds import Kind
 
 SENTENCES: dict[str, str | Promise] = {
     "unreadable": _("The service's answer could not be read. Nothing was changed."),
@@ -19,11 +20,20 @@ SENTENCES: dict[str, str | Promise] = {
     "too_old": _("Reading the list took too long, so it begins again."),
     "not_connected": _("The tenant is not connected."),
 }
+# Where a word means more for one kind.
+_OF_KIND: dict[tuple[str, str], Promise] = {
+    (Kind.GUESTS, "not_granted"): _(
+        "The service gives out no guests: the QR option contract, or the permission to read guests, is missing."
+    ),
+    (Kind.HISTORIES, "not_granted"): _("The service gives out no histories: the permission to read logs is missing."),
+}
+# A missing scope or contract does not come by waiting. Whoever adds one reconnects the tenant or asks for a reading.
+REFUSED_WAIT = timedelta(hours=6)
 
 
-def sentence(reason: str) -> str:
+def sentence(reason: str, kind: str = "") -> str:
     """The reason in words; a reason nobody described is shown as it is."""
-    return str(SENTENCES.get(reason, reason))
+    return str(_OF_KIND.get((kind, reason)) or SENTENCES.get(reason, reason))
 
 
 def reason_of(error: errors.ServiceError) -> str:
@@ -46,6 +56,11 @@ def pause_of(error: errors.ServiceError, now: datetime) -> datetime | None:
     if isinstance(error, errors.RateLimited):
         return now + timedelta(seconds=min(error.retry_after or 60, 3600))
     return None
+
+
+def wait_after(error: errors.ServiceError) -> timedelta | None:
+    """How long to leave the service alone after this; None: the usual pauses, from a minute to an hour."""
+    return REFUSED_WAIT if isinstance(error, errors.Forbidden) else None
 
 
 def passing(error: errors.ServiceError) -> bool:

@@ -5,13 +5,12 @@ from datetime import datetime, timedelta
 from django.db.models import F
 
 from accessapi.errors import NotFound, ServiceError
-from accessapi.operations import CallClass
-from portal.budget import ledger
-from portal.budget.priorities import MOST_FOR_SYNC, Priority
+from portal.budget.priorities import Priority
 from portal.mirror import clock, reading, reasons
 from portal.mirror.kinds import EVERY, Kind
 from portal.mirror.leases import Lease
 from portal.mirror.models import Member, MirrorState
+from portal.mirror.shares import used_up
 from tenants.models import Connection
 
 BATCH = 10
@@ -30,7 +29,7 @@ def fill(connection: Connection, lease: Lease) -> None:
         lease.pause(started + (_REST if Member.objects.exists() else timedelta(minutes=1)))
         return
     for member_id in members:
-        if _share_is_used(connection):
+        if used_up(connection, SHARE):
             break
         try:
             reading.read_member(connection, member_id, Priority.SYNC)
@@ -54,11 +53,6 @@ def _wanting(before: datetime) -> list[str]:
     oldest = Member.objects.filter(gone_at__isnull=True).order_by(F("rights_read_at").asc(nulls_first=True))
     rows = oldest.values_list("member_id", "rights_read_at")[:BATCH]
     return [member_id for member_id, read_at in rows if read_at is None or read_at < before]
-
-
-def _share_is_used(connection: Connection) -> bool:
-    used = ledger.read(connection, CallClass.GENERAL)
-    return used.used_by(Priority.SYNC) >= used.limit * MOST_FOR_SYNC * SHARE
 
 
 def _stop(lease: Lease, error: ServiceError) -> None:

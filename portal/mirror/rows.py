@@ -145,7 +145,12 @@ _PLAIN = (
 
 def unknown(item: Mapping[str, Any], known: set[str]) -> dict[str, Any]:
     """Fields that the specification does not name, as they came, but for those that sound like secrets."""
-    return {key: item[key] for key in item.keys() - known if not _SECRET.search(key)}
+    return {key: item[key] for key in item.keys() - known if not sounds_secret(key)}
+
+
+def sounds_secret(key: str) -> bool:
+    """Whether a field of this name is better not kept in clear."""
+    return _SECRET.search(key) is not None
 
 
 def without_seed(qrcode: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Reading the list of members: page after page into a run that survives its worker, then one swap.
+"""Reading a long list (members, guests): page after page into a run that survives its worker, then one swap.
 
 A complete reading costs exactly as many calls as the service has pages, also when the work is interrupted between two
 pages: a page and the cursor after it are stored in one transaction.
@@ -7,6 +7,8 @@ pages: a page and the cursor after it are stored in one transaction.
 import json
 import time
 import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -15,65 +17,90 @@ from django.db import transaction
 from django.db.models import Sum
 
 from accessapi.client import Answer, Client
-from accessapi.errors import ServiceError
+from accessapi.errors import Invalid, ServiceError
 from accessapi.limits import PAGE_MAX
 from portal.budget.client import client as budgeted
 from portal.budget.priorities import Priority
-from portal.mirror import clock, reasons, swap
+from portal.mirror import clock, guest_list, hooks, reasons, swap
 from portal.mirror.kinds import Kind
 from portal.mirror.leases import Lease
 from portal.mirror.models import Group, MirrorState, StagedPage, SyncRun
-from tenants.models import Connection
+from portal.mirror.swap import Swapped
+from tenants.models import Connection, Tenant
 
 log = structlog.get_logger(__name__)
 
 SLICE_SECONDS = 60
 # A list that takes longer than this to read describes no moment any more.
 LONGEST_RUN = timedelta(hours=12)
-_KEEP_RUNS = timedelta(days=7)
 
 
 class _Ended(Exception):
     """The run cannot go on; args[0] is the reason."""
 
 
+@dataclass(frozen=True)
+class _Long:
+    """How a long list is asked for and taken over.
+
+    `query` gives what a page is asked with beside limit and cursor; when the service refuses that for the first page,
+    `ask_less` says whether there is less to ask for. Finished runs are kept for `keep`.
+    """
+
+    operation: str
+    query: Callable[[], dict[str, Any]]
+    take_over: Callable[[SyncRun], Swapped]
+    ask_less: Callable[[], bool] = lambda: False
+    tidy: Callable[[Swapped], None] = lambda done: None
+    keep: timedelta = timedelta(days=7)
+
+
+_LISTS = {
+    Kind.MEMBERS: _Long("list_members", lambda: {"fields": "card_data"}, swap.members, tidy=swap.tidy),
+    Kind.GUESTS: _Long(
+        "list_guests", guest_list.query, guest_list.take_over, guest_list.ask_less, keep=timedelta(days=1)
+    ),
+}
+
+
 def advance(connection: Connection, lease: Lease) -> None:
     """Read on where the last worker stopped, for a slice of time; finish, pause or end the run."""
-    run = _running_or_new()
+    run = _running_or_new(lease.kind)
     try:
         if clock.now() - run.started_at > LONGEST_RUN:
             raise _Ended("too_old")
         if not run.complete:
             _read_pages(budgeted(connection, Priority.SYNC), lease, run)
         if run.complete:
-            _take_over(lease, run)
+            _take_over(connection.tenant, lease, run)
     except ServiceError as error:
         _interrupted(lease, run, error)
     except _Ended as ended:
         _end(lease, run, str(ended))
 
 
-def _running_or_new() -> SyncRun:
-    run = SyncRun.objects.filter(kind=Kind.MEMBERS, state=SyncRun.State.RUNNING).first()
-    return run or SyncRun.objects.create(kind=Kind.MEMBERS, started_at=clock.now(), expected=_expected())
+def _running_or_new(kind: Kind) -> SyncRun:
+    run = SyncRun.objects.filter(kind=kind, state=SyncRun.State.RUNNING).first()
+    return run or SyncRun.objects.create(kind=kind, started_at=clock.now(), expected=_expected(kind))
 
 
-def _expected() -> int | None:
-    """About how many members will come: what the groups say, else what came last time."""
-    counted = Group.objects.aggregate(all=Sum("member_count"))["all"]
+def _expected(kind: Kind) -> int | None:
+    """About how many will come: of members what the groups say, else what came last time."""
+    counted = Group.objects.aggregate(all=Sum("member_count"))["all"] if kind == Kind.MEMBERS else None
     if counted:
         return int(counted)
-    return MirrorState.objects.filter(kind=Kind.MEMBERS).values_list("total", flat=True).first() or None
+    return MirrorState.objects.filter(kind=kind).values_list("total", flat=True).first() or None
 
 
 def _read_pages(client: Client, lease: Lease, run: SyncRun) -> None:
     stop_at = time.monotonic() + SLICE_SECONDS
+    list_key = client.catalogue.operation(_LISTS[lease.kind].operation).list_key or ""
     while True:
-        answer = client.call("list_members", query=_query(run.cursor))
+        answer = _page(client, lease.kind, run)
         following = _following(run, answer)
         with transaction.atomic():
             lease.hold()
-            _stage(run, answer.data["members"], following)
+            _stage(run, answer.data[list_key], following)
         if run.complete:
             return
         if time.monotonic() > stop_at:
@@ -81,13 +108,22 @@ def _read_pages(client: Client, lease: Lease, run: SyncRun) -> None:
             return
 
 
-def _query(cursor: str) -> dict[str, Any]:
-    query: dict[str, Any] = {"limit": PAGE_MAX, "fields": "card_data"}
-    return {**query, "last_evaluated_key": cursor} if cursor else query
+def _page(client: Client, kind: Kind, run: SyncRun) -> Answer:
+    """The next page. A list never changes what it asks for between its pages."""
+    listed = _LISTS[kind]
+    while True:
+        query: dict[str, Any] = {"limit": PAGE_MAX, **listed.query()}
+        try:
+            return client.call(
+                listed.operation, query={**query, "last_evaluated_key": run.cursor} if run.cursor else query
+            )
+        except Invalid:
+            if run.pages or not listed.ask_less():
+                raise
 
 
 def _following(run: SyncRun, answer: Answer) -> str | None:
-    """The cursor after this page. Ends the run when a member has no id or the list turns in a circle."""
+    """The cursor after this page. Ends the run when an item has no id or the list turns in a circle."""
     if answer.value.unreadable:
         raise _Ended("unreadable")
     following: str | None = answer.cursor
@@ -98,26 +134,28 @@ def _following(run: SyncRun, answer: Answer) -> str | None:
     return following
 
 
-def _stage(run: SyncRun, members: list[dict[str, Any]], following: str | None) -> None:
-    body = zlib.compress(json.dumps(members, separators=(",", ":")).encode(), 1)
+def _stage(run: SyncRun, items: list[dict[str, Any]], following: str | None) -> None:
+    body = zlib.compress(json.dumps(items, separators=(",", ":")).encode(), 1)
     StagedPage.objects.create(run=run, number=run.pages, cursor=run.cursor, body=body)
     run.pages += 1
-    run.rows += len(members)
+    run.rows += len(items)
     run.cursor, run.complete = following or "", following is None
     run.save(update_fields=["pages", "rows", "cursor", "complete"])
 
 
-def _take_over(lease: Lease, run: SyncRun) -> None:
+def _take_over(tenant: Tenant, lease: Lease, run: SyncRun) -> None:
+    listed = _LISTS[lease.kind]
     with transaction.atomic():
         lease.hold()
-        done = swap.members(run)
+        done = listed.take_over(run)
         run.state, run.finished_at = SyncRun.State.DONE, clock.now()
         run.changed, run.removed = done.changed, done.removed
         run.save(update_fields=["state", "finished_at", "changed", "removed"])
         StagedPage.objects.filter(run=run).delete()
-        SyncRun.objects.filter(started_at__lt=run.started_at - _KEEP_RUNS).delete()
+        SyncRun.objects.filter(kind=lease.kind, started_at__lt=run.started_at - listed.keep).delete()
         lease.done(as_of=run.started_at, total=done.total)
-    swap.tidy(done)
+        hooks.tell(lease.kind, tenant)
+    listed.tidy(done)
 
 
 def _interrupted(lease: Lease, run: SyncRun, error: ServiceError) -> None:
@@ -128,13 +166,13 @@ def _interrupted(lease: Lease, run: SyncRun, error: ServiceError) -> None:
     elif reasons.passing(error):
         lease.failed(reasons.reason_of(error))
     else:
-        _end(lease, run, reasons.reason_of(error))
+        _end(lease, run, reasons.reason_of(error), wait=reasons.wait_after(error))
 
 
-def _end(lease: Lease, run: SyncRun, reason: str) -> None:
-    log.warning("mirror_run_ended", reason=reason, pages=run.pages, rows=run.rows)
+def _end(lease: Lease, run: SyncRun, reason: str, *, wait: timedelta | None = None) -> None:
+    log.warning("mirror_run_ended", kind=str(lease.kind), reason=reason, pages=run.pages, rows=run.rows)
     with transaction.atomic():
-        lease.failed(reason)
+        lease.failed(reason, wait=wait)
         run.state, run.reason, run.finished_at = SyncRun.State.FAILED, reason, clock.now()
         run.save(update_fields=["state", "reason", "finished_at"])
         StagedPage.objects.filter(run=run).delete()

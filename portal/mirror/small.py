@@ -12,7 +12,7 @@ from accessapi.errors import ServiceError, UnreadableAnswer
 from accessapi.limits import PAGE_MAX
 from portal.budget.client import client as budgeted
 from portal.budget.priorities import Priority
-from portal.mirror import clock, reasons
+from portal.mirror import clock, hooks, reasons
 from portal.mirror.folding import fold
 from portal.mirror.kinds import Kind
 from portal.mirror.leases import Lease
@@ -39,20 +39,22 @@ def read(connection: Connection, lease: Lease) -> None:
     try:
         found = _all(budgeted(connection, Priority.SYNC), described)
     except ServiceError as error:
-        _interrupted(lease, error)
+        interrupted(lease, error)
         return
     with transaction.atomic():
         lease.hold()
         _replace(described, found, started)
         lease.done(as_of=started, total=described.model.objects.count())
+        hooks.tell(lease.kind, connection.tenant)
 
 
-def _interrupted(lease: Lease, error: ServiceError) -> None:
+def interrupted(lease: Lease, error: ServiceError) -> None:
+    """Wait for calls, or say why nothing could be read."""
     until = reasons.pause_of(error, clock.now())
     if until is not None:
         lease.pause(until)
     else:
-        lease.failed(reasons.reason_of(error))
+        lease.failed(reasons.reason_of(error), wait=reasons.wait_after(error))
 
 
 def _all(client: Client, described: _List) -> dict[str, dict[str, Any]]:

@@ -1,13 +1,26 @@
 """A tenant's due kinds, read one after the other by whoever was woken."""
 
+import time
+
 import structlog
 
-from portal.mirror import rights, runs, small
+from portal.mirror import histories, rights, runs, small, tenant_record
 from portal.mirror.kinds import SYNCED, Kind
 from portal.mirror.leases import LeaseLost, claim
 from tenants.models import Connection
 
 log = structlog.get_logger(__name__)
+
+# Seconds after which nothing more is begun: what is due stays so, and is rung for again.
+_LONGEST_TURN = 120
+
+_READERS = {
+    Kind.MEMBERS: runs.advance,
+    Kind.GUESTS: runs.advance,
+    Kind.TENANT: tenant_record.read,
+    Kind.HISTORIES: histories.advance,
+    Kind.RIGHTS: rights.fill,
+}
 
 
 def due() -> None:
@@ -15,17 +28,18 @@ def due() -> None:
     connection = Connection.objects.select_related("tenant__environment", "environment").first()
     if connection is None or not connection.is_connected:
         return
+    begun = time.monotonic()
     for kind in (*SYNCED, Kind.RIGHTS):
-        _read(connection, kind)
+        if time.monotonic() - begun < _LONGEST_TURN:
+            _read(connection, kind)
 
 
 def _read(connection: Connection, kind: Kind) -> None:
     lease = claim(kind)
     if lease is None:
         return
-    reader = {Kind.MEMBERS: runs.advance, Kind.RIGHTS: rights.fill}.get(kind, small.read)
     try:
-        reader(connection, lease)
+        _READERS.get(kind, small.read)(connection, lease)
     except LeaseLost:
         log.info("mirror_lease_lost", kind=str(kind))
     except Exception:

@@ -157,14 +157,14 @@ def test_the_trickle_fills_permissions_in_and_leaves_calls_to_the_lists(customer
 
 def test_the_trickle_stops_before_the_lists_share(customer: MakeCustomer) -> None:
     here = customer(members=30)
-    here.tenant.environment.overrides = "[limits]\ngeneral = 40"
+    here.tenant.environment.overrides = "[limits]\ngeneral = 60"
     here.tenant.environment.save()
     here.sync()
     for _ in range(4):
         here.due_now(Kind.RIGHTS)
         here.work()
-    assert here.calls(5) == 2, (
-        "a quarter of 40 is for sync, seven tenths of that before the trickle stops, 5 went to lists"
+    assert here.calls(5) == 3, (
+        "a quarter of 60 is for sync, seven tenths of that before the trickle stops, 8 went to lists"
     )
 
 

@@ -30,6 +30,8 @@ class Guest(TenantModel):
     detail_read_at = models.DateTimeField(null=True)
     extra = models.JSONField(default=dict)
 
+    # Keyed hash of the list's item as last taken over; None when something newer than the list is stored.
+    digest = models.BinaryField(null=True)
     # When our own write or single read last told about this guest. A list whose reading began earlier leaves it alone.
     first_hand_at = models.DateTimeField(null=True)
     # The service no longer knows this guest. The next complete list removes the row.

@@ -35,6 +35,7 @@ class MirrorState(TenantModel):
     error = models.CharField(max_length=60, blank=True, default="")
     error_at = models.DateTimeField(null=True)
     failures = models.IntegerField(default=0)
+    memory = models.JSONField(default=dict)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["tenant", "kind"], name="mirror_state_once")]

@@ -1,0 +1,284 @@
+"""The mirror of guests: made here, made elsewhere, changed, gone; and services that tell less than one would like."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection as database
+from django.utils import timezone
+
+from accessapi.errors import NotFound
+from portal.budget.priorities import Priority
+from portal.mirror import freshness, guest_list, hooks, own, queries, reading, reasons
+from portal.mirror.kinds import Kind
+from portal.mirror.models import Guest, MirrorState
+from tenants.scope import tenant_scope
+from tests.mirror.conftest import Customer, MakeCustomer
+from tests.mirror.service import Service, serving
+
+START, END = "2026-12-01T09:00:00+09:00", "2026-12-01T18:00:00+09:00"
+LATER = "2026-12-01T20:30:00+09:00"
+
+
+def body(name: str, code: str, **more: Any) -> dict[str, Any]:
+    """What is sent to make a guest."""
+    period = {"use_date_start": START, "use_date_end": END}
+    return {"guest_name": name, **period, "qrcode_issuing_method": {"qrcode_data": code}, **more}
+
+
+def guest(here: Customer, guest_id: str) -> Guest:
+    with tenant_scope(here.tenant):
+        return Guest.objects.get(guest_id=guest_id)
+
+
+def names(here: Customer) -> set[str]:
+    with tenant_scope(here.tenant):
+        return set(queries.guests().values_list("guest_name", flat=True))
+
+
+def again(here: Customer) -> None:
+    """Read the list of guests once more."""
+    here.due_now(Kind.GUESTS)
+    here.work()
+
+
+def test_a_guest_made_elsewhere_appears_and_leaves_with_the_list(customer: MakeCustomer) -> None:
+    here = customer(guests=2)
+    here.sync()
+    assert len(names(here)) == here.state(Kind.GUESTS).total == 2
+    made = here.api("POST", "/v1/guests", json=body("ﾔﾏﾀﾞ 花子", "CANARYQRDATA", email="canary@example.test"))
+    again(here)
+    row = guest(here, made["guest_id"])
+    assert (row.guest_name, row.name_key, row.email) == ("ﾔﾏﾀﾞ 花子", "やまだ花子", "canary@example.test")
+    assert (row.use_date_start.isoformat(), row.key_return_date_end) == ("2026-12-01T00:00:00+00:00", row.use_date_end)
+    assert (row.qrcode_data, row.detail, row.is_for_reserve) == (None, None, False)
+    assert here.state(Kind.GUESTS).total == 3
+
+    here.api("PUT", f"/v1/guests/{made['guest_id']}", json={"use_date_end": LATER, "return_grace_period": 30})
+    again(here)
+    row = guest(here, made["guest_id"])
+    assert row.use_date_end.isoformat() == "2026-12-01T11:30:00+00:00"
+    assert row.key_return_date_end - row.use_date_end == timedelta(minutes=30)
+
+    with tenant_scope(here.tenant):
+        told = reading.read_guest(here.connection, made["guest_id"], Priority.PEOPLE)
+    row = guest(here, made["guest_id"])
+    assert told.qrcode_data == row.qrcode_data == "CANARYQRDATA"
+    assert (row.detail["return_grace_period"], row.detail["area_id_list"]) == (30, [])
+    with tenant_scope(here.tenant), database.cursor() as cursor:
+        cursor.execute("SELECT string_agg(t::text, '') FROM mirror_guest t")
+        dump = cursor.fetchone()[0].upper()
+    for hidden in ("CANARY", b"CANARY".hex().upper(), b"canary@".hex().upper()):
+        assert hidden not in dump
+
+    here.sandbox.move_clock(here.there.tenant_id, days=60)
+    again(here)
+    state = here.state(Kind.GUESTS)
+    assert (names(here), state.total, state.error) == (set(), 0, "")
+    here.sandbox.move_clock(here.there.tenant_id)
+
+
+def test_a_thousand_guests_take_two_pages_and_an_unchanged_list_writes_nothing(
+    customer: MakeCustomer, django_assert_max_num_queries: Any
+) -> None:
+    listed = [
+        {"guest_id": f"v{n}", "guest_name": f"客 {n}", "email": f"v{n}@example.test",
+         "use_date_start": START, "use_date_end": END} for n in range(1200)
+    ]  # fmt: skip
+
+    def answer(path: str, query: dict[str, str]) -> tuple[int, Any]:
+        if path != "/v1/guests":
+            return 404, {}
+        at = int(query.get("last_evaluated_key", 0))
+        more = {"last_evaluated_key": "1000"} if at == 0 else {}
+        return 200, {"guests": listed[at : at + 1000], **more}
+
+    with serving(answer) as service:
+        here = customer(base_url=service.url)
+        here.sync()
+        assert len([path for path, _ in service.asked if path == "/v1/guests"]) == 2
+        with tenant_scope(here.tenant):
+            assert Guest.objects.count() == here.state(Kind.GUESTS).total == 1200
+            MirrorState.objects.exclude(kind=Kind.GUESTS).update(due_at=None)
+        listed[7] = {**listed[7], "guest_name": "新しい"}
+        here.due_now(Kind.GUESTS)
+        with django_assert_max_num_queries(100):
+            here.work()
+    with tenant_scope(here.tenant):
+        run = guest_list.SyncRun.objects.filter(kind=Kind.GUESTS).latest("pk")
+    assert (run.changed, run.removed, guest(here, "v7").email) == (1, 0, "v7@example.test")
+
+
+class Guests:
+    """A service with a list of guests that a test may change."""
+
+    def __init__(self) -> None:
+        self.listed = [{"guest_id": "v1", "guest_name": "One", "use_date_start": START, "use_date_end": END}]
+        self.first: tuple[int, Any] | None = None
+        self.cursor: str | None = None
+        self.refuses: set[str] = set()
+        self.ignores = False
+
+    def __call__(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        if path != "/v1/guests":
+            return 404, {}
+        if self.first is not None:
+            return self.first
+        wanted = set(filter(None, query.get("fields", "").split(",")))
+        if wanted & self.refuses:
+            return 400, {"error_code": "40002"}
+        named = {"guest_id", "guest_name"} | (set() if self.ignores else wanted)
+        items = [{name: value for name, value in item.items() if name in named} for item in self.listed]
+        return 200, {"guests": items} | ({"last_evaluated_key": self.cursor} if self.cursor else {})
+
+
+@pytest.fixture
+def told(customer: MakeCustomer) -> Iterator[tuple[Guests, Service, Customer]]:
+    listed = Guests()
+    with serving(listed) as service:
+        here = customer(base_url=service.url)
+        here.sync()
+        service.asked.clear()
+        yield listed, service, here
+
+
+def test_what_we_know_first_hand_wins_over_a_list_that_began_before(
+    told: tuple[Guests, Service, Customer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, _, here = told
+    with tenant_scope(here.tenant):
+        began = guest_list.clock.now()
+        own.guest_written(here.tenant, "v1", {"guest_name": "Ours", "return_grace_period": 45})
+        own.guest_written(here.tenant, "v2", body("Made here", "CODE2", area_id_list=["a1"]), created=True)
+        own.guest_gone(here.tenant, "v3")
+    made = guest(here, "v2")
+    assert (made.qrcode_data, made.detail["area_id_list"], made.detail["key_devices_list"]) == ("CODE2", ["a1"], [])
+    assert made.key_return_date_end == made.use_date_end
+    assert guest(here, "v1").key_return_date_end - guest(here, "v1").use_date_end == timedelta(minutes=45)
+    assert here.state(Kind.GUESTS).total == 2
+
+    with monkeypatch.context() as patch:
+        patch.setattr(guest_list.clock, "now", lambda: began)
+        again(here)
+    assert names(here) == {"Ours", "Made here"}, "the list was asked for before we wrote"
+    again(here)
+    assert names(here) == {"One"}, "the next one was asked for afterwards"
+    with tenant_scope(here.tenant):
+        own.guest_gone(here.tenant, "v1")
+        assert (names(here), Guest.objects.count()) == (set(), 1)
+    again(here)
+    assert (names(here), here.state(Kind.GUESTS).total) == ({"One"}, 1)
+
+
+def test_a_single_read_asked_before_our_write_does_not_undo_it(told: tuple[Guests, Service, Customer]) -> None:
+    _, _, here = told
+    with tenant_scope(here.tenant):
+        asked = own.clock.now()
+        own.guest_written(here.tenant, "v1", {"use_date_end": LATER})
+        own.guest_read(here.tenant, {"guest_id": "v1", "guest_name": "Before", "use_date_end": END}, asked)
+    assert guest(here, "v1").use_date_end.isoformat() == "2026-12-01T11:30:00+00:00"
+
+
+def test_a_guest_that_the_service_does_not_know_is_marked_gone(customer: MakeCustomer) -> None:
+    here = customer(guests=1)
+    here.sync()
+    with tenant_scope(here.tenant):
+        guest_id = queries.guests().get().guest_id
+        here.sandbox.move_clock(here.there.tenant_id, days=60)
+        with pytest.raises(NotFound):
+            reading.read_guest(here.connection, guest_id, Priority.PEOPLE)
+        assert not queries.guests().exists()
+    here.sandbox.move_clock(here.there.tenant_id)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ((200, {"guests": [{"guest_name": "no id"}]}), "unreadable"),
+        ((200, {"guests": "none"}), "unreadable"),
+        ((400, {"error_code": "40002"}), "refused"),
+        ((500, b""), "no_answer"),
+    ],
+)
+def test_a_list_that_ends_badly_takes_nobody_away(
+    told: tuple[Guests, Service, Customer], answer: tuple[int, Any], reason: str
+) -> None:
+    listed, _, here = told
+    listed.first = answer
+    again(here)
+    assert (names(here), here.state(Kind.GUESTS).error) == ({"One"}, reason)
+
+
+def test_a_list_that_turns_in_a_circle_takes_nobody_away(told: tuple[Guests, Service, Customer]) -> None:
+    listed, _, here = told
+    listed.listed, listed.cursor = [], "round"
+    again(here)
+    assert (names(here), here.state(Kind.GUESTS).error) == ({"One"}, "repeated_cursor")
+
+
+def test_a_service_that_refuses_names_is_asked_for_less_and_not_every_time(
+    told: tuple[Guests, Service, Customer],
+) -> None:
+    listed, service, here = told
+    listed.refuses = {"key_return_date_end"}
+    again(here)
+    again(here)
+    asked = [query.get("fields") for path, query in service.asked if path == "/v1/guests"]
+    assert asked == [guest_list.FIELDS[0], guest_list.FIELDS[1], guest_list.FIELDS[1]]
+    assert (names(here), here.state(Kind.GUESTS).error) == ({"One"}, "")
+
+
+def test_a_service_that_ignores_the_parameter_takes_no_date_away(told: tuple[Guests, Service, Customer]) -> None:
+    listed, _, here = told
+    listed.ignores = True
+    listed.listed[0]["guest_name"] = "Renamed"
+    again(here)
+    assert (names(here), guest(here, "v1").use_date_end.isoformat()) == ({"Renamed"}, "2026-12-01T09:00:00+00:00")
+
+
+def test_a_tenant_without_the_contract_is_asked_again_only_hours_later_and_told_why(customer: MakeCustomer) -> None:
+    here = customer(contracts=["door"], guests=0)
+    here.sync()
+    state = here.state(Kind.GUESTS)
+    assert (state.error, state.as_of) == ("not_granted", None)
+    assert state.due_at is not None
+    assert state.due_at > timezone.now() + reasons.REFUSED_WAIT / 2
+    assert "QR option" in freshness.of(here.tenant)[Kind.GUESTS].sentence
+    assert here.calls(19) == 1
+
+
+def test_listeners_hear_of_each_reading_and_a_failing_one_spoils_nothing(
+    told: tuple[Guests, Service, Customer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed, _, here = told
+    heard: list[int] = []
+
+    def fails(tenant: Any) -> None:
+        Guest.objects.update(guest_name="half done")
+        raise ValueError("on purpose")
+
+    def listens(tenant: Any) -> None:
+        heard.append(queries.guests().count())
+
+    monkeypatch.setitem(hooks._listeners, Kind.GUESTS, [])
+    hooks.after(Kind.GUESTS, fails)
+    hooks.after(Kind.GUESTS, listens)
+    hooks.after(Kind.GUESTS, listens)
+    listed.listed.append({"guest_id": "v2", "guest_name": "Two"})
+    again(here)
+    again(here)
+    assert (heard, names(here), here.state(Kind.GUESTS).error) == ([2, 2], {"One", "Two"}, "")
+
+
+def test_what_nobody_described_is_kept_and_secrets_are_not(told: tuple[Guests, Service, Customer]) -> None:
+    listed, _, here = told
+    odd: dict[str, Any] = {
+        "guest_id": "v1", "guest_name": None, "use_date_end": "some day", "is_for_reserve": "perhaps",
+        "email": {"of": "secret"}, "lunch": ["rice"], "card_number": "1",
+    }  # fmt: skip
+    listed.first = (200, {"guests": [odd]})
+    again(here)
+    row = guest(here, "v1")
+    assert (row.guest_name, row.use_date_end, row.email, row.is_for_reserve) == ("", None, None, None)
+    assert row.extra == {"use_date_end": "some day", "is_for_reserve": "perhaps", "lunch": ["rice"]}

@@ -1,0 +1,273 @@
+"""The mirror of the log: complete without gaps, each record once, no secrets, and a place that is never lost."""
+
+import json
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accessapi.limits import JST
+from portal.mirror import histories, hooks, queries
+from portal.mirror.kinds import Kind
+from portal.mirror.models import History, MirrorState
+from tenants.scope import tenant_scope
+from tests.mirror.conftest import Customer, MakeCustomer
+from tests.mirror.service import Service, serving
+
+
+def text(moment: datetime) -> str:
+    return moment.astimezone(JST).replace(microsecond=0).isoformat()
+
+
+class Log:
+    """A service with a log of its own: records by moment, two a page, told as the specification says."""
+
+    size = 2
+
+    def __init__(self) -> None:
+        self.now = timezone.now()
+        self.records: list[dict[str, Any]] = []
+        self.unsorted = False
+        self.circle = False
+        self.refuse_cursors = False
+
+    def add(self, name: str, ago: timedelta = timedelta(0), **more: Any) -> None:
+        self.records.append({"history_id": name, "datetime": text(timezone.now() - ago), **more})
+
+    def __call__(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        if path != "/v1/histories":
+            return 404, {}
+        cursor = query.get("last_evaluated_key", "0")
+        if self.refuse_cursors and cursor != "0":
+            return 400, {"error_code": "40002"}
+        until = query.get("until", text(timezone.now() + timedelta(days=1)))
+        rows = [row for row in self.records if query["since"] <= (row["datetime"] or query["since"]) <= until]
+        if not self.unsorted:
+            rows.sort(key=lambda row: row["datetime"] or "")
+        at = int(cursor)
+        more = at + self.size < len(rows) or self.circle
+        following = 0 if self.circle else at + self.size
+        return 200, {"histories": rows[at : at + self.size]} | ({"last_evaluated_key": str(following)} if more else {})
+
+
+@pytest.fixture
+def told(customer: MakeCustomer) -> Iterator[tuple[Log, Service, Customer]]:
+    log = Log()
+    with serving(log) as service:
+        here = customer(base_url=service.url)
+        here.sync()
+        with tenant_scope(here.tenant):
+            MirrorState.objects.exclude(kind=Kind.HISTORIES).update(due_at=None)
+        service.asked.clear()
+        yield log, service, here
+
+
+def again(here: Customer) -> None:
+    """Read the log once more."""
+    here.due_now(Kind.HISTORIES)
+    here.work()
+
+
+def known(here: Customer) -> list[str]:
+    with tenant_scope(here.tenant):
+        return list(queries.histories().order_by("at", "pk").values_list("history_id", flat=True))
+
+
+def test_what_happens_at_a_door_is_read_once_with_who_and_where_and_not_what_was_shown(customer: MakeCustomer) -> None:
+    here = customer(members=1, guests=0)
+    here.sync()
+    door = here.api("GET", "/v1/devices/passes")["devices"][0]["device_id"]
+    group = here.api("GET", "/v1/membergroups")["membergroups"][0]["membergroup_id"]
+    rights = {"devices_pass": {"default_mode": "allow_all"}}
+    wanted = {"member_name": "Canary", "membergroup_id": group, "card_data": "CANARYCARD123456", **rights}
+    member = here.api("POST", "/v1/members", json=wanted)
+    shown = {"tenant_id": here.there.tenant_id, "device_id": door, "kind": "card", "value": "CANARYCARD123456"}
+    here.sandbox.console("present", **shown)
+    again(here)
+    before = here.state(Kind.HISTORIES).total
+    here.sandbox.console("present", **shown)
+    again(here)
+    again(here)
+    with tenant_scope(here.tenant):
+        rows = list(queries.histories_of(member["member_id"]))
+        assert [row.device_id for row in rows] == [door, door]
+        assert rows[0].at >= rows[1].at
+        assert (rows[0].member_name, rows[0].category) == ("Canary", "normal")
+        assert {row.pk for row in rows} <= set(queries.histories_at([door]).values_list("pk", flat=True))
+        dump = json.dumps(list(History.objects.values()), default=str)
+        assert "CANARYCARD" not in dump
+        assert History.objects.count() == here.state(Kind.HISTORIES).total == before + 1
+        span = queries.log_span()
+    assert span.through == here.state(Kind.HISTORIES).as_of
+    assert span.known_from is not None
+    assert span.through is not None
+    assert span.through - span.known_from >= histories.FIRST
+
+
+def test_what_a_device_tells_late_is_found(customer: MakeCustomer) -> None:
+    here = customer(members=1, guests=0)
+    here.sync()
+    device = here.api("GET", "/v1/devices/passes")["devices"][0]["device_id"]
+    where = {"tenant_id": here.there.tenant_id, "device_id": device}
+    here.sandbox.console("devices", **where, is_connected=False)
+    an_hour_ago = (timezone.now() - timedelta(hours=1)).astimezone(JST).isoformat()
+    here.sandbox.console("present", **where, kind="card", value="UNKNOWN", at=an_hour_ago)
+    again(here)
+    before = here.state(Kind.HISTORIES).total
+    here.sandbox.console("devices", **where, is_connected=True)
+    with tenant_scope(here.tenant):
+        state = MirrorState.objects.get(kind=Kind.HISTORIES)
+        long_ago = (timezone.now() - timedelta(hours=2)).isoformat()
+        MirrorState.objects.filter(pk=state.pk).update(
+            memory={**state.memory, "late_at": {"hours": long_ago, "days": timezone.now().isoformat()}}
+        )
+    calls = here.calls(23)
+    again(here)
+    with tenant_scope(here.tenant):
+        late = History.objects.filter(device_id=device, at__lt=timezone.now() - timedelta(minutes=50))
+        assert late.exists()
+    assert here.state(Kind.HISTORIES).total > before
+    assert here.calls(23) == calls + 2
+    again(here)
+    assert here.calls(23) == calls + 3, "late records are looked for now and then, not each time"
+
+
+def test_a_backlog_goes_on_where_it_stopped_and_says_how_far_it_is(
+    told: tuple[Log, Service, Customer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, service, here = told
+    with tenant_scope(here.tenant):
+        MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=None, memory={})
+    for number in range(7):
+        log.add(f"h{number}", timedelta(hours=10 - number))
+    monkeypatch.setattr(histories, "SLICE_PAGES", 2)
+    again(here)
+    state = here.state(Kind.HISTORIES)
+    assert known(here) == ["h0", "h1", "h2", "h3"]
+    assert state.as_of is not None
+    assert timedelta(hours=7) <= timezone.now() - state.as_of < timedelta(hours=7, minutes=1)
+    assert state.due_at is not None
+    assert state.due_at <= timezone.now(), "there is more, and there are calls"
+    log.add("h7")
+    again(here)
+    assert known(here) == [f"h{number}" for number in range(8)]
+    cursors = [query.get("last_evaluated_key", "") for _, query in service.asked]
+    assert cursors == ["", "2", "4", "6"]
+    assert len({(query["since"], query["sort"], query["limit"]) for _, query in service.asked}) == 1
+    assert timezone.now() - here.state(Kind.HISTORIES).as_of < timedelta(minutes=1)
+
+
+def test_a_backlog_leaves_calls_to_the_lists(told: tuple[Log, Service, Customer]) -> None:
+    log, service, here = told
+    for number in range(100):
+        log.add(f"h{number:02}")
+    here.tenant.environment.overrides = "[limits]\ngeneral = 100"
+    here.tenant.environment.save()
+    environment = here.connection.tenant.environment
+    environment.overrides = "[limits]\ngeneral = 100"
+    environment.save()
+    again(here)
+    assert len(service.asked) == 12, "8 tenths of a quarter of 100, of which the first reading of everything used 8"
+    state = here.state(Kind.HISTORIES)
+    assert state.due_at is not None
+    assert state.due_at > timezone.now() + timedelta(seconds=60)
+    again(here)
+    assert len(service.asked) == 13, "what is new is looked at all the same, one page each time"
+
+
+def test_the_first_reading_goes_back_a_week_and_the_next_to_the_last_seen(told: tuple[Log, Service, Customer]) -> None:
+    log, service, here = told
+    log.add("h1", timedelta(minutes=1))
+    again(here)
+    log.add("h2")
+    service.asked.clear()
+    again(here)
+    since = datetime.fromisoformat(service.asked[0][1]["since"])
+    assert timedelta(minutes=3) <= timezone.now() - since < timedelta(minutes=5)
+    assert known(here) == ["h1", "h2"]
+
+
+def test_a_list_in_another_order_is_read_to_its_end_before_it_counts(
+    told: tuple[Log, Service, Customer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, _, here = told
+    through = here.state(Kind.HISTORIES).as_of
+    log.unsorted = True
+    for number in range(5):
+        log.add(f"h{number}", timedelta(seconds=number))
+    monkeypatch.setattr(histories, "SLICE_PAGES", 2)
+    again(here)
+    assert here.state(Kind.HISTORIES).as_of == through
+    again(here)
+    assert here.state(Kind.HISTORIES).as_of > through
+    assert len(known(here)) == 5
+
+
+@pytest.mark.parametrize(("fault", "reason"), [("circle", "unreadable"), ("refuse_cursors", "refused")])
+def test_a_place_that_leads_nowhere_is_given_up(told: tuple[Log, Service, Customer], fault: str, reason: str) -> None:
+    log, service, here = told
+    for number in range(4):
+        log.add(f"h{number}")
+    setattr(log, fault, True)
+    again(here)
+    assert here.state(Kind.HISTORIES).error == reason
+    assert known(here)[:2] == ["h0", "h1"]
+    setattr(log, fault, False)
+    service.asked.clear()
+    again(here)
+    assert (len(known(here)), here.state(Kind.HISTORIES).error) == (4, "")
+    assert "last_evaluated_key" not in service.asked[0][1]
+
+
+def test_odd_records_are_kept_and_unreadable_ones_stop_nothing(told: tuple[Log, Service, Customer]) -> None:
+    log, _, here = told
+    log.size = 10
+    member = {"id": "m1", "name": None, "_type": 7, "data": "CANARY", "badge": "gold", "pin": "CANARY"}
+    log.add("h1", status="exploded", member=member, device={"id": "d1", "units": [{"unit_no": "01"}, 5]}, colour="red")
+    log.add("h2", member=["CANARY", {"data": "CANARY"}], device="somewhere", api_token="CANARY")
+    log.add("h3", member={"id": "界" * 900, "data": {"seed": "CANARY"}})
+    log.records += [{"datetime": text(timezone.now())}, {"history_id": "h4", "datetime": None}, 7]  # type: ignore[list-item]
+    log.records = [row for row in log.records if isinstance(row, dict)]
+    again(here)
+    with tenant_scope(here.tenant):
+        first = History.objects.get(history_id="h1")
+        assert (first.status, first.member_id, first.member_name, first.member_type) == ("exploded", "m1", "", "7")
+        assert (first.device_id, first.units) == ("d1", [{"unit_no": "01", "unit_name": ""}])
+        assert first.extra == {"colour": "red", "member": {"badge": "gold"}}
+        assert History.objects.get(history_id="h3").member_id == ""
+        assert set(known(here)) == {"h1", "h2", "h3", "h4"}
+        assert History.objects.get(history_id="h2").extra == {"device": "somewhere"}
+        assert "CANARY" not in json.dumps(list(History.objects.values()), default=str)
+    assert here.state(Kind.HISTORIES).error == ""
+
+
+def test_listeners_hear_of_each_new_record_once(
+    told: tuple[Log, Service, Customer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, _, here = told
+    heard: list[str] = []
+    monkeypatch.setitem(hooks._listeners, Kind.HISTORIES, [])
+    hooks.after(Kind.HISTORIES, lambda tenant, histories: heard.extend(row.history_id for row in histories))
+    for name in ("h1", "h2", "h3"):
+        log.add(name)
+    again(here)
+    log.add("h4")
+    again(here)
+    assert heard == ["h1", "h2", "h3", "h4"]
+
+
+def test_what_is_older_than_the_portal_keeps_goes(told: tuple[Log, Service, Customer]) -> None:
+    _, _, here = told
+    now = timezone.now()
+    with tenant_scope(here.tenant):
+        History.objects.bulk_create(
+            History(history_id=f"o{days}", at=now - timedelta(days=days)) for days in (399, 401, 500)
+        )
+        state = MirrorState.objects.get(kind=Kind.HISTORIES)
+        marks = dict.fromkeys(histories.LATE, (now - timedelta(days=2)).isoformat())
+        MirrorState.objects.filter(pk=state.pk).update(total=3, memory={**state.memory, "late_at": marks})
+    again(here)
+    assert known(here) == ["o399"]
+    assert here.state(Kind.HISTORIES).total == 1
