@@ -13,7 +13,7 @@ from portal.intents.states import Reason, State
 from portal.intents.sweeping import ring
 from portal.intents.verdicts import Verdict
 
-__all__ = ["Asker", "release", "stop", "submit", "withdraw"]
+__all__ = ["Asker", "dispatch", "release", "stop", "submit", "withdraw"]
 
 
 def submit(*, inline: bool = True, **asked: Any) -> Intent:
@@ -22,13 +22,17 @@ def submit(*, inline: bool = True, **asked: Any) -> Intent:
     transaction only `inline=False` is possible: nothing may leave before its row is committed.
     """
     intent, is_new = record(**asked)
-    if not is_new:
-        return intent
+    if is_new:
+        dispatch(intent, inline=inline)
+    return intent
+
+
+def dispatch(intent: Intent, *, inline: bool = True) -> None:
+    """Have a newly recorded intent sent, as `submit` does: for those that are recorded together with other rows."""
     if intent.due_at is None:  # held, until its first step is confirmed
-        return intent
+        return
     if not (inline and send_inline(intent)):
         transaction.on_commit(lambda: ring(intent))
-    return intent
 
 
 def stop(intent: Intent) -> bool:

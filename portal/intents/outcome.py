@@ -111,7 +111,7 @@ def touch(intent: Intent, *, due_in: float | None) -> None:
     Intent.objects.filter(pk=intent.pk).update(due_at=due_at, rung_at=None)
 
 
-_SECRET_KEYS = {"card_data", "data", "qrcode_data", "totp_seed", "secret_token"}
+_SECRET_KEYS = {"card_data", "data", "qrcode_data", "email", "totp_seed", "secret_token"}
 
 
 def without_secrets(text: str, body: object) -> str:
