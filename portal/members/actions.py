@@ -37,7 +37,7 @@ def update(*, member: Member, body: Body, by: Asker, nonce: Nonce) -> Intent:
     """Ask for a change (operation 6) of the fields in `body` and of no others."""
     return submit(
         by=by,
-        permission=Permission.MEMBERS_EDIT,
+        permission=Permission.RIGHTS_EDIT if "privilege" in body else Permission.MEMBERS_EDIT,
         operation="update_member",
         target=target_of(member.member_id),
         title=_("Change member: %(name)s") % {"name": member},
@@ -66,15 +66,19 @@ def delete(*, member: Member, by: Asker, nonce: Nonce) -> Intent:
 def reveal(*, member: Member, what: str, by: Asker) -> str:
     """A secret in clear, for a person who may see it; written into the audit trail. Empty when there is none."""
     qrcode = member.qrcode if isinstance(member.qrcode, dict) else {}
-    value = member.card_data if what == "card" else qrcode.get("data")
+    value = {"card": member.card_data, "qr": qrcode.get("data")}.get(what)
+    summary = {
+        "card": _("Card number shown: %(name)s"),
+        "qr": _("QR data shown: %(name)s"),
+        "one_time": _("One-time code shown: %(name)s"),
+    }
     with transaction.atomic():
         audit.record(
             tenant=by.tenant,
             by=by.user,
             action=f"member.reveal_{what}",
             target=target_of(member.member_id),
-            summary=(_("Card number shown: %(name)s") if what == "card" else _("QR data shown: %(name)s"))
-            % {"name": member},
+            summary=summary[what] % {"name": member},
             support_session=by.support_session,
         )
     return str(value or "")
@@ -96,12 +100,14 @@ def exported(*, by: Asker, count: int, match: str, kind: str, secrets: bool) -> 
 
 def masked(body: Body) -> dict[str, Any]:
     """A body as the audit trail may hold it: what opens doors is named, not told."""
-    shown = {name: value for name, value in body.items() if name not in ("card_data", "qrcode")}
+    shown = {name: value for name, value in body.items() if name not in ("card_data", "qrcode", "privilege")}
+    shown |= body.get("privilege") or {}
     if "card_data" in body:
         shown["card"] = "••••" if body["card_data"] else ""
     if "qrcode" in body:
         qrcode = body["qrcode"] or {}
         shown["qr"] = qrcode.get("email") or ("••••" if qrcode else "")
+        shown |= {f"qr_{name}": value for name, value in (qrcode.get("one_time_qr") or {}).items() if name != "enabled"}
     return shown
 
 
@@ -113,4 +119,6 @@ def before(member: Member, body: Body) -> dict[str, Any]:
         shown["card"] = "•••" if member.has_card else ""
     if "qrcode" in body:
         shown["qr"] = "•••" if member.has_qr else ""
+    if "privilege" in body:
+        shown |= (member.rights or {}).get("privilege") or {}
     return shown

@@ -10,15 +10,18 @@ from django.utils.translation import gettext as _
 
 from portal.intents import nonces
 from portal.intents.models import Intent
-from portal.intents.states import State
+from portal.intents.states import UNDER_WAY, State
 from portal.members import refusals
 from portal.mirror.models import Member
 
 _UNSENT = (State.FAILED, State.CANCELLED, State.EXPIRED)
 
 
-def attempt(request: HttpRequest, form: Any, body: Any, act: Callable[..., Intent]) -> HttpResponse | None:
-    """Call `act(nonce=…)` once for this form and say where it leads. `body` is what it sends.
+def attempt(
+    request: HttpRequest, form: Any, body: Any, act: Callable[..., Intent], *, then: str = ""
+) -> HttpResponse | None:
+    """Call `act(nonce=…)` once for this form and say where it leads. `body` is what it sends. `then` is the address of
+    the page that follows whatever is under way by itself; without it, the intent's own.
 
     None: the form is to be shown again, with the reason in it and a fresh nonce; what was typed stays.
     """
@@ -33,6 +36,8 @@ def attempt(request: HttpRequest, form: Any, body: Any, act: Callable[..., Inten
         return None
     if intent.state in _UNSENT:
         return _unsent(request, form, intent)
+    if then and intent.state in (*UNDER_WAY, State.SUCCEEDED):
+        return redirect(then)
     if intent.state != State.SUCCEEDED:
         return redirect("intents:page", request.tenant.slug, intent.pk)
     return _done(request, intent)

@@ -13,7 +13,7 @@ from portal.intents.clock import database_now
 from portal.intents.handlers import Finding
 from portal.intents.models import Intent
 from portal.intents.states import State
-from portal.members import sightings
+from portal.members import following, portraits, sightings
 from portal.members.queries import target_of
 from portal.mirror import own, reading, schedule
 from portal.mirror.kinds import Kind
@@ -46,6 +46,7 @@ def deleted(intent: Intent) -> None:
     """Gone, or not there in the first place."""
     if intent.state == State.SUCCEEDED or (intent.state == State.FAILED and intent.http_status == 404):
         own.member_deleted(intent.tenant, intent.path["member_id"])
+        portraits.forget([intent.path["member_id"]])
 
 
 def look_for_created(intent: Intent) -> Finding:
@@ -100,6 +101,8 @@ def _agrees(name: str, wanted: Any, told: Any) -> bool:
     if name == "qrcode":
         given, shown = wanted or {}, told or {}
         same = all(shown.get(key) == given[key] for key in ("data", "email") if key in given)
+        once, told_once = given.get("one_time_qr") or {}, shown.get("one_time_qr") or {}
+        same = same and all(told_once.get(key) == value for key, value in once.items())
         return same and bool(given) == bool(shown)
     if isinstance(told, datetime):
         told = write_moment(told)
@@ -118,3 +121,4 @@ def register() -> None:
     }
     for operation, (finished, reconcile) in known.items():
         handlers.register(operation, finished=finished, reconcile=reconcile)
+    following.register()

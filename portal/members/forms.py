@@ -22,10 +22,11 @@ _SALT = "portal.members.seen"
 QR_CAPACITY = 2953
 TEXTS = ("member_name", "member_code", "membergroup_id")
 MOMENTS = ("use_date_start", "use_date_end")
+PRIVILEGES = ("keys_without_2fa", "restricted_keys_enabled")
 Seen = dict[str, Any]
 
 
-def _one_line(value: str) -> None:
+def one_line(value: str) -> None:
     if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in value):
         raise ValidationError(_("Line breaks and control characters cannot be used here."))
 
@@ -36,7 +37,7 @@ def _text(label: Any, most: int, needed: Any = "", **more: Any) -> forms.CharFie
         label=label,
         max_length=most,
         strip=False,
-        validators=[_one_line],
+        validators=[one_line],
         error_messages=said,
         required=bool(needed),
         **more,
@@ -69,8 +70,21 @@ class MemberForm(forms.Form):
         help_text=_("The service makes a QR code and sends it there at once."),
     )  # fmt: skip
     qr_data = _text(_("Data of the QR code"), QR_CAPACITY)
+    qr_timestep = forms.IntegerField(
+        label=_("New code every … seconds"), required=False, initial=limits.TIMESTEP_DEFAULT,
+        min_value=limits.TIMESTEP_MIN, max_value=limits.TIMESTEP_MAX, help_text=_("Shorter is safer."),
+    )  # fmt: skip
+    qr_skew = forms.IntegerField(
+        label=_("Codes before and after that are taken, too"), required=False, initial=0,
+        min_value=0, max_value=limits.SKEW_MAX, help_text=_("Each one is one more code that opens a door."),
+    )  # fmt: skip
+    keys_without_2fa = forms.BooleanField(label=_("Takes keys without a second factor"), required=False)
+    restricted_keys_enabled = forms.BooleanField(label=_("May take restricted keys"), required=False)
 
-    def __init__(self, *args: Any, groups: Choices, member: Member | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, groups: Choices, member: Member | None = None, rights: bool = True, **kwargs: Any
+    ) -> None:
+        """`rights`: whether the person may change privileges, too. They are offered once they are known."""
         super().__init__(*args, **kwargs)
         self.member = member
         self.seen = self._seen_by_person()
@@ -83,8 +97,22 @@ class MemberForm(forms.Form):
         else:
             self.fields["card_data"].label = _("New card number")
             self.fields["card_data"].help_text = _("Empty: the present card stays. Leading zeros are kept.")
+        if self._present_data:
+            self.fields["qr_data"].help_text = _("Empty: the present data stays.")
+        if not rights or (member is not None and not isinstance(self.seen.get("privilege"), dict)):
+            for name in PRIVILEGES:
+                del self.fields[name]
 
     # What is shown
+
+    @property
+    def privileges(self) -> list[forms.BoundField]:
+        return [self[name] for name in PRIVILEGES if name in self.fields]
+
+    @property
+    def _present_data(self) -> str:
+        stored = self.member.qrcode if self.member else None
+        return str(stored.get("data") or "") if isinstance(stored, dict) else ""
 
     @property
     def seen_token(self) -> str:
@@ -105,12 +133,18 @@ class MemberForm(forms.Form):
                     return dict(seen)
             except (signing.BadSignature, ValueError, TypeError):
                 pass
-        return seen_of(self.member)
+        return seen_of(self.member) | {"privilege": (self.member.rights or {}).get("privilege")}
 
     def _initial(self) -> dict[str, Any]:
         if self.member is None:
             return {"qr": "none"}
         shown = {name: getattr(self.member, name) for name in (*TEXTS, *MOMENTS)}
+        given = self.seen.get("privilege") or {}
+        shown |= {name: given.get(name) is True for name in PRIVILEGES if isinstance(given, dict)}
+        once = self.member.qrcode.get("one_time_qr") if isinstance(self.member.qrcode, dict) else None
+        if isinstance(once, dict):
+            named = {"qr_timestep": once.get("timestep"), "qr_skew": once.get("skew")}
+            shown |= {name: value for name, value in named.items() if isinstance(value, int)}
         return {**shown, "qr": "keep"}
 
     def _qr_choices(self) -> Choices:
@@ -169,7 +203,9 @@ class MemberForm(forms.Form):
         if given.get("qr") == "email" and not given.get("qr_email") and "qr_email" not in self.errors:
             self.add_error("qr_email", _t("Give the address that the QR code is sent to."))
         if given.get("qr") in ("data", "one_time") and not given.get("qr_data") and "qr_data" not in self.errors:
-            self.add_error("qr_data", _t("Give the data of the QR code."))
+            given["qr_data"] = self._present_data
+            if not given["qr_data"]:
+                self.add_error("qr_data", _t("Give the data of the QR code."))
         return given
 
     def body(self) -> dict[str, Any]:
@@ -184,7 +220,16 @@ class MemberForm(forms.Form):
             body["card_data"] = given["card_data"]
         elif given.get("card_remove"):
             body["card_data"] = ""
-        return body | _qr_body(given)
+        return body | _qr_body(given) | self._privilege_body()
+
+    def _privilege_body(self) -> dict[str, Any]:
+        """The whole object, with what the portal does not know in it, when one of the two was changed."""
+        if not self.privileges:
+            return {}
+        seen = self.seen.get("privilege") or {}
+        given = {name: bool(self.cleaned_data[name]) for name in PRIVILEGES}
+        changed = any(given[name] != (seen.get(name) is True) for name in PRIVILEGES)
+        return {"privilege": {**seen, **given}} if changed else {}
 
 
 def _qr_body(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -194,7 +239,9 @@ def _qr_body(given: Mapping[str, Any]) -> dict[str, Any]:
         case "data":
             return {"qrcode": {"data": given["qr_data"]}}
         case "one_time":
-            return {"qrcode": {"data": given["qr_data"], "one_time_qr": {"enabled": True}}}
+            step, skew = given.get("qr_timestep"), given.get("qr_skew")
+            once = {"timestep": limits.TIMESTEP_DEFAULT if step is None else step, "skew": skew or 0}
+            return {"qrcode": {"data": given["qr_data"], "one_time_qr": {"enabled": True, **once}}}
         case "remove":
             return {"qrcode": None}
         case _:

@@ -5,6 +5,7 @@ from django.utils.translation import gettext as _
 from accessapi.errors import NotFound, ServiceError
 from portal.budget.ledger import BudgetExhausted
 from portal.budget.priorities import Priority
+from portal.members import portraits
 from portal.members.queries import connection
 from portal.mirror import reading
 from portal.mirror.models import Member
@@ -18,7 +19,8 @@ def read(tenant: Tenant, member: Member) -> str:
     if line is None or not line.is_connected:
         return _("The connection to the service is not working. This is what was last known.")
     try:
-        reading.read_member(line, member.member_id, Priority.PEOPLE)
+        told = reading.read_member(line, member.member_id, Priority.PEOPLE)
+        portraits.noted(tenant, member.member_id, told.profile_image_url)
     except NotFound:
         return _("The service does not know this member any more.")
     except BudgetExhausted as exhausted:

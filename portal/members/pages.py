@@ -4,28 +4,48 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from portal.members import queries, standing
+from portal.members import codes, faces, queries, standing, temporary
+from portal.mirror import queries as mirror
 from portal.mirror.models import Member
 from tenants.roles import Permission
 
+LATELY = 8
+
 
 def facts(request: HttpRequest, member: Member) -> dict[str, Any]:
-    """What the mirror knows of the member itself."""
+    """What the mirror knows of the member itself, and what runs by our own requests."""
     can = request.access.can
+    about_face = queries.face_intents(member)
     return {
         "member": member,
         "state": standing.validity_of(member),
         "qr": standing.qr_of(member),
+        "face": faces.standing(member, about_face),
+        "running": temporary.running(temporary.lately(member)),
         "rights": standing.rights_of(member, queries.names_of_places()),
+        "privileges": standing.privileges_of(member),
         "unknown": sorted(member.extra.items()),
         "may_reveal": can(Permission.SECRETS_REVEAL),
         "may_edit": can(Permission.MEMBERS_EDIT),
         "may_delete": can(Permission.MEMBERS_DELETE),
+        "may_lend": can(Permission.DOORS_OPERATE),
         "shown": {},
     }
 
 
 def context(request: HttpRequest, member: Member) -> dict[str, Any]:
-    """The whole page: the member, what was lately asked of the service, and what staff changed."""
+    """The whole page: the member, what was lately asked of the service, what staff changed, what the person did."""
     asked = queries.latest_intents(member)
-    return facts(request, member) | {"intents": asked, "changes": queries.staff_changes(member, asked)}
+    return facts(request, member) | {
+        "intents": asked,
+        "changes": queries.staff_changes(member, asked),
+        "lately": list(mirror.histories_of(member.member_id)[: LATELY + 1]),
+        "most": LATELY,
+        "log": mirror.log_span(),
+    }
+
+
+def secret(member: Member, what: str, value: str) -> dict[str, Any]:
+    """What a revealed secret is drawn with: QR data also as a picture, unless it is more than a code holds."""
+    drawn = codes.picture(value, str(member)) if what == "qr" and value else None
+    return {"value": value, "drawn": drawn}

@@ -26,7 +26,21 @@ _LABELS = {
     "use_date_end": _("End of use"),
     "card": _("Card"),
     "qr": _("QR code"),
+    "qr_timestep": _("New code every … seconds"),
+    "qr_skew": _("Codes before and after that are taken, too"),
+    "keys_without_2fa": _("Takes keys without a second factor"),
+    "restricted_keys_enabled": _("May take restricted keys"),
+    "face": _("Face"),
+    "picture": _("Picture"),
+    "keys": _("Keys"),
+    "time": _("Time"),
+    "info": _("For the log"),
 }
+# What staff do to one member, as the audit trail calls it.
+_ACTS = [
+    "create_member", "update_member", "delete_member", "register_face_image", "delete_face_image",
+    "register_profile_image", "temporary_use", "member.reveal_card", "member.reveal_qr", "member.reveal_one_time",
+]  # fmt: skip
 
 
 def target_of(member_id: str) -> str:
@@ -45,6 +59,14 @@ def latest_intents(member: Member) -> list[Intent]:
     return list(intents.latest(target_of(member.member_id)).select_related("tenant__environment")[:5])
 
 
+def face_intents(member: Member) -> list[Intent]:
+    """The newest requests about the member's face, newest first."""
+    rows = intents.latest(target_of(member.member_id)).filter(
+        operation__in=["register_face_image", "delete_face_image"]
+    )
+    return list(rows.select_related("tenant__environment")[:4])
+
+
 @dataclass(frozen=True)
 class Change:
     """One change that staff asked for: the audit entry, and (field, before, after) of what it named."""
@@ -56,8 +78,7 @@ class Change:
 def staff_changes(member: Member, about: list[Intent]) -> list[Change]:
     """What staff did to this member, newest first: changes, and secrets looked at. Outcomes stand with the intents."""
     mine = Q(target=target_of(member.member_id)) | Q(intent_id__in=[str(intent.pk) for intent in about])
-    asked = ["create_member", "update_member", "delete_member", "member.reveal_card", "member.reveal_qr"]
-    rows = AuditEntry.objects.filter(mine, action__in=asked).select_related("support_session").order_by("-at", "-pk")
+    rows = AuditEntry.objects.filter(mine, action__in=_ACTS).select_related("support_session").order_by("-at", "-pk")
     entries = [(entry, changes(entry)) for entry in rows[:20]]
     groups = {"": "", member.membergroup_id: member.membergroup_name}
     named = {value for _, fields in entries for name, *values in fields if name == "membergroup_id" for value in values}

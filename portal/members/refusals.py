@@ -23,7 +23,11 @@ _FIELDS = {
     "member_name": "member_name",
     "member_code": "member_code",
     "card_data": "card_data",
+    "one_time_qr.timestep": "qr_timestep",
+    "one_time_qr.skew": "qr_skew",
     "one_time_qr": "qr",
+    "targets_list": "units",
+    "timer": "period",
     "qrcode": "qr",
 }
 _NAMED = re.compile(r"(?<![A-Za-z0-9_])(" + "|".join(map(re.escape, _FIELDS)) + r")(?![A-Za-z0-9_])")

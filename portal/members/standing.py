@@ -83,14 +83,37 @@ def qr_of(member: Member) -> Qr | None:
 
 
 @dataclass(frozen=True)
+class Privileges:
+    """What a member may do besides, in words. `known` is False until a single read or our own creation told it."""
+
+    known: bool
+    given: list[tuple[str, bool]]
+    unknown: list[tuple[str, Any]]
+
+
+def privileges_of(member: Member) -> Privileges:
+    told = member.rights
+    if told is None:
+        return Privileges(False, [], [])
+    privilege = told.get("privilege")
+    if not isinstance(privilege, dict):
+        return Privileges(True, [], [("privilege", privilege)] if privilege is not None else [])
+    words = {
+        "keys_without_2fa": _("Takes keys without a second factor"),
+        "restricted_keys_enabled": _("May take restricted keys"),
+    }
+    given = [(word, privilege[name]) for name, word in words.items() if isinstance(privilege.get(name), bool)]
+    odd = [name for name, value in privilege.items() if name not in words or not isinstance(value, bool)]
+    return Privileges(True, given, [(f"privilege.{name}", privilege[name]) for name in odd])
+
+
+@dataclass(frozen=True)
 class Rights:
     """Rights in plain words. `known` is False until a single read or our own creation told them."""
 
     known: bool
     areas: list[Line]
     keys: list[Line]
-    privileges: list[tuple[str, bool]]
-    unknown: list[tuple[str, Any]]
     read_at: datetime | None
 
 
@@ -98,23 +121,6 @@ def rights_of(member: Member, names: dict[str, str]) -> Rights:
     """What the mirror knows of a member's rights; `names` are those of areas and key boxes."""
     told = member.rights
     if told is None:
-        return Rights(False, [], [], [], [], None)
-    privilege = told.get("privilege")
-    given = privilege if isinstance(privilege, dict) else {}
-    words = {
-        "keys_without_2fa": _("Takes keys without a second factor"),
-        "restricted_keys_enabled": _("May take restricted keys"),
-    }
-    privileges = [(word, given[name]) for name, word in words.items() if isinstance(given.get(name), bool)]
-    odd = [name for name, value in given.items() if name not in words or not isinstance(value, bool)]
-    strange = [(f"privilege.{name}", given[name]) for name in odd]
-    if privilege is not None and not isinstance(privilege, dict):
-        strange.append(("privilege", privilege))
-    return Rights(
-        True,
-        describe_devices(told.get("devices_pass"), _, names),
-        describe_keys(told.get("keys_pass"), _, names),
-        privileges,
-        strange,
-        member.rights_read_at,
-    )
+        return Rights(False, [], [], None)
+    areas, keys = told.get("devices_pass"), told.get("keys_pass")
+    return Rights(True, describe_devices(areas, _, names), describe_keys(keys, _, names), member.rights_read_at)

@@ -41,7 +41,8 @@ def export(request: HttpRequest) -> HttpResponseBase:
 @tenant_view(Permission.MEMBERS_EDIT, methods=["GET", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
     chosen = {"membergroup_id": request.GET.get("group", "")}
-    form = MemberForm(request.POST or None, groups=queries.group_choices(), initial=chosen)
+    rights = request.access.can(Permission.RIGHTS_EDIT)
+    form = MemberForm(request.POST or None, groups=queries.group_choices(), rights=rights, initial=chosen)
     if request.method == "POST" and form.is_valid():
         body = form.body()
         answer = attempt(request, form, body, partial(actions.create, body=body, by=Asker.of(request)))
@@ -70,7 +71,8 @@ def reading(request: HttpRequest, member_id: str) -> HttpResponse:
 @tenant_view(Permission.MEMBERS_EDIT, methods=["GET", "POST"])
 def edit(request: HttpRequest, member_id: str) -> HttpResponse:
     member = get_member(member_id)
-    form = MemberForm(request.POST or None, groups=queries.group_choices(), member=member)
+    rights = request.access.can(Permission.RIGHTS_EDIT)
+    form = MemberForm(request.POST or None, groups=queries.group_choices(), member=member, rights=rights)
     if request.method == "POST" and form.is_valid():
         body = form.body()
         if not body:
@@ -101,6 +103,8 @@ def reveal(request: HttpRequest, member_id: str, what: str) -> HttpResponse:
         raise Http404
     member = get_member(member_id)
     value = actions.reveal(member=member, what=what, by=Asker.of(request))
+    told = pages.secret(member, what, value)
     if request.htmx:
-        return render(request, "members/secret.html", {"member": member, "what": what, "value": value})
-    return render(request, "members/page.html", pages.context(request, member) | {"shown": {what: value}})
+        return render(request, "members/secret.html", {"member": member, "what": what, **told})
+    shown = {what: told["value"], f"{what}_drawn": told["drawn"]}
+    return render(request, "members/page.html", pages.context(request, member) | {"shown": shown})

@@ -1,0 +1,110 @@
+"""QR codes of members as pictures, and the one-time code of this moment (specification: operation 12).
+
+A code is a live credential: it is drawn for whoever may see secrets, never kept, never logged. Renewing it costs a call
+each time; whoever looks at the same member at the same moment shares one.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import segno
+from django.core import signing
+from django.http import HttpRequest
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+from accessapi import errors
+from accessapi.client import Answer
+from accessapi.resources.members import OneTimeQrIssued
+from portal.budget.client import client
+from portal.budget.ledger import BudgetExhausted
+from portal.budget.priorities import Priority
+from portal.intents.clock import database_now
+from portal.members.queries import connection
+from portal.mirror.joining import shared
+from portal.mirror.models import Member
+from portal.ui.times import local
+
+# How long codes follow one another before the person is asked whether to go on.
+GOES_ON_SECONDS = 10 * 60
+_SALT = "portal.members.one_time"
+
+
+class NoCode(Exception):
+    """There is no code to show. Its text says why, for a person; `short` when waiting or asking again may help."""
+
+    def __init__(self, words: str, *, short: bool = False) -> None:
+        super().__init__(words)
+        self.short = short
+
+
+@dataclass(frozen=True)
+class OneTime:
+    """A code, drawn, and when it ends. `exact` is False when the service did not say."""
+
+    picture: SafeString
+    until: datetime
+    seconds: int
+    exact: bool
+
+
+def picture(data: str, label: str) -> SafeString | None:
+    """A QR code as SVG, black on white in either theme; None when the data is more than a QR code holds."""
+    try:
+        code = segno.make_qr(data, error="m" if len(data.encode()) < 1000 else "l")
+    except (segno.DataOverflowError, ValueError):
+        return None
+    svg = code.svg_inline(scale=4, border=4, dark="#000", light="#fff", omitsize=True, title=label, svgclass="qr-drawn")
+    return mark_safe(svg)  # noqa: S308 - segno escapes the title, and the data becomes squares
+
+
+def current(member: Member, priority: Priority) -> OneTime:
+    """The one-time code of this moment. Raises NoCode."""
+    told, asked_at = _asked(member.member_id, priority)
+    left = told.expiration_in_seconds
+    until = asked_at + timedelta(seconds=left if left is not None and left > 0 else 30)
+    seconds = max(1, int((until - database_now()).total_seconds()))
+    drawn = picture(told.one_time_qr_data, _("One-time code of %(name)s") % {"name": member})
+    if drawn is None:
+        raise NoCode(_("The service's code is more than a QR code can hold."))
+    return OneTime(drawn, until, seconds, left is not None)
+
+
+def _asked(member_id: str, priority: Priority) -> tuple[OneTimeQrIssued, datetime]:
+    line = connection()
+    if line is None or not line.is_connected:
+        raise NoCode(_("The connection to the service is not working."))
+
+    def fetch() -> dict[str, Any]:
+        at = database_now()
+        answer: Answer = client(line, priority).call("one_time_qr", path={"member_id": member_id})
+        return {"told": answer.data, "at": at.isoformat()}
+
+    try:
+        data, _first = shared(f"one_time_qr:{member_id}", fetch)
+    except BudgetExhausted as exhausted:
+        if priority == Priority.PEOPLE:
+            words = _("The hour's calls are used up; the next code is possible at %(time)s.")
+            raise NoCode(words % {"time": f"{local(exhausted.retry_at):%H:%M}"}, short=True) from None
+        raise NoCode(_("The hour's calls are running short."), short=True) from None
+    except errors.Rejected as refusal:
+        said = _("The service said: “%(words)s”") % {"words": refusal.detail} if refusal.detail else ""
+        raise NoCode(f"{_('The service gave no code.')} {said} ({refusal.code or refusal.status})") from None
+    except errors.ServiceError:
+        raise NoCode(_("The service did not answer. Nothing is shown rather than an old code."), short=True) from None
+    return OneTimeQrIssued.model_validate(data["told"]), datetime.fromisoformat(data["at"])
+
+
+def permit(request: HttpRequest, member: Member) -> str:
+    """What lets the page renew the code by itself for a while: signed for this tenant, person and member."""
+    return signing.dumps([request.tenant.pk, request.user.pk, member.member_id], salt=_SALT)
+
+
+def is_permitted(request: HttpRequest, member: Member) -> bool:
+    """Whether the page's own renewal may go on."""
+    try:
+        told = signing.loads(request.POST.get("permit", ""), salt=_SALT, max_age=GOES_ON_SECONDS)
+    except signing.BadSignature:
+        return False
+    return bool(told == [request.tenant.pk, request.user.pk, member.member_id])

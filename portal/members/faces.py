@@ -1,0 +1,148 @@
+"""Faces and profile pictures of members: what is asked of the service, and where a face stands.
+
+A face is changed in two steps (specification: operation 9, "delete then register again"). The second is recorded with
+the first and held until the service has confirmed that one, so that a closed browser or a lost answer between them
+leaves nothing unclear; between the two no face works.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accessapi.client import Image
+from accessapi.limits import FACE_READY_SECONDS
+from portal.intents import actions
+from portal.intents.actions import Asker, submit
+from portal.intents.models import Intent
+from portal.intents.nonces import Nonce
+from portal.intents.record import record
+from portal.intents.sending import send_inline
+from portal.intents.states import UNDER_WAY, Reason, State
+from portal.members.pictures import Picture
+from portal.members.queries import target_of
+from portal.mirror.models import Member
+from tenants.roles import Permission
+
+REGISTER, DELETE, PROFILE = "register_face_image", "delete_face_image", "register_profile_image"
+
+
+def register(*, member: Member, picture: Picture, by: Asker, nonce: Nonce) -> Intent:
+    """Ask for a face to be registered (operation 8): at most once, then followed to its outcome."""
+    return submit(**_registration(member, picture, by, nonce))
+
+
+def delete(*, member: Member, by: Asker, nonce: Nonce) -> Intent:
+    """Ask for the face to be deleted (operation 9)."""
+    return submit(**_deletion(member, by, nonce))
+
+
+def replace(*, member: Member, picture: Picture, by: Asker, nonce: Nonce) -> Intent:
+    """Delete the present face, then register this one as soon as that is confirmed. Returns the second step."""
+    with transaction.atomic():
+        then = Nonce(f"{nonce.value}.then"[:64], nonce.clicked_at)
+        second, is_new = record(**_registration(member, picture, by, then), held=True)
+        first = submit(**_deletion(member, by, nonce), inline=False)
+    if is_new and send_inline(first):
+        second.refresh_from_db()
+        if second.state == State.QUEUED and second.due_at is not None:
+            send_inline(second)
+    second.refresh_from_db()
+    return second
+
+
+def set_profile(*, member: Member, picture: Picture, by: Asker, nonce: Nonce) -> Intent:
+    """Ask for a profile picture (operation 7); another one takes the place of the present one."""
+    return submit(
+        by=by,
+        permission=Permission.MEMBERS_EDIT,
+        operation=PROFILE,
+        target=target_of(member.member_id),
+        title=_("Profile picture: %(name)s") % {"name": member},
+        path={"member_id": member.member_id},
+        body=picture.described,
+        image=Image(picture.content),
+        nonce=nonce,
+        after=_told(picture),
+    )
+
+
+def deleted(intent: Intent) -> None:
+    """The first step came to something: the second one goes, or ends unsent."""
+    if intent.state == State.UNCERTAIN:
+        return
+    held = Intent.objects.filter(target=intent.target, operation=REGISTER, reason=Reason.STEP_BEFORE)
+    for second in held.filter(state=State.QUEUED, pk__lt=intent.pk):
+        (actions.release if intent.state == State.SUCCEEDED else actions.withdraw)(second)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a member's face stands, by the mirror and the newest requests about it.
+
+    `usable_from` is set while the service still takes its time after a registration (States, "30 seconds or more
+    later"); `between` when the old face is deleted and no new one is registered.
+    """
+
+    registered: bool
+    intents: list[Intent]
+    usable_from: datetime | None = None
+    under_way: bool = False
+    between: bool = False
+
+    @property
+    def seconds(self) -> int:
+        left = self.usable_from - timezone.now() if self.usable_from else timedelta(0)
+        return max(0, round(left.total_seconds()))
+
+
+def standing(member: Member, intents: list[Intent]) -> Standing:
+    """`intents` are the newest requests about the member's face, newest first."""
+    newest = intents[0] if intents else None
+    ready = None
+    if newest and newest.operation == REGISTER and newest.state == State.SUCCEEDED and newest.finished_at:
+        ready = newest.finished_at + timedelta(seconds=FACE_READY_SECONDS)
+        ready = ready if ready > timezone.now() else None
+    gone = any(each.operation == DELETE and each.state == State.SUCCEEDED for each in intents[:2])
+    return Standing(
+        registered=member.has_face,
+        intents=intents,
+        usable_from=ready,
+        under_way=any(each.state in UNDER_WAY for each in intents),
+        between=gone and not member.has_face and len(intents) > 1 and intents[0].operation == REGISTER,
+    )
+
+
+def _registration(member: Member, picture: Picture, by: Asker, nonce: Nonce) -> dict[str, object]:
+    return {
+        "by": by,
+        "permission": Permission.MEMBERS_EDIT,
+        "operation": REGISTER,
+        "target": target_of(member.member_id),
+        "title": _("Register face: %(name)s") % {"name": member},
+        "path": {"member_id": member.member_id},
+        "body": picture.described,
+        "image": Image(picture.content),
+        "nonce": nonce,
+        "after": _told(picture),
+    }
+
+
+def _deletion(member: Member, by: Asker, nonce: Nonce) -> dict[str, object]:
+    return {
+        "by": by,
+        "permission": Permission.MEMBERS_EDIT,
+        "operation": DELETE,
+        "target": target_of(member.member_id),
+        "title": _("Delete face: %(name)s") % {"name": member},
+        "path": {"member_id": member.member_id},
+        "nonce": nonce,
+        "before": {"face": True},
+    }
+
+
+def _told(picture: Picture) -> dict[str, object]:
+    """A picture as the audit trail names it: by its size alone."""
+    return {"picture": f"{picture.width} × {picture.height}, {len(picture.content):,} B"}

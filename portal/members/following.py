@@ -1,0 +1,156 @@
+"""What follows when a face, a profile picture or temporary keys come to something, and how it is said."""
+
+from datetime import timedelta
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from accessapi.errors import NotFound
+from accessapi.limits import FACE_READY_SECONDS
+from accessapi.resources import write_moment
+from portal.budget.client import client
+from portal.budget.priorities import Priority
+from portal.intents import handlers
+from portal.intents.clock import database_now
+from portal.intents.handlers import Finding, Told
+from portal.intents.models import Intent
+from portal.intents.states import Reason, State
+from portal.members import faces, temporary
+from portal.mirror import own, reading
+from portal.ui.times import local
+from tenants.models import Connection
+
+# A registration whose answer was lost may still be worked on: what is absent after this long, twice, was not applied.
+FACE_APART = timedelta(minutes=3)
+_ABSENT = "first seen missing"
+_WORDS = {
+    "failed_registered": gettext_noop("The picture is already in use by another registration, of whomever."),
+    "failed_member": gettext_noop("The service did not find the member any more."),
+}
+_UNKNOWN = gettext_noop("The service refused the picture, for a reason that the portal does not know.")
+
+
+def face_registered(intent: Intent) -> None:
+    if intent.state == State.SUCCEEDED:
+        own.member_written(intent.tenant, intent.path["member_id"], {"face_data": True})
+
+
+def face_deleted(intent: Intent) -> None:
+    if intent.state == State.SUCCEEDED:
+        own.member_written(intent.tenant, intent.path["member_id"], {"face_data": None})
+    faces.deleted(intent)
+
+
+def look_for_face(intent: Intent) -> Finding:
+    """Read the member: a face that is there now was registered (before there was none, else it had been refused)."""
+    return _look(intent, wanted=True)
+
+
+def look_for_no_face(intent: Intent) -> Finding:
+    return _look(intent, wanted=False)
+
+
+def _look(intent: Intent, *, wanted: bool) -> Finding:
+    at = database_now()
+    try:
+        member = reading.read_member(_connection(intent), intent.path["member_id"], Priority.PEOPLE)
+    except NotFound:
+        return Finding(not wanted, {"read": write_moment(at), "member": "not there"})
+    evidence = {"read": write_moment(at), "face": "registered" if member.face_data else "none"}
+    if bool(member.face_data) == wanted:
+        return Finding(True, evidence)
+    first = (intent.result.get("evidence") or {}).get(_ABSENT)
+    if first and at - type(at).fromisoformat(first) >= FACE_APART:
+        return Finding(False, {**evidence, _ABSENT: first})
+    again = at + FACE_APART + timedelta(seconds=1)
+    return Finding(None, {**evidence, _ABSENT: first or write_moment(at)}, again_at=again)
+
+
+def look_for_keys(intent: Intent) -> Finding:
+    """Read the logs since it was sent: our words are kept there (operation 11, `info`). Silence proves nothing."""
+    at, body = database_now(), intent.body or {}
+    since = (intent.sent_at or intent.created_at) - timedelta(seconds=5)
+    query = {"since": write_moment(since), "until": write_moment(at + timedelta(seconds=60)), "limit": 1000}
+    with client(_connection(intent), Priority.DOORS) as service:
+        told = service.call("list_histories", query=query).data
+    boxes = {target["device_id"] for target in body.get("targets_list", ())}
+    ours = [
+        each for each in told.get("histories", ()) if isinstance(each, dict) and _is_ours(each, intent, body, boxes)
+    ]
+    evidence: dict[str, object] = {"read": write_moment(at), "logs": len(ours)}
+    others = Intent.objects.filter(target=intent.target, operation=intent.operation, sent_at__gte=since)
+    return Finding(True if ours and not others.exclude(pk=intent.pk).exists() else None, evidence)
+
+
+def _is_ours(record: dict[str, object], intent: Intent, body: dict[str, str], boxes: set[str]) -> bool:
+    member, device = record.get("member"), record.get("device")
+    if not isinstance(member, dict) or not isinstance(device, dict) or not body.get("info"):
+        return False
+    named = member.get("id") == intent.path["member_id"] and device.get("id") in boxes
+    return named and body["info"] in str(record.get("_content"))
+
+
+def face_words(intent: Intent) -> Told:
+    """A face's registration in words: what failed and how to mend it, from when on it can be used."""
+    if intent.state == State.ACCEPTED:
+        return Told(_("The service looks at the picture. This goes on without this page, too."))
+    if intent.state == State.SUCCEEDED and intent.finished_at:
+        ready = local(intent.finished_at + timedelta(seconds=FACE_READY_SECONDS))
+        return Told(_("The face opens doors from %(time)s on.") % {"time": f"{ready:%H:%M:%S}"})
+    if intent.state == State.FAILED and intent.reason == Reason.REQUEST_FAILED:
+        words = _WORDS.get(intent.error_detail, _UNKNOWN)
+        return Told(f"{_(words)} {_('No face was registered.')}", [_("Take another picture and register it.")])
+    if intent.state == State.FAILED and intent.http_status == 403:
+        return Told(_no_contract(_("Face images need the face-recognition option contract.")))
+    if intent.state == State.CANCELLED and intent.reason == Reason.STEP_MISSING:
+        return Told(_("The present face was not deleted, so that the new one was not sent."))
+    return Told()
+
+
+def face_deletion_words(intent: Intent) -> Told:
+    if intent.state == State.SUCCEEDED:
+        return Told(_("No face of this member opens a door until one is registered again."))
+    if intent.state == State.FAILED and intent.http_status == 403:
+        return Told(_no_contract(_("Face images need the face-recognition option contract.")))
+    return Told()
+
+
+def keys_words(intent: Intent) -> Told:
+    """Temporary keys in words: which, until when, and which key box was not reached."""
+    body = intent.body or {}
+    units = {each["device_id"]: each["unit_no_list"] for each in body.get("targets_list", ())}
+    known = temporary.names(units)
+    if intent.state == State.UNCERTAIN:
+        may = _("The keys may be free to take. It is not sent again.")
+        return Told(may, [_("Look at the key box before you ask again: a repeated request extends the time.")])
+    if intent.state == State.FAILED and intent.http_status == 403:
+        needs = _(
+            "The member needs permission for the key, and the key box its setting for keys that are not normally used;"
+            " both stand in the member site."
+        )
+        return Told(_no_contract(needs))
+    if intent.state != State.SUCCEEDED:
+        return Told()
+    sent = intent.result.get("sent_device_id_list")
+    reached = {box: numbers for box, numbers in units.items() if not isinstance(sent, list) or box in sent}
+    missed = ", ".join(known.get(box, box) for box in units.keys() - reached.keys())
+    words = temporary.words_of(reached, known)
+    told = (
+        [_("%(keys)s, for %(time)s.") % {"keys": words, "time": temporary.duration(body["timer"])}] if reached else []
+    )
+    told += [_("Not reached, so that nothing changed there: %(boxes)s.") % {"boxes": missed}] if missed else []
+    return Told(" ".join(told))
+
+
+def _no_contract(words: str) -> str:
+    return f"{_('The service does not allow this.')} {words}"
+
+
+def _connection(intent: Intent) -> Connection:
+    return Connection.objects.select_related("tenant__environment").get(tenant=intent.tenant_id)
+
+
+def register() -> None:
+    handlers.register(faces.REGISTER, finished=face_registered, reconcile=look_for_face, words=face_words)
+    handlers.register(faces.DELETE, finished=face_deleted, reconcile=look_for_no_face, words=face_deletion_words)
+    handlers.register(temporary.OPERATION, reconcile=look_for_keys, words=keys_words)

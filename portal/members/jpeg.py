@@ -1,0 +1,120 @@
+"""A JPEG file read marker by marker: its real dimensions and whether it is whole, before a single pixel is decoded.
+
+A file of 1.7 MB can hold 144 megapixels; decoding it to find that out would be the attack. What comes out is the same
+picture without what it tells besides (where and when it was taken, thumbnails, anything behind its end).
+"""
+
+from dataclasses import dataclass
+from io import BytesIO
+
+from PIL import Image
+
+_SOI, _EOI, _SOS, _COM, _DNL = 0xD8, 0xD9, 0xDA, 0xFE, 0xDC
+_FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
+_RESTARTS = range(0xD0, 0xD8)
+_ORIENTATION = 0x0112
+
+
+class NotWhole(ValueError):
+    """Not a JPEG file from its beginning to its end."""
+
+
+@dataclass(frozen=True)
+class Jpeg:
+    """`content` is the file without metadata; `orientation` is what its EXIF said (1: as it is, up to 8)."""
+
+    content: bytes
+    width: int
+    height: int
+    orientation: int
+
+
+def read(data: bytes) -> Jpeg:
+    """Walk through the file. Raises NotWhole."""
+    if data[:2] != b"\xff\xd8":
+        raise NotWhole("no beginning")
+    kept, size, orientation, at = [data[:2]], (0, 0), 1, 2
+    while True:
+        marker, at = _marker(data, at)
+        if marker == _EOI:
+            break
+        start, at = at - 2, _segment_end(data, at)
+        segment = data[start + 4 : at]
+        if marker in _FRAMES:
+            size = _size(segment, size)
+        elif marker == 0xE1 and segment.startswith(b"Exif\0\0"):
+            orientation = _orientation(segment)
+        if marker == _SOS:
+            at = _scan_end(data, at)
+        if _belongs(marker, segment):
+            kept.append(data[start:at])
+    if not all(size) or not any(part[1] == _SOS for part in kept):
+        raise NotWhole("no picture")
+    return Jpeg(b"".join([*kept, b"\xff\xd9"]), *size, orientation)
+
+
+def _marker(data: bytes, at: int) -> tuple[int, int]:
+    """The next marker and where it ends; bytes of filling may stand before it."""
+    if at >= len(data) or data[at] != 0xFF:
+        raise NotWhole("no marker")
+    while at < len(data) and data[at] == 0xFF:
+        at += 1
+    if at >= len(data) or data[at] in (0, _SOI, _DNL) or data[at] in _RESTARTS:
+        raise NotWhole("no end")
+    return data[at], at + 1
+
+
+def _segment_end(data: bytes, at: int) -> int:
+    length = int.from_bytes(data[at : at + 2], "big")
+    if length < 2 or at + length > len(data):
+        raise NotWhole("a broken segment")
+    return at + length
+
+
+def _scan_end(data: bytes, at: int) -> int:
+    """Where the coded pixels end: at the next marker that is neither an escaped byte nor a restart."""
+    while True:
+        at = data.find(b"\xff", at)
+        if at < 0 or at + 1 >= len(data):
+            raise NotWhole("cut off")
+        if data[at + 1] != 0xFF and data[at + 1] != 0 and data[at + 1] not in _RESTARTS:
+            return at
+        at += 1 if data[at + 1] == 0xFF else 2
+
+
+def _size(segment: bytes, before: tuple[int, int]) -> tuple[int, int]:
+    """Width and height of a frame; a second frame must not tell another size."""
+    if len(segment) < 6:
+        raise NotWhole("a broken frame")
+    found = int.from_bytes(segment[3:5], "big"), int.from_bytes(segment[1:3], "big")
+    if before not in ((0, 0), found):
+        raise NotWhole("two sizes")
+    return found
+
+
+def _belongs(marker: int, segment: bytes) -> bool:
+    """Whether the picture needs this segment: of the applications' own, only what colours are read by."""
+    if marker == _COM or 0xE0 <= marker <= 0xEF:
+        return marker in (0xE0, 0xEE) or (marker == 0xE2 and segment.startswith(b"ICC_PROFILE\0"))
+    return True
+
+
+def _orientation(segment: bytes) -> int:
+    exif = Image.Exif()
+    try:
+        exif.load(segment)
+        found = exif.get(_ORIENTATION, 1)
+    except Exception:  # whatever a broken block of metadata does to its reader, the picture is as it is
+        return 1
+    return found if isinstance(found, int) and 1 <= found <= 8 else 1
+
+
+def decode(jpeg: Jpeg, least: tuple[int, int]) -> Image.Image:
+    """The pixels, scaled down while they are decoded to no less than `least`. Raises NotWhole when they cannot be."""
+    try:
+        picture = Image.open(BytesIO(jpeg.content), formats=("JPEG",))
+        picture.draft(picture.mode, least)
+        picture.load()
+    except Exception as error:  # Pillow's readers raise many kinds
+        raise NotWhole("cannot be decoded") from error
+    return picture

@@ -1,0 +1,75 @@
+"""Temporary keys of a member, and the one-time code of this moment: what opens something at once."""
+
+from functools import partial
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from portal.budget.priorities import Priority
+from portal.intents.record import Asker
+from portal.members import actions, codes, pages, temporary
+from portal.members.access import get_member
+from portal.members.attempts import attempt
+from portal.members.key_forms import TemporaryForm
+from portal.mirror import queries as mirror
+from portal.mirror.models import Member
+from tenants.access import tenant_view
+from tenants.roles import Permission
+
+
+@tenant_view(Permission.DOORS_OPERATE, methods=["GET", "POST"], reauth=True)
+def keys(request: HttpRequest, member_id: str) -> HttpResponse:
+    """Let the member take keys for a while. Asked who it is before the form, so that what is filled in is not lost."""
+    request.access.check(Permission.MEMBERS_VIEW)
+    member = get_member(member_id)
+    form = TemporaryForm(request.POST or None, member=member, boxes=list(mirror.key_boxes().defer("status")[:200]))
+    if request.method == "POST" and form.is_valid():
+        by = Asker.of(request)
+        body = form.body(by)
+        asked = partial(temporary.ask, member=member, body=body, by=by)
+        then = reverse("members:page", args=[request.tenant.slug, member_id])
+        answer = attempt(request, form, body, asked, then=then)
+        if answer is not None:
+            return answer
+    running = temporary.running(temporary.lately(member))
+    return render(request, "members/keys.html", {"member": member, "form": form, "running": running})
+
+
+@tenant_view(Permission.SECRETS_REVEAL, methods=["POST"], reauth=True)
+def one_time(request: HttpRequest, member_id: str) -> HttpResponse:
+    """The one-time code of this moment, shown to a person who asked for it; written into the audit trail."""
+    member = get_member(member_id)
+    told = _told(request, member, Priority.PEOPLE)
+    if "code" in told:
+        actions.reveal(member=member, what="one_time", by=Asker.of(request))
+        told["permit"] = codes.permit(request, member)
+    return _shown(request, member, told)
+
+
+@tenant_view(Permission.SECRETS_REVEAL, methods=["POST"])
+def one_time_next(request: HttpRequest, member_id: str) -> HttpResponse:
+    """The next code, which the page asks for by itself: for some minutes, and while the hour's calls are not short."""
+    member = get_member(member_id)
+    if not codes.is_permitted(request, member):
+        return _shown(request, member, {"pause": _("Shown for ten minutes.")})
+    told = _told(request, member, Priority.JOBS)
+    if "code" in told:
+        told["permit"] = request.POST["permit"]
+    return _shown(request, member, told)
+
+
+def _told(request: HttpRequest, member: Member, priority: Priority) -> dict[str, object]:
+    try:
+        return {"code": codes.current(member, priority)}
+    except codes.NoCode as reason:
+        return {"pause": str(reason)} if reason.short else {"trouble": str(reason)}
+
+
+def _shown(request: HttpRequest, member: Member, told: dict[str, object]) -> HttpResponse:
+    """A fragment for htmx, else the member's page with it."""
+    told = {"member": member, "may_reveal": True, "asked": True, **told}
+    if request.htmx:
+        return render(request, "members/one_time.html", told)
+    return render(request, "members/page.html", pages.context(request, member) | {"one_time": told})

@@ -1,0 +1,144 @@
+"""People whose access should be looked at: lists that somebody goes through once a month."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, TextChoices
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+
+from portal.members.lists import Members
+from portal.mirror import queries
+from portal.mirror.models import History, Member
+from portal.ui.tables import Column, Empty, Filter
+from tenants.models import Tenant
+
+SOON = (7, 30, 90)
+COUNTED = 10_000
+
+
+class Which(TextChoices):
+    ENDING = "ending", _("Ends soon")
+    ENDED = "ended", _("Ended, still there")
+    NEVER = "never", _("Never enters")
+    NONE = "none", _("No credential")
+    TWICE = "twice", _("One card, two members")
+
+
+PURPOSES = {
+    Which.ENDING: _("Their use period ends within 90 days. Extend it in time, or take back what they have."),
+    Which.ENDED: _("Their use period is over; they open nothing, but they are still kept with card, code and face."),
+    Which.NEVER: _("No record of theirs in the log that the portal knows."),
+    Which.NONE: _("Neither card nor QR code nor face: they cannot open anything."),
+    Which.TWICE: _("The same card number stands with two members or more: the log cannot tell who came."),
+}
+# Which word of an empty list is good news.
+NOBODY = {
+    Which.ENDING: _("Nobody's period ends within 90 days"),
+    Which.ENDED: _("Nobody is kept after their period"),
+    Which.NEVER: _("Everybody has been seen"),
+    Which.NONE: _("Everybody has a credential"),
+    Which.TWICE: _("Every card belongs to one member"),
+}
+
+
+def of(which: Which) -> QuerySet[Member]:
+    """The members of one list."""
+    now = timezone.now()
+    second = int(now.timestamp())
+    rows = queries.members()
+    match which:
+        case Which.ENDING:
+            return rows.filter(use_end_key__gte=second, use_end_key__lte=_end(SOON[-1]))
+        case Which.ENDED:
+            return rows.filter(use_end_key__lt=second)
+        case Which.NEVER:
+            # Written as the partial index of the log has it, or it would not be used.
+            theirs = History.objects.filter(~Q(member_id=""), member_id=OuterRef("member_id"))
+            return rows.filter(~Exists(theirs))
+        case Which.NONE:
+            return rows.filter(has_card=False, has_qr=False, has_face=False)
+        case Which.TWICE:
+            return rows.filter(has_card=True, card_fingerprint__in=_doubled())
+
+
+def _end(days: int) -> int:
+    return int((timezone.now() + timedelta(days=days)).timestamp())
+
+
+def _doubled() -> QuerySet[Any]:
+    cards = Member.objects.filter(gone_at__isnull=True, has_card=True).order_by().values("card_fingerprint")
+    return cards.annotate(holders=Count("pk")).filter(holders__gt=1).values("card_fingerprint")
+
+
+class _Counted(Subquery):
+    """How many rows a query gives, as a column."""
+
+    template = "(SELECT count(*) FROM (%(subquery)s) counted)"
+    output_field = IntegerField()
+
+
+def counts(tenant: Tenant) -> dict[str, int]:
+    """How many members each list has, up to 10,001, in one query."""
+    columns = {which.value: _Counted(of(which).order_by().values("pk")[: COUNTED + 1]) for which in Which}
+    return Tenant.objects.filter(pk=tenant.pk).values(**columns).get()
+
+
+def within(queryset: QuerySet[Any], values: Iterable[str]) -> QuerySet[Any]:
+    """Those whose period ends within so many days."""
+    return queryset.filter(use_end_key__lte=_end(max(int(value) for value in values)))
+
+
+def _days(request: HttpRequest) -> list[tuple[str, str]]:
+    return [(str(days), _t("%(n)d days") % {"n": days}) for days in SOON]
+
+
+_GROUP = next(each for each in Members.filters if each.name == "group")
+_WITHIN = Filter("within", _("Within"), _days, within, single=True)
+_COLUMNS = {column.name: column for column in Members.columns}
+
+
+class Leavers(Members):
+    """One of the lists, with what matters there."""
+
+    name = "leavers"
+    caption = _("Leavers")
+    columns = (
+        *(_COLUMNS[name] for name in ("name", "code", "group", "credentials", "validity", "end")),
+        Column("others", _("Same card as"), lambda row: "", shown=True),
+        _COLUMNS["member_id"],
+    )
+
+    def __init__(self, request: HttpRequest, which: Which) -> None:
+        super().__init__(request)
+        self.which, self.base, self.known_total = which, of(which), None
+        self.default_sort = {Which.ENDING: "use_end_key", Which.ENDED: "-use_end_key"}.get(which, "name_key")
+        self.filters = (_GROUP, _WITHIN) if which == Which.ENDING else (_GROUP,)
+        others = Column("others", _("Same card as"), self._others)
+        kept = [column for column in type(self).columns if column.name != "others"]
+        self.columns = (*kept[:3], others, *kept[3:]) if which == Which.TWICE else tuple(kept)
+
+    def _others(self, row: Member) -> str:
+        holders = self._holders.get(bytes(row.card_fingerprint or b""), [])
+        return ", ".join(name for pk, name in holders if pk != row.pk)
+
+    @cached_property
+    def _holders(self) -> dict[bytes, list[tuple[int, str]]]:
+        """Who has which of the doubled cards."""
+        found: dict[bytes, list[tuple[int, str]]] = {}
+        rows = of(Which.TWICE).order_by("name_key").values_list("card_fingerprint", "pk", "member_name")
+        for print_, pk, name in rows[:5000]:
+            found.setdefault(bytes(print_), []).append((pk, name))
+        return found
+
+    @property
+    def empty(self) -> Empty | None:  # type: ignore[override]
+        return Empty(NOBODY[self.which], "", "circle-check")
+
+    @property
+    def file_pages(self) -> list[tuple[str, str]]:
+        return []

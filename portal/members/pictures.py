@@ -1,0 +1,167 @@
+"""Pictures of people as they were uploaded: checked before they are decoded, and sent as they were checked.
+
+Faces go as JPEG of at most 2 MB (specification: operation 8, Limits); profile pictures, for which the specification
+names no limit, are made small here. Neither leaves with what a camera writes into its files.
+"""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from io import BytesIO
+from math import ceil
+
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext as _
+from PIL import Image, ImageOps
+
+from accessapi import limits
+from portal.members import jpeg
+
+# Beyond this, decoding alone would take a server's memory: 16 megapixels are four times what a face is looked at with.
+MOST_PIXELS = 16_000_000
+MOST_PIXELS_PNG = 8_000_000
+PROFILE_MAX = 8 * 1024 * 1024
+PROFILE_SIDE = 800
+# Assumed: smaller faces cannot be told apart. 1200 x 1600 is what the specification recommends.
+LEAST_SHORT, LEAST_LONG = 300, 400
+_KINDS = (
+    (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF8", "GIF"), (b"BM", "BMP"), (b"%PDF", "PDF"), (b"II*\0", "TIFF"),
+    (b"MM\0*", "TIFF"), (b"\0\0\1\0", "ICO"), (b"<svg", "SVG"), (b"PK\3\4", "ZIP"),
+)  # fmt: skip
+
+
+class PictureFault(ValueError):
+    """The picture cannot be used. Its text says why and how to mend it, for a person."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A checked JPEG. `turned`: its pixels were brought upright, as its camera had meant them."""
+
+    content: bytes
+    width: int
+    height: int
+    turned: bool = False
+
+    @property
+    def described(self) -> dict[str, object]:
+        """What an intent keeps of it: by the digest, the same form sent again is known."""
+        digest = sha256(self.content).hexdigest()
+        return {"content_type": "image/jpeg", "bytes": len(self.content), "width": self.width, "height": self.height,
+                "sha256": digest}  # fmt: skip
+
+
+def face(upload: UploadedFile) -> Picture:
+    """A face image as operation 8 takes it. Raises PictureFault."""
+    data = _read(upload, limits.FACE_IMAGE_MAX)
+    found = _jpeg(data, only=True)
+    _check_size(found.width, found.height, MOST_PIXELS)
+    if min(found.width, found.height) < LEAST_SHORT or max(found.width, found.height) < LEAST_LONG:
+        words = _("The picture has only %(width)d × %(height)d pixels. Take one of 1200 × 1600, from closer by.")
+        raise PictureFault(words % {"width": found.width, "height": found.height})
+    pixels = _decoded(found, (found.width // 8, found.height // 8))
+    if found.orientation == 1 and pixels.mode in ("RGB", "L"):
+        return Picture(found.content, found.width, found.height)
+    return _upright(_decoded(found, limits.FACE_IMAGE_RECOMMENDED), found.orientation, limits.FACE_IMAGE_RECOMMENDED[1])
+
+
+def profile(upload: UploadedFile) -> Picture:
+    """A profile picture (operation 7), from a JPEG or PNG file, at most 800 pixels a side. Raises PictureFault."""
+    return from_bytes(_read(upload, PROFILE_MAX))
+
+
+def from_bytes(data: bytes, side: int = PROFILE_SIDE) -> Picture:
+    """The same of bytes, however they came here."""
+    if data.startswith(_KINDS[0][0]):
+        return _upright(_png(data), 1, side)
+    found = _jpeg(data, only=False)
+    _check_size(found.width, found.height, MOST_PIXELS)
+    return _upright(_decoded(found, (side, side)), found.orientation, side)
+
+
+def _read(upload: UploadedFile, most: int) -> bytes:
+    if (upload.size or 0) > most:
+        words = _(
+            "The file has %(size)s MB; at most %(most)d MB are taken. Save it smaller, or take a new picture here."
+        )
+        size = ceil((upload.size or 0) * 100 / 1024**2) / 100
+        raise PictureFault(words % {"size": f"{size:.2f}", "most": most // 1024**2})
+    data = bytes(upload.read())
+    if not data:
+        raise PictureFault(_("The file is empty. Choose another one."))
+    return data
+
+
+def _jpeg(data: bytes, *, only: bool) -> jpeg.Jpeg:
+    if not data.startswith(b"\xff\xd8"):
+        kind = _kind(data)
+        wanted = "JPEG" if only else _("JPEG or PNG")
+        if kind:
+            words = _("This is a %(kind)s file, whatever its name says; %(wanted)s is taken. Save it as JPEG first.")
+            raise PictureFault(words % {"kind": kind, "wanted": wanted})
+        raise PictureFault(_("This is no picture that can be read; %(wanted)s is taken.") % {"wanted": wanted})
+    try:
+        return jpeg.read(data)
+    except jpeg.NotWhole:
+        raise PictureFault(_broken()) from None
+
+
+def _kind(data: bytes) -> str:
+    if data[4:8] == b"ftyp":
+        return "AVIF" if data[8:12] == b"avif" else "HEIC" if data[8:11] in (b"hei", b"mif") else "MP4"
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "WebP"
+    return next((name for start, name in _KINDS if data.lstrip()[:8].startswith(start)), "")
+
+
+def _check_size(width: int, height: int, most: int) -> None:
+    if width * height > most:
+        words = _(
+            "The picture has %(width)d × %(height)d pixels (%(mega)d megapixels); at most %(most)d megapixels are"
+            " taken. Save it smaller: 1200 × 1600 is enough."
+        )
+        mega = round(width * height / 1e6)
+        raise PictureFault(words % {"width": width, "height": height, "mega": mega, "most": most // 10**6})
+
+
+def _decoded(found: jpeg.Jpeg, least: tuple[int, int]) -> Image.Image:
+    try:
+        return jpeg.decode(found, least)
+    except jpeg.NotWhole:
+        raise PictureFault(_broken()) from None
+
+
+def _png(data: bytes) -> Image.Image:
+    try:
+        picture = Image.open(BytesIO(data), formats=("PNG",))
+        _check_size(*picture.size, MOST_PIXELS_PNG)
+        picture.load()
+    except PictureFault:
+        raise
+    except Exception:  # Pillow's readers raise many kinds
+        raise PictureFault(_broken()) from None
+    if picture.mode in ("RGB", "L"):
+        return picture
+    ground = Image.new("RGB", picture.size, "white")
+    seen = picture.convert("RGBA")
+    ground.paste(seen, mask=seen)
+    return ground
+
+
+def _broken() -> str:
+    return _("The file is broken or was cut off on its way. Copy it again, or take a new picture.")
+
+
+def _upright(picture: Image.Image, orientation: int, longest: int) -> Picture:
+    """Turned as its camera meant it, no side longer than `longest`, in plain colours, as a new JPEG."""
+    if picture.mode not in ("RGB", "L"):
+        picture = picture.convert("RGB")
+    picture.thumbnail((longest, longest))
+    if orientation != 1:
+        picture.getexif()[0x0112] = orientation
+        picture = ImageOps.exif_transpose(picture)
+    for quality in (90, 75):
+        made = BytesIO()
+        picture.save(made, "JPEG", quality=quality, exif=b"")
+        if made.tell() <= limits.FACE_IMAGE_MAX:
+            break
+    return Picture(made.getvalue(), *picture.size, turned=orientation != 1)

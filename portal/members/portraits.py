@@ -1,0 +1,98 @@
+"""Profile pictures: learned from single reads, fetched once, shown from our own address."""
+
+import ipaddress
+import socket
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+import httpx2
+import structlog
+from django.utils import timezone
+
+from portal.members import pictures
+from portal.members.models import Portrait
+from portal.mirror.models import Member
+from tenants import vault
+from tenants.models import Tenant
+
+log = structlog.get_logger(__name__)
+
+SIDE = 320
+_AGAIN = timedelta(minutes=5)
+_SECONDS = 5.0
+
+
+def noted(tenant: Tenant, member_id: str, address: str | None) -> None:
+    """A single read told where the picture is, or (None) that there is none."""
+    if not address:
+        Portrait.objects.filter(member_id=member_id).delete()
+        return
+    mark = vault.fingerprint(tenant.pk, "portrait", address).hex()[:32]
+    if Portrait.objects.filter(member_id=member_id, mark=mark).exists():
+        return
+    fresh = {"address": address, "mark": mark, "content": None, "tried_at": None}
+    Portrait.objects.update_or_create(tenant=tenant, member_id=member_id, defaults=fresh)
+
+
+def forget(member_ids: list[str]) -> None:
+    """The members are deleted, and their pictures with them."""
+    Portrait.objects.filter(member_id__in=member_ids).delete()
+
+
+def forget_gone() -> None:
+    """No picture outlives its member, whoever deleted them."""
+    Portrait.objects.exclude(member_id__in=Member.objects.values("member_id")).delete()
+
+
+def content_of(tenant: Tenant, member_id: str) -> bytes | None:
+    """The picture as a JPEG of at most 320 pixels a side; fetched when it is not here yet, which costs no call."""
+    kept = Portrait.objects.filter(member_id=member_id).first()
+    if kept is None or kept.content is not None:
+        return kept.content if kept else None
+    if kept.tried_at is not None and kept.tried_at > timezone.now() - _AGAIN:
+        return None
+    content = _fetched(kept.address, tenant.environment.base_url)
+    fields = Portrait.objects.filter(pk=kept.pk, mark=kept.mark)
+    sealed = Portrait._meta.get_field("content").seal(tenant.pk, content)  # type: ignore[union-attr]
+    fields.update(content=sealed, tried_at=timezone.now())
+    return content
+
+
+def _fetched(address: str, base_url: str) -> bytes | None:
+    """What stands there, checked and made small; None when there is nothing that can be shown. Never told in logs."""
+    try:
+        if not _allowed(address, base_url):
+            raise ValueError("not an address of the service or of the open internet")
+        return pictures.from_bytes(_download(address), SIDE).content
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
+        log.warning("portrait_not_fetched", error=type(error).__name__)
+        return None
+
+
+def _allowed(address: str, base_url: str) -> bool:
+    """The service's own host, or any host of the open internet by HTTPS: never a machine of our own network."""
+    parts, ours = urlsplit(address), urlsplit(base_url)
+    if parts.username or parts.password or parts.scheme not in ("http", "https"):
+        return False
+    if (parts.scheme, parts.hostname, parts.port) == (ours.scheme, ours.hostname, ours.port):
+        return True
+    if parts.scheme != "https" or not parts.hostname:
+        return False
+    found = socket.getaddrinfo(parts.hostname, parts.port or 443, type=socket.SOCK_STREAM)
+    return all(ipaddress.ip_address(str(each[4][0])).is_global for each in found)
+
+
+def _download(address: str) -> bytes:
+    """At most 8 MB, without the token, redirects or proxies. Raises httpx2's errors and ValueError."""
+    with (
+        httpx2.Client(timeout=_SECONDS, follow_redirects=False, trust_env=False) as client,
+        client.stream("GET", address, headers={"Accept": "image/jpeg, image/png"}) as answer,
+    ):
+        if answer.status_code != 200:
+            raise ValueError("no picture there")
+        found = bytearray()
+        for piece in answer.iter_bytes():
+            found += piece
+            if len(found) > pictures.PROFILE_MAX:
+                raise ValueError("too large")
+        return bytes(found)

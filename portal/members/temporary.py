@@ -1,0 +1,137 @@
+"""Temporary key use (specification: operation 11): keys that a member does not normally use, for a while.
+
+Physical: at most once, never later than 15 seconds after the click. The time counts from the service's receipt and a
+repeated call extends it, so what runs is known from our own requests alone; the service tells it nowhere.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accessapi.limits import INFO_MAX, TEMPORARY_USE_SECONDS_MAX
+from portal.budget.priorities import Priority
+from portal.intents.actions import Asker, submit
+from portal.intents.models import Intent
+from portal.intents.nonces import Nonce
+from portal.intents.states import State
+from portal.members.queries import target_of
+from portal.mirror.models import KeyBox, Member
+from tenants.roles import Permission
+
+OPERATION = "temporary_use"
+Units = Mapping[str, Sequence[str]]
+
+
+def body(*, units: Units, seconds: int, signal: bool, info: str, by: Asker) -> dict[str, Any]:
+    """What operation 11 takes. Without `info`, the service's log names who asked."""
+    targets = [{"device_id": box, "unit_no_list": list(numbers)} for box, numbers in units.items()]
+    info = (info or str(by.user.email))[:INFO_MAX]
+    return {"target": "key", "timer": seconds, "targets_list": targets, "device_action": signal, "info": info}
+
+
+def ask(*, member: Member, body: Mapping[str, Any], by: Asker, nonce: Nonce) -> Intent:
+    """Let the member use the keys of `body` for its time, from the service's receipt on."""
+    units = {each["device_id"]: each["unit_no_list"] for each in body["targets_list"]}
+    return submit(
+        by=by,
+        permission=Permission.DOORS_OPERATE,
+        operation=OPERATION,
+        target=target_of(member.member_id),
+        title=_("Temporary keys: %(name)s") % {"name": member},
+        path={"member_id": member.member_id},
+        body=dict(body),
+        nonce=nonce,
+        after={"keys": words_of(units, names(units)), "time": duration(body["timer"]), "info": body["info"]},
+        priority=Priority.DOORS,
+    )
+
+
+@dataclass(frozen=True)
+class Running:
+    """Keys that a member may take now because somebody said so here. `surely` is False after a lost answer."""
+
+    box: str
+    units: tuple[str, ...]
+    until: datetime
+    by: str
+    surely: bool
+
+    @property
+    def seconds(self) -> int:
+        return max(0, round((self.until - timezone.now()).total_seconds()))
+
+
+def running(intents: Iterable[Intent]) -> list[Running]:
+    """What still runs, by these requests (newest first, of one member): of each key, the newest word counts."""
+    found, said, now = [], set(), timezone.now()
+    for intent in intents:
+        if intent.operation != OPERATION or intent.state not in (State.SUCCEEDED, State.UNCERTAIN):
+            continue
+        body, reached = intent.body or {}, intent.result.get("sent_device_id_list")
+        until = (intent.finished_at or intent.created_at) + timedelta(seconds=int(body.get("timer") or 0))
+        for target in body.get("targets_list", ()):
+            box = target["device_id"]
+            if isinstance(reached, list) and box not in reached:
+                continue
+            fresh = tuple(unit for unit in target["unit_no_list"] if (box, unit) not in said)
+            said.update((box, unit) for unit in fresh)
+            if fresh and until > now:
+                found.append(Running(box, fresh, until, str(intent.by), intent.state == State.SUCCEEDED))
+    known = names({each.box: () for each in found})
+    return [Running(known.get(each.box, each.box), each.units, each.until, each.by, each.surely) for each in found]
+
+
+def lately(member: Member) -> list[Intent]:
+    """The requests whose time may still run."""
+    since = timezone.now() - timedelta(seconds=TEMPORARY_USE_SECONDS_MAX + 60)
+    rows = Intent.objects.filter(target=target_of(member.member_id), operation=OPERATION, created_at__gte=since)
+    return list(rows.select_related("by").order_by("-pk")[:20])
+
+
+def names(units: Iterable[str]) -> dict[str, str]:
+    """Key boxes by id, as far as the mirror knows them."""
+    wanted = list(units)
+    if not wanted:
+        return {}
+    return {box.key_device_id: str(box) for box in KeyBox.objects.filter(key_device_id__in=wanted).defer("status")}
+
+
+def words_of(units: Units, known: Mapping[str, str]) -> str:
+    """`Key box 1: 03, 04; Key box 2: 01`"""
+    return "; ".join(f"{known.get(box, box)}: {', '.join(numbers)}" for box, numbers in units.items())
+
+
+def duration(seconds: int) -> str:
+    """A time in the largest unit that says it exactly."""
+    if seconds and seconds % 3600 == 0:
+        return ngettext("%(n)d hour", "%(n)d hours", seconds // 3600) % {"n": seconds // 3600}
+    if seconds and seconds % 60 == 0:
+        return ngettext("%(n)d minute", "%(n)d minutes", seconds // 60) % {"n": seconds // 60}
+    return ngettext("%(n)d second", "%(n)d seconds", seconds) % {"n": seconds}
+
+
+def permits(rights: Any, box: str, unit: str) -> bool | None:
+    """Whether the member holds permission for a key at any hour; None when the portal does not know.
+
+    The service demands it (specification: operation 11) and hours do not matter there: a schedule counts as permission.
+    """
+    keys = rights.get("keys_pass") if isinstance(rights, dict) else None
+    if not isinstance(keys, dict):
+        return None if rights is None or keys is not None else False
+    mode = keys.get("default_mode")
+    if mode != "option":
+        return {"allow_all": True, "deny_all": False}.get(str(mode))
+    listed = [each for each in keys.get("key_devices_list") or () if isinstance(each, dict)]
+    mine = next((each for each in listed if each.get("key_device_id") == box), None)
+    if mine is None:
+        return False
+    if mine.get("default_mode") != "option":
+        return {"allow_all": True, "deny_all": False}.get(str(mine.get("default_mode")))
+    given = [each for each in mine.get("units") or () if isinstance(each, dict) and each.get("unit_no") == unit]
+    effect = (given[0].get("pass") or {}).get("effect") if given else "deny_all"
+    return {"allow_all": True, "allow": True, "deny_all": False}.get(str(effect))
