@@ -1,38 +1,66 @@
-"""The trickle: who may pass where is told by single reads only, so calls that sync leaves over fill it in."""
+"""The trickle: what single reads alone tell is filled in with calls that everybody else leaves over.
 
+Above all who may pass where; and of guests, where a service's list does not show it, from when to when. It never takes
+a call that somebody waits for: it stops at a part of sync's own share, and earlier while people and jobs need the hour.
+"""
+
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
+from functools import partial
 
-from django.db.models import F
+from django.db import transaction
+from django.db.models import F, Q
 
 from accessapi.errors import NotFound, ServiceError
 from portal.budget.priorities import Priority
-from portal.mirror import clock, reading, reasons
+from portal.mirror import clock, reading, reasons, schedule
 from portal.mirror.kinds import EVERY, Kind
 from portal.mirror.leases import Lease
-from portal.mirror.models import Member, MirrorState
-from portal.mirror.shares import used_up
+from portal.mirror.models import Guest, Member, MirrorState
+from portal.mirror.shares import left, used_up
 from tenants.models import Connection
+from tenants.scope import current_tenant
 
 BATCH = 10
 # Of sync's own share, the lists keep the rest to themselves.
 SHARE = 0.7
-# Permissions read this long ago are worth another call.
+# The part of the hour's calls that must be free: with less, somebody is at work who may want them.
+LEFT_OVER = 0.5
+# Permissions read this long ago are worth another call; sooner for those that somebody looks at.
 STALE = timedelta(days=1)
+_STALE_LOOKED_AT = timedelta(hours=1)
+_MOST_LOOKED_AT = 1000
 _REST = timedelta(hours=1)
 
 
+def want(member_ids: Iterable[str]) -> None:
+    """Somebody looks at these members of the entered tenant: theirs come first, as far as they are not known."""
+    asked = list(dict.fromkeys(member_ids))[:_MOST_LOOKED_AT]
+    unknown = set(_worth_reading(asked, clock.now()))
+    if not unknown:
+        return
+    with transaction.atomic():
+        state = MirrorState.objects.select_for_update().filter(kind=Kind.RIGHTS).first()
+        if state is None:
+            return
+        first = dict.fromkeys([*filter(unknown.__contains__, asked), *state.memory.get("first", [])])
+        state.memory = {**state.memory, "first": list(first)[:_MOST_LOOKED_AT]}
+        state.save(update_fields=["memory"])
+    schedule.ask(current_tenant(), Kind.RIGHTS, by=None)
+
+
 def fill(connection: Connection, lease: Lease) -> None:
-    """Read the members whose permissions are unknown, then those known longest; stop early when calls are short."""
+    """Read those looked at, then those unknown, then those known longest; stop early when calls are short."""
     started = clock.now()
-    members = _wanting(started - STALE)
-    if not members:
+    calls = list(_calls(connection, started))
+    if not calls:
         lease.pause(started + (_REST if Member.objects.exists() else timedelta(minutes=1)))
         return
-    for member_id in members:
-        if used_up(connection, SHARE):
+    for call in calls:
+        if used_up(connection, SHARE) or left(connection) < LEFT_OVER:
             break
         try:
-            reading.read_member(connection, member_id, Priority.SYNC)
+            call()
         except NotFound:
             continue
         except ServiceError as error:
@@ -47,12 +75,42 @@ def known() -> int:
     return Member.objects.filter(rights_read_at__isnull=False, gone_at__isnull=True).count()
 
 
-def _wanting(before: datetime) -> list[str]:
+def _calls(connection: Connection, now: datetime) -> Iterator[partial[object]]:
+    """The single reads of one turn, the most wanted first."""
+    dateless = Guest.objects.filter(gone_at__isnull=True, use_date_end__isnull=True, detail_read_at__isnull=True)
+    for guest_id in dateless.order_by("pk").values_list("guest_id", flat=True)[:BATCH]:
+        yield partial(reading.read_guest, connection, guest_id, Priority.SYNC)
+    for member_id in _wanting(now):
+        yield partial(reading.read_member, connection, member_id, Priority.SYNC)
+
+
+def _wanting(now: datetime) -> list[str]:
     if not MirrorState.objects.filter(kind=Kind.MEMBERS, as_of__isnull=False).exists():
         return []
     oldest = Member.objects.filter(gone_at__isnull=True).order_by(F("rights_read_at").asc(nulls_first=True))
     rows = oldest.values_list("member_id", "rights_read_at")[:BATCH]
-    return [member_id for member_id, read_at in rows if read_at is None or read_at < before]
+    others = [member_id for member_id, read_at in rows if read_at is None or read_at < now - STALE]
+    return list(dict.fromkeys([*_looked_at(now), *others]))[:BATCH]
+
+
+def _looked_at(now: datetime) -> list[str]:
+    """Those whom somebody looks at and whose rights are not known well enough; the others are forgotten."""
+    with transaction.atomic():
+        state = MirrorState.objects.select_for_update().filter(kind=Kind.RIGHTS).first()
+        asked = state.memory.get("first", []) if state else []
+        if state is None or not asked:
+            return []
+        unknown = set(_worth_reading(asked, now))
+        wanted = [member_id for member_id in asked if member_id in unknown]
+        state.memory = {**state.memory, "first": wanted}
+        state.save(update_fields=["memory"])
+    return wanted[:BATCH]
+
+
+def _worth_reading(member_ids: list[str], now: datetime) -> Iterable[str]:
+    stale = Q(rights_read_at__isnull=True) | Q(rights_read_at__lt=now - _STALE_LOOKED_AT)
+    known_here = Member.objects.filter(stale, member_id__in=member_ids, gone_at__isnull=True)
+    return known_here.values_list("member_id", flat=True)
 
 
 def _stop(lease: Lease, error: ServiceError) -> None:

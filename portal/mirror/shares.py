@@ -10,3 +10,9 @@ def used_up(connection: Connection, share: float) -> bool:
     """Whether sync has spent `share` of its own part of the hour."""
     used = ledger.read(connection, CallClass.GENERAL)
     return used.used_by(Priority.SYNC) >= used.limit * MOST_FOR_SYNC * share
+
+
+def left(connection: Connection) -> float:
+    """The part of the hour's general calls that nobody has used, from 0 to 1."""
+    used = ledger.read(connection, CallClass.GENERAL)
+    return max(used.limit - used.used, 0) / used.limit

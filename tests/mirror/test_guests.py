@@ -119,8 +119,11 @@ class Guests:
         self.cursor: str | None = None
         self.refuses: set[str] = set()
         self.ignores = False
+        self.single: dict[str, Any] = {}
 
     def __call__(self, path: str, query: dict[str, str]) -> tuple[int, Any]:
+        if path == f"/v1/guests/{self.single.get('guest_id')}":
+            return 200, self.single
         if path != "/v1/guests":
             return 404, {}
         if self.first is not None:
@@ -235,6 +238,20 @@ def test_a_service_that_ignores_the_parameter_takes_no_date_away(told: tuple[Gue
     listed.listed[0]["guest_name"] = "Renamed"
     again(here)
     assert (names(here), guest(here, "v1").use_date_end.isoformat()) == ({"Renamed"}, "2026-12-01T09:00:00+00:00")
+
+
+def test_where_the_list_shows_no_dates_the_trickle_reads_them(told: tuple[Guests, Service, Customer]) -> None:
+    listed, service, here = told
+    listed.ignores = True
+    listed.listed.append({"guest_id": "v2", "guest_name": "Two"})
+    listed.single = {"guest_id": "v2", "guest_name": "Two", "use_date_end": LATER, "qrcode_data": "CODE2"}
+    again(here)
+    here.due_now(Kind.RIGHTS)
+    here.work()
+    here.due_now(Kind.RIGHTS)
+    here.work()
+    assert [path for path, _ in service.asked if path.startswith("/v1/guests/")] == ["/v1/guests/v2"]
+    assert guest(here, "v2").use_date_end is not None
 
 
 def test_a_tenant_without_the_contract_is_asked_again_only_hours_later_and_told_why(customer: MakeCustomer) -> None:

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from django.db import connection as database
 from django.db import connections
+from django.utils import timezone
 
 from accessapi.errors import NotFound, ServerFault
 from portal.budget.ledger import BudgetExhausted
 from portal.budget.priorities import Priority
-from portal.mirror import freshness, own, reading
+from portal.mirror import freshness, own, reading, rights
 from portal.mirror.kinds import Kind
-from portal.mirror.models import Group, KeyBox, Member, PassController, SharedReading
+from portal.mirror.models import Group, KeyBox, Member, MirrorState, PassController, SharedReading
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import serving
@@ -166,6 +167,76 @@ def test_the_trickle_stops_before_the_lists_share(customer: MakeCustomer) -> Non
     assert here.calls(5) == 3, (
         "a quarter of 60 is for sync, seven tenths of that before the trickle stops, 8 went to lists"
     )
+
+
+def test_those_whom_somebody_looks_at_come_first(customer: MakeCustomer) -> None:
+    here = customer(members=15)
+    here.sync()
+    with tenant_scope(here.tenant):
+        ids = list(Member.objects.order_by("-pk").values_list("member_id", flat=True)[:2])
+        rights.want([*ids, "nobody"])
+        rights.want(ids[:1])
+    assert here.state(Kind.RIGHTS).due_at <= timezone.now()
+    here.work()
+    assert all(row(here, member_id).rights for member_id in ids)
+    assert here.calls(5) == 10
+    with tenant_scope(here.tenant):
+        rights.want(ids)
+    assert here.state(Kind.RIGHTS).due_at > timezone.now(), "what is known needs no call"
+
+
+def test_the_trickle_stops_while_others_need_the_hour_and_people_go_on(customer: MakeCustomer) -> None:
+    here = customer(members=30)
+    here.sync()
+    with tenant_scope(here.tenant):
+        ids = list(Member.objects.values_list("member_id", flat=True))
+        environment = here.connection.tenant.environment
+        environment.overrides = "[limits]\ngeneral = 40"
+        environment.save()
+        for member_id in ids[:15]:
+            reading.read_member(here.connection, member_id, Priority.PEOPLE)
+    here.due_now(Kind.RIGHTS)
+    here.work()
+    assert here.calls(5) == 15, "more than half of the hour is used: nothing is left over"
+    for member_id in ids[15:20]:
+        assert read(here, member_id).member_id == member_id
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_person_never_waits_for_the_trickle(transactional_db: None, customer: MakeCustomer) -> None:
+    trickling, answered = threading.Event(), threading.Event()
+
+    def service_of_one_slow_member(path: str, query: dict[str, str]) -> tuple[int, Any]:
+        member_id = path.rpartition("/")[2]
+        if member_id == "slow":
+            trickling.set()
+            answered.wait(30)
+        return 200, {"member_id": member_id, "member_name": member_id, "devices_pass": {"default_mode": "allow_all"}}
+
+    with serving(service_of_one_slow_member) as service:
+        here = customer(base_url=service.url)
+        with tenant_scope(here.tenant):
+            Member.objects.create(member_id="slow", member_name="slow", name_key="slow")
+            MirrorState.objects.create(kind=Kind.MEMBERS, as_of=timezone.now())
+            MirrorState.objects.create(kind=Kind.RIGHTS, due_at=timezone.now())
+        trickle = threading.Thread(target=_and_close, args=(here.work,))
+        trickle.start()
+        assert trickling.wait(30)
+        try:
+            assert read(here, "asked for").devices_pass is not None
+            assert not answered.is_set()
+            assert row(here, "slow").rights is None, "the trickle's own call is still on its way"
+        finally:
+            answered.set()
+            trickle.join()
+    assert row(here, "slow").rights is not None
+
+
+def _and_close(work: Any) -> None:
+    try:
+        work()
+    finally:
+        connections.close_all()
 
 
 def test_without_calls_a_read_says_when_to_come_back(here: Customer, member_id: str) -> None:
