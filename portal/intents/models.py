@@ -24,6 +24,8 @@ class Intent(TenantModel):
     # What it is about, for ordering and for the pages: "member:M1", "pass_controller:D1", or empty for something new.
     target = models.CharField(max_length=140, blank=True)
     title = models.CharField(max_length=300)
+    # The title without whom it is about, where that must be forgotten one day (see `forgetting`); empty: the title.
+    audit_title = models.CharField(max_length=300, blank=True, default="", db_default="")
     path = models.JSONField(default=dict)
     body = EncryptedJSON(null=True)
     # What the mirror knew when it was asked: with it, a lost answer can be resolved by reading.
@@ -81,6 +83,11 @@ class Intent(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.title} ({self.state})"
+
+    @property
+    def summary(self) -> str:
+        """What the audit trail calls it: nothing can ever be taken out of there."""
+        return self.audit_title or self.title
 
     @property
     def is_final(self) -> bool:

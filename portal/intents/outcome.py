@@ -86,7 +86,7 @@ def _tell(intent: Intent) -> None:
         by=intent.by,
         action=f"{intent.operation}.{intent.state}",
         target=intent.target,
-        summary=intent.title,
+        summary=intent.summary,
         after={"reason": intent.reason, "code": intent.error_code} if intent.reason else None,
         intent_id=str(intent.pk),
         support_session=intent.support_session,

@@ -60,7 +60,7 @@ def resolve(intent: Intent, *, applied: bool, by: Asker) -> bool:
             by=by.user,
             action="intent.resolved",
             target=intent.target,
-            summary=intent.title,
+            summary=intent.summary,
             after={"applied": applied},
             intent_id=str(intent.pk),
             support_session=by.support_session,

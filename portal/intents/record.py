@@ -47,6 +47,7 @@ def record(
     operation: str,
     title: str,
     nonce: Nonce,
+    audit_title: str = "",
     target: str = "",
     path: Mapping[str, str] | None = None,
     body: Any = None,
@@ -59,7 +60,8 @@ def record(
 ) -> tuple[Intent, bool]:
     """The intent of this nonce, and whether it is new. A second one with the same nonce finds the first, unchanged.
 
-    `before` and `after` go to the audit trail in clear: leave secrets out or mask them. `body` rests encrypted.
+    `before` and `after` go to the audit trail in clear: leave secrets out or mask them. `body` rests encrypted. Where
+    the title names somebody who is to be forgotten one day, `audit_title` is what the trail says instead.
     `image` is sent as the body of the operations that take one; `body` then only describes it. A `held` intent is not
     due before `actions.release`: a second step, whose first one is still to be confirmed.
     """
@@ -71,6 +73,7 @@ def record(
         delivery=str(stated.delivery),
         target=target,
         title=title[:300],
+        audit_title=audit_title[:300],
         path=dict(path or {}),
         body=body,
         snapshot=snapshot,
@@ -93,7 +96,7 @@ def record(
                 by=by.user,
                 action=operation,
                 target=target,
-                summary=intent.title,
+                summary=intent.summary,
                 before=before,
                 after=after,
                 intent_id=str(intent.pk),
