@@ -39,6 +39,7 @@ class KindFreshness:
     next_at: datetime | None = None
     error: str = ""
     error_at: datetime | None = None
+    known_from: datetime | None = None  # of the log alone: from when on the mirror has all records
 
     @property
     def sentence(self) -> str:
@@ -89,7 +90,9 @@ def _kind(kind: Kind, state: Any, now: datetime) -> KindFreshness:
     running = Reading(state.run_rows, state.run_expected, begun) if begun else None
     if running is None and state.lease_until is not None and state.lease_until > now and kind != Kind.RIGHTS:
         running = Reading(0, state.total or None, now)
-    return KindFreshness(kind, state.as_of, state.total, running, state.due_at, state.error, state.error_at)
+    since = state.memory.get("known_from")
+    known_from = datetime.fromisoformat(since) if since else None
+    return KindFreshness(kind, state.as_of, state.total, running, state.due_at, state.error, state.error_at, known_from)
 
 
 def first_sync_done_everywhere() -> bool:
