@@ -11,7 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 
 QUICK = {"members": 5_000, "small": 500, "tenants": 5, "requests": 15, "rows": 3_000, "beside_rows": 200,
-         "import_rows": 300, "sync_members": 3_000, "clicks": 8, "due": 200,
+         "import_rows": 300, "sync_members": 3_000, "guests": 1_000, "histories": 3_000, "clicks": 8, "due": 200,
          "sandbox_tenants": 3, "sandbox_members": 5_000}  # fmt: skip
 
 
@@ -33,6 +33,7 @@ def main() -> int:
         "load": pages.load,
         "dryrun": imports.dry_run,
         "sync": syncs.full,
+        "desk": syncs.desk,
         "import": imports.calls,
         "unlock": doors.unlock,
         "outcome": doors.outcome,
@@ -56,7 +57,8 @@ def main() -> int:
         if of_lists & set(wanted):
             where.furnish_lists()
         for name in wanted:
-            quiet = where.house.quiet() if name in of_lists | {"sync", "tick", "sandbox"} else contextlib.nullcontext()
+            alone = name in of_lists | {"sync", "desk", "tick", "sandbox"}
+            quiet = where.house.quiet() if alone else contextlib.nullcontext()
             try:
                 with quiet:
                     figures += measures[name](where)

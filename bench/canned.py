@@ -1,11 +1,13 @@
-"""A service that does nothing but hand out pages of members made beforehand: what is left is the reader's own time.
+"""A service that does nothing but hand out pages made beforehand: what is left is the reader's own time.
 
-Started as a process of its own: python -m bench.canned MEMBERS. Says its port on the first line.
+Started as a process of its own: python -m bench.canned MEMBERS [GUESTS HISTORIES]. Says its port on the first line.
 """
 
 import json
 import sys
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from bench import people
@@ -14,14 +16,22 @@ from bench import people
 class Canned(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, members: int) -> None:
+    def __init__(self, members: int, guests: int = 0, histories: int = 0) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.calls = 0
-        made = list(people.pages(members))
-        self.pages = []
-        for number, page in enumerate(made):
-            more = {} if number + 1 == len(made) else {"last_evaluated_key": str(number + 1)}
-            self.pages.append(json.dumps({"members": page, **more}, ensure_ascii=False).encode())
+        made = {"members": list(people.pages(members))}
+        made |= {"guests": _cut(people.guests(guests)), "histories": _cut(people.histories(histories))}
+        self.pages = {f"/v1/{name}": list(_bodies(name, pages)) for name, pages in made.items()}
+
+
+def _cut(items: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    return [items[at : at + 1000] for at in range(0, len(items), 1000)] or [[]]
+
+
+def _bodies(name: str, pages: list[list[dict[str, Any]]]) -> Iterator[bytes]:
+    for number, page in enumerate(pages):
+        more = {} if number + 1 == len(pages) else {"last_evaluated_key": str(number + 1)}
+        yield json.dumps({name: page, **more}, ensure_ascii=False).encode()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -36,7 +46,7 @@ class _Handler(BaseHTTPRequestHandler):
             body = str(self.server.calls).encode()
         else:
             self.server.calls += 1
-            body = self.server.pages[int(parse_qs(asked.query).get("last_evaluated_key", ["0"])[0])]
+            body = self.server.pages[asked.path][int(parse_qs(asked.query).get("last_evaluated_key", ["0"])[0])]
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -48,6 +58,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    service = Canned(int(sys.argv[1]))
+    service = Canned(*map(int, sys.argv[1:]))
     print(service.server_port, flush=True)
     service.serve_forever()

@@ -45,6 +45,8 @@ class Sizes:
     beside_rows: int = 1_000
     import_rows: int = 2_500
     sync_members: int = 50_000
+    guests: int = 10_000
+    histories: int = 100_000
     clicks: int = 40
     due: int = 1_000
     sandbox_tenants: int = 200

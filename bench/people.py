@@ -1,8 +1,11 @@
-"""Members as the service lists them, as many as wanted, the same every time."""
+"""Members, guests and histories as the service lists them, as many as wanted, the same every time."""
 
 import random
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from typing import Any
+
+from accessapi.limits import JST
 
 _FAMILIES = """
 佐藤 鈴木 高橋 田中 伊藤 渡辺 山本 中村 小林 加藤 吉田 山田 佐々木 山口 松本 井上 木村 林 斎藤 清水 山崎 森 池田 橋本
@@ -52,3 +55,42 @@ def pages(count: int, size: int = 1000, seed: int = 1) -> Iterator[list[dict[str
             page = []
     if page:
         yield page
+
+
+def guests(count: int) -> list[dict[str, Any]]:
+    """`count` list items of operation 19, with everything that `fields` names."""
+    chance = random.Random(2)
+    families, given = _FAMILIES.split(), _GIVEN.split()
+    made = []
+    for number in range(count):
+        day = f"2026-12-{1 + number % 28:02}"
+        made.append(
+            {
+                "guest_id": f"v{number:08}",
+                "guest_name": f"{chance.choice(families)} {chance.choice(given)}",
+                "email": f"v{number}@example.test" if number % 3 else None,
+                "use_date_start": f"{day}T09:00:00+09:00",
+                "use_date_end": f"{day}T18:00:00+09:00",
+                "key_return_date_end": f"{day}T18:30:00+09:00",
+                "is_for_reserve": False,
+            }
+        )
+    return made
+
+
+def histories(count: int) -> list[dict[str, Any]]:
+    """`count` records of operation 23, the last of them now, one a second."""
+    begin = datetime.now(JST) - timedelta(seconds=count)
+    return [
+        {
+            "history_id": f"h{number:012}",
+            "datetime": (begin + timedelta(seconds=number)).replace(microsecond=0).isoformat(),
+            "status": "occur",
+            "category": "normal",
+            "_content": "カードで入室しました",
+            "member": {"id": f"m{number % 2000:08}", "name": "佐藤 翔太", "_type": "member", "data": f"{number:012X}",
+                       "label": "card", "attribute": ""},
+            "device": {"id": f"d{number % 40:03}", "name": f"{number % 40} 階 会議室", "module": "pass", "units": []},
+        }
+        for number in range(count)
+    ]  # fmt: skip

@@ -14,13 +14,15 @@ from bench.figures import Figure
 from bench.ground import Ground, say
 from portal.mirror import clock, sync
 from portal.mirror.kinds import Kind
-from portal.mirror.models import Member, MirrorState
+from portal.mirror.models import Guest, History, Member, MirrorState
 from stack.paths import PYTHON, ROOT
-from tenants.models import Connection, ServiceEnvironment, Tenant
+from tenants.models import Connection, ServiceEnvironment, Tenant, TenantModel
 from tenants.scope import tenant_scope
 
 _COLUMNS = ("member_id", "member_name", "member_code", "membergroup_id", "membergroup_name", "card_data", "qrcode",
             "use_date_start", "use_date_end")  # fmt: skip
+# What is measured is the reading, not how it waits for calls.
+_PLENTY = "[limits]\ngeneral = 100000"
 
 
 def full(ground: Ground) -> list[Figure]:
@@ -46,9 +48,32 @@ def full(ground: Ground) -> list[Figure]:
     ]
 
 
+def desk(ground: Ground) -> list[Figure]:
+    """Guests and records a second: the first reading, and one that finds nothing new."""
+    guests, records = ground.sizes.guests, ground.sizes.histories
+    say(f"{guests:,} guests and {records:,} histories")
+    again = ground.sizes.again("desk", guests=guests, histories=records)
+    figures = []
+    with _serving(0, guests, records) as url:
+        for kind, model, count in ((Kind.GUESTS, Guest, guests), (Kind.HISTORIES, History, records)):
+            tenant = _tenant(url, kind)
+            calls_before = _calls(url)
+            first = _sync(tenant, count, model)
+            calls = _calls(url) - calls_before
+            second = _sync(tenant, count, model)
+            need = math.ceil(count / 1000)
+            figures += [
+                Figure(f"{kind}, first reading", f"{count / first:,.0f}/s", f"{first:.1f} s", command=again),
+                Figure(f"{kind}, nothing new", f"{count / second:,.0f}/s", f"{second:.1f} s", command=again),
+                Figure(f"{kind}, calls", str(calls), f"{need} pages", calls / need, ("==", 1), again),
+            ]
+    return figures
+
+
 @contextlib.contextmanager
-def _serving(members: int) -> Iterator[str]:
-    command = [PYTHON, "-m", "bench.canned", str(members)]
+def _serving(*counts: int) -> Iterator[str]:
+    """A canned service with so many members, guests and histories."""
+    command = [PYTHON, "-m", "bench.canned", *map(str, counts)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as service:
         try:
             assert service.stdout is not None
@@ -61,19 +86,21 @@ def _calls(url: str) -> int:
     return int(httpx2.get(f"{url}/calls").text)
 
 
-def _tenant(url: str) -> Tenant:
+def _tenant(url: str, kind: Kind = Kind.MEMBERS) -> Tenant:
     name = f"sync-{time.monotonic_ns()}"
-    environment = ServiceEnvironment.objects.create(name=name, base_url=url, client_id="c", client_secret="s")
+    environment = ServiceEnvironment.objects.create(
+        name=name, base_url=url, client_id="c", client_secret="s", overrides=_PLENTY
+    )
     tenant = Tenant.objects.create(slug=name, name=name, environment=environment)
     with tenant_scope(tenant):
         Connection.objects.create(
             tenant=tenant, environment=environment, state=Connection.State.CONNECTED, access_token="t"
         )
-        MirrorState.objects.create(kind=Kind.MEMBERS)
+        MirrorState.objects.create(kind=kind)
     return tenant
 
 
-def _sync(tenant: Tenant, count: int) -> float:
+def _sync(tenant: Tenant, count: int, model: type[TenantModel] = Member) -> float:
     """Seconds until the mirror is complete again, worked by this process as a worker would."""
     with tenant_scope(tenant):
         MirrorState.objects.update(due_at=clock.now())
@@ -87,7 +114,7 @@ def _sync(tenant: Tenant, count: int) -> float:
             if state.as_of is None or state.as_of < asked:
                 MirrorState.objects.update(due_at=clock.now())
         took = time.perf_counter() - started
-        assert Member.objects.count() == count
+        assert model.objects.count() == count
     return took
 
 
