@@ -6,7 +6,8 @@ from django.shortcuts import render
 
 from portal.members import exporting, leavers
 from portal.members.leavers import Leavers, Which
-from portal.mirror import queries as mirror
+from portal.mirror.frame import known
+from portal.mirror.kinds import Kind
 from tenants.access import tenant_view
 from tenants.roles import Permission
 
@@ -26,7 +27,7 @@ def index(request: HttpRequest, which: str = Which.ENDING) -> HttpResponseBase:
         "which": which,
         "tabs": _tabs(which, {}),
         "purpose": leavers.PURPOSES[Which(which)],
-        "log": mirror.log_span() if which == Which.NEVER else None,
+        "log": known(request)[Kind.HISTORIES],
     }
     return table.respond("members/leavers.html", context)
 

@@ -115,7 +115,8 @@ class Leavers(Members):
 
     def __init__(self, request: HttpRequest, which: Which) -> None:
         super().__init__(request)
-        self.which, self.base, self.known_total = which, of(which), None
+        self.which, self.base = which, of(which)
+        self.known_total = (lambda: sum(map(len, self._holders.values()))) if which == Which.TWICE else None
         self.default_sort = {Which.ENDING: "use_end_key", Which.ENDED: "-use_end_key"}.get(which, "name_key")
         self.filters = (_GROUP, _WITHIN) if which == Which.ENDING else (_GROUP,)
         others = Column("others", _("Same card as"), self._others)

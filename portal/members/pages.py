@@ -6,6 +6,8 @@ from django.http import HttpRequest
 
 from portal.members import codes, faces, queries, standing, temporary
 from portal.mirror import queries as mirror
+from portal.mirror.frame import known
+from portal.mirror.kinds import Kind
 from portal.mirror.models import Member
 from tenants.roles import Permission
 
@@ -41,7 +43,7 @@ def context(request: HttpRequest, member: Member) -> dict[str, Any]:
         "changes": queries.staff_changes(member, asked),
         "lately": list(mirror.histories_of(member.member_id)[: LATELY + 1]),
         "most": LATELY,
-        "log": mirror.log_span(),
+        "log": known(request)[Kind.HISTORIES],
     }
 
 

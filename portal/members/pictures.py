@@ -131,12 +131,11 @@ def _decoded(found: jpeg.Jpeg, least: tuple[int, int]) -> Image.Image:
 
 
 def _png(data: bytes) -> Image.Image:
+    # Its first block says how large it is: looked at before anything opens it.
+    _check_size(int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big"), MOST_PIXELS_PNG)
     try:
         picture = Image.open(BytesIO(data), formats=("PNG",))
-        _check_size(*picture.size, MOST_PIXELS_PNG)
         picture.load()
-    except PictureFault:
-        raise
     except Exception:  # Pillow's readers raise many kinds
         raise PictureFault(_broken()) from None
     if picture.mode in ("RGB", "L"):

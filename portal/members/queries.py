@@ -92,6 +92,8 @@ def _readable(field: tuple[str, str, str], groups: dict[str, str]) -> tuple[str,
     name, *values = field
     if name == "membergroup_id":
         values = [groups.get(value, value) for value in values]
+    if name in ("keys_without_2fa", "restricted_keys_enabled", "face"):
+        values = [str({"true": _("yes"), "false": _("no")}.get(value, value)) for value in values]
     if name in ("use_date_start", "use_date_end"):
         values = [value.replace("T", " ").removesuffix("+09:00") for value in values]
     return str(_LABELS.get(name, name)), values[0], values[1]

@@ -1,0 +1,300 @@
+"""A facility manager and faces: checked before they leave, followed to their outcome, replaced in two steps."""
+
+import io
+import resource
+from datetime import timedelta
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from PIL import Image
+
+from portal.intents import following, handlers, outcome, sending
+from portal.intents.clock import database_now
+from portal.intents.models import Enclosure, Intent
+from portal.intents.states import Reason, State
+from portal.intents.verdicts import Verdict
+from portal.members import following as outcomes
+from portal.members import pictures
+from portal.members.models import Portrait
+from portal.mirror.models import Member
+from tests.support.images import huge_jpeg, huge_png, jpeg, png
+from tests.support.members import MembersDesk, said
+
+FACE = "image/jpeg"
+
+
+@pytest.fixture
+def desk(make):
+    return MembersDesk(make(members=3))
+
+
+def upload(desk, rest, content, name="face.jpg", field="image", **more):
+    fields = {key: value for key, value in desk.fields(rest).items() if key in ("nonce", "elapsed")} | more
+    return desk.client.post(desk.url + rest, fields | {field: SimpleUploadedFile(name, content, FACE)}, follow=True)
+
+
+def face_of(desk, number=0):
+    member = desk.members()[number]
+    return member, f"{member.member_id}/face/"
+
+
+def later(desk, seconds=5):
+    """Time passes at the service, and the portal asks what came of it."""
+    desk.place.sandbox.move_clock(desk.place.service.tenant_id, seconds=seconds)
+    with desk.scope():
+        for intent in Intent.objects.filter(state=State.ACCEPTED):
+            Intent.objects.filter(pk=intent.pk).update(due_at=database_now())
+            following.poll(intent)
+
+
+def registered(desk, number=0, **picture):
+    member, rest = face_of(desk, number)
+    upload(desk, rest, jpeg(**picture))
+    later(desk)
+    return member, rest
+
+
+def test_a_face_is_followed_to_its_outcome_and_usable_thirty_seconds_later(desk):
+    member, rest = face_of(desk)
+    answer = upload(desk, rest, jpeg(orientation=6))
+    assert answer.redirect_chain[-1][0] == desk.url + rest
+    assert "The service looks at the picture" in said(answer)
+    assert 'name="image"' not in answer.content.decode()  # one at a time
+    with desk.scope():
+        assert not Enclosure.objects.exists()
+    later(desk)
+    page = desk.get(rest)
+    assert "The face opens doors from" in page
+    assert 'data-left="' in page
+    assert desk.at_service(member.member_id)["face_data"]
+    assert "usable from" in desk.get(f"{member.member_id}/")
+    assert "<ins>1200 × 900, " in desk.get(f"{member.member_id}/")  # staff did this: by its size alone
+    with desk.scope():
+        assert Member.objects.get(pk=member.pk).has_face
+
+
+def test_what_a_camera_writes_into_its_files_is_left_out_and_the_picture_is_turned():
+    upright = pictures.face(SimpleUploadedFile("a.jpg", jpeg(orientation=1)))
+    turned = pictures.face(SimpleUploadedFile("a.jpg", jpeg(1200, 900, orientation=6)))
+    assert (upright.width, upright.height, upright.turned) == (900, 1200, False)
+    assert (turned.width, turned.height, turned.turned) == (900, 1200, True)
+    for picture in (upright, turned):
+        assert b"secret place" not in picture.content
+        assert b"Exif" not in picture.content
+    corner = Image.open(io.BytesIO(turned.content)).getpixel((890, 10))
+    assert min(corner) > 230  # the white corner of the file came to the right, as the camera meant it
+
+
+BAD = [
+    (huge_jpeg(), "144 megapixels"),
+    (jpeg()[:-4000], "cut off"),
+    (jpeg()[:400], "cut off"),
+    (png(), "This is a PNG file, whatever its name says"),
+    (b"\0\0\0\x18ftypheic" + bytes(200), "This is a HEIC file"),
+    (bytes(2 * 1024 * 1024 + 1), "2.01 MB; at most 2 MB"),
+    (b"", "empty"),
+    (b"GIF89a" + bytes(100), "This is a GIF file"),
+    (b"\xff\xd8\xff\xe0" + bytes(100) + b"\xff\xd9", "cut off"),
+    (b"hello", "no picture that can be read"),
+    (jpeg(200, 250), "only 200 × 250 pixels"),
+]
+
+
+def test_a_picture_that_cannot_be_a_face_is_refused_with_the_reason_and_nothing_is_sent(desk):
+    _, rest = face_of(desk)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for content, words in BAD:
+        answer = upload(desk, rest, content)
+        assert words in said(answer)
+        assert "id_image_errors" in answer.content.decode()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100 * 1024
+    assert desk.place.calls(8) == []
+
+
+def test_nothing_chosen_and_a_picture_of_a_phones_camera(desk):
+    _, rest = face_of(desk)
+    fields = desk.fields(rest)
+    assert "Choose a picture." in said(desk.client.post(desk.url + rest, fields))
+    assert "The service looks at the picture" in said(upload(desk, rest, jpeg(), field="taken"))
+
+
+def test_each_failure_is_said_in_words_and_an_unknown_one_as_it_came(desk):
+    registered(desk, 0)
+    _, rest = face_of(desk, 1)
+    upload(desk, rest, jpeg())  # the very picture of somebody else
+    later(desk)
+    page = desk.get(rest)
+    assert "already in use by another registration" in page
+    assert "No face was registered." in page
+    upload(desk, rest, jpeg(colour=60))
+    body = '{"request_id": "r", "request_type": "face", "status": "failed_blinking"}'
+    desk.place.sandbox.fault("not_json", "request_result", desk.place.service.tenant_id, body=body,
+                             content_type="application/json")  # fmt: skip
+    later(desk)
+    page = desk.get(rest)
+    assert "failed_blinking" in page
+    assert "for a reason that the portal does not know" in page
+    assert 'name="image"' in page
+
+
+def test_a_missing_contract_is_said(make):
+    desk = MembersDesk(make(members=1, contracts=("door",)))
+    _, rest = face_of(desk)
+    answer = upload(desk, rest, jpeg())
+    assert "40302" in said(answer)
+    assert "face-recognition option contract" in desk.get(rest)
+
+
+def test_a_face_is_replaced_in_two_steps_and_between_them_none_works(desk):
+    member, rest = registered(desk)
+    old = desk.at_service(member.member_id)["face_data"]
+    assert "no face of this member opens a door" in desk.get(rest)
+    answer = upload(desk, rest, jpeg(colour=200))
+    assert "No face of this member opens a door until one is registered again" in said(answer)
+    assert [call["operation"] for call in desk.place.calls() if call["operation"] in (8, 9)] == [8, 9, 8]
+    assert "face_data" not in desk.at_service(member.member_id)
+    later(desk)
+    assert desk.at_service(member.member_id)["face_data"] != old
+
+
+def test_a_lost_answer_between_the_steps_holds_the_second_one_until_it_is_known(desk):
+    member, rest = registered(desk)
+    tenant_id = desk.place.service.tenant_id
+    desk.place.sandbox.fault("drop_after", "delete_face_image", tenant_id)
+    answer = upload(desk, rest, jpeg(colour=200))
+    assert "It waits until the step before it is confirmed." in said(answer)
+    with desk.scope():
+        second, first = Intent.objects.order_by("pk").exclude(state=State.SUCCEEDED)
+        assert (second.operation, second.due_at, first.state) == ("register_face_image", None, State.QUEUED)
+        assert Enclosure.objects.get().intent == second
+        Intent.objects.filter(pk=first.pk).update(due_at=database_now())
+        sending.send(first)  # the worker's second try: what is gone already is done
+        second.refresh_from_db()
+        assert second.due_at is not None
+        sending.send(second)
+    later(desk)
+    with desk.scope():
+        assert Member.objects.get(pk=member.pk).has_face
+        assert not Enclosure.objects.exists()
+
+
+def test_a_first_step_that_is_refused_ends_the_second_unsent(desk):
+    member, rest = registered(desk)
+    desk.place.sandbox.fault(
+        "status", "delete_face_image", desk.place.service.tenant_id, status=403, error_code="40301"
+    )
+    answer = upload(desk, rest, jpeg(colour=200))
+    assert "was not deleted, so that the new one was not sent" in said(answer)
+    assert len(desk.place.calls(8)) == 1
+    with desk.scope():
+        assert Member.objects.get(pk=member.pk).has_face
+        assert not Enclosure.objects.exists()
+
+
+def test_a_face_is_deleted_after_being_asked(desk):
+    member, rest = registered(desk)
+    page = desk.get(rest + "delete/")
+    assert "nobody can undo it" in page
+    answer = desk.send(rest + "delete/", confirmed="1")
+    assert "until one is registered again" in said(answer)
+    assert "face_data" not in desk.at_service(member.member_id)
+    with desk.scope():
+        assert not Member.objects.get(pk=member.pk).has_face
+
+
+def test_a_registration_whose_answer_was_lost_is_never_sent_again_and_resolved_by_reading(desk):
+    member, rest = face_of(desk)
+    desk.place.sandbox.fault("drop_after", "register_face_image", desk.place.service.tenant_id)
+    answer = upload(desk, rest, jpeg())
+    assert 'data-state="uncertain"' in answer.content.decode()
+    with desk.scope():
+        intent = Intent.objects.get(operation="register_face_image")
+        assert not Enclosure.objects.exists()
+        assert handlers.of(intent.operation).reconcile(intent).applied is None
+        desk.place.sandbox.move_clock(desk.place.service.tenant_id, seconds=5)
+        found = handlers.of(intent.operation).reconcile(intent)
+        assert found.applied is True
+        outcome.apply({"pk": intent.pk}, Verdict(State.SUCCEEDED, Reason.LOST, result={"evidence": found.evidence}))
+        assert Member.objects.get(pk=member.pk).has_face
+    assert len(desk.place.calls(8)) == 1
+
+
+def test_absence_counts_when_two_readings_minutes_apart_agree(desk):
+    _, rest = face_of(desk)
+    desk.place.sandbox.fault("drop_before", "register_face_image", desk.place.service.tenant_id)
+    upload(desk, rest, jpeg())
+    with desk.scope():
+        intent = Intent.objects.get(operation="register_face_image")
+        first = handlers.of(intent.operation).reconcile(intent)
+        earlier = first.again_at - outcomes.FACE_APART * 2 - timedelta(seconds=5)
+        intent.result = {"evidence": {"first seen missing": earlier.isoformat()}}
+        assert (first.applied, handlers.of(intent.operation).reconcile(intent).applied) == (None, False)
+
+
+def test_a_profile_picture_is_made_small_and_shown_from_our_own_address(desk):
+    member = desk.members()[0]
+    answer = upload(desk, f"{member.member_id}/picture/edit/", png(2000, 1500), name="me.png")
+    assert 'data-state="done"' in answer.content.decode()
+    fragment = desk.client.get(
+        f"{desk.url}{member.member_id}/reading/", headers={"HX-Request": "true"}
+    ).content.decode()
+    address = desk.at_service(member.member_id)["profile_image_url"]
+    assert f'src="{desk.url}{member.member_id}/picture/"' in fragment
+    assert address not in fragment
+    assert address not in desk.get(f"{member.member_id}/")
+    calls = len(desk.place.calls())
+    for _ in range(2):
+        shown = desk.client.get(f"{desk.url}{member.member_id}/picture/")
+        assert (shown.status_code, shown["Content-Type"]) == (200, "image/jpeg")
+        assert max(Image.open(io.BytesIO(shown.content)).size) == 320
+        assert "no-store" in shown["Cache-Control"]
+    assert len(desk.place.calls()) == calls
+    with desk.scope():
+        assert address not in repr(Intent.objects.values_list("result", flat=True))
+    desk.send(f"{member.member_id}/delete/", confirmed="1")
+    with desk.scope():
+        assert not Portrait.objects.exists()
+
+
+def test_a_profile_picture_that_attacks_is_refused_before_it_is_decoded(desk):
+    member = desk.members()[0]
+    rest = f"{member.member_id}/picture/edit/"
+    assert "400 megapixels" in said(upload(desk, rest, huge_png(), name="a.png"))
+    assert "144 megapixels" in said(upload(desk, rest, huge_jpeg()))
+    assert "cut off" in said(upload(desk, rest, png()[:200], name="a.png"))
+    assert "at most 8 MB" in said(upload(desk, rest, bytes(8 * 1024 * 1024 + 1)))
+    assert desk.place.calls(7) == []
+
+
+OURS = (
+    "http://127.0.0.1:1/x",
+    "https://127.0.0.1/x",
+    "file:///etc/passwd",
+    "https://[::1]/x",
+    "http://u:p@host/x",
+    "x",
+)
+
+
+def test_an_address_inside_our_own_network_is_never_fetched(desk):
+    member = desk.members()[0]
+    for address in OURS:
+        with desk.scope():
+            Portrait.objects.all().delete()
+            Portrait.objects.create(member_id=member.member_id, address=address, mark="m")
+        assert desk.client.get(f"{desk.url}{member.member_id}/picture/").status_code == 404
+
+
+def test_an_auditor_sees_and_changes_nothing_support_may(desk):
+    member, rest = face_of(desk)
+    auditor = MembersDesk(desk.place, "auditor")
+    page = auditor.get(f"{member.member_id}/")
+    assert "/face/" not in page
+    assert "/picture/edit/" not in page
+    for each in (rest, rest + "delete/", f"{member.member_id}/picture/edit/"):
+        assert auditor.client.get(auditor.url + each).status_code == 403
+        assert auditor.client.post(auditor.url + each).status_code == 403
+    desk_clerk = desk.place.client(desk.place.staff("receptionist"))
+    for each in (rest, f"{member.member_id}/picture/", f"{member.member_id}/keys/", "leavers/"):
+        assert desk_clerk.get(desk.url + each).status_code == 403
+    assert desk.place.calls(8) == []

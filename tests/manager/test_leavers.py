@@ -1,0 +1,125 @@
+"""A facility manager and whose access to look at: each list says what it knows, and since when."""
+
+import csv
+import io
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from portal.members import leavers
+from portal.members.leavers import Which
+from portal.mirror import own
+from portal.mirror.kinds import Kind
+from portal.mirror.models import History, MirrorState
+from tenants.models import AuditEntry
+from tests.support.members import MembersDesk, said
+
+SINCE = "2026-11-14T09:00:00+09:00"
+
+
+@pytest.fixture
+def desk(make):
+    desk = MembersDesk(make(members=0))
+    now = timezone.now()
+
+    def put(name, days=None, **fields):
+        end = {"use_date_end": (now + timedelta(days=days)).isoformat()} if days is not None else {}
+        own.member_written(desk.place.tenant, f"m-{name}", {"member_name": name, **end, **fields}, created=True)
+
+    with desk.scope():
+        put("五日", 5, card_data="A1")
+        put("廿日", 20, card_data="A2")
+        put("遠い", 80, card_data="A3")
+        put("一年", 365, card_data="A4")
+        put("昨日", -1, card_data="A5")
+        put("手ぶら")
+        put("佐藤", card_data="00FF", face_data=True)
+        put("鈴木", card_data="00ff")
+        put("去る", 3, card_data="00FF")
+        own.member_deleted(desk.place.tenant, "m-去る")
+        History.objects.all().delete()
+        History.objects.create(history_id="h1", at=now, member_id="m-佐藤", content="Entry")
+        History.objects.create(history_id="h2", at=now, member_id="", content="Forced")
+    return desk
+
+
+def listed(desk, which, **query):
+    page = desk.get(f"leavers/{which}/", **query)
+    return re.findall(r'<a class="row-link" href="[^"]*">([^<]*)</a>', page)
+
+
+def test_each_list_holds_whom_it_says(desk):
+    assert listed(desk, "ending") == ["五日", "廿日", "遠い"]
+    assert set(listed(desk, "ending", within="7")) == {"五日"}
+    assert set(listed(desk, "ending", within="30")) == {"五日", "廿日"}
+    assert set(listed(desk, "ended")) == {"昨日"}
+    assert set(listed(desk, "none")) == {"手ぶら"}
+    assert set(listed(desk, "twice")) == {"佐藤", "鈴木"}
+    assert set(listed(desk, "never")) == {"五日", "廿日", "遠い", "一年", "昨日", "手ぶら", "鈴木"}
+    assert desk.client.get(f"{desk.url}leavers/elsewhere/").status_code == 404
+
+
+def test_a_doubled_card_names_the_other_and_never_the_number(desk):
+    page = desk.get("leavers/twice/")
+    assert "Same card as" in page
+    row = page[page.index(">佐藤</a>") :]
+    assert "鈴木" in row[: row.index("</tr>")]
+    assert "00FF" not in page.upper().replace("&#X", "")
+
+
+def test_the_tabs_learn_their_counts_a_moment_later_in_one_query(desk):
+    assert "leaver-tabs" in desk.get("leavers/")
+    answer = desk.client.get(f"{desk.url}leavers/", headers={"HX-Request": "true", "HX-Target": "leaver-tabs"})
+    counted = said(answer)
+    for words in (
+        "Ends soon 3",
+        "Ended, still there 1",
+        "Never enters 7",
+        "No credential 1",
+        "One card, two members 2",
+    ):
+        assert words in counted
+    with desk.scope(), CaptureQueriesContext(connection) as asked:
+        assert set(leavers.counts(desk.place.tenant)) == set(Which.values)
+    assert len(asked) == 1
+
+
+def test_every_list_asks_as_often_for_many_rows_as_for_few(desk):
+    def asked(which):
+        with CaptureQueriesContext(connection) as counted:
+            desk.get(f"leavers/{which}/")
+        return len([each for each in counted if "set_config" not in each["sql"]])
+
+    desk.get("leavers/")
+    few = {which: asked(which) for which in Which.values}
+    with desk.scope():
+        now = timezone.now()
+        ends = [(now + timedelta(days=number - 30)).isoformat() for number in range(40)]
+        rows = [{"member_name": f"N{n}", "card_data": f"C{n // 2}", "use_date_end": end} for n, end in enumerate(ends)]
+        own.members_written(desk.place.tenant, [(f"m-{n}", row) for n, row in enumerate(rows)], created=True)
+    assert max(few.values()) <= 12
+    assert {which: asked(which) for which in Which.values} == few
+
+
+def test_who_never_enters_says_since_when_the_log_is_known(desk):
+    with desk.scope():
+        MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=timezone.now(), memory={"known_from": SINCE})
+    assert "known since 2026-11-14 09:00" in said(desk.client.get(f"{desk.url}leavers/never/"))
+    with desk.scope():
+        MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=None, memory={})
+    assert "The log was not read yet" in said(desk.client.get(f"{desk.url}leavers/never/"))
+
+
+def test_a_list_is_taken_along_and_written_down(desk):
+    answer = desk.client.get(f"{desk.url}leavers/twice/", {"export": "csv"})
+    rows = list(csv.reader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
+    assert {row[0] for row in rows[1:]} == {"佐藤", "鈴木"}
+    assert "Same card as" in rows[0]
+    with desk.scope():
+        assert AuditEntry.objects.get(action="members.export").after["members"] == 2
+    auditor = desk.place.client(desk.place.staff("auditor"))
+    assert auditor.get(f"{desk.url}leavers/twice/").status_code == 200

@@ -1,0 +1,208 @@
+"""A facility manager and what members open doors with: QR codes in every variant, one-time codes, privileges."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.core import signing
+
+from portal.budget.models import Spent
+from portal.budget.priorities import Priority
+from portal.members import codes
+from portal.mirror.models import Member
+from tenants.models import AuditEntry
+from tests.support.images import read_qr
+from tests.support.members import MembersDesk, said
+
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def desk(make):
+    return MembersDesk(make(members=2))
+
+
+def one_time_member(desk, **settings):
+    member = desk.members()[0]
+    desk.send(f"{member.member_id}/edit/", qr="one_time", qr_data="GATE-7", **settings)
+    return member
+
+
+def ask(desk, member, rest="one-time/", client=None, **fields):
+    return (client or desk.client).post(f"{desk.url}{member.member_id}/{rest}", fields, headers=HTMX)
+
+
+def permit_of(answer):
+    return re.search(r'name="permit" value="([^"]+)"', answer.content.decode())[1]
+
+
+def test_every_variant_of_a_qr_code_and_its_removal(desk):
+    member = desk.members()[0]
+    rest = f"{member.member_id}/edit/"
+
+    def stored():
+        return desk.at_service(member.member_id).get("qrcode")
+
+    desk.send(rest, qr="data", qr_data="STATIC-1")
+    assert stored() == {"data": "STATIC-1"}
+    desk.send(rest, qr="one_time", qr_timestep="60", qr_skew="2")  # the present data stays
+    once = stored()
+    assert once["data"] == "STATIC-1"
+    assert {name: once["one_time_qr"][name] for name in ("enabled", "timestep", "skew")} == {
+        "enabled": True, "timestep": 60, "skew": 2,
+    }  # fmt: skip
+    page = said(desk.client.get(f"{desk.url}{member.member_id}/reading/"))
+    assert "60 s" in page
+    assert 'name="qr_timestep" value="60"' in desk.get(rest)
+    desk.send(rest, qr="one_time", qr_timestep="86400")
+    assert stored()["one_time_qr"]["timestep"] == 86400
+    with desk.scope():
+        assert once["one_time_qr"]["totp_seed"] not in repr(Member.objects.get(pk=member.pk).qrcode)
+    desk.send(rest, qr="email", qr_email="kana@example.test")
+    assert stored()["email"] == "kana@example.test"
+    desk.send(rest, qr="remove")
+    assert stored() is None
+    changed = desk.get(f"{member.member_id}/")
+    assert "STATIC-1" not in changed
+
+
+def test_the_limits_of_one_time_codes_are_said_beside_their_fields(desk):
+    member = desk.members()[0]
+    rest = f"{member.member_id}/edit/"
+    for field, value in (("qr_timestep", "29"), ("qr_timestep", "86401"), ("qr_skew", "-1"), ("qr_skew", "101")):
+        answer = desk.send(rest, qr="one_time", qr_data="D", **{field: value})
+        assert f"id_{field}_errors" in answer.content.decode()
+    with desk.scope():
+        Member.objects.filter(pk=member.pk).update(has_qr=False, qrcode=None)
+    assert "Give the data of the QR code." in said(desk.send(rest, qr="one_time", qr_data=""))
+    assert desk.place.calls(6) == []
+
+
+def test_qr_data_is_drawn_as_a_picture_on_request_alone(desk):
+    member = desk.members()[0]
+    desk.send(f"{member.member_id}/edit/", qr="data", qr_data="SECRET=壱&2")
+    assert read_qr(desk.get(f"{member.member_id}/")) == ""
+    shown = ask(desk, member, "reveal/qr/").content.decode()
+    assert read_qr(shown) == "SECRET=壱&2"
+    assert 'data-secret="30"' in shown
+    assert read_qr(desk.client.post(f"{desk.url}{member.member_id}/reveal/qr/").content.decode()) == "SECRET=壱&2"
+    with desk.scope():
+        assert AuditEntry.objects.filter(action="member.reveal_qr").count() == 2
+
+
+def test_the_code_of_now_is_drawn_counted_written_down_and_renewed_by_the_page(desk):
+    member = one_time_member(desk, qr_timestep="60")
+    assert "Show the current code" in desk.get(f"{member.member_id}/")
+    assert desk.place.calls(12) == []
+    answer = ask(desk, member)
+    read = read_qr(answer.content.decode())
+    assert read.startswith("SL-OTQR?v=1&data=GATE-7&totp=")
+    assert 0 < int(re.search(r'data-left="(\d+)"', answer.content.decode())[1]) <= 60
+    assert "no-store" in answer["Cache-Control"]
+    assert len(desk.place.calls(12)) == 1
+    again = ask(desk, member, "one-time/next/", permit=permit_of(answer))
+    assert read_qr(again.content.decode()).startswith("SL-OTQR?v=1")
+    assert len(desk.place.calls(12)) == 2
+    with desk.scope():
+        assert AuditEntry.objects.filter(action="member.reveal_one_time").count() == 1
+        assert Spent.objects.filter(priority=Priority.JOBS).exists()
+    whole = desk.client.post(f"{desk.url}{member.member_id}/one-time/").content.decode()
+    assert "<html" in whole
+    assert read_qr(whole).startswith("SL-OTQR?v=1")
+    assert "One-time code shown" in desk.get(f"{member.member_id}/")
+
+
+def test_renewing_needs_a_permit_of_this_person_and_member_that_is_young(desk, monkeypatch):
+    member, other = one_time_member(desk), desk.members()[1]
+    permit = permit_of(ask(desk, member))
+    colleague = desk.place.client(desk.place.staff("facility manager"))
+    for answer in (
+        ask(desk, member, "one-time/next/", permit="forged"),
+        ask(desk, member, "one-time/next/"),
+        ask(desk, other, "one-time/next/", permit=permit),
+        ask(desk, member, "one-time/next/", client=colleague, permit=permit),
+    ):
+        assert "Go on" in said(answer)
+        assert read_qr(answer.content.decode()) == ""
+    monkeypatch.setattr(codes, "GOES_ON_SECONDS", -1)
+    assert "Go on" in said(ask(desk, member, "one-time/next/", permit=permit))
+    assert signing.loads(permit, salt="portal.members.one_time")[2] == member.member_id
+    assert len(desk.place.calls(12)) == 1
+
+
+def test_when_the_hours_calls_run_short_the_page_asks_before_it_goes_on(desk):
+    member = one_time_member(desk)
+    permit = permit_of(ask(desk, member))
+    environment = desk.place.tenant.environment
+    spent = len(desk.place.calls())
+    # A quarter of the hour is kept from what a page does by itself, a tenth from people.
+    environment.overrides = f"[limits]\ngeneral = {int(spent / 0.8)}\n"
+    environment.save()
+    renewed = ask(desk, member, "one-time/next/", permit=permit)
+    assert "running short" in said(renewed)
+    assert "Go on" in said(renewed)
+    environment.overrides = "[limits]\ngeneral = 1\n"
+    environment.save()
+    assert "the next code is possible at" in said(ask(desk, member))
+    assert len(desk.place.calls(12)) == 1
+
+
+def test_a_member_without_one_time_codes_or_a_silent_service_shows_no_code_and_the_reason(desk):
+    member = one_time_member(desk)
+    desk.place.sandbox.fault("status", "one_time_qr", desk.place.service.tenant_id, status=503)
+    assert "did not answer" in said(ask(desk, member))
+    desk.place.sandbox.fault("not_json", "one_time_qr", desk.place.service.tenant_id)
+    assert "did not answer" in said(ask(desk, member))
+    answer = ask(desk, desk.members()[1])
+    assert "The service gave no code." in said(answer)
+    assert "no one-time QR" in said(answer)
+    with desk.scope():
+        assert not AuditEntry.objects.filter(action="member.reveal_one_time").exists()
+
+
+def test_who_was_not_asked_lately_is_asked_first_and_who_may_not_see_secrets_sees_none(desk):
+    member = one_time_member(desk)
+    session = desk.client.session
+    session["account_authentication_methods"] = [
+        {**record, "at": record["at"] - 3600} for record in session["account_authentication_methods"]
+    ]
+    session.save()
+    assert "/accounts/reauthenticate/" in ask(desk, member)["HX-Redirect"]
+    auditor = MembersDesk(desk.place, "auditor")
+    assert "Show the current code" not in auditor.get(f"{member.member_id}/")
+    for rest in ("one-time/", "one-time/next/", "reveal/qr/"):
+        assert auditor.client.post(f"{desk.url}{member.member_id}/{rest}").status_code == 403
+    assert desk.place.calls(12) == []
+
+
+def test_privileges_are_sent_whole_with_what_the_portal_does_not_know(desk):
+    member = desk.members()[0]
+    desk.get(f"{member.member_id}/reading/")
+    with desk.scope():
+        stored = Member.objects.get(pk=member.pk)
+        stored.rights["privilege"] |= {"keys_without_2fa": False, "night_shift": "yes"}
+        stored.save()
+    form = desk.get(f"{member.member_id}/edit/")
+    assert "Takes keys without a second factor" in form
+    desk.send(f"{member.member_id}/edit/", keys_without_2fa="on")
+    sent = desk.intent().body["privilege"]
+    assert (sent["keys_without_2fa"], sent["night_shift"]) == (True, "yes")  # which this service refuses
+    desk.get(f"{member.member_id}/reading/")
+    desk.send(f"{member.member_id}/edit/", keys_without_2fa="on")
+    assert desk.at_service(member.member_id)["privilege"]["keys_without_2fa"] is True
+    assert "<del>no</del> → <ins>yes</ins>" in desk.get(f"{member.member_id}/")
+
+
+def test_privileges_that_were_never_read_are_not_offered(desk):
+    member = desk.members()[0]
+    assert "keys_without_2fa" not in desk.get(f"{member.member_id}/edit/")
+
+
+def test_a_code_without_an_end_is_shown_for_half_a_minute(desk):
+    member = one_time_member(desk)
+    body = f'{{"member_id": "{member.member_id}", "one_time_qr_data": "SL-OTQR?v=1&data=x&totp=1", "version": "1"}}'
+    desk.place.sandbox.fault("not_json", "one_time_qr", desk.place.service.tenant_id, body=body,
+                             content_type="application/json")  # fmt: skip
+    answer = ask(desk, member)
+    assert "did not say how long" in said(answer)
+    assert int(re.search(r'data-left="(\d+)"', answer.content.decode())[1]) <= timedelta(seconds=30).seconds
