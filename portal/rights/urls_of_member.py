@@ -1,4 +1,9 @@
-from django.urls import URLPattern
+from django.urls import path
+
+from portal.rights import views
 
 app_name = "member_rights"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("", views.edit, name="edit"),
+    path("words/", views.followed, name="words"),
+]

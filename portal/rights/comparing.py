@@ -1,0 +1,101 @@
+"""Two members' rights side by side: what differs first, each place with its week."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from accessapi.permissions.passes import sort_key
+from portal.mirror import queries, search
+from portal.mirror.models import Member
+from portal.rights import words
+from portal.rights.digests import canonical
+from portal.rights.places import Places
+from portal.rights.weeks import Week, week_of
+from portal.rights.words import Line
+
+MOST_HITS = 20
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One place: what each of the two may do there, in words and drawn."""
+
+    place: str
+    one: str
+    other: str
+    one_week: Week | None
+    other_week: Week | None
+    same: bool
+
+
+def pairs(one: Mapping[str, Any], other: Mapping[str, Any], named: Places) -> list[Pair]:
+    """Every place that either names; where one has everything at once, that stands for the places of the other."""
+    left, right = _placed(one, named), _placed(other, named)
+    found = [_pair(key, left, right) for key in dict.fromkeys([*left, *right])]
+    found += _privileges(canonical(one)["privilege"], canonical(other)["privilege"])
+    return sorted(found, key=lambda pair: pair.same)
+
+
+_Key = tuple[str, str, str]
+
+
+def _placed(rights: Mapping[str, Any], named: Places) -> dict[_Key, Line]:
+    whole = canonical(rights)
+    found: dict[_Key, Line] = {}
+    for kind, lines in (
+        ("areas", words.device_lines(whole["devices_pass"], named)),
+        ("keys", words.key_lines(whole["keys_pass"], named)),
+    ):
+        for line in lines:
+            found[kind, line.target, line.unit_no if not line.unknown else line.when] = line
+    return found
+
+
+def _pair(key: _Key, left: dict[_Key, Line], right: dict[_Key, Line]) -> Pair:
+    whole = (key[0], "", "")
+    one, other = left.get(key) or left.get(whole), right.get(key) or right.get(whole)
+    named = (left.get(key) or right[key]).place
+    kinds = {"areas": _("All areas"), "keys": _("All keys")}
+    same = one is not None and other is not None and sort_key(one.pass_) == sort_key(other.pass_)
+    return Pair(named or kinds[key[0]], _says(one), _says(other), _drawn(one), _drawn(other), same)
+
+
+def _says(line: Line | None) -> str:
+    return words.upper(line.when) if line else _("Not listed")
+
+
+def _drawn(line: Line | None) -> Week | None:
+    """A week for schedules; always and never say enough in words."""
+    if line is None or not isinstance(line.pass_, dict) or line.pass_.get("effect") != "allow" or line.unknown:
+        return None
+    return week_of(line.pass_)
+
+
+def _privileges(one: Any, other: Any) -> list[Pair]:
+    said = words.privilege_words()
+    left, right = (side if isinstance(side, dict) else {"privilege": side} for side in (one, other))
+    names = dict.fromkeys([*left, *right])
+    return [
+        Pair(
+            said.get(name, name),
+            words.yes_no(left.get(name)),
+            words.yes_no(right.get(name)),
+            None,
+            None,
+            left.get(name) == right.get(name),
+        )
+        for name in names
+    ]
+
+
+def hits(text: str, *, group: str = "", without: tuple[str, ...] = ()) -> QuerySet[Member]:
+    """Members by name or code, or those of a group; rights come with them."""
+    rows = Member.objects.filter(gone_at__isnull=True).defer("card_data", "qrcode", "extra")
+    if group:
+        rows = queries.in_groups(rows, [group])
+    return (
+        search.members(rows, text[:100].replace("\x00", "")).exclude(member_id__in=without).order_by("name_key", "pk")
+    )

@@ -1,0 +1,77 @@
+"""Whether two readings of somebody's rights mean the same, and what a form carries of the one it was made from.
+
+Rights here are a mapping with "devices_pass", "keys_pass" and "privilege"; one that is missing or None was not told.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.core import signing
+
+from accessapi.permissions import normalise_devices, normalise_keys
+from tenants.scope import current_tenant_id
+
+_SALT = "portal.rights.seen"
+NAMES = ("devices_pass", "keys_pass", "privilege")
+Told = Mapping[str, Any]
+
+
+class NotOurs(ValueError):
+    """A form's sealed value was not made by this portal for this tenant and purpose."""
+
+
+def canonical(rights: Told) -> dict[str, Any]:
+    """The three parts so that two that mean the same are equal; None for a part that was not told."""
+    devices, keys, privilege = (rights.get(name) for name in NAMES)
+    return {
+        "devices_pass": None if devices is None else normalise_devices(devices),
+        "keys_pass": None if keys is None else normalise_keys(keys),
+        "privilege": _plain(privilege),
+    }
+
+
+def _plain(privilege: Any) -> Any:
+    """Privileges that were never given are given to nobody (specification: default false)."""
+    if privilege is None:
+        return {"keys_without_2fa": False, "restricted_keys_enabled": False}
+    if not isinstance(privilege, dict):
+        return privilege
+    absent = {name: False for name in ("keys_without_2fa", "restricted_keys_enabled") if privilege.get(name) is None}
+    return {**privilege, **absent}
+
+
+def digest(rights: Told) -> str:
+    """The same for any two readings that mean the same, however they are written down."""
+    text = json.dumps(canonical(rights), sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two JSON values are the same, true and 1 being different."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def seal(value: Any, purpose: str = "kept") -> str:
+    """A JSON value for a hidden input, readable again by this tenant for this purpose only."""
+    return signing.dumps([current_tenant_id(), purpose, value], salt=_SALT, compress=True)
+
+
+def opened(text: str, purpose: str = "kept") -> Any:
+    """What `seal` was given. Raises NotOurs."""
+    try:
+        tenant_id, meant, value = signing.loads(text, salt=_SALT)
+    except (signing.BadSignature, ValueError, TypeError) as error:
+        raise NotOurs("not sealed here") from error
+    if (tenant_id, meant) != (current_tenant_id(), purpose):
+        raise NotOurs("sealed for something else")
+    return value
+
+
+def unseal_or_none(text: str, purpose: str = "kept") -> Any:
+    """What `seal` was given, or None for anything else."""
+    try:
+        return opened(text, purpose) if text else None
+    except NotOurs:
+        return None

@@ -1,0 +1,158 @@
+"""Fields for forms of other areas of work: one pass, drawn as a week."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+
+from accessapi.permissions import always, never
+from accessapi.permissions.passes import Json, normal_pass
+from portal.rights import posting
+from portal.rights.digests import seal
+from portal.rights.editing import SCHEDULE_ONLY, act_on
+from portal.rights.keeping import schedules as kept_schedules
+from portal.rights.laying import ScheduleView, samples
+from portal.rights.models import NAME_MAX, RightsTemplate
+from portal.rights.sheet import ALWAYS, NEVER, Pool, Schedule
+from portal.rights.slots import WEEKLY, Slot
+
+_ONE = "s1"
+CHOICES = {"always": _("At any time"), "schedule": _("By schedule"), "never": _("Never")}
+
+
+class PassWidget(forms.Widget):
+    """The inputs of one pass: a choice, and the lines of its schedule. Everything is under `<name>.`."""
+
+    template_name = "rights/pass_field.html"
+
+    def __init__(self, allow: Iterable[str] = ("always", "schedule"), *, templates: bool = False) -> None:
+        super().__init__()
+        self.allow, self.templates = tuple(allow), templates
+
+    def is_editing(self, data: Any, name: str) -> bool:
+        """Whether the post only asks for another line or a template: show the form again, act on nothing."""
+        return bool(data.get(f"{name}.act"))
+
+    def value_from_datadict(self, data: Any, files: Any, name: str) -> Any:
+        """(choice, pool) of what was posted; None when nothing of this field was."""
+        if not isinstance(data, QueryDict) or f"{name}.choice" not in data:
+            return None
+        pool = posting.pool_of(data, f"{name}.")
+        pool.schedules = {_ONE: pool.schedules.get(_ONE, Schedule())}
+        act_on(data.get(f"{name}.act", ""), pool, SCHEDULE_ONLY)
+        return data[f"{name}.choice"], pool
+
+    def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
+        return f"{name}.choice" not in data
+
+    def id_for_label(self, id_: str | None) -> str:
+        return ""
+
+    def render(self, name: str, value: Any, attrs: Any = None, renderer: Any = None) -> SafeString:
+        choice, pool = value if isinstance(value, tuple) else laid_out(value, self.allow)
+        schedule = pool.schedules.setdefault(_ONE, Schedule([Slot(WEEKLY)]))
+        shown = {
+            "name": name,
+            "choice": choice,
+            "choices": [(key, CHOICES[key]) for key in self.allow],
+            "kept": [(key, seal(value), value) for key, value in pool.kept.items()],
+            "only": self.allow == ("schedule",),
+            "schedule": ScheduleView.of(_ONE, schedule, prefix=f"{name}."),
+            "templates": kept_schedules() if self.templates else [],
+            "act": f"{name}.act",
+            "prefix": f"{name}.",
+            **samples(),
+        }
+        return render_to_string(self.template_name, shown)
+
+
+def laid_out(pass_: Any, allow: Iterable[str]) -> tuple[str, Pool]:
+    """The choice and the schedule that stand for a pass in the form."""
+    pool = Pool()
+    if pass_ in (None, ""):
+        pool.schedules[_ONE] = Schedule([Slot(WEEKLY)])
+        return ("schedule" if "schedule" in allow else next(iter(allow))), pool
+    choice = pool.choice_of(pass_)
+    if choice not in (ALWAYS, NEVER, _ONE):
+        return choice, pool
+    if choice == _ONE:
+        return "schedule", pool
+    pool.schedules[_ONE] = Schedule([Slot(WEEKLY)])
+    return choice, pool
+
+
+class PassField(forms.Field):
+    """One pass. `cleaned_data` holds it in canonical form; `allow` are the choices offered.
+
+    What nobody described survives when it came as the initial value. Without script it is a table of inputs.
+    """
+
+    def __init__(
+        self, *, allow: Iterable[str] = ("always", "schedule"), templates: bool = False, **kwargs: Any
+    ) -> None:
+        kwargs.setdefault("widget", PassWidget(allow, templates=templates))
+        super().__init__(**kwargs)
+        self.allow = tuple(allow)
+
+    def clean(self, value: Any) -> Json | None:
+        """The pass. A line that cannot be read is an error, and says so beside it."""
+        if value is None:
+            if self.required:
+                raise ValidationError(_("Say when."))
+            return None
+        choice, pool = value
+        if choice in pool.kept:
+            return pool.kept[choice]  # type: ignore[no-any-return]
+        if choice not in self.allow:
+            raise ValidationError(_("Say when."))
+        if choice == "schedule":
+            return self._scheduled(pool.schedules[_ONE])
+        return always() if choice == ALWAYS else never()
+
+    def _scheduled(self, schedule: Schedule) -> Json:
+        pass_ = schedule.pass_()
+        if schedule.is_wrong:
+            raise ValidationError(_t("Some times need correcting: see beside them."))
+        if not pass_["schedule"]:
+            raise ValidationError(_("Give at least one line of days and times."))
+        return pass_
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        try:
+            return normal_pass(initial) != self.clean(data)
+        except ValidationError:
+            return True
+
+
+def _named(label: Any, *, required: bool, **more: Any) -> forms.CharField:
+    return forms.CharField(label=label, max_length=NAME_MAX, required=required, **more)
+
+
+class TemplateForm(forms.Form):
+    """A schedule that the tenant keeps."""
+
+    name = _named(_("Name"), required=True)
+    name_ja = _named(_("Name in Japanese"), required=False)
+    schedule = PassField(label=_("When"), allow=("schedule",))
+
+    def __init__(self, *args: Any, template: RightsTemplate | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.template = template
+        if template is not None and template.kind == RightsTemplate.Kind.RIGHTS:
+            del self.fields["schedule"]
+
+    def clean_name(self) -> str:
+        """Each name once in a tenant, as the lists show nothing else."""
+        name = str(self.cleaned_data["name"]).strip()
+        others = RightsTemplate.objects.filter(name=name)
+        if self.template is not None:
+            others = others.exclude(pk=self.template.pk)
+        if others.exists():
+            raise ValidationError(_("There is a template of this name already."))
+        return name

@@ -1,0 +1,119 @@
+"""Templates that a tenant keeps: the list, the two that are offered to begin with, and what staff do to them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.db.models.functions import Now
+from django.http import Http404
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
+from accessapi.permissions import by_schedule, weekly
+from accessapi.permissions.passes import WEEKDAYS, Json
+from portal.intents.record import Asker
+from portal.rights import words
+from portal.rights.models import RightsTemplate
+from tenants import audit
+
+_LARGEST = 2**63 - 1
+
+
+def templates() -> QuerySet[RightsTemplate]:
+    """The entered tenant's, by name."""
+    return RightsTemplate.objects.select_related("by").order_by("name", "pk")
+
+
+def schedules() -> list[RightsTemplate]:
+    """Those that are a bare schedule, to be given to any place."""
+    return list(RightsTemplate.objects.filter(kind=RightsTemplate.Kind.SCHEDULE).order_by("name", "pk"))
+
+
+def get(pk: int | str) -> RightsTemplate:
+    """One of the entered tenant's, or 404."""
+    found = None
+    if str(pk).isascii() and str(pk).isdecimal() and int(pk) <= _LARGEST:
+        found = RightsTemplate.objects.filter(pk=int(pk)).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A template to begin with. Nothing is stored until somebody takes it."""
+
+    key: str
+    name: str
+    name_ja: str
+    pass_: Json
+
+    @property
+    def title(self) -> str:
+        return _(self.name)
+
+
+def ready() -> list[Ready]:
+    """Office hours and cleaning."""
+    office, cleaning = "Office hours", "Cleaning"
+    return [
+        Ready("office", office, _in_japanese(office), by_schedule(weekly("08:00:00", "19:00:00", *WEEKDAYS[:5]))),
+        Ready(
+            "cleaning",
+            cleaning,
+            _in_japanese(cleaning),
+            by_schedule(weekly("06:00:00", "08:00:00", *WEEKDAYS[:6]), weekly("19:00:00", "22:00:00", *WEEKDAYS[:5])),
+        ),
+    ]
+
+
+def _in_japanese(name: str) -> str:
+    _("Office hours"), _("Cleaning")  # so that they are collected for translation
+    with override("ja"):
+        return _(name)
+
+
+def keep(*, by: Asker, template: RightsTemplate | None = None, **values: Any) -> RightsTemplate:
+    """Store a new template or the changed values of one, with its audit row. The name must be free."""
+    with transaction.atomic():
+        row = template or RightsTemplate(tenant=by.tenant)
+        before = _seen(row) if row.pk else None
+        for name, value in values.items():
+            setattr(row, name, value)
+        row.by, row.changed_at = by.user, Now()
+        row.save()
+        _audited(row, by, "rights_template.change" if before else "rights_template.create", before, _seen(row))
+    return row
+
+
+def drop(*, template: RightsTemplate, by: Asker) -> None:
+    """Delete a template. Rights that were given from it stay as they are."""
+    with transaction.atomic():
+        before = _seen(template)
+        pk = template.pk
+        template.delete()
+        template.pk = pk
+        _audited(template, by, "rights_template.delete", before, None)
+
+
+def _audited(row: RightsTemplate, by: Asker, action: str, before: Any, after: Any) -> None:
+    audit.record(
+        tenant=by.tenant,
+        by=by.user,
+        action=action,
+        target=f"rights_template:{row.pk}",
+        summary=_("Rights template: %(name)s") % {"name": row.name},
+        before=before,
+        after=after,
+        support_session=by.support_session,
+    )
+
+
+def _seen(row: RightsTemplate) -> dict[str, Any]:
+    """The template as the audit trail shows it: in words, and as it is sent."""
+    if row.kind == RightsTemplate.Kind.SCHEDULE:
+        return {"name": row.name, "name_ja": row.name_ja, "when": words.when(row.schedule), "schedule": row.schedule}
+    said = words.sentence(row.devices_pass, row.keys_pass)
+    rights = {"devices_pass": row.devices_pass, "keys_pass": row.keys_pass}
+    return {"name": row.name, "name_ja": row.name_ja, "when": said, **rights}

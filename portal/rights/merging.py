@@ -1,0 +1,74 @@
+"""Two people changed the same rights: what both meant, where they did not touch the same place.
+
+`base` is what mine was made from, `now` what the service has. Areas are looked at one by one, key boxes as a whole.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from accessapi.permissions import normalise_devices, normalise_keys
+from accessapi.permissions.passes import Json, sort_key
+from portal.rights.digests import canonical
+
+_Entries = dict[str, list[Any]]
+
+
+class Disagree(Exception):
+    """Both changed the same place differently, or one of them everything at once: a person decides."""
+
+
+def merge(base: Mapping[str, Any], mine: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """`now` with my changes on top. Raises Disagree."""
+    was, ours, theirs = canonical(base), canonical(mine), canonical(now)
+    return {
+        "devices_pass": _part(was, ours, theirs, "devices_pass"),
+        "keys_pass": _part(was, ours, theirs, "keys_pass"),
+        "privilege": _privilege(was["privilege"], ours["privilege"], theirs["privilege"]),
+    }
+
+
+def _part(was: Json, ours: Json, theirs: Json, name: str) -> Any:
+    old, mine, now = (side[name] for side in (was, ours, theirs))
+    if sort_key(mine) == sort_key(old) or mine is None:
+        return now
+    if sort_key(now) == sort_key(old) or sort_key(now) == sort_key(mine):
+        return mine
+    list_name, identifier = _LISTS[name]
+    opened = [_opened(side, list_name, identifier) for side in (old, mine, now)]
+    merged = _entries(*opened)
+    rest = {key: value for key, value in now.items() if key not in ("default_mode", list_name)}
+    whole = {**rest, "default_mode": "option", list_name: [entry for entries in merged.values() for entry in entries]}
+    return normalise_devices(whole) if name == "devices_pass" else normalise_keys(whole)
+
+
+_LISTS = {"devices_pass": ("areas_list", "area_id"), "keys_pass": ("key_devices_list", "key_device_id")}
+
+
+def _opened(rights: Any, list_name: str, identifier: str) -> _Entries:
+    """Entries by what they are about; those that are about nothing known, each by itself."""
+    mode = rights.get("default_mode") if isinstance(rights, dict) else None
+    if mode == "deny_all":
+        return {}
+    if mode != "option" or not isinstance(rights.get(list_name), list):
+        raise Disagree
+    found: _Entries = {}
+    for entry in rights[list_name]:
+        name = entry.get(identifier) if isinstance(entry, dict) else None
+        found.setdefault(name if isinstance(name, str) else f"\0{sort_key(entry)}", []).append(entry)
+    return found
+
+
+def _entries(old: _Entries, mine: _Entries, now: _Entries) -> _Entries:
+    merged = {}
+    for name in dict.fromkeys([*now, *mine]):
+        was, ours, theirs = (sort_key(side.get(name, [])) for side in (old, mine, now))
+        if ours != was and theirs not in (was, ours):
+            raise Disagree
+        merged[name] = (now if ours == was else mine).get(name, [])
+    return merged
+
+
+def _privilege(old: Any, mine: Any, now: Any) -> Any:
+    if mine == old or not all(isinstance(side, dict) for side in (old, mine, now)):
+        return now if mine == old else mine
+    return {**now, **{name: value for name, value in mine.items() if value != old.get(name)}}

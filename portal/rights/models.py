@@ -1,0 +1,51 @@
+"""What a tenant keeps to give again: "office hours", "cleaning"."""
+
+from typing import Any
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.translation import get_language
+from django.utils.translation import gettext_lazy as _
+
+from accessapi.permissions import by_schedule
+from tenants.models import TenantModel
+
+NAME_MAX = 40
+
+
+class RightsTemplate(TenantModel):
+    """Named rights: `schedule` is a bare pass, to be given anywhere; or `devices_pass` and `keys_pass` are whole.
+
+    Both as the specification writes them; None: the template says nothing of it. Rights that were given from a
+    template do not follow it when it changes.
+    """
+
+    class Kind(models.TextChoices):
+        SCHEDULE = "schedule", _("A schedule")
+        RIGHTS = "rights", _("Whole rights")
+
+    kind = models.CharField(max_length=10, choices=Kind)
+    name = models.CharField(max_length=NAME_MAX)
+    name_ja = models.CharField(max_length=NAME_MAX, blank=True, default="")
+    schedule = models.JSONField(null=True)
+    devices_pass = models.JSONField(null=True)
+    keys_pass = models.JSONField(null=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    changed_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "name"], name="rights_template_once")]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def title(self) -> str:
+        """The name in the reader's language."""
+        return self.name_ja if self.name_ja and (get_language() or "").startswith("ja") else self.name
+
+    @property
+    def pass_(self) -> Any:
+        """The schedule as a pass; an empty one where the template is whole rights."""
+        return self.schedule if self.schedule is not None else by_schedule()

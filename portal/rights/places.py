@@ -1,0 +1,48 @@
+"""The areas, key boxes and keys that rights may name, as the mirror knows them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from portal.mirror import queries
+
+
+@dataclass(frozen=True)
+class Box:
+    """A key box: its name, and its keys' names by number in the order of numbers."""
+
+    name: str
+    units: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Areas by id and key boxes by id, each in the order of names. What rights name beyond these is shown by its id."""
+
+    areas: Mapping[str, str] = field(default_factory=dict)
+    boxes: Mapping[str, Box] = field(default_factory=dict)
+
+    def area(self, area_id: str) -> str:
+        return self.areas.get(area_id) or area_id
+
+    def box(self, key_device_id: str) -> str:
+        found = self.boxes.get(key_device_id)
+        return found.name if found else key_device_id
+
+    def unit(self, key_device_id: str, unit_no: str) -> str:
+        """A key's name, empty when it has none."""
+        found = self.boxes.get(key_device_id)
+        return found.units.get(unit_no, "") if found else ""
+
+
+def known() -> Places:
+    """What the entered tenant has; two queries."""
+    areas = {area.area_id: area.area_name or area.area_id for area in queries.areas()}
+    boxes = {box.key_device_id: Box(str(box), _units(box.units)) for box in queries.key_boxes()}
+    return Places(areas, boxes)
+
+
+def _units(listed: object) -> dict[str, str]:
+    """Numbers and names of a key box's array of units, whatever else stands in it."""
+    units = [unit for unit in listed if isinstance(unit, dict)] if isinstance(listed, list) else []
+    named = {str(unit["unit_no"]): str(unit.get("unit_name") or "") for unit in units if unit.get("unit_no")}
+    return dict(sorted(named.items()))

@@ -1,0 +1,157 @@
+"""From a posted form to the sheet that it describes. Whatever is posted gives a sheet; nothing raises.
+
+Names: `devices.mode`, `devices.area.<id>`, `keys.mode`, `keys.box.<id>`, `keys.unit.<id>.<number>` hold choices; a
+schedule is named in `schedule` and has lines `s1.4.kind`, `.day` (several), `.start`, `.end`, `.first`, `.last`; what
+is not described travels sealed (`digests.seal`): `k1`, `devices.kept`, `devices.whole`, `devices.extras` and so on.
+"""
+
+import contextlib
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.http import QueryDict
+
+from portal.rights.digests import NotOurs, opened
+from portal.rights.names import dec
+from portal.rights.sheet import AS_IT_IS, LISTED, NEVER, NOTHING, PRIVILEGES, Box, Devices, Keys, Pool, Schedule, Sheet
+from portal.rights.slots import KEPT, RANGE, WEEKLY, Slot, in_order
+
+#: A choice that asks for a schedule of its own, which the reading of the form makes.
+NEW = "new"
+#: More than anybody draws, and few enough to be worked on at once.
+MOST_SCHEDULES, MOST_LINES = 200, 400
+_SCHEDULE = re.compile(r"s\d{1,4}\Z")
+_KEPT = re.compile(r"k\d{1,4}\Z")
+_MODES = ("allow_all", NOTHING, LISTED, AS_IT_IS)
+
+
+def sheet(data: QueryDict) -> Sheet:
+    """The whole form."""
+    pool = pool_of(data)
+    parts, found = data.getlist("part"), Sheet(pool=pool)
+    if "devices" in parts:
+        found.devices = _devices(data, pool)
+    if "keys" in parts:
+        found.keys = _keys(data, pool)
+    odd = unsealed(data.get("privilege.odd", ""))
+    found.odd = {} if odd is None else odd
+    told = data.getlist("privilege.told")
+    found.privilege = {name: f"privilege.{name}" in data for name in PRIVILEGES if name in told}
+    return found
+
+
+def pool_of(data: QueryDict, prefix: str = "") -> Pool:
+    """The schedules of a form, and its passes that nobody described."""
+    pool, lines = Pool(), _lines(data, prefix)
+    for choice in data.getlist(f"{prefix}schedule")[:MOST_SCHEDULES]:
+        if _SCHEDULE.match(choice):
+            pool.schedules[choice] = Schedule(lines.get(choice, []), data.get(f"{prefix}{choice}.name", "")[:80])
+    for name in data:
+        if name.startswith(prefix) and _KEPT.match(choice := name[len(prefix) :]):
+            with contextlib.suppress(NotOurs):
+                pool.kept[choice] = opened(data[name])
+    return pool
+
+
+def choice(data: Mapping[str, str], name: str, pool: Pool) -> str:
+    """The choice made in one input. NEW becomes a schedule with one line to fill in."""
+    chosen = data.get(name, NEVER)
+    if chosen == NEW and len(pool.schedules) < MOST_SCHEDULES:
+        chosen = pool.add({"effect": "allow", "schedule": []})
+        pool.schedules[chosen].slots.append(Slot())
+    return chosen if pool.knows(chosen) else NEVER
+
+
+def unsealed(text: str) -> Any:
+    """A sealed value, or None where there is none of ours."""
+    try:
+        return opened(text) if text else None
+    except NotOurs:
+        return None
+
+
+def _lines(data: QueryDict, prefix: str) -> dict[str, list[Slot]]:
+    """Every schedule's lines in the order of their numbers."""
+    named = re.compile(re.escape(prefix) + r"(s\d{1,4})\.(\d{1,5})\.kind\Z")
+    found = sorted((m[1], int(m[2])) for name in data if (m := named.match(name)))
+    lines: dict[str, list[Slot]] = {}
+    for schedule, number in found[: MOST_LINES * 5]:
+        slot = _slot(data, f"{prefix}{schedule}.{number}")
+        if slot is not None:
+            slot.number = number
+            lines.setdefault(schedule, []).append(slot)
+    return lines
+
+
+def _slot(data: QueryDict, name: str) -> Slot | None:
+    kind = data.get(f"{name}.kind")
+    if kind == KEPT:
+        return _kept_slot(data, name)
+    start, end, first, last = (data.get(f"{name}.{part}", "")[:40] for part in ("start", "end", "first", "last"))
+    if kind == RANGE:
+        return Slot(RANGE, (), start, end, first, last)
+    return Slot(WEEKLY, in_order(data.getlist(f"{name}.day")), start, end) if kind == WEEKLY else None
+
+
+def _kept_slot(data: QueryDict, name: str) -> Slot | None:
+    """One that nobody described; gone when its box was unticked."""
+    try:
+        return Slot(KEPT, kept=opened(data.get(f"{name}.kept", "")))
+    except NotOurs:
+        return None
+
+
+def _mode(data: Mapping[str, str], name: str, whole: Any) -> str:
+    mode = data.get(name, "")
+    return mode if mode in _MODES and (mode != AS_IT_IS or whole is not None) else NOTHING
+
+
+def _sealed(texts: Iterable[str]) -> list[Any]:
+    found = []
+    for text in texts:
+        with contextlib.suppress(NotOurs):
+            found.append(opened(text))
+    return found
+
+
+def _extras(data: QueryDict, name: str) -> dict[str, Any]:
+    found = unsealed(data.get(name, ""))
+    return found if isinstance(found, dict) else {}
+
+
+def _devices(data: QueryDict, pool: Pool) -> Devices:
+    whole = unsealed(data.get("devices.whole", ""))
+    stem = "devices.area."
+    areas = {dec(name[len(stem) :]): choice(data, name, pool) for name in data if name.startswith(stem)}
+    return Devices(
+        _mode(data, "devices.mode", whole),
+        areas,
+        _sealed(data.getlist("devices.kept")),
+        _extras(data, "devices.extras"),
+        whole,
+    )
+
+
+def _keys(data: QueryDict, pool: Pool) -> Keys:
+    whole = unsealed(data.get("keys.whole", ""))
+    stem = "keys.box."
+    keys = Keys(
+        _mode(data, "keys.mode", whole),
+        {},
+        _sealed(data.getlist("keys.kept")),
+        _extras(data, "keys.extras"),
+        whole,
+    )
+    for name in data:
+        if name.startswith(stem):
+            keys.boxes[dec(name[len(stem) :])] = _box(data, name[len(stem) :], pool)
+    return keys
+
+
+def _box(data: QueryDict, part: str, pool: Pool) -> Box:
+    whole = unsealed(data.get(f"keys.boxwhole.{part}", ""))
+    stem = f"keys.unit.{part}."
+    units = {dec(name[len(stem) :]): choice(data, name, pool) for name in data if name.startswith(stem)}
+    mode = _mode(data, f"keys.box.{part}", whole)
+    return Box(mode, units, _sealed(data.getlist(f"keys.boxkept.{part}")), whole)

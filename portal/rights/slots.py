@@ -1,0 +1,128 @@
+"""One line of a schedule as people type it, and the schedule item that it stands for.
+
+What the portal understands of an item becomes days and times that can be changed; everything else (unknown modes and
+fields, odd times, no days) is a slot of kind "kept", which shows what stands there and goes back as it came.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import date, time
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from accessapi.permissions.passes import DAY_END, EVERY_DAY, Json, weekly
+from accessapi.permissions.phrases import DAYS, clock, read_range, read_weekly
+
+WEEKLY, RANGE, KEPT = "weekly", "range", "kept"
+_TYPED = re.compile(r"(\d{1,2})(?::?(\d{2})(?::?(\d{2}))?)?\Z")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
+
+
+@dataclass
+class Slot:
+    """`days` of a weekly slot, `first` and `last` (dates) of a dated one; `start` and `end` are times as typed.
+
+    `problems` are in words, for the person who typed.
+    """
+
+    kind: str = WEEKLY
+    days: tuple[str, ...] = ()
+    start: str = ""
+    end: str = ""
+    first: str = ""
+    last: str = ""
+    kept: Any = None
+    number: int = 0  # in the form that it came from
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def is_blank(self) -> bool:
+        """A line that nobody filled in."""
+        return self.kind != KEPT and not any((self.days, self.start, self.end, self.first, self.last))
+
+
+def slot_of(item: Any) -> Slot:
+    """The line for a schedule item, such that `item_of` gives the same item again."""
+    found = read_weekly(item)
+    if found is not None:
+        days, (opens, closes) = found
+        slot = Slot(WEEKLY, tuple(day for day in DAYS if day in days), clock(opens), clock(closes, closing=True))
+    elif (edges := read_range(item)) is not None:
+        first, last = edges
+        slot = Slot(RANGE, (), clock(first.time()), clock(last.time(), closing=True),
+                    f"{first:%Y-%m-%d}".zfill(10), f"{last:%Y-%m-%d}".zfill(10))  # fmt: skip
+    else:
+        return Slot(KEPT, kept=item)
+    return slot if _same(item_of(slot), item) else Slot(KEPT, kept=item)
+
+
+def _same(made: Any, item: Any) -> bool:
+    if made is None:
+        return False
+    if made.get("mode") != "weekly":
+        return bool(made == item)
+    return bool({**item, "week": None} == {**made, "week": None})  # the week is the same set of days
+
+
+def item_of(slot: Slot) -> Any:
+    """The schedule item of a line, or None with `problems` filled. Never called for a blank line."""
+    if slot.kind == KEPT:
+        return slot.kept
+    slot.problems.clear()
+    opens, closes = read_clock(slot.start), read_clock(slot.end, closing=True)
+    if opens is None or closes is None:
+        slot.problems.append(_("Write times like 08:00 and 19:00; 24:00 is the end of a day."))
+    return _weekly(slot, opens, closes) if slot.kind == WEEKLY else _range(slot, opens, closes)
+
+
+def _weekly(slot: Slot, opens: time | None, closes: time | None) -> Json | None:
+    if not slot.days:
+        slot.problems.append(_("Choose at least one day."))
+    if opens is not None and closes is not None and closes < opens:
+        slot.problems.append(_("It ends before it begins. For a night, use two lines: until 24:00, and from 00:00."))
+    if slot.problems or opens is None or closes is None:
+        return None
+    week = (EVERY_DAY,) if len(slot.days) == len(DAYS) else slot.days
+    return weekly(f"{opens:%H:%M:%S}", f"{closes:%H:%M:%S}", *week)
+
+
+def _range(slot: Slot, opens: time | None, closes: time | None) -> Json | None:
+    first, last = read_date(slot.first), read_date(slot.last or slot.first)
+    if first is None or last is None:
+        slot.problems.append(_("Give the dates, like 2026-12-01."))
+    elif opens is not None and closes is not None and (last, closes) < (first, opens):
+        slot.problems.append(_("It ends before it begins."))
+    if slot.problems or None in (first, last, opens, closes):
+        return None
+    edges = [(first, opens), (last, closes)]
+    start, end = ({"date": day.isoformat(), "time": f"{at:%H:%M:%S}+09:00"} for day, at in edges if day and at)
+    return {"mode": "range", "start": start, "end": end}
+
+
+def read_clock(text: str, *, closing: bool = False) -> time | None:
+    """8, 800, 08:00, ８：００ or 08:00:30; as an end also 24:00. None for anything else."""
+    plain = unicodedata.normalize("NFKC", text).strip().replace(" ", "")
+    found = _TYPED.match(plain) if plain.isascii() else None
+    if found is None:
+        return None
+    hour, minute, second = (int(part or 0) for part in found.groups())
+    if closing and (hour, minute, second) == (24, 0, 0):
+        return DAY_END
+    return time(hour, minute, second) if hour < 24 and minute < 60 and second < 60 else None
+
+
+def read_date(text: str) -> date | None:
+    plain = unicodedata.normalize("NFKC", text).strip().replace("/", "-")
+    try:
+        return date.fromisoformat(plain) if plain.isascii() and _DATE.match(plain) else None
+    except ValueError:
+        return None
+
+
+def in_order(days: Iterable[str]) -> tuple[str, ...]:
+    """Days of a form in the order of a week, without what is no day."""
+    given = set(days)
+    return tuple(day for day in DAYS if day in given)

@@ -1,0 +1,68 @@
+"""Rights on the pages of others. The page's head needs `{% include "rights/assets.html" %}`."""
+
+from typing import Any
+
+from django import template
+from django.urls import NoReverseMatch, reverse
+
+from portal.mirror.models import Member
+from portal.rights import places, words
+from portal.rights.reading import known
+from portal.rights.sheet import split_privilege
+from portal.rights.weeks import Week, union, week_of
+from tenants.roles import Permission
+
+register = template.Library()
+
+
+@register.inclusion_tag("rights/panel.html", takes_context=True)
+def rights_panel(context: Any, member: Member) -> dict[str, Any]:
+    """`{% rights_panel member %}`: what a member may do, in words and drawn as a week, with links to more."""
+    request = context["request"]
+    rights = known(member)
+    shown = {"member": member, "request": request, "known": rights is not None}
+    if rights is None:
+        return shown | _links(request, member)
+    found = words.lines(rights.told, places.known())
+    flags, odd = split_privilege(rights.privilege)
+    said = words.privilege_words()
+    passes = [line.pass_ for line in found if not line.unknown]
+    return shown | {
+        "lines": [words.upper(text) for text in words.gathered(found)],
+        "week": union(passes) if any(_is_scheduled(value) for value in passes) else None,
+        "several": len(found) > 1,
+        "privileges": [said[name] for name, given in flags.items() if given],
+        "odd": list(odd.items()) if isinstance(odd, dict) else [("privilege", odd)],
+        "read_at": rights.read_at,
+        **_links(request, member),
+    }
+
+
+@register.inclusion_tag("rights/pass_week.html")
+def pass_week(pass_: Any, small: bool = False) -> dict[str, Any]:
+    """`{% pass_week a_pass %}`: one pass drawn, with its sentence; `small` for a cell of a table."""
+    return {"week": pass_ if isinstance(pass_, Week) else week_of(pass_), "small": small}
+
+
+def _is_scheduled(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("effect") == "allow"
+
+
+def _links(request: Any, member: Member) -> dict[str, str]:
+    slug, here = request.tenant.slug, not member.gone_at
+    links = {"explain_url": f"{_address('explain:index', slug)}?member={member.member_id}"}
+    if not here or not _address("explain:index", slug):
+        links = {}
+    if here:
+        links["look_url"] = reverse("member_rights:edit", args=[slug, member.member_id])
+        links["compare_url"] = reverse("rights:compare", args=[slug])
+        links["edits"] = request.access.can(Permission.RIGHTS_EDIT)
+    return links
+
+
+def _address(name: str, slug: str) -> str:
+    """An address that another area of work may have."""
+    try:
+        return reverse(name, args=[slug])
+    except NoReverseMatch:
+        return ""

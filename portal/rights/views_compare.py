@@ -1,0 +1,143 @@
+"""Two members beside each other, and giving the rights of one to others."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from portal.bulk import kinds
+from portal.intents import nonces
+from portal.intents.record import Asker
+from portal.intents.states import State
+from portal.mirror import queries
+from portal.mirror.models import Member
+from portal.rights import actions, comparing, copying, places, saving, words
+from portal.rights.access import find_member, get_member
+from portal.rights.reading import known
+from tenants.access import tenant_view
+from tenants.roles import Permission
+
+PARTS = ("areas", "keys", "privileges")
+
+
+@tenant_view(Permission.MEMBERS_VIEW)
+def compare(request: HttpRequest) -> HttpResponse:
+    """?a=…&b=…, each an ID; where one is missing, somebody is looked for (?q=…)."""
+    chosen = {side: _chosen(request, side) for side in ("a", "b")}
+    shown: dict[str, Any] = {**chosen, "q": request.GET.get("q", ""), "trouble": []}
+    if missing := [side for side, member in chosen.items() if member is None]:
+        taken = tuple(member.member_id for member in chosen.values() if member)
+        shown |= {"missing": missing[0], "hits": comparing.hits(shown["q"], without=taken)[: comparing.MOST_HITS]}
+        return render(request, "rights/compare.html", shown)
+    rights = {side: _rights(member, shown["trouble"]) for side, member in chosen.items() if member}
+    if all(rights.values()):
+        found = comparing.pairs(rights["a"].told, rights["b"].told, places.known())
+        shown |= {"differs": [p for p in found if not p.same], "alike": [p for p in found if p.same], "rights": rights}
+    shown["may_edit"] = request.access.can(Permission.RIGHTS_EDIT)
+    return render(request, "rights/compare.html", shown)
+
+
+def _chosen(request: HttpRequest, side: str) -> Member | None:
+    asked = request.GET.get(side, "")
+    return get_member(asked) if asked else None
+
+
+def _rights(member: Member, trouble: list[str]) -> Any:
+    """What the mirror knows; what it never read is read now, by one call."""
+    if member.rights is not None:
+        return known(member)
+    read, why = saving.read(member)
+    if why:
+        trouble.append(_("%(name)s: %(why)s") % {"name": member, "why": why})
+    return read
+
+
+@tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
+def copy(request: HttpRequest) -> HttpResponse:
+    """?from=…, and those who are to have the same: ?to=… (several), looked for with ?q=… or ?group=…"""
+    source = get_member(request.GET.get("from", "") or request.POST.get("from", ""))
+    told = _rights(source, trouble := [])
+    given = request.POST if request.method == "POST" else request.GET
+    parts = [part for part in given.getlist("part") if part in PARTS] or list(PARTS)
+    body = copying.body_from(told.told, parts) if told else {}
+    targets = _targets(given.getlist("to"), source)
+    shown = {
+        "source": source, "told": told, "trouble": trouble, "parts": _parts(parts), "targets": targets,
+        "q": request.GET.get("q", ""), "group": request.GET.get("group", ""), "most": copying.MOST,
+        "groups": queries.groups(), "saying": _saying(body),
+    }  # fmt: skip
+    if request.method == "POST" and told and targets and body:
+        answer = _copied(request, source, targets, body, trouble)
+        if answer is not None:
+            return answer
+    taken = (source.member_id, *(member.member_id for member in targets))
+    rows = comparing.hits(shown["q"], group=shown["group"], without=taken)
+    limit = copying.MOST if shown["group"] else comparing.MOST_HITS
+    shown |= {"hits": rows[:limit], "preview": _preview(targets, body)}
+    return render(request, "rights/copy.html", shown)
+
+
+def _copied(
+    request: HttpRequest, source: Member, targets: list[Member], body: dict[str, Any], trouble: list[str]
+) -> HttpResponse | None:
+    """One is sent at once, several become a job that is looked at first. None: `trouble` says why not."""
+    if len(targets) > 1:
+        job = copying.open_job(source=source, targets=targets, body=body, by=Asker.of(request))
+        return redirect(kinds.page(job))
+    target = targets[0]
+    try:
+        nonce = nonces.check(request)
+    except nonces.BadNonce as refusal:
+        trouble.append(str(refusal))
+        return None
+    now, why = saving.read(target)
+    if now is None or why:
+        trouble.append(_("What the service has now could not be read, so nothing was sent.") + f" {why}")
+        return None
+    wanted = saving.body_of(now, body)
+    if not wanted:
+        messages.info(request, _("They have the same rights already: nothing was sent."))
+        return redirect("members:page", request.tenant.slug, target.member_id)
+    intent = actions.change(member=target, body=wanted, read=now, by=Asker.of(request), nonce=nonce)
+    if intent.state in (State.FAILED, State.CANCELLED, State.EXPIRED):
+        trouble.append(saving.refusal(intent))
+        return None
+    done = intent.state == State.SUCCEEDED
+    where = ("members:page", target.member_id) if done else ("intents:page", intent.pk)
+    return redirect(where[0], request.tenant.slug, where[1])
+
+
+def _targets(ids: list[str], source: Member) -> list[Member]:
+    """Those who were chosen, each once, without the source. 404 for somebody who is not there."""
+    found = {}
+    for member_id in dict.fromkeys(ids[: copying.MOST]):
+        member = find_member(member_id)
+        if member is None:
+            raise Http404
+        if member.pk != source.pk:
+            found[member.pk] = member
+    return list(found.values())
+
+
+def _preview(targets: list[Member], body: dict[str, Any]) -> list[dict[str, Any]]:
+    """What would change for each, as far as their rights are known."""
+    named = places.known() if targets else places.Places()
+    return [
+        {
+            "member": member,
+            "unread": member.rights is None,
+            "changes": words.changes(member.rights, {**member.rights, **body}, named) if member.rights else [],
+        }
+        for member in targets
+    ]
+
+
+def _saying(body: dict[str, Any]) -> list[str]:
+    return [words.upper(text) for text in words.gathered(words.lines(body, places.known()))]
+
+
+def _parts(chosen: list[str]) -> list[tuple[str, str, bool]]:
+    names = {"areas": _("Areas"), "keys": _("Keys"), "privileges": _("Privileges")}
+    return [(part, name, part in chosen) for part, name in names.items()]

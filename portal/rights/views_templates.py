@@ -1,0 +1,103 @@
+"""Templates that a tenant keeps: the list, a new one, changing and deleting, and one made from somebody's rights."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from accessapi.permissions import by_schedule, normalise_devices, normalise_keys
+from portal.intents.record import Asker
+from portal.rights import keeping, places, words
+from portal.rights.access import get_member
+from portal.rights.forms import TemplateForm
+from portal.rights.models import RightsTemplate
+from portal.rights.weeks import week_of
+from tenants.access import tenant_view
+from tenants.roles import Permission
+
+Kind = RightsTemplate.Kind
+
+
+@tenant_view(Permission.MEMBERS_VIEW)
+def index(request: HttpRequest) -> HttpResponse:
+    named = places.known()
+    kept = [{"template": each, **_drawn(each, named)} for each in keeping.templates()]
+    ready = [] if kept else [{"ready": each, "week": week_of(each.pass_)} for each in keeping.ready()]
+    may_edit = request.access.can(Permission.RIGHTS_EDIT)
+    return render(request, "rights/templates.html", {"kept": kept, "ready": ready, "may_edit": may_edit})
+
+
+@tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """A schedule to keep; `?ready=office` begins with one of the two that are offered."""
+    form = TemplateForm(request.POST or None, initial=_beginning(request.GET.get("ready", "")))
+    if not _editing(request, form) and form.is_valid():
+        keeping.keep(by=Asker.of(request), kind=Kind.SCHEDULE, **form.cleaned_data)
+        return _kept(request, form)
+    return render(request, "rights/template.html", {"form": form})
+
+
+@tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
+def edit(request: HttpRequest, pk: int) -> HttpResponse:
+    template = keeping.get(pk)
+    started = {"name": template.name, "name_ja": template.name_ja, "schedule": template.schedule}
+    form = TemplateForm(request.POST or None, initial=started, template=template)
+    if not _editing(request, form) and form.is_valid():
+        keeping.keep(by=Asker.of(request), template=template, **form.cleaned_data)
+        return _kept(request, form)
+    shown = {"form": form, "template": template, **_drawn(template, places.known())}
+    return render(request, "rights/template.html", shown)
+
+
+@tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
+def delete(request: HttpRequest, pk: int) -> HttpResponse:
+    template = keeping.get(pk)
+    if request.method == "POST":
+        keeping.drop(template=template, by=Asker.of(request))
+        messages.success(request, _("Template deleted: %(name)s") % {"name": template})
+        return redirect("rights:templates", request.tenant.slug)
+    return render(request, "rights/template_delete.html", {"template": template})
+
+
+@tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
+def from_member(request: HttpRequest, member_id: str) -> HttpResponse:
+    """Keep what the mirror knows of somebody's rights. Without known rights, said so."""
+    member = get_member(member_id)
+    form = TemplateForm(request.POST or None, template=RightsTemplate(kind=Kind.RIGHTS))
+    told = member.rights or {}
+    values: dict[str, Any] = {
+        "devices_pass": None if told.get("devices_pass") is None else normalise_devices(told["devices_pass"]),
+        "keys_pass": None if told.get("keys_pass") is None else normalise_keys(told["keys_pass"]),
+    }
+    if member.rights is not None and form.is_valid():
+        keeping.keep(by=Asker.of(request), kind=Kind.RIGHTS, **values, **form.cleaned_data)
+        return _kept(request, form)
+    lines = words.gathered(words.lines(values, places.known()))
+    return render(request, "rights/template.html", {"form": form, "member": member, "lines": lines})
+
+
+def _beginning(key: str) -> dict[str, Any]:
+    for each in keeping.ready():
+        if each.key == key:
+            return {"name": each.name, "name_ja": each.name_ja, "schedule": each.pass_}
+    return {"schedule": by_schedule()} if key == "empty" else {}
+
+
+def _editing(request: HttpRequest, form: TemplateForm) -> bool:
+    """Whether the post only asks for another line of the schedule."""
+    field = form.fields.get("schedule")
+    return request.method == "POST" and field is not None and field.widget.is_editing(request.POST, "schedule")
+
+
+def _kept(request: HttpRequest, form: TemplateForm) -> HttpResponse:
+    messages.success(request, _("Template kept: %(name)s") % {"name": form.cleaned_data["name"]})
+    return redirect("rights:templates", request.tenant.slug)
+
+
+def _drawn(template: RightsTemplate, named: places.Places) -> dict[str, Any]:
+    if template.kind == Kind.SCHEDULE:
+        return {"week": week_of(template.schedule), "lines": []}
+    told = {"devices_pass": template.devices_pass, "keys_pass": template.keys_pass}
+    return {"week": None, "lines": [words.upper(text) for text in words.gathered(words.lines(told, named))]}

@@ -1,0 +1,151 @@
+"""A pass drawn as a week: seven days and holidays, each a lane of 24 hours. Positions are percent of a lane."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import time
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
+
+from accessapi.permissions import phrase, phrase_days
+from accessapi.permissions.passes import DAY_END, HOLIDAY, normal_pass
+from accessapi.permissions.phrases import DAYS, clock, phrase_schedule, read_range, read_weekly
+
+_DAY = 24 * 3600
+Seconds = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A stretch of one day: `x` and `width` like "33.333%", and its times in words."""
+
+    x: str
+    width: str
+    words: str
+
+
+@dataclass
+class Lane:
+    """One day. `short` stands on the drawing, `name` where there is room."""
+
+    key: str
+    name: str
+    short: str
+    bars: list[Bar] = field(default_factory=list)
+
+    @property
+    def is_holiday(self) -> bool:
+        return self.key == HOLIDAY
+
+    @property
+    def words(self) -> str:
+        return _(", ").join(bar.words for bar in self.bars)
+
+
+@dataclass(frozen=True)
+class Week:
+    """A drawn pass. `dated` are its stretches between dates in words, `strange` what nobody described."""
+
+    lanes: list[Lane]
+    sentence: str
+    dated: list[str]
+    strange: list[str]
+    effect: str = ""
+
+
+def day_names() -> list[tuple[str, str, str]]:
+    """(key, name, short) of the seven days and holidays."""
+    short = {
+        "Monday": pgettext("short day", "Mon"),
+        "Tuesday": pgettext("short day", "Tue"),
+        "Wednesday": pgettext("short day", "Wed"),
+        "Thursday": pgettext("short day", "Thu"),
+        "Friday": pgettext("short day", "Fri"),
+        "Saturday": pgettext("short day", "Sat"),
+        "Sunday": pgettext("short day", "Sun"),
+        "Holiday": pgettext("short day", "Hol"),
+    }
+    names = {day: phrase_days([day], _) for day in DAYS}
+    return [(day, names[day][:1].upper() + names[day][1:], short[day]) for day in DAYS]
+
+
+def week_of(pass_: Any) -> Week:
+    """The drawing of one pass. What is not understood is not drawn: `strange` says it."""
+    value = normal_pass(pass_)
+    effect = value.get("effect") if isinstance(value, dict) else None
+    schedule = value.get("schedule") if isinstance(value, dict) and effect == "allow" else None
+    items = schedule if isinstance(schedule, list) else []
+    spans = _whole_week() if effect == "allow_all" else _spans(items)
+    lanes = [Lane(key, name, short, _bars(spans[key])) for key, name, short in day_names()]
+    known = effect in ("allow_all", "deny_all") or (effect == "allow" and isinstance(schedule, list))
+    dated = [phrase_schedule([item], _) for item in items if read_range(item)]
+    strange = [phrase_schedule([item], _) for item in items if not read_range(item) and not read_weekly(item)]
+    sentence = phrase(value, _)
+    return Week(
+        lanes,
+        sentence[:1].upper() + sentence[1:],
+        dated,
+        strange if known else [sentence],
+        str(effect or ""),
+    )
+
+
+def union(passes: Iterable[Any]) -> Week:
+    """All of them at once: when somebody may pass anywhere at all."""
+    items: list[Any] = []
+    for value in map(normal_pass, passes):
+        effect = value.get("effect") if isinstance(value, dict) else None
+        if effect == "allow_all":
+            return week_of(value)
+        if effect == "allow" and isinstance(value.get("schedule"), list):
+            items += value["schedule"]
+    return week_of({"effect": "allow", "schedule": items})
+
+
+def _whole_week() -> dict[str, list[Seconds]]:
+    return {day: [(0, _DAY)] for day in DAYS}
+
+
+def _spans(items: list[Any]) -> dict[str, list[Seconds]]:
+    """For each day the stretches at which any weekly item applies, joined where they touch."""
+    found: dict[str, list[Seconds]] = {day: [] for day in DAYS}
+    for item in items:
+        read = read_weekly(item)
+        if read is None or read[1][1] < read[1][0]:
+            continue
+        days, (opens, closes) = read
+        for day in days:
+            found[day].append((_seconds(opens), _DAY if closes == DAY_END else _seconds(closes)))
+    return {day: _merged(spans) for day, spans in found.items()}
+
+
+def _merged(spans: list[Seconds]) -> list[Seconds]:
+    merged: list[Seconds] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _bars(spans: list[Seconds]) -> list[Bar]:
+    return [Bar(_percent(start), _percent(max(end - start, 180)), _words(start, end)) for start, end in spans]
+
+
+def _words(start: int, end: int) -> str:
+    closes = DAY_END if end == _DAY else _time(end)
+    return f"{clock(_time(start))}–{clock(closes, closing=True)}"
+
+
+def _percent(seconds: int) -> str:
+    return f"{seconds / _DAY * 100:.3f}%"
+
+
+def _seconds(at: time) -> int:
+    return at.hour * 3600 + at.minute * 60 + at.second
+
+
+def _time(seconds: int) -> time:
+    return time(seconds // 3600, seconds // 60 % 60, seconds % 60)

@@ -1,0 +1,218 @@
+"""Rights in the words of a page."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from accessapi.permissions import always, never, normalise_devices, normalise_keys, phrase
+from accessapi.permissions.passes import normal_pass, sort_key
+from portal.rights.digests import canonical
+from portal.rights.places import Places
+
+_MOST_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Line:
+    """One statement. `kind`: "area", "box", "key", or "all" for everything at once. `pass_` is drawn as a week."""
+
+    kind: str
+    target: str
+    unit_no: str
+    place: str
+    when: str
+    pass_: Any = None
+    unknown: bool = False
+
+    def __str__(self) -> str:
+        return _("%(place)s: %(when)s") % {"place": self.place, "when": self.when} if self.place else self.when
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A place whose pass differs, in words; `drawn` are the two passes themselves (None: not a pass)."""
+
+    place: str
+    before: str
+    after: str
+    drawn: tuple[Any, Any] = (None, None)
+
+
+def when(pass_: Any) -> str:
+    """A pass as a sentence of its own: "Weekdays 08:00 to 19:00, and 1 December 2026 all day"."""
+    return upper(phrase(pass_, _))
+
+
+def upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def device_lines(devices_pass: Any, places: Places) -> list[Line]:
+    """Where somebody may enter: one line for everything, or one for each area in the order of names."""
+    rights = normalise_devices(devices_pass)
+    mode = rights.get("default_mode")
+    if mode == "allow_all":
+        return [Line("all", "", "", "", _("Every area, including areas added later"), always())]
+    if mode == "deny_all":
+        return [Line("all", "", "", "", _("No area"), never())]
+    if mode != "option" or not isinstance(rights.get("areas_list"), list):
+        return [_strange(rights)]
+    lines = [_entry(entry, "area_id", "area", "", places) for entry in rights["areas_list"]]
+    order = {area_id: place for place, area_id in enumerate(places.areas)}
+    return sorted(lines, key=lambda line: (line.unknown, order.get(line.target, len(order)), line.target))
+
+
+def key_lines(keys_pass: Any, places: Places) -> list[Line]:
+    """Which keys somebody may take: one line for everything, or one for each key box or key."""
+    rights = normalise_keys(keys_pass)
+    mode = rights.get("default_mode")
+    if mode == "allow_all":
+        return [Line("all", "", "", "", _("Every key box, including key boxes added later"), always())]
+    if mode == "deny_all":
+        return [Line("all", "", "", "", _("No key"), never())]
+    if mode != "option" or not isinstance(rights.get("key_devices_list"), list):
+        return [_strange(rights)]
+    return [line for box in rights["key_devices_list"] for line in _box(box, places)]
+
+
+def lines(rights: Mapping[str, Any], places: Places) -> list[Line]:
+    """Both, one after the other. A part that was not told has no line."""
+    found = []
+    if rights.get("devices_pass") is not None:
+        found += device_lines(rights["devices_pass"], places)
+    if rights.get("keys_pass") is not None:
+        found += key_lines(rights["keys_pass"], places)
+    return found
+
+
+def gathered(found: list[Line], *, most: int = _MOST_NAMED) -> list[str]:
+    """Lines with the same times joined: "Lobby, Lab and 3 more: weekdays 08:00 to 19:00"."""
+    together: dict[str, list[Line]] = {}
+    for line in found:
+        together.setdefault(line.when if line.place else f"\0{line.when}", []).append(line)
+    return [_together(group, most) for group in together.values()]
+
+
+def sentence(devices_pass: Any, keys_pass: Any, places: Places | None = None) -> str:
+    """Everything in one paragraph."""
+    told = {"devices_pass": devices_pass, "keys_pass": keys_pass}
+    return " ".join(_("%(text)s.") % {"text": upper(text)} for text in gathered(lines(told, places or Places())))
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any], places: Places) -> list[Changed]:
+    """Each place, and each privilege, whose rights differ in meaning; nothing when all mean the same."""
+    old, new = canonical(before), canonical(after)
+    found = []
+    for name, described in (("devices_pass", device_lines), ("keys_pass", key_lines)):
+        if old[name] != new[name] and new[name] is not None:
+            found += _differences(described(old[name], places), described(new[name], places), name)
+    if old["privilege"] != new["privilege"]:
+        found += _privileges(old["privilege"], new["privilege"])
+    return found
+
+
+def privilege_words() -> dict[str, str]:
+    return {
+        "keys_without_2fa": _("Takes keys without a second factor"),
+        "restricted_keys_enabled": _("May take restricted keys"),
+    }
+
+
+def _together(group: list[Line], most: int) -> str:
+    if not group[0].place:
+        return group[0].when
+    named = [line.place for line in group[:most]]
+    more = len(group) - len(named)
+    text = _(", ").join(named)
+    if more:
+        text = ngettext("%(list)s and %(n)d more", "%(list)s and %(n)d more", more) % {"list": text, "n": more}
+    return _("%(place)s: %(when)s") % {"place": text, "when": group[0].when}
+
+
+def _differences(old: list[Line], new: list[Line], name: str) -> list[Changed]:
+    """Line by line; where everything at once became a list or the other way round, the whole first."""
+    was, now = _by_place(old), _by_place(new)
+    whole = _("All areas") if name == "devices_pass" else _("All keys")
+    places = [key for key in dict.fromkeys([*was, *now]) if sort_key(_pass(was, key)) != sort_key(_pass(now, key))]
+    return [
+        Changed(
+            (now.get(key) or was[key]).place or whole,
+            _when(was, key),
+            _when(now, key),
+            (_pass(was, key), _pass(now, key)),
+        )
+        for key in places
+    ]
+
+
+_Placed = dict[tuple[str, str, str], Line]
+
+
+def _by_place(found: list[Line]) -> _Placed:
+    return {(line.target, line.unit_no, line.when if line.unknown else ""): line for line in found}
+
+
+def _pass(placed: _Placed, key: tuple[str, str, str]) -> Any:
+    return placed[key].pass_ if key in placed else None
+
+
+def _when(placed: _Placed, key: tuple[str, str, str]) -> str:
+    if key in placed:
+        return placed[key].when
+    return _("as listed") if key == ("", "", "") else _("not listed")
+
+
+def _privileges(old: Any, new: Any) -> list[Changed]:
+    was, now = (value if isinstance(value, dict) else {"": value} for value in (old, new))
+    words = privilege_words()
+    names = [name for name in dict.fromkeys([*was, *now]) if was.get(name) != now.get(name)]
+    return [Changed(words.get(name, name), yes_no(was.get(name)), yes_no(now.get(name))) for name in names]
+
+
+def yes_no(value: Any) -> str:
+    return _("yes") if value is True else _("no") if value is False else str(value)
+
+
+def _box(box: Any, places: Places) -> list[Line]:
+    device = box.get("key_device_id") if isinstance(box, dict) else None
+    if not isinstance(device, str):
+        return [_strange(box)]
+    name, mode = places.box(device), box.get("default_mode")
+    if mode == "allow_all":
+        return [Line("box", device, "", name, _("every key, including keys added later"), always())]
+    if mode == "deny_all":
+        return [Line("box", device, "", name, _("no key"), never())]
+    if mode != "option" or not isinstance(box.get("units", []), list):
+        return [_strange(box, device, name)]
+    return [_entry(unit, "unit_no", "key", device, places) for unit in box.get("units", [])]
+
+
+def _entry(entry: Any, identifier: str, kind: str, box: str, places: Places) -> Line:
+    name = entry.get(identifier) if isinstance(entry, dict) else None
+    if not isinstance(name, str):
+        return _strange(entry, box, places.box(box) if box else "")
+    place = unit_name(box, name, places) if box else places.area(name)
+    pass_ = normal_pass(entry.get("pass"))
+    odd = set(entry) - {identifier, "pass"}
+    target, unit_no = (box, name) if box else (name, "")
+    if odd:
+        return Line(kind, target, unit_no, place, _unknown(entry), entry, unknown=True)
+    return Line(kind, target, unit_no, place, phrase(pass_, _), pass_)
+
+
+def unit_name(box: str, unit_no: str, places: Places) -> str:
+    """A key as people name it: "Key box 1, 01 Van"."""
+    named = " ".join(filter(None, (unit_no, places.unit(box, unit_no))))
+    return _("%(box)s, %(unit)s") % {"box": places.box(box), "unit": named}
+
+
+def _strange(value: Any, target: str = "", place: str = "") -> Line:
+    return Line("all", target, "", place, _unknown(value), value, unknown=True)
+
+
+def _unknown(value: Any) -> str:
+    text = str(value)
+    return _("a setting this portal does not know: %(value)s") % {"value": text if len(text) <= 80 else text[:79] + "…"}
