@@ -6,6 +6,10 @@ class GuestsConfig(AppConfig):
     label = "guests"
 
     def ready(self) -> None:
+        from portal.guests import banners, find, follow
         from portal.guests.today import reach
 
+        follow.register()
+        banners.register()
+        find.register()
         reach.register()

@@ -1,0 +1,96 @@
+"""What staff do to guests. Each is one intent, recorded with its audit row before anything is sent."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from portal.guests import cutting, masks
+from portal.guests.cutting import cut as cut_short
+from portal.guests.issuing import Host, Order, issue, receive_without_code
+from portal.guests.models import Visit
+from portal.guests.queries import target_of
+from portal.intents.actions import Asker, dispatch
+from portal.intents.models import Intent
+from portal.intents.nonces import Nonce
+from portal.intents.record import record
+from portal.mirror.folding import fold
+from tenants import audit
+from tenants.roles import Permission
+
+__all__ = ["Host", "Order", "Resurrects", "change", "cut_short", "issue", "note", "receive_without_code"]
+
+
+class Resurrects(Exception):
+    """This change would bring a code back to life that somebody cut short. Nothing was recorded and nothing sent."""
+
+
+def change(
+    *,
+    visit: Visit,
+    body: Mapping[str, Any],
+    by: Asker,
+    nonce: Nonce,
+    before: Mapping[str, Any] | None = None,
+    revive: bool = False,
+    title: str = "",
+) -> Intent:
+    """Ask for a change (operation 22) of the fields in `body` and of no others.
+
+    `before`: the same fields as they were, for the audit trail. Raises Resurrects for a later end of a code that was
+    cut short, unless `revive`: then nobody sees to its end any more.
+    """
+    with transaction.atomic():
+        row = Visit.objects.select_for_update(of=("self",)).select_related("cut_intent").get(pk=visit.pk)
+        if _outlives(row, body):
+            if not revive:
+                raise Resurrects
+            cutting.withdraw(row)
+        intent, is_new = record(
+            by=by,
+            permission=Permission.GUESTS_DESK,
+            operation="update_guest",
+            target=target_of(str(row.guest_id)),
+            title=title or _("Change guest: %(name)s") % {"name": row},
+            path={"guest_id": str(row.guest_id)},
+            body=dict(body),
+            nonce=nonce,
+            before=masks.masked(before or {}, masks.OLD),
+            after=masks.masked(body),
+        )
+    if is_new:
+        dispatch(intent)
+        intent.refresh_from_db()
+    return intent
+
+
+def _outlives(visit: Visit, body: Mapping[str, Any]) -> bool:
+    """Whether this body makes a code work after the moment at which it was cut short."""
+    if not visit.is_cut or visit.must_end_at is None:
+        return False
+    end = body.get("use_date_end")
+    return end is not None and datetime.fromisoformat(end) > visit.must_end_at
+
+
+def note(*, visit: Visit, company: str, host: Host, by: Asker) -> None:
+    """Write the portal's own about a visit: company and host. The service hears nothing of it."""
+    new = {"company": company, "host_name": host.name}
+    old = {"company": visit.company, "host_name": visit.host_name}
+    if new == old and host.member_id == visit.host_member_id:
+        return
+    with transaction.atomic():
+        Visit.objects.filter(pk=visit.pk).update(
+            company=company, host_name=host.name, host_member_id=host.member_id, host_key=fold(host.name)
+        )
+        audit.record(
+            tenant=by.tenant,
+            by=by.user,
+            action="guest.noted",
+            target=f"visit:{visit.pk}",
+            summary=_("Company and host: %(name)s") % {"name": visit},
+            before=old,
+            after=new,
+            support_session=by.support_session,
+        )

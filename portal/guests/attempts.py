@@ -1,0 +1,84 @@
+"""From the desk's forms to the next screen: a code, a page that follows, or the form again with the reason in it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from portal.guests import actions, issuing, refusals
+from portal.guests.clashes import Clash
+from portal.guests.forms import IssueForm
+from portal.guests.models import Stage, Visit
+from portal.intents import nonces
+from portal.intents.models import Intent
+from portal.intents.record import Asker
+from portal.intents.states import State
+from portal.mirror.folding import fold
+
+UNSENT = (State.FAILED, State.CANCELLED, State.EXPIRED)
+
+
+def issue(request: HttpRequest, form: IssueForm) -> HttpResponse | None:
+    """Issue what a valid form asks for, once. None: the form is shown again, with what stands against it."""
+    try:
+        nonce = nonces.check(request)
+    except nonces.BadNonce as refusal:
+        form.add_error(None, str(refusal))
+        return None
+    by = Asker.of(request)
+    orders = form.orders()
+    try:
+        visits = actions.issue(orders=orders, by=by, nonce=nonce, confirmed=request.POST.getlist("confirmed"))
+    except Clash as clash:
+        form.clash = clash
+        return None
+    if not _are(visits, orders):  # the back button: this very form was sent before, with other values
+        form.add_error(None, _("This form was used before. What stands below was not sent: send it again to do so."))
+        form.used_for = visits
+        return None
+    if len(visits) == 1 and visits[0].stage == Stage.NOT_ISSUED and visits[0].intent is not None:
+        form.refused = visits[0].intent
+        refusals.show(form, visits[0].intent)
+        return None
+    return redirect(address(request, visits))
+
+
+def address(request: HttpRequest, visits: list[Visit]) -> str:
+    """Where what was issued is seen: the guest's page, or the page that follows it."""
+    slug = request.tenant.slug  # type: ignore[attr-defined]
+    if len(visits) > 1:
+        return reverse("guests:party", args=[slug, visits[0].party])
+    if visits[0].guest_id is not None:
+        return reverse("guests:guest", args=[slug, visits[0].guest_id])
+    return reverse("guests:visit", args=[slug, visits[0].pk])
+
+
+def _are(visits: list[Visit], orders: list[issuing.Order]) -> bool:
+    """Whether these visits are what the orders ask for. The end may have moved on by the minutes in between."""
+    return [visit.name_key for visit in visits] == [fold(order.name) for order in orders]
+
+
+def change(
+    request: HttpRequest, form: Any, visit: Visit, body: Mapping[str, Any], act: Callable[..., Intent]
+) -> HttpResponse | None:
+    """Call `act(nonce=…)` once for this form and say where it leads. None: the form again, with the reason."""
+    try:
+        nonce = nonces.check(request)
+    except nonces.BadNonce as refusal:
+        form.add_error(None, str(refusal))
+        return None
+    try:
+        intent = act(nonce=nonce)
+    except actions.Resurrects:
+        form.resurrects = True
+        return None
+    if intent.body != body:
+        form.add_error(None, _("This form was used before. What stands below was not sent: send it again to do so."))
+        return None
+    if intent.state in UNSENT:
+        refusals.show(form, intent)
+        return None
+    return redirect("guests:guest", request.tenant.slug, visit.guest_id)  # type: ignore[attr-defined]

@@ -1,0 +1,56 @@
+"""A code that was cut short and may still open doors stands on top of every page until the service confirms."""
+
+from collections.abc import Iterator
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from portal.guests import cutting
+from portal.guests.models import Visit
+from portal.ui import frame
+from portal.ui.frame import Banner
+from tenants.roles import Permission
+
+_SHOWN = 3
+
+
+def may_still_open(request: HttpRequest) -> Iterator[Banner]:
+    """For the people of the desk, and for whoever answers for them."""
+    if not request.access.can(Permission.GUESTS_DESK):  # type: ignore[attr-defined]
+        return
+    found = cutting.unconfirmed()
+    for visit in found[:_SHOWN]:
+        yield Banner(
+            "alarm",
+            _("%(name)s’s code may still open doors.") % {"name": visit},
+            _why(visit),
+            icon="alert-triangle",
+            since=visit.must_end_at,
+            action=_("Look at it"),
+            action_url=address(request, visit),
+            action_get=True,
+        )
+    more = len(found) - _SHOWN
+    if more > 0:
+        words = ngettext("%(n)d more code may still open doors.", "%(n)d more codes may still open doors.", more)
+        yield Banner("alarm", words % {"n": more}, icon="alert-triangle")
+
+
+def _why(visit: Visit) -> str:
+    if visit.guest_id is None:
+        return _("Nobody knows yet whether there is a code. It is cut short as soon as that is known.")
+    return _("It was cut short, and the service has not confirmed that yet. We keep sending it.")
+
+
+def address(request: HttpRequest, visit: Visit) -> str:
+    """The page of a visit, whether the service has named its guest or not."""
+    slug = request.tenant.slug  # type: ignore[attr-defined]
+    if visit.guest_id is None:
+        return reverse("guests:visit", args=[slug, visit.pk])
+    return reverse("guests:guest", args=[slug, visit.guest_id])
+
+
+def register() -> None:
+    frame.banner(may_still_open)

@@ -1,0 +1,81 @@
+"""Never two live codes by accident: who of the same name has a code for overlapping hours, looked at under a lock."""
+
+import hashlib
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import connection
+from django.db.models import Q
+from django.utils import timezone
+
+from portal.guests.models import Stage, Visit
+from tenants.scope import current_tenant_id
+
+
+@dataclass(frozen=True)
+class Hours:
+    """A name (folded) and the hours for which somebody wants a code."""
+
+    name_key: str
+    start: datetime
+    end: datetime
+
+
+class Clash(Exception):
+    """Codes of the same name for overlapping hours.
+
+    `pending`: visits whose creation is under way or uncertain; until that is known, nothing may be issued.
+    `living`: visits whose code works in these hours; a person may say that another one is meant.
+    `doubled`: names that the same form holds twice; a person may say that two people are meant.
+    """
+
+    def __init__(self, pending: Sequence[Visit], living: Sequence[Visit], doubled: Sequence[str]) -> None:
+        self.pending, self.living, self.doubled = list(pending), list(living), list(doubled)
+        super().__init__("codes of the same name for overlapping hours")
+
+    @property
+    def marks(self) -> list[str]:
+        """What a person confirms: exactly these, and none that came since."""
+        return [*(str(visit.pk) for visit in self.living), *(f"x{name}" for name in self.doubled)]
+
+
+def lock(names: Iterable[str]) -> None:
+    """Until this transaction ends, nobody else issues a code for these (folded) names of the tenant."""
+    tenant_id = current_tenant_id()
+    with connection.cursor() as cursor:
+        for name in sorted(set(names)):
+            digest = hashlib.sha256(f"guests:{tenant_id}:{name}".encode()).digest()
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [int.from_bytes(digest[:8], "big", signed=True)])
+
+
+def check(wanted: Sequence[Hours], confirmed: Collection[str] = ()) -> None:
+    """Raise Clash unless all that stands against `wanted` is in `confirmed` (`Clash.marks`). Call `lock` first."""
+    found = list(overlapping(wanted))
+    pending = [visit for visit in found if visit.stage == Stage.ASKED]
+    living = [visit for visit in found if visit.stage == Stage.ISSUED]
+    clash = Clash(pending, living, _doubled(wanted))
+    if pending or not set(clash.marks) <= set(confirmed):
+        raise clash
+
+
+def overlapping(wanted: Sequence[Hours]) -> Iterable[Visit]:
+    """Visits of these names whose code works, or may work, in these hours, and has not ended yet."""
+    if not wanted:
+        return []
+    meets = Q()
+    for hours in wanted:
+        meets |= Q(name_key=hours.name_key, use_date_start__lt=hours.end, use_date_end__gt=hours.start)
+    rows = Visit.objects.filter(meets, use_date_end__gt=timezone.now(), gone_at__isnull=True)
+    rows = rows.exclude(stage=Stage.NOT_ISSUED).order_by("use_date_end", "pk")
+    return rows[:50]
+
+
+def _doubled(wanted: Sequence[Hours]) -> list[str]:
+    """Names that stand twice among `wanted` for overlapping hours."""
+    twice = set()
+    for place, one in enumerate(wanted):
+        for other in wanted[place + 1 :]:
+            if one.name_key == other.name_key and one.start < other.end and other.start < one.end:
+                twice.add(one.name_key)
+    return sorted(twice)

@@ -1,0 +1,238 @@
+"""A code that must die now: its end is set to now at the service, and followed until a reading confirms it.
+
+The visit carries the promise (`must_end_at`, and `cut_due_at` as its timer), so that it outlives every process, a lost
+broker and a refused request. Each sending is a "setting" intent of its own in the name of who asked; sending it twice
+does no harm. Nothing but a reading of the guest (operation 21) ends it.
+"""
+
+import uuid
+from datetime import datetime, timedelta
+
+import structlog
+from django.db import transaction
+from django.db.models import F, Q
+from django.utils.translation import gettext as _
+
+from accessapi.errors import NotFound, ServiceError
+from accessapi.resources import write_moment
+from portal.budget.ledger import BudgetExhausted
+from portal.budget.priorities import Priority
+from portal.guests import hours
+from portal.guests.models import Stage, Visit
+from portal.guests.queries import connection, target_of
+from portal.intents import actions
+from portal.intents.actions import Asker
+from portal.intents.clock import ClockTime, database_now
+from portal.intents.models import Intent
+from portal.intents.nonces import Nonce
+from portal.intents.states import UNDER_WAY, Reason, State
+from portal.mirror import reading
+from tenants import audit
+from tenants.roles import Permission
+
+log = structlog.get_logger(__name__)
+
+# A change that was slow on its way may arrive after ours: a reading counts when the last of those is this long ago.
+APART = timedelta(seconds=60)
+_LEASE = timedelta(seconds=40)
+_SOON, _LATEST = 2.0, 60.0
+
+
+def cut(*, visit: Visit, by: Asker, nonce: Nonce) -> Visit:
+    """Set the end of this code to now (operation 22) and see to it until the service confirms.
+
+    Pressed again, by anybody, it is sent again in that person's name. A code that nobody knows yet whether it exists is
+    cut as soon as it is known. The returned row says how far it came.
+    """
+    with transaction.atomic():
+        visit = Visit.objects.select_for_update(of=("self",)).get(pk=visit.pk)
+        end = min(filter(None, (hours.now(), visit.must_end_at if visit.may_still_open else None)))
+        Visit.objects.filter(pk=visit.pk).update(
+            must_end_at=end,
+            ended_confirmed_at=None,
+            cut_by=by.user,
+            cut_session=by.support_session,
+            cut_due_at=ClockTime() + timedelta(seconds=_SOON),
+            cut_attempts=0,
+        )
+        if visit.guest_id is None:
+            _stop_asking(visit, by)
+    visit.refresh_from_db()
+    if visit.guest_id is not None:
+        send(visit, nonce=nonce)
+        look(visit)
+    visit.refresh_from_db()
+    return visit
+
+
+def _stop_asking(visit: Visit, by: Asker) -> None:
+    """There is no guest yet: a creation that has not left is stopped, any other waited for."""
+    audit.record(
+        tenant=by.tenant,
+        by=by.user,
+        action="guest.cut_short",
+        target=f"visit:{visit.pk}",
+        summary=_("Cut short: %(name)s") % {"name": visit},
+        support_session=by.support_session,
+    )
+    if visit.intent is not None:
+        actions.stop(visit.intent)
+
+
+def send(visit: Visit, *, nonce: Nonce | None = None) -> Intent:
+    """Send the end once more, in the name of who asked for it. Older changes of this guest that wait are stopped."""
+    if visit.must_end_at is None or visit.cut_by is None:
+        raise ValueError("nobody asked for this code to be cut short")
+    stop_older(visit)
+    body = {"use_date_end": write_moment(visit.must_end_at)}
+    if visit.use_date_start > visit.must_end_at:  # not begun: the start must not lie behind the end
+        body = {"use_date_start": body["use_date_end"], **body}
+    intent = actions.submit(
+        by=Asker(visit.tenant, visit.cut_by, visit.cut_session),
+        permission=Permission.GUESTS_DESK,
+        operation="update_guest",
+        target=target_of(str(visit.guest_id)),
+        title=_("Cut short: %(name)s") % {"name": visit},
+        path={"guest_id": str(visit.guest_id)},
+        body=body,
+        nonce=nonce or Nonce(uuid.uuid4().hex),
+        before={"use_date_end": write_moment(visit.use_date_end)},
+        after=body,
+    )
+    Visit.objects.filter(pk=visit.pk).update(cut_intent=intent, cut_attempts=F("cut_attempts") + 1)
+    visit.cut_intent = intent
+    return intent
+
+
+def stop_older(visit: Visit) -> None:
+    """Changes of this guest that have not left yet would only hold the cut up, or undo it."""
+    waiting = Intent.objects.filter(target=target_of(str(visit.guest_id)), operation="update_guest", state=State.QUEUED)
+    for intent in waiting.select_related("tenant__environment", "by"):
+        actions.stop(intent)
+
+
+def step(visit_id: int) -> None:
+    """What the timer of one visit asks for, by one process at a time. Safe to call any number of times."""
+    due = Visit.objects.filter(pk=visit_id, cut_due_at__lte=ClockTime())
+    if not due.update(cut_due_at=ClockTime() + _LEASE):
+        return
+    visit = Visit.objects.select_related("tenant__environment", "cut_by", "cut_session", "cut_intent").get(pk=visit_id)
+    if not visit.may_still_open or visit.stage == Stage.NOT_ISSUED:
+        _due(visit, None)
+    elif visit.guest_id is None:
+        _due(visit, _SOON)
+    elif visit.cut_intent is not None and visit.cut_intent.state in UNDER_WAY:
+        _stop_in_the_way(visit)
+        _due(visit, _SOON)
+    else:
+        look(visit)
+
+
+def look(visit: Visit) -> bool:
+    """Read the guest once and settle what it tells: confirmed, to be sent again, or to be looked at later."""
+    line = connection()
+    if line is None or not line.is_connected:
+        _due(visit, _LATEST / 2)
+        return False
+    at = database_now()
+    try:
+        guest = reading.read_guest(line, str(visit.guest_id), Priority.PEOPLE)
+    except NotFound:
+        return _confirm(visit, at, gone=True)
+    except BudgetExhausted as exhausted:
+        Visit.objects.filter(pk=visit.pk).update(cut_due_at=exhausted.retry_at)
+        return False
+    except ServiceError:
+        _due(visit, _pause(visit))
+        return False
+    start, end = guest.use_date_start or visit.use_date_start, guest.use_date_end or visit.use_date_end
+    Visit.objects.filter(pk=visit.pk).update(use_date_start=start, use_date_end=end)
+    visit.use_date_start, visit.use_date_end = start, end
+    if visit.must_end_at is not None and end <= visit.must_end_at:
+        return _confirm(visit, at)
+    _again(visit)
+    return False
+
+
+def _again(visit: Visit) -> None:
+    """It still works. Whoever asked may send it again; if not, somebody else has to press."""
+    last = visit.cut_intent
+    if last is not None and last.state in UNDER_WAY:
+        _due(visit, _SOON)
+        return
+    if last is not None and last.reason == Reason.RIGHTS:
+        _due(visit, _LATEST)
+        return
+    pause = _pause(visit)
+    ready = last is None or last.finished_at is None or database_now() >= last.finished_at + timedelta(seconds=pause)
+    if ready:
+        send(visit)
+    _due(visit, _SOON if ready else pause)
+
+
+def _confirm(visit: Visit, read_at: datetime, *, gone: bool = False) -> bool:
+    """The service said so. A change that was lost on its way might still arrive: then it is looked at once more."""
+    late = None if gone else _last_lost(visit)
+    if late is not None and read_at < late + APART:
+        Visit.objects.filter(pk=visit.pk).update(cut_due_at=late + APART)
+        return False
+    values = {"ended_confirmed_at": read_at, "cut_due_at": None} | ({"gone_at": read_at} if gone else {})
+    Visit.objects.filter(pk=visit.pk, must_end_at=visit.must_end_at).update(**values)
+    return True
+
+
+def _last_lost(visit: Visit) -> datetime | None:
+    """When a change of this guest that could make the code live again was last sent without a trustworthy answer."""
+    lost = Intent.objects.filter(target=target_of(str(visit.guest_id)), operation="update_guest", sent_at__isnull=False)
+    lost = lost.exclude(state=State.SUCCEEDED, attempts=1).exclude(http_status__gte=400, attempts=1)
+    recent = lost.filter(sent_at__gt=database_now() - APART).order_by("-sent_at")
+    for intent in recent.only("tenant_id", "body", "sent_at")[:20]:
+        end = (intent.body or {}).get("use_date_end")
+        if end and visit.must_end_at and datetime.fromisoformat(end) > visit.must_end_at:
+            return intent.sent_at
+    return None
+
+
+def _stop_in_the_way(visit: Visit) -> None:
+    """A change asked for before the cut, that waits for another try, must not make it wait too."""
+    mine = visit.cut_intent
+    if mine is None or mine.state != State.QUEUED:
+        return
+    before = Intent.objects.filter(target=mine.target, operation="update_guest", state=State.QUEUED, pk__lt=mine.pk)
+    for intent in before.select_related("tenant__environment", "by"):
+        actions.stop(intent)
+
+
+def look_soon(guest_id: str) -> None:
+    """An intent about this guest came to its end: whoever sees to a cut looks now."""
+    Visit.objects.filter(guest_id=guest_id, cut_due_at__gt=ClockTime()).update(cut_due_at=ClockTime())
+
+
+def withdraw(visit: Visit) -> None:
+    """Somebody wants this code to live again, knowingly: nobody sees to its end any more. Inside a transaction."""
+    waiting = visit.cut_intent
+    Visit.objects.filter(pk=visit.pk).update(must_end_at=None, ended_confirmed_at=None, cut_due_at=None)
+    if waiting is not None:
+        actions.stop(waiting)
+
+
+def due() -> list[tuple[int, int]]:
+    """(tenant, visit) of every cut whose timer has come, oldest first. Call inside `across_tenants`."""
+    rows = Visit.objects_across_tenants.filter(Q(cut_due_at__lte=ClockTime())).order_by("cut_due_at")
+    return list(rows.values_list("tenant_id", "pk")[:200])
+
+
+def unconfirmed() -> list[Visit]:
+    """Codes of the tenant in scope that were cut short and may still open doors, oldest first."""
+    rows = Visit.objects.filter(must_end_at__isnull=False, ended_confirmed_at__isnull=True, gone_at__isnull=True)
+    rows = rows.exclude(stage=Stage.NOT_ISSUED)
+    return list(rows.select_related("cut_by").order_by("must_end_at", "pk")[:20])
+
+
+def _due(visit: Visit, seconds: float | None) -> None:
+    at = None if seconds is None else ClockTime() + timedelta(seconds=seconds)
+    Visit.objects.filter(pk=visit.pk).update(cut_due_at=at)
+
+
+def _pause(visit: Visit) -> float:
+    return min(_SOON * 2 ** min(visit.cut_attempts, 10), _LATEST)

@@ -1,0 +1,233 @@
+"""The form of the desk: three fields and Enter; everything else is there, filled from the preset."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+
+from accessapi import limits
+from portal.guests import fields, hours, places
+from portal.guests.clashes import Clash
+from portal.guests.hosts import host_of
+from portal.guests.issuing import Order
+from portal.guests.models import DeskSettings, Preset, Visit
+from portal.guests.places import Places
+from portal.intents.models import Intent
+
+_Values = dict[str, Any]
+# What a preset fills in; what a person left as the shown preset had it, follows the chosen one.
+FILLED = ("until", "area_ids", "keys", "grace_minutes", "remarks")
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What the form is made from: presets, places and settings of the tenant, read once."""
+
+    presets: list[Preset]
+    places: Places
+    settings: DeskSettings
+
+    def preset(self, number: str) -> Preset | None:
+        return next((preset for preset in self.presets if str(preset.pk) == number), None)
+
+    @property
+    def default(self) -> Preset | None:
+        return next((preset for preset in self.presets if preset.is_default), None) or next(iter(self.presets), None)
+
+
+def filling(preset: Preset | None, start: datetime, language: str) -> _Values:
+    """The form's values as a preset has them, for a code that begins at `start`."""
+    end = hours.shown(hours.end_of(preset, start), start)
+    if preset is None:
+        return {"until": end, "area_ids": [], "keys": [], "grace_minutes": 0, "remarks": ""}
+    words = preset.remarks_ja if language == "ja" else preset.remarks_en
+    return {
+        "until": end,
+        "area_ids": list(preset.area_ids),
+        "keys": places.values_of(preset.keys),
+        "grace_minutes": preset.grace_minutes,
+        "remarks": words or preset.remarks_ja or preset.remarks_en,
+    }
+
+
+class IssueForm(forms.Form):
+    """What the desk types for a guest, or for several of one visit. `orders()` is what is to be issued.
+
+    A field of FILLED that still has the value of the preset that the page was made with (`shown_preset`) means: as the
+    preset says, at the moment of Enter. So the right areas go with the chosen preset, with or without script, and a
+    page that stood open for an hour does not issue an hour less.
+
+    `clash`, `refused` and `used_for` say what stood against a valid form that was sent.
+    """
+
+    name = fields.text(_("Name"), limits.GUEST_NAME_MAX, _("Give a name."))
+    until = fields.text(_("Until"), 40, help_text=_("18:00 or 1800, +90 for minutes, 2h, 11-22 9:00."))
+    preset = forms.ChoiceField(label=_("Preset"), required=False, widget=forms.RadioSelect)
+    others = fields.LinesField(
+        label=_("More guests of this visit"), help_text=_("One name per line. Each gets a code of their own.")
+    )
+    start = fields.moment(_("Starts"), help_text=_("Empty: now."))
+    company = fields.text(_("Company"), 100)
+    host = fields.text(_("Host"), 100, help_text=_("Whom they visit. A member’s name is tied to the member."))
+    delivery = forms.ChoiceField(
+        label=_("Code"),
+        required=False,
+        widget=forms.RadioSelect,
+        choices=[("direct", _("Here: shown, printed, or as a link")), ("mail", _("By e-mail from the service"))],
+    )
+    email = fields.email(_("E-mail"))
+    language = forms.ChoiceField(
+        label=_("The guest reads"),
+        required=False,
+        widget=forms.RadioSelect,
+        choices=[("ja", _("Japanese")), ("en", _("English"))],
+    )
+    remarks = forms.CharField(
+        label=_("Remarks in the e-mail"),
+        max_length=limits.REMARKS_MAX,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        validators=[fields.plain],
+        error_messages={"max_length": fields.TOO_LONG},
+    )
+    area_ids = fields.Areas(_("Areas"))
+    keys = fields.Keys(_("Keys"))
+    grace_minutes = fields.grace()
+    is_for_reserve = forms.BooleanField(
+        label=_("For a reservation"), required=False, help_text=_("Marks the guest so at the service.")
+    )
+    shown_preset = forms.CharField(required=False, widget=forms.HiddenInput, max_length=20)
+    shown_until = forms.CharField(required=False, widget=forms.HiddenInput, max_length=40)
+
+    clash: Clash | None = None
+    refused: Intent | None = None
+    used_for: Sequence[Visit] = ()
+
+    def __init__(self, *args: Any, desk: Desk, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.desk = desk
+        self.now = hours.now()
+        self.initial = {**self._blank(), **self.initial}
+        self.fields["preset"].choices = [(str(preset.pk), str(preset)) for preset in desk.presets]
+        used_areas = [area for preset in desk.presets for area in preset.area_ids]
+        used_keys = [value for preset in desk.presets for value in places.values_of(preset.keys)]
+        self.fields["area_ids"].choices = desk.places.area_choices([*used_areas, *self.initial["area_ids"]])
+        self.fields["keys"].choices = desk.places.key_choices([*used_keys, *self.initial["keys"]])
+        if not desk.presets:
+            del self.fields["preset"]
+
+    def _blank(self) -> _Values:
+        """As a fresh form stands there: the default preset's values, beginning now."""
+        number = str(self.initial.get("preset") or "")
+        preset = self.desk.preset(number) or self.desk.default
+        language = "ja" if (get_language() or "").startswith("ja") else "en"
+        filled = filling(preset, self.now, language)
+        return {
+            **filled,
+            "preset": str(preset.pk) if preset else "",
+            "shown_preset": str(preset.pk) if preset else "",
+            "shown_until": filled["until"],
+            "language": language,
+            "delivery": self.desk.settings.delivery,
+            "start": None,
+        }
+
+    # What is meant
+
+    def clean_start(self) -> datetime | None:
+        return fields.sensible(self.cleaned_data["start"])
+
+    def clean(self) -> _Values:
+        given = super().clean() or {}
+        given["language"] = given.get("language") or "ja"
+        given["delivery"] = given.get("delivery") or self.desk.settings.delivery
+        self._follow_preset(given)
+        if "until" in given and "start" not in self.errors:
+            self._clean_hours(given)
+        if given["delivery"] == "mail" and not given.get("email") and "email" not in self.errors:
+            self.add_error("email", _t("Give the address that the service sends the code to."))
+        return given
+
+    def _follow_preset(self, given: _Values) -> None:
+        chosen = self.desk.preset(given.get("preset") or "") or self.desk.default
+        given["chosen"] = chosen
+        shown = self.desk.preset(str(given.get("shown_preset") or ""))
+        start = given.get("start") or self.now
+        new = filling(chosen, start, given["language"])
+        old = [filling(shown, start, language) for language in ("ja", "en")] if shown else []
+        for name in FILLED:
+            if name not in given:
+                continue
+            if name == "until":
+                untouched = given[name] in ("", given.get("shown_until"))
+            elif shown is None:
+                untouched = not given[name]
+            else:
+                untouched = any(_same(given[name], values[name]) for values in old)
+            if untouched:
+                given[name] = new[name]
+        if given.get("grace_minutes") is None and "grace_minutes" not in self.errors:
+            given["grace_minutes"] = 0
+
+    def _clean_hours(self, given: _Values) -> None:
+        start = given.get("start") or self.now
+        try:
+            end = hours.read(given["until"], start)
+        except hours.IsOver as over:
+            words = _t("This time is over. For tomorrow type %(tomorrow)s.")
+            self.add_error("until", words % {"tomorrow": f"{over.tomorrow:%m-%d %H:%M}"})
+            return
+        except hours.NotATime:
+            self.add_error("until", _t("Type a time as 18:00 or 1800, minutes as +90, or a date before the time."))
+            return
+        given["use_date_start"], given["use_date_end"] = start, end
+        try:
+            fields.sensible(end)
+        except ValidationError as error:
+            self.add_error("until", error)
+            return
+        if end <= start:
+            self.add_error("until", _t("The end lies before the start."))
+        elif end <= self.now:
+            self.add_error("until", _t("This end is over already."))
+
+    @property
+    def names(self) -> list[str]:
+        return [self.cleaned_data["name"], *self.cleaned_data["others"]]
+
+    def orders(self) -> list[Order]:
+        """What to issue, one order for each guest."""
+        given = self.cleaned_data
+        host = host_of(given["host"])
+        return [
+            Order(
+                name=name,
+                start=given["use_date_start"],
+                end=given["use_date_end"],
+                area_ids=given["area_ids"],
+                keys=places.keys_of(given["keys"]),
+                grace_minutes=given["grace_minutes"],
+                email=given["email"],
+                mail=given["delivery"] == "mail",
+                remarks=given["remarks"] if given["delivery"] == "mail" else "",
+                is_for_reserve=given["is_for_reserve"],
+                company=given["company"],
+                host=host,
+                preset=given["chosen"],
+            )
+            for name in self.names
+        ]
+
+
+def _same(given: Any, filled: Any) -> bool:
+    if isinstance(filled, list):
+        return sorted(given) == sorted(filled)
+    if isinstance(filled, str):
+        return " ".join(str(given).split()) == " ".join(filled.split())
+    return bool(given == filled)

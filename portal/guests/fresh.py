@@ -1,0 +1,32 @@
+"""Reading one guest from the service for somebody who looks at the page."""
+
+from django.utils.translation import gettext as _
+
+from accessapi.errors import NotFound, ServiceError
+from portal.budget.ledger import BudgetExhausted
+from portal.budget.priorities import Priority
+from portal.guests.models import Visit
+from portal.guests.queries import connection
+from portal.intents.clock import database_now
+from portal.mirror import reading
+from portal.ui.times import local
+
+
+def read(visit: Visit) -> str:
+    """Bring mirror and visit up to date by one call. Returns why that was not possible, or an empty text."""
+    line = connection()
+    if line is None or not line.is_connected:
+        return _("The connection to the service is not working. This is what was last known.")
+    try:
+        guest = reading.read_guest(line, str(visit.guest_id), Priority.PEOPLE)
+    except NotFound:
+        Visit.objects.filter(pk=visit.pk, gone_at__isnull=True).update(gone_at=database_now())
+        return _("The service does not know this guest any more.")
+    except BudgetExhausted as exhausted:
+        words = _("The hour's calls are used up; reading is possible again at %(time)s. This is what was last known.")
+        return words % {"time": f"{local(exhausted.retry_at):%H:%M}"}
+    except ServiceError:
+        return _("The service did not answer. This is what was last known.")
+    hours = {"use_date_start": guest.use_date_start, "use_date_end": guest.use_date_end}
+    Visit.objects.filter(pk=visit.pk).update(gone_at=None, **{name: at for name, at in hours.items() if at})
+    return ""

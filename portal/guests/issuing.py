@@ -1,0 +1,188 @@
+"""Issuing codes: one intent and one visit for each guest, written together before anything is sent."""
+
+import uuid
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accessapi.resources import write_moment
+from portal.budget.priorities import Priority
+from portal.guests import clashes, masks, payload
+from portal.guests.clashes import Hours
+from portal.guests.models import By, Preset, Stage, Visit
+from portal.guests.places import Keys
+from portal.intents.actions import Asker, dispatch
+from portal.intents.clock import database_now
+from portal.intents.models import Intent
+from portal.intents.nonces import Nonce
+from portal.intents.record import record
+from portal.mirror.folding import fold
+from portal.mirror.models import Guest
+from tenants import audit
+from tenants.roles import Permission
+
+_PARTY = uuid.UUID("a3c1b7de-0b1c-4f43-9d3a-6f2f0f5c9b11")
+
+
+@dataclass(frozen=True)
+class Host:
+    """Whom a guest visits: a name, and the member that it is, if one was meant."""
+
+    name: str = ""
+    member_id: str = ""
+
+
+@dataclass(frozen=True)
+class Order:
+    """One code to issue. With `mail` the service makes the code and sends it to `email`, with `remarks` if any;
+    otherwise the portal makes it, and `email` is only kept. `keys` is a key_devices_list of the specification.
+    """
+
+    name: str
+    start: datetime
+    end: datetime
+    area_ids: Sequence[str] = ()
+    keys: Keys = field(default_factory=list)
+    grace_minutes: int = 0
+    email: str = ""
+    mail: bool = False
+    remarks: str = ""
+    is_for_reserve: bool = False
+    company: str = ""
+    host: Host = field(default_factory=Host)
+    preset: Preset | None = None
+
+    def body(self) -> dict[str, Any]:
+        """What operation 20 is asked with, a fresh code included."""
+        if self.mail:
+            method = {"email": self.email} | ({"remarks": self.remarks} if self.remarks else {})
+        else:
+            method = {"qrcode_data": payload.new()}
+        body: dict[str, Any] = {
+            "guest_name": self.name,
+            "use_date_start": write_moment(self.start),
+            "use_date_end": write_moment(self.end),
+            "qrcode_issuing_method": method,
+        }
+        more = {
+            "email": "" if self.mail else self.email,
+            "return_grace_period": self.grace_minutes,
+            "area_id_list": list(self.area_ids),
+            "key_devices_list": self.keys,
+            "is_for_reserve": self.is_for_reserve,
+        }
+        return body | {name: value for name, value in more.items() if value}
+
+    @property
+    def hours(self) -> Hours:
+        return Hours(fold(self.name), self.start, self.end)
+
+
+def party_of(by: Asker, nonce: Nonce) -> uuid.UUID:
+    """The party that a form with this nonce issues: the same, however often it is sent."""
+    return uuid.uuid5(_PARTY, f"{by.tenant.pk}:{nonce.value}")
+
+
+def issued_before(by: Asker, nonce: Nonce) -> list[Visit]:
+    """What this very form issued already, in its order; empty before it did."""
+    rows = Visit.objects.filter(party=party_of(by, nonce)).select_related("intent__by", "intent__tenant")
+    return list(rows.order_by("pk"))
+
+
+def issue(
+    *,
+    orders: Sequence[Order],
+    by: Asker,
+    nonce: Nonce,
+    confirmed: Collection[str] = (),
+    priority: Priority = Priority.PEOPLE,
+    inline: bool = True,
+) -> list[Visit]:
+    """Ask the service for a code for each order (operation 20), each at most once. The visits say how far it came.
+
+    The first is sent at once when `inline` and a slot is free, the rest by workers. Raises `clashes.Clash`, with
+    nothing written and nothing sent, unless `confirmed` holds every mark of it. The same nonce finds what it issued,
+    unchanged.
+    """
+    wanted = [order.hours for order in orders]
+    with transaction.atomic():
+        clashes.lock([*(hours.name_key for hours in wanted), f"nonce {nonce.value}"])
+        if before := issued_before(by, nonce):
+            return before
+        clashes.check(wanted, confirmed)
+        party = party_of(by, nonce)
+        asked = [
+            _record(order, by, Nonce(f"{nonce.value}:{number}"[-64:]), party, priority)
+            for number, order in enumerate(orders)
+        ]
+    for number, (intent, _visit) in enumerate(asked):
+        dispatch(intent, inline=inline and number == 0)
+    return issued_before(by, nonce)
+
+
+def receive_without_code(*, orders: Sequence[Order], by: Asker, nonce: Nonce) -> list[Visit]:
+    """Write down that these visitors are here, without a code and without asking the service for anything."""
+    with transaction.atomic():
+        clashes.lock([f"nonce {nonce.value}"])
+        if before := issued_before(by, nonce):
+            return before
+        visits = [_visit(order, by, party_of(by, nonce), stage=Stage.NOT_ISSUED) for order in orders]
+        for visit in visits:
+            visit.arrived_at, visit.arrived_by = database_now(), By.DESK
+            visit.save()
+            audit.record(
+                tenant=by.tenant,
+                by=by.user,
+                action="guest.received_without_code",
+                target=f"visit:{visit.pk}",
+                summary=_("Received without a code"),
+                support_session=by.support_session,
+            )
+    return visits
+
+
+def _record(order: Order, by: Asker, nonce: Nonce, party: uuid.UUID, priority: Priority) -> tuple[Intent, Visit]:
+    body, name_key = order.body(), fold(order.name)
+    intent, _is_new = record(
+        by=by,
+        permission=Permission.GUESTS_DESK,
+        operation="create_guest",
+        title=_("Issue a code: %(name)s") % {"name": order.name},
+        body=body,
+        snapshot={"known": known_ids(name_key)},
+        nonce=nonce,
+        after=masks.masked(body),
+        priority=priority,
+    )
+    visit = _visit(order, by, party, stage=Stage.ASKED, intent=intent)
+    visit.save()
+    return intent, visit
+
+
+def _visit(order: Order, by: Asker, party: uuid.UUID, **more: Any) -> Visit:
+    return Visit(
+        guest_name=order.name,
+        name_key=fold(order.name),
+        use_date_start=order.start,
+        use_date_end=order.end,
+        email_used=order.mail,
+        company=order.company,
+        host_member_id=order.host.member_id,
+        host_name=order.host.name,
+        host_key=fold(order.host.name),
+        party=party,
+        preset=order.preset,
+        by=by.user,
+        **more,
+    )
+
+
+def known_ids(name_key: str) -> list[str]:
+    """Guests of this (folded) name that are there already, and so are not the new one."""
+    mirrored = Guest.objects.filter(name_key=name_key).values_list("guest_id", flat=True)
+    visits = Visit.objects.filter(name_key=name_key, guest_id__isnull=False).values_list("guest_id", flat=True)
+    return sorted({*mirrored, *visits})

@@ -1,0 +1,168 @@
+"""A lost answer, resolved by reading: whether a guest was made, whether a change arrived."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from accessapi.errors import NotFound
+from accessapi.limits import PAGE_MAX
+from accessapi.resources import write_moment
+from accessapi.resources.guests import Guest
+from portal.budget.client import client
+from portal.budget.priorities import Priority
+from portal.guests import places
+from portal.guests.models import Visit
+from portal.intents.clock import database_now
+from portal.intents.handlers import Finding
+from portal.intents.models import Intent
+from portal.intents.states import State
+from portal.mirror import guest_list, reading
+from portal.mirror.folding import fold
+from tenants.models import Connection
+
+# A request that was slow on its way may still be worked on: absence counts when two readings this far apart agree.
+APART = timedelta(seconds=60)
+_ABSENT = "first seen missing"
+# More namesakes of the last minutes than this are for a person to sort out, not for a machine to read one by one.
+_MOST_CANDIDATES = 12
+
+
+def for_created(intent: Intent) -> Finding:
+    """Read the whole list (one call for each thousand guests) and look for a guest that was not there before.
+
+    A code that the portal made proves it: each candidate is read and its code compared. Where the service made the
+    code, name, address and hours must be those asked for, and only one such guest may be there.
+    """
+    at = database_now()
+    evidence = {"read": write_moment(at)}
+    candidates = _candidates(intent)
+    if len(candidates) > _MOST_CANDIDATES:
+        return Finding(None, {**evidence, "guests of this name": str(len(candidates))})
+    code = intent.body["qrcode_issuing_method"].get("qrcode_data")
+    ours, unsure = _by_code(intent, candidates, code) if code else _by_words(intent.body, candidates)
+    if len(ours) == 1 and not unsure:
+        return Finding(True, {**evidence, "guest_id": ours[0]})
+    if ours or unsure:
+        return Finding(None, {**evidence, "may be": ", ".join([*ours, *unsure][:10])})
+    return _missing(intent, at, evidence)
+
+
+def _candidates(intent: Intent) -> list[Mapping[str, Any]]:
+    """Listed guests of the name asked for that were not there before and that no other intent of ours made."""
+    known = set((intent.snapshot or {}).get("known", []))
+    key = fold(intent.body["guest_name"])
+    with client(connection_of(intent), Priority.PEOPLE) as service:
+        pages = service.pages("list_guests", {"limit": PAGE_MAX, **guest_list.query()})
+        alike = [item for page in pages for item in page.data["guests"] if fold(str(item.get("guest_name"))) == key]
+    fresh = {str(item.get("guest_id")): item for item in alike if str(item.get("guest_id")) not in known}
+    others = Visit.objects.filter(guest_id__in=list(fresh), intent__isnull=False).exclude(intent=intent)
+    for guest_id in others.values_list("guest_id", flat=True):
+        fresh.pop(str(guest_id), None)
+    return list(fresh.values())
+
+
+def _by_code(intent: Intent, candidates: Iterable[Mapping[str, Any]], code: str) -> tuple[list[str], list[str]]:
+    """Candidates with exactly our code, and those whose code could not be read."""
+    ours, unsure = [], []
+    for item in candidates:
+        guest_id = str(item["guest_id"])
+        try:
+            guest = reading.read_guest(connection_of(intent), guest_id, Priority.PEOPLE)
+        except NotFound:
+            continue
+        if guest.qrcode_data == code:
+            ours.append(guest_id)
+        elif not guest.qrcode_data:
+            unsure.append(guest_id)
+    return ours, unsure
+
+
+def _by_words(body: Mapping[str, Any], candidates: Iterable[Mapping[str, Any]]) -> tuple[list[str], list[str]]:
+    """Candidates that agree in all that the list tells; those of which it tells too little are unsure."""
+    wanted = {
+        "email": str(body["qrcode_issuing_method"]["email"]).casefold(),
+        "use_date_start": body["use_date_start"],
+        "use_date_end": body["use_date_end"],
+    }
+    ours, unsure = [], []
+    for item in candidates:
+        told = {name: str(item[name]) for name in wanted if item.get(name)}
+        told["email"] = told.get("email", "").casefold()
+        if all(told.get(name) == value for name, value in wanted.items()):
+            ours.append(str(item["guest_id"]))
+        elif all(told.get(name) in (value, None, "") for name, value in wanted.items()):
+            unsure.append(str(item["guest_id"]))
+    return ours, unsure
+
+
+def at_updated(intent: Intent) -> Finding:
+    """Read the guest once and compare every field that was sent, as far as a reading tells it."""
+    at = database_now()
+    try:
+        guest = reading.read_guest(connection_of(intent), intent.path["guest_id"], Priority.PEOPLE)
+    except NotFound:
+        return Finding(False, {"read": write_moment(at), "guest": "not there"})
+    differs = differing(intent.body, guest)
+    if not differs:
+        return Finding(True, {"read": write_moment(at)})
+    if _overtaken(intent):
+        return Finding(None, {"read": write_moment(at), "differs": ", ".join(differs)})
+    return _missing(intent, at, {"read": write_moment(at), "differs": ", ".join(differs)})
+
+
+def differing(body: Mapping[str, Any], guest: Guest) -> list[str]:
+    """The fields of `body` that the service tells otherwise. What a reading does not tell differs from nothing."""
+    told: dict[str, Any] = {
+        "guest_name": guest.guest_name,
+        "email": guest.email,
+        "use_date_start": write_moment(guest.use_date_start) if guest.use_date_start else None,
+        "use_date_end": write_moment(guest.use_date_end) if guest.use_date_end else None,
+        "return_grace_period": grace_of(guest),
+        "qrcode_data": guest.qrcode_data,
+        "area_id_list": places.areas_in(guest.devices_pass),
+        "key_devices_list": places.keys_in(guest.keys_pass),
+        "remarks": guest.remarks,
+    }
+    return sorted(name for name, wanted in body.items() if not _agrees(wanted, told.get(name)))
+
+
+def grace_of(guest: Guest) -> int | None:
+    """Minutes between the end and the last moment for keys, or what the service says outright."""
+    if guest.return_grace_period is not None:
+        return guest.return_grace_period
+    if guest.key_return_date_end is None or guest.use_date_end is None:
+        return None
+    return int((guest.key_return_date_end - guest.use_date_end).total_seconds() // 60)
+
+
+def _agrees(wanted: Any, told: Any) -> bool:
+    if told is None:
+        return True
+    if isinstance(wanted, list):
+        return _set(wanted) == _set(told)
+    return bool(wanted == told)
+
+
+def _set(items: Iterable[Any]) -> set[Any]:
+    return {
+        (item.get("key_device_id"), tuple(sorted(item.get("units_no_list") or []))) if isinstance(item, dict) else item
+        for item in items
+    }
+
+
+def _overtaken(intent: Intent) -> bool:
+    """Whether something newer changed the same guest, so that a difference proves nothing."""
+    newer = Intent.objects.filter(target=intent.target, pk__gt=intent.pk, operation="update_guest")
+    return newer.exclude(state__in=[State.FAILED, State.CANCELLED]).exists()
+
+
+def _missing(intent: Intent, at: datetime, evidence: dict[str, Any]) -> Finding:
+    """Not applied, if an earlier reading found the same."""
+    first = (intent.result.get("evidence") or {}).get(_ABSENT)
+    if first and at - datetime.fromisoformat(first) >= APART:
+        return Finding(False, {**evidence, _ABSENT: first})
+    return Finding(None, {**evidence, _ABSENT: first or write_moment(at)}, again_at=at + APART + timedelta(seconds=1))
+
+
+def connection_of(intent: Intent) -> Connection:
+    return Connection.objects.select_related("tenant__environment").get(tenant=intent.tenant_id)

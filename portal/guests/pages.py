@@ -1,0 +1,76 @@
+"""What a guest's page shows."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accessapi.limits import GUEST_DELETED_AFTER_DAYS
+from portal.guests import masks, queries
+from portal.guests.changing import ExtendForm
+from portal.guests.models import Visit
+from portal.guests.places import Places
+from portal.guests.visits import standing
+from portal.intents.states import State
+from portal.ui.chips import Chip
+from tenants.roles import Permission
+
+# What we wrote or read ourselves this short while ago need not be read again for whoever opens the page.
+_FRESH = timedelta(minutes=2)
+
+
+def facts(request: HttpRequest, visit: Visit) -> dict[str, Any]:
+    """What visit and mirror know of the guest itself."""
+    can = request.access.can  # type: ignore[attr-defined]
+    guest, now = queries.guest_of(visit), timezone.now()
+    detail = guest.detail if guest is not None and isinstance(guest.detail, dict) else {}
+    known = Places.known()
+    areas, keys = detail.get("area_id_list"), detail.get("key_devices_list")
+    email = guest.email if guest is not None and guest.email else ""
+    return {
+        "visit": visit,
+        "guest": guest,
+        "state": state_of(visit),
+        "standing": standing(visit, now),
+        "areas": known.area_names(areas) if areas is not None else None,
+        "keys": known.key_names(keys) if keys is not None else None,
+        "remarks": detail.get("remarks") or "",
+        "grace": detail.get("return_grace_period"),
+        "key_end": guest.key_return_date_end if guest is not None and keys else None,
+        "email": email if can(Permission.GUESTS_DESK) else masks.address(email),
+        "is_over": visit.use_date_end <= now,
+        "deleted_at": visit.use_date_end + timedelta(days=GUEST_DELETED_AFTER_DAYS),
+        "unknown": sorted(guest.extra.items()) if guest is not None else [],
+        "may_desk": can(Permission.GUESTS_DESK),
+        "may_read": visit.gone_at is None,
+        "may_change": can(Permission.GUESTS_DESK) and visit.gone_at is None and guest is not None,
+        "extend": ExtendForm(visit=visit, presets=queries.presets()),
+        "fresh": guest is not None and guest.detail_read_at is not None and guest.detail_read_at > now - _FRESH,
+    }
+
+
+def context(request: HttpRequest, visit: Visit) -> dict[str, Any]:
+    """The whole page: the guest, what was lately asked of the service, and what staff changed."""
+    asked = queries.asked_about(visit)
+    pressing = asked[:1] if asked and asked[0].state != State.SUCCEEDED else []
+    return facts(request, visit) | {
+        "pressing": pressing,
+        "intents": asked[len(pressing) :],
+        "changes": queries.staff_changes(visit, asked),
+    }
+
+
+def state_of(visit: Visit) -> Chip:
+    """Where now lies in the hours of the code."""
+    now = timezone.now()
+    if visit.may_still_open:
+        return Chip("held_open", _("May still open doors"))
+    if visit.gone_at is not None:
+        return Chip("ended", _("Not at the service any more"))
+    if visit.is_cut:
+        return Chip("stopped", _("Cut short"))
+    if visit.use_date_end <= now:
+        return Chip("ended")
+    return Chip("not_yet") if visit.use_date_start > now else Chip("valid", _("Works"))

@@ -1,0 +1,127 @@
+"""Areas and keys as the desk offers them, from the mirror; and back into the shapes of the specification."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from portal.mirror import queries as mirror
+
+Choices = list[tuple[str, str]]
+Keys = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Places:
+    """What a guest can be let into: areas, and the units of key boxes."""
+
+    areas: Choices
+    boxes: list[tuple[str, str, Choices]]  # (key_device_id, its name, (unit_no, unit_name) …)
+
+    @classmethod
+    def known(cls) -> "Places":
+        """As the mirror has them, of the tenant in scope."""
+        areas = list(mirror.areas().values_list("area_id", "area_name"))
+        boxes = [
+            (box.key_device_id, str(box), _units(box.units))
+            for box in mirror.key_boxes().only("tenant_id", "key_device_id", "key_device_name", "units")
+        ]
+        return cls([(area_id, name or area_id) for area_id, name in areas], boxes)
+
+    def area_choices(self, in_use: Iterable[str] = ()) -> Choices:
+        """The areas, and those in use that are not there any more, flagged."""
+        known = dict(self.areas)
+        return [*self.areas, *((gone, _vanished(gone)) for gone in dict.fromkeys(in_use) if gone not in known)]
+
+    def key_choices(self, in_use: Iterable[str] = ()) -> list[tuple[str, Choices]]:
+        """The units box by box, as grouped choices whose values are `unit_value`; those in use and gone are flagged."""
+        groups = [
+            (name, [(unit_value(box, unit_no), word) for unit_no, word in units]) for box, name, units in self.boxes
+        ]
+        known = {value for _name, units in groups for value, _word in units}
+        gone = [value for value in dict.fromkeys(in_use) if value not in known]
+        if gone:
+            groups.append((_("Not there any more"), [(value, _vanished(" ".join(_split(value)))) for value in gone]))
+        return [group for group in groups if group[1]]
+
+    def area_names(self, area_ids: Iterable[str]) -> list[str]:
+        known = dict(self.areas)
+        return [known.get(area_id) or _vanished(area_id) for area_id in area_ids]
+
+    def key_names(self, keys: Sequence[Mapping[str, Any]]) -> list[str]:
+        """One line for each key box: its name and its keys."""
+        boxes = {box: (name, dict(units)) for box, name, units in self.boxes}
+        lines = []
+        for item in keys:
+            box = str(item.get("key_device_id"))
+            name, units = boxes.get(box, (_vanished(box), {}))
+            numbers = item.get("units_no_list") or []
+            lines.append(f"{name}: " + ", ".join(units.get(str(number), str(number)) for number in numbers))
+        return lines
+
+
+def _units(units: Any) -> Choices:
+    found = []
+    for unit in units if isinstance(units, list) else []:
+        if isinstance(unit, dict) and isinstance(unit.get("unit_no"), str):
+            name = unit.get("unit_name")
+            found.append((unit["unit_no"], f"{unit['unit_no']} {name}" if name else unit["unit_no"]))
+    return found
+
+
+def _vanished(what: str) -> str:
+    return _("%(what)s (not there any more)") % {"what": what}
+
+
+def unit_value(key_device_id: str, unit_no: str) -> str:
+    """A unit as the value of a choice."""
+    return f"{unit_no}@{key_device_id}"
+
+
+def _split(value: str) -> tuple[str, str]:
+    unit_no, _at, box = value.partition("@")
+    return box, unit_no
+
+
+def values_of(keys: Any) -> list[str]:
+    """A key_devices_list as values of choices; what is not of its shape is left out."""
+    found = []
+    for item in keys if isinstance(keys, list) else []:
+        if isinstance(item, dict) and isinstance(item.get("units_no_list"), list):
+            found += [unit_value(str(item.get("key_device_id")), str(number)) for number in item["units_no_list"]]
+    return found
+
+
+def keys_of(values: Iterable[str]) -> Keys:
+    """Values of choices as a key_devices_list: one entry for each box, units in order."""
+    boxes: dict[str, list[str]] = {}
+    for value in values:
+        box, unit_no = _split(value)
+        boxes.setdefault(box, []).append(unit_no)
+    return [{"key_device_id": box, "units_no_list": sorted(set(units))} for box, units in boxes.items()]
+
+
+def areas_in(devices_pass: Any) -> list[str] | None:
+    """The areas that a guest's devices_pass names (operation 21 tells them so); None when it tells nothing."""
+    if not isinstance(devices_pass, dict):
+        return None
+    listed = devices_pass.get("areas_list") or []
+    return [str(item.get("area_id")) for item in listed if isinstance(item, dict)] if isinstance(listed, list) else None
+
+
+def keys_in(keys_pass: Any) -> Keys | None:
+    """The keys that a guest's keys_pass names, as a key_devices_list; None when it tells nothing."""
+    if not isinstance(keys_pass, dict):
+        return None
+    listed = keys_pass.get("key_devices_list") or []
+    if not isinstance(listed, list):
+        return None
+    return [
+        {
+            "key_device_id": str(item.get("key_device_id")),
+            "units_no_list": [str(u.get("unit_no")) for u in item.get("units") or [] if isinstance(u, dict)],
+        }
+        for item in listed
+        if isinstance(item, dict)
+    ]

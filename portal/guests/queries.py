@@ -1,0 +1,114 @@
+"""What the screens of the desk ask: visits, presets, settings, and what became of requests."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import BooleanField, F, Func, Q, Value
+from django.utils.translation import gettext_lazy as _
+
+from accessapi.resources import write_moment
+from portal.guests.models import DeskSettings, Preset, Visit
+from portal.intents import queries as intents
+from portal.intents.models import Intent
+from portal.mirror.models import Guest
+from tenants.models import AuditEntry, Connection
+from tenants.trail.changes import changes
+
+_LONGEST = 120
+_LABELS = {
+    "guest_name": _("Name"),
+    "email": _("E-mail"),
+    "use_date_start": _("Starts"),
+    "use_date_end": _("Ends"),
+    "return_grace_period": _("Minutes to return keys"),
+    "area_id_list": _("Areas"),
+    "key_devices_list": _("Keys"),
+    "remarks": _("Remarks"),
+    "code": _("Code"),
+    "code_sent_to": _("Code sent to"),
+    "is_for_reserve": _("For a reservation"),
+    "company": _("Company"),
+    "host_name": _("Host"),
+}
+
+
+class Holds(Func):
+    """Whether a column holds a text. Not LIKE: its guessed selectivity makes PostgreSQL read the whole table first."""
+
+    template = "strpos(%(expressions)s) > 0"
+    output_field = BooleanField()
+
+    def __init__(self, column: str, text: str) -> None:
+        super().__init__(F(column), Value(text))
+
+
+def target_of(guest_id: str) -> str:
+    """What intents and the audit trail call a guest. An id of absurd length is named by its digest."""
+    name = guest_id if len(guest_id) <= _LONGEST else hashlib.sha256(guest_id.encode()).hexdigest()
+    return f"guest:{name}"
+
+
+def connection() -> Connection | None:
+    """The connection of the tenant in scope."""
+    return Connection.objects.select_related("tenant__environment").first()
+
+
+def presets() -> list[Preset]:
+    """In the order that the tenant gave them; the default one first among equals."""
+    return list(Preset.objects.order_by("position", "pk"))
+
+
+def desk_settings() -> DeskSettings:
+    """How this desk works; the defaults where nobody set it up."""
+    return DeskSettings.objects.first() or DeskSettings()
+
+
+def guest_of(visit: Visit) -> Guest | None:
+    """The service's guest as the mirror has it."""
+    return Guest.objects.filter(guest_id=visit.guest_id).first() if visit.guest_id is not None else None
+
+
+def asked_about(visit: Visit) -> list[Intent]:
+    """The newest requests about this guest, its creation included, whoever made them."""
+    mine = Q(pk=visit.intent_id)
+    if visit.guest_id is not None:
+        mine |= Q(target=target_of(visit.guest_id))
+    return list(intents.latest().filter(mine).select_related("tenant__environment")[:8])
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change that staff asked for: the audit entry, and (field, before, after) of what it named."""
+
+    entry: AuditEntry
+    fields: list[tuple[str, str, str]]
+
+
+def staff_changes(visit: Visit, about: list[Intent]) -> list[Change]:
+    """What staff did about this guest, newest first. Outcomes stand with the intents."""
+    mine = Q(target=f"visit:{visit.pk}") | Q(intent_id__in=[str(intent.pk) for intent in about])
+    if visit.guest_id is not None:
+        mine |= Q(target=target_of(visit.guest_id))
+    rows = AuditEntry.objects.filter(mine).exclude(action__contains="_guest.").select_related("support_session")
+    found = [(entry, changes(entry)) for entry in rows.order_by("-at", "-pk")[:20]]
+    return [Change(entry, [_readable(*field) for field in fields]) for entry, fields in found]
+
+
+def _readable(name: str, *values: str) -> tuple[str, str, str]:
+    shown = [
+        value.replace("T", " ").removesuffix("+09:00") if name.startswith("use_date") else value for value in values
+    ]
+    return str(_LABELS.get(name, name)), shown[0], shown[1]
+
+
+def written(at: datetime) -> str:
+    """A moment as the specification writes it."""
+    return write_moment(at)
+
+
+def last_refusal() -> Intent | None:
+    """The newest creation of a guest that came to an end, if it was refused."""
+    newest = Visit.objects.filter(intent__finished_at__isnull=False).order_by("-pk").select_related("intent").first()
+    intent = newest.intent if newest else None
+    return intent if intent is not None and intent.http_status is not None and intent.http_status >= 400 else None

@@ -1,0 +1,107 @@
+"""A guest's page, and what the desk does to a guest: change, extend, cut short."""
+
+from functools import partial
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from portal.guests import actions, attempts, fresh, pages, queries
+from portal.guests.access import get_visit
+from portal.guests.changing import ChangeForm, ExtendForm
+from portal.guests.places import Places
+from portal.intents import nonces
+from portal.intents.record import Asker
+from tenants.access import tenant_view
+from tenants.roles import Permission
+
+
+@tenant_view(Permission.GUESTS_VIEW)
+def guest(request: HttpRequest, guest_id: str) -> HttpResponse:
+    return render(request, "guests/guest.html", pages.context(request, get_visit(guest_id)))
+
+
+@tenant_view(Permission.GUESTS_VIEW)
+def reading(request: HttpRequest, guest_id: str) -> HttpResponse:
+    """The same page, or its facts alone when htmx asks, after reading the service once within budget."""
+    visit = get_visit(guest_id)
+    trouble = fresh.read(visit)
+    visit.refresh_from_db()
+    told = {"trouble": trouble, "read": not trouble}
+    if request.htmx:
+        return render(request, "guests/facts.html", pages.facts(request, visit) | told)
+    return render(request, "guests/guest.html", pages.context(request, visit) | told)
+
+
+@tenant_view(Permission.GUESTS_DESK, methods=["GET", "POST"])
+def edit(request: HttpRequest, guest_id: str) -> HttpResponse:
+    visit = get_visit(guest_id)
+    known = queries.guest_of(visit)
+    trouble = ""
+    if request.method == "GET" and (known is None or known.detail is None):
+        trouble = fresh.read(visit)
+        known = queries.guest_of(visit)
+    if known is None or visit.gone_at is not None:
+        messages.error(request, _("The service does not know this guest any more."))
+        return redirect("guests:guest", request.tenant.slug, guest_id)
+    form = ChangeForm(request.POST or None, visit=visit, guest=known, known=Places.known())
+    if request.method == "POST" and form.is_valid():
+        answer = _save(request, form)
+        if answer is not None:
+            return answer
+    return render(request, "guests/edit.html", {"form": form, "visit": visit, "guest": known, "trouble": trouble})
+
+
+def _save(request: HttpRequest, form: ChangeForm) -> HttpResponse | None:
+    visit, body, by = form.visit, form.body(), Asker.of(request)
+    actions.note(visit=visit, company=form.cleaned_data["company"], host=form.chosen_host, by=by)
+    if not body:
+        messages.info(request, _("Nothing was changed at the service, so that nothing was sent."))
+        return redirect("guests:guest", request.tenant.slug, visit.guest_id)
+    before = {name: form.seen.get(name) for name in body}
+    revive = bool(form.cleaned_data.get("revive"))
+    act = partial(actions.change, visit=visit, body=body, before=before, by=by, revive=revive)
+    return attempts.change(request, form, visit, body, act)
+
+
+@tenant_view(Permission.GUESTS_DESK, methods=["POST"])
+def extend(request: HttpRequest, guest_id: str) -> HttpResponse:
+    """A later end. Of a code that was cut short only when the person says that it may work again."""
+    visit = get_visit(guest_id)
+    form = ExtendForm(request.POST, visit=visit, presets=queries.presets())
+    if visit.gone_at is None and form.is_valid():
+        body = form.body()
+        before = {"use_date_end": queries.written(visit.use_date_end)}
+        act = partial(
+            actions.change,
+            visit=visit,
+            body=body,
+            before=before,
+            by=Asker.of(request),
+            revive=form.cleaned_data["revive"],
+            title=_("Extend: %(name)s") % {"name": visit},
+        )
+        answer = attempts.change(request, form, visit, body, act)
+        if answer is not None:
+            return answer
+    return render(request, "guests/guest.html", pages.context(request, visit) | {"extend": form})
+
+
+@tenant_view(Permission.GUESTS_DESK, methods=["POST"])
+def cut(request: HttpRequest, guest_id: str) -> HttpResponse:
+    """This code must die now. It is followed until the service confirms, whatever happens to this page."""
+    visit = get_visit(guest_id)
+    try:
+        nonce = nonces.check(request)
+    except nonces.BadNonce as refusal:
+        messages.error(request, str(refusal))
+    else:
+        if visit.gone_at is not None or (visit.use_date_end <= timezone.now() and not visit.may_still_open):
+            messages.info(request, _("This code had ended already: there was nothing to cut short."))
+        else:
+            visit = actions.cut_short(visit=visit, by=Asker.of(request), nonce=nonce)
+            if not visit.may_still_open:
+                messages.success(request, _("The service confirmed: this code opens nothing any more."))
+    return redirect("guests:guest", request.tenant.slug, guest_id)

@@ -1,0 +1,104 @@
+// The desk: the chosen preset shows at once, what was typed for the end is read back, and clocks run down.
+// The server decides by itself what is meant; nothing here is needed for a right code.
+const form = document.querySelector(".desk-form");
+const JST = 9 * 3600e3;
+const two = (n) => String(n).padStart(2, "0");
+// A moment as the service's clock shows it, whatever the zone of this machine.
+const parts = (at) => {
+  const there = new Date(at + JST);
+  return { day: `${there.getUTCFullYear()}-${two(there.getUTCMonth() + 1)}-${two(there.getUTCDate())}`, time: `${two(there.getUTCHours())}:${two(there.getUTCMinutes())}` };
+};
+const midnight = (at) => Math.floor((at + JST) / 864e5) * 864e5 - JST;
+
+if (form) desk(form);
+
+function desk(form) {
+  const presets = JSON.parse(form.dataset.presets);
+  const field = (name) => form.elements[name];
+  const { until, shown_until: shownUntil, shown_preset: shownPreset, start } = form.elements;
+  const chosen = () => form.querySelector("input[name=preset]:checked")?.value ?? "";
+  const begins = () => (start.value ? Date.parse(`${start.value.length === 16 ? `${start.value}:00` : start.value}+09:00`) : Date.now());
+
+  const endOf = (preset, at) => {
+    if (!preset.until) return Math.floor((at + preset.minutes * 60e3) / 60e3) * 60e3;
+    const [hour, minute] = preset.until.split(":").map(Number);
+    const end = midnight(at) + (hour * 60 + minute) * 60e3;
+    return end > at ? end : end + 864e5;
+  };
+  const typed = (end, at) => (parts(end).day === parts(at).day ? parts(end).time : `${parts(end).day} ${parts(end).time}`);
+  const ticked = (name) => [...form.querySelectorAll(`input[name=${name}]:checked`)].map((box) => box.value).sort().join("\n");
+  const tick = (name, values) => form.querySelectorAll(`input[name=${name}]`).forEach((box) => { box.checked = values.includes(box.value); });
+  const language = () => form.querySelector("input[name=language]:checked")?.value ?? "ja";
+  const remarks = (preset) => preset[language()] || preset.ja || preset.en;
+
+  // Fields that still stand as the shown preset has them follow the chosen one; what a person changed stays.
+  function follow() {
+    const old = presets[shownPreset.value] ?? presets[""];
+    const now = presets[chosen()] ?? presets[""];
+    for (const name of ["area_ids", "keys"]) {
+      if (ticked(name) === [...old[name]].sort().join("\n")) tick(name, now[name]);
+    }
+    const grace = field("grace_minutes");
+    if (grace && Number(grace.value) === old.grace_minutes) grace.value = now.grace_minutes;
+    if ([old.ja, old.en, remarks(old)].includes(field("remarks").value)) field("remarks").value = remarks(now);
+    refresh(now);
+    shownPreset.value = chosen();
+  }
+  function refresh(preset = presets[chosen()] ?? presets[""]) {
+    if (until.value === shownUntil.value || until.value === "") {
+      if (document.activeElement === until && until.value === "") return;
+      const at = begins();
+      if (Number.isNaN(at)) return;
+      until.value = shownUntil.value = typed(endOf(preset, at), at);
+    }
+    readBack();
+  }
+  // What the server will make of the field, in the forms that people type most.
+  function readBack() {
+    const place = form.querySelector("[data-reads]");
+    const at = begins();
+    const text = until.value.normalize("NFKC").trim().toLowerCase();
+    let end = null;
+    const clock = /^(\d{1,2})(?::?(\d{2}))?$/.exec(text);
+    const span = /^\+?\s*(?:(\d{1,4})\s*h)?\s*(?:(\d{1,5})\s*m?)?$/.exec(text);
+    const dated = /^(\d{4})-(\d{1,2})-(\d{1,2})\s+(\d{1,2}):?(\d{2})$/.exec(text);
+    if (clock && Number(clock[1]) < 24 && Number(clock[2] ?? 0) < 60) end = midnight(at) + (Number(clock[1]) * 60 + Number(clock[2] ?? 0)) * 60e3;
+    else if (dated) end = Date.UTC(dated[1], dated[2] - 1, dated[3], dated[4], dated[5]) - JST;
+    else if (span && (span[1] || span[2]) && text.length > 1) end = at + (Number(span[1] ?? 0) * 60 + Number(span[2] ?? 0)) * 60e3;
+    if (end === null || end <= at) { place.textContent = ""; return; }
+    const minutes = Math.round((end - at) / 60e3);
+    const length = minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h${minutes % 60 ? ` ${minutes % 60} min` : ""}`;
+    place.textContent = `→ ${typed(end, at)} (${length})`;
+  }
+  form.addEventListener("change", (event) => {
+    if (event.target.name === "preset" || event.target.name === "language") follow();
+    if (event.target.name === "start") refresh();
+  });
+  until.addEventListener("input", readBack);
+  until.addEventListener("focus", () => until.select());
+  setInterval(refresh, 15e3);
+  refresh();
+  // Several names pasted at once are several guests.
+  field("name").addEventListener("paste", (event) => {
+    const lines = event.clipboardData.getData("text").split(/\r?\n/).map((line) => line.trim()).filter(Boolean);
+    if (lines.length < 2) return;
+    event.preventDefault();
+    field("name").value = lines[0];
+    field("others").value = [field("others").value, ...lines.slice(1)].filter(Boolean).join("\n");
+    form.querySelector(".desk-more").open = true;
+  });
+}
+
+// Clocks: how long a code works, until when keys are expected. Words stay the server's; the figures move.
+function tickClocks() {
+  for (const place of document.querySelectorAll("[data-until]")) {
+    const left = Math.floor((Date.parse(place.dataset.until) - Date.now()) / 1000);
+    place.classList.toggle("is-close", left > 0 && left <= 900);
+    place.classList.toggle("is-past", left <= 0);
+    const size = Math.abs(left);
+    const [days, hours, minutes, seconds] = [Math.floor(size / 86400), Math.floor(size / 3600) % 24, Math.floor(size / 60) % 60, size % 60];
+    place.textContent = `${left < 0 ? "−" : ""}${days ? `${days} d ` : ""}${two(hours)}:${two(minutes)}:${two(seconds)}`;
+  }
+}
+if (document.querySelector("[data-until]")) tickClocks();
+setInterval(tickClocks, 1000);

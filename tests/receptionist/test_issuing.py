@@ -1,0 +1,386 @@
+"""A receptionist issues codes: three fields and Enter, one call, and never two live codes by accident."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from portal.guests import actions, clashes, follow, issuing, looking
+from portal.guests.clashes import Clash
+from portal.guests.issuing import Host, Order
+from portal.guests.models import Stage, Visit
+from portal.intents import handlers, outcome, reconciling
+from portal.intents.clock import ClockTime
+from portal.intents.models import Intent
+from portal.intents.states import Reason, State
+from portal.mirror.models import Area, Guest, KeyBox
+from tenants.models import AuditEntry
+from tests.support.desk import NAME, GuestDesk, said
+from tests.support.places import fresh_nonce
+
+CREATE, READ, LIST = 20, 21, 19
+
+
+@pytest.fixture
+def desk(place):
+    return GuestDesk(place)
+
+
+def order(name=NAME, minutes=60, **values):
+    start = timezone.now()
+    return Order(name=name, start=start, end=start + timedelta(minutes=minutes), **values)
+
+
+def test_three_fields_and_enter_is_one_call_and_a_code(desk):
+    area = desk.place.sandbox.api("GET", "/v1/areas", token=desk.place.service.token).json()["areas"][0]
+    desk.preset(area_ids=[area["area_id"]], grace_minutes=15)
+    page = desk.get("new/")
+    assert "autofocus" in page[page.index('name="name"') - 200 : page.index('name="name"') + 300]
+    before = len(desk.calls())
+    answer = desk.client.post(desk.url + "new/", desk.fields() | {"name": NAME})
+    assert answer.status_code == 302
+    shown = desk.client.get(answer.headers["Location"])
+    assert desk.calls(before) == [CREATE]
+    (visit,) = desk.visits()
+    assert answer.headers["Location"] == f"{desk.url}{visit.guest_id}/"
+    assert "<svg" in shown.content.decode()
+    assert NAME in said(shown)
+    guest = desk.at_service(visit.guest_id)
+    assert guest["guest_name"] == NAME
+    assert len(guest["qrcode_data"]) == 26
+    assert [each["area_id"] for each in guest["devices_pass"]["areas_list"]] == [area["area_id"]]
+    assert (visit.use_date_end - visit.use_date_start) > timedelta(minutes=118)
+    with desk.scope():
+        code = Guest.objects.get(guest_id=visit.guest_id).qrcode_data
+        assert code == guest["qrcode_data"]
+        entries = list(AuditEntry.objects.filter(action="create_guest").values_list("before", "after", "summary"))
+    assert code not in str(entries)
+
+
+def test_the_chosen_preset_decides_even_without_script(desk):
+    with desk.scope():
+        areas = list(Area.objects.values_list("area_id", flat=True)[:2])
+        box = KeyBox.objects.order_by("pk")[0]
+    desk.preset("A", area_ids=areas[:1])
+    other = desk.preset("B", area_ids=areas[1:], minutes=None, until="23:59")
+    fields = desk.fields()
+    assert fields["area_ids"] == areas[:1]
+    desk.issue(fields, preset=str(other.pk), until=fields["until"])
+    visit = desk.visits()[-1]
+    assert visit.preset_id == other.pk
+    told = desk.at_service(visit.guest_id)
+    assert [each["area_id"] for each in told["devices_pass"]["areas_list"]] == areas[1:]
+    assert told["use_date_end"][11:19] == "23:59:00"
+    assert box is not None
+
+
+def test_everything_else_is_there_too(desk):
+    with desk.scope():
+        area = Area.objects.order_by("pk")[0].area_id
+    start = (timezone.localtime() + timedelta(days=1)).replace(hour=9, minute=0, second=0, microsecond=0)
+    desk.issue(
+        until="17:30", start=f"{start:%Y-%m-%dT%H:%M}", company="青葉製作所", host="だれか",
+        email="yamada@example.test", delivery="mail", remarks="入口は南側です", area_ids=[area], grace_minutes="45",
+        is_for_reserve="on",
+    )  # fmt: skip
+    (visit,) = desk.visits()
+    told = desk.at_service(visit.guest_id)
+    assert told["email"] == "yamada@example.test"
+    assert told["remarks"] == "入口は南側です"
+    assert told["is_for_reserve"] is True
+    assert told["use_date_end"] == f"{start:%Y-%m-%d}T17:30:00+09:00"
+    assert told["key_return_date_end"] == f"{start:%Y-%m-%d}T18:15:00+09:00"
+    assert (visit.company, visit.host_name, visit.email_used) == ("青葉製作所", "だれか", True)
+
+
+def test_a_member_can_be_the_host(desk, place):
+    from portal.mirror.models import Member
+
+    with desk.scope():
+        member = Member.objects.order_by("pk")[0]
+    offered = desk.client.get(desk.url + "new/hosts/", {"host": member.member_name[:2]})
+    assert member.member_name in said(offered) or member.member_name in offered.content.decode()
+    desk.issue(host=member.member_name)
+    assert desk.visits()[0].host_member_id == member.member_id
+
+
+def test_several_guests_of_one_visit_each_get_a_code_of_their_own(desk):
+    desk.fault("status", "create_guest", status=400, error_code="40002", error_detail="guest_name: not this one")
+    answer = desk.issue(others="鈴木 花子\n\n佐藤 次郎\n")
+    visits = desk.visits()
+    assert [visit.guest_name for visit in visits] == [NAME, "鈴木 花子", "佐藤 次郎"]
+    assert len({visit.party for visit in visits}) == 1
+    with desk.scope():
+        for visit in visits[1:]:
+            follow_intent(visit)
+    visits = desk.visits()
+    assert [visit.stage for visit in visits] == [Stage.NOT_ISSUED, Stage.ISSUED, Stage.ISSUED]
+    codes = [desk.at_service(visit.guest_id)["qrcode_data"] for visit in visits[1:]]
+    assert len(set(codes)) == 2
+    page = desk.client.get(answer.redirect_chain[-1][0])
+    assert "not this one" in said(page)
+    again = desk.fields(f"new/?again={visits[0].pk}")
+    assert again["name"] == NAME
+
+
+def follow_intent(visit):
+    from portal.intents import sending
+
+    sending.send(visit.intent)
+
+
+def test_a_double_click_issues_once(desk):
+    fields = desk.fields()
+    one, two = desk.issue(fields), desk.issue(fields)
+    assert one.redirect_chain[-1] == two.redirect_chain[-1]
+    assert len(desk.visits()) == len(desk.all_at_service()) == 1
+    other = desk.issue(fields, name="別の人")
+    assert "used before" in said(other)
+    assert len(desk.visits()) == 1
+
+
+def test_the_same_name_for_the_same_hours_asks_first(desk):
+    first = desk.issued()
+    asked = desk.issue(name="ﾔﾏﾀﾞ太郎".replace("ﾔﾏﾀﾞ", "山田"))
+    assert "has a code until" in said(asked)
+    assert f"{desk.url}{first.guest_id}/" in asked.content.decode()
+    assert len(desk.all_at_service()) == 1
+    fields = desk.fields()
+    desk.issue(fields, confirmed=[str(first.pk)])
+    assert len(desk.all_at_service()) == 2
+    elsewhere = GuestDesk(desk.place)
+    assert "has a code until" in said(elsewhere.issue(confirmed=[str(first.pk)])), "the second was not confirmed"
+    assert "/guests/v" in desk.issue(until="2h", start="2031-01-01T10:00").redirect_chain[-1][0], "other hours"
+
+
+def test_the_same_name_twice_in_one_form_asks_too(desk):
+    assert "twice in this form" in said(desk.issue(others=NAME))
+    desk.issue(others=NAME, confirmed=[f"x{desk_key()}"])
+    assert len(desk.visits()) == 2
+
+
+def desk_key():
+    from portal.mirror.folding import fold
+
+    return fold(NAME)
+
+
+def test_a_refusal_stands_beside_its_field_and_what_was_typed_stays(desk):
+    desk.fault("status", "create_guest", status=400, error_code="40002", error_detail="use_date_end: too far away")
+    answer = desk.issue(company="青葉製作所")
+    assert "too far away" in said(answer)
+    assert 'value="青葉製作所"' in answer.content.decode()
+    assert 'id="id_until_errors"' in answer.content.decode()
+    assert desk.visits()[0].stage == Stage.NOT_ISSUED
+    assert desk.issue().redirect_chain, "what surely failed can be asked for again"
+
+
+@pytest.mark.parametrize(
+    ("contracts", "values", "words"),
+    [
+        (("door", "key_box"), {}, "no QR option"),
+        (("qr", "key_box"), {"area": True}, "Issue the code without areas"),
+        (("qr", "door"), {"keys": True}, "Issue the code without keys"),
+    ],
+)
+def test_a_contract_without_an_option_says_so_and_what_remains(make, contracts, values, words):
+    desk = GuestDesk(make(contracts=contracts))
+    with desk.scope():
+        if values.get("area"):
+            Area.objects.create(tenant=desk.place.tenant, area_id="A", area_name="A")
+        if values.get("keys"):
+            units = [{"unit_no": "01", "unit_name": "Gate"}]
+            KeyBox.objects.create(tenant=desk.place.tenant, key_device_id="K", key_device_name="K", units=units)
+    chosen = {"area_ids": ["A"]} if values.get("area") else {"keys": ["01@K"]} if values.get("keys") else {}
+    answer = desk.issue(**chosen)
+    assert words in said(answer)
+    assert "40302" in said(answer)
+    if not values:
+        assert "Receive without a code" in said(answer)
+        fields = desk.fields()
+        desk.client.post(desk.url + "new/without-code/", fields | {"name": NAME, "until": "+60"})
+        visit = desk.visits()[-1]
+        assert (visit.stage, visit.arrived_at is not None, visit.intent) == (Stage.NOT_ISSUED, True, None)
+
+
+def test_keys_that_the_site_does_not_give_to_guests_are_told_plainly(desk):
+    with desk.scope():
+        boxes = list(KeyBox.objects.order_by("pk"))
+    desk.fault("status", "create_guest", status=403, error_code="40304", error_detail="key box has no keys for guests")
+    answer = desk.issue(keys=[f"{boxes[0].units[0]['unit_no']}@{boxes[0].key_device_id}"])
+    assert "must first be allowed" in said(answer)
+    assert 'id="id_keys_errors"' in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"name": ""}, "Give a name"),
+        ({"name": "あ" * 41}, "At most 40 characters"),
+        ({"name": "a\x1fb"}, "control characters"),
+        ({"until": "nonsense"}, "Type a time"),
+        ({"until": "25:00"}, "Type a time"),
+        ({"until": "2020-01-01 10:00"}, "before the start"),
+        ({"email": "no"}, "e-mail"),
+        ({"email": "a" * 250 + "@example.test"}, "254"),
+        ({"delivery": "mail"}, "Give the address"),
+        ({"remarks": "x" * 201, "delivery": "mail"}, "200"),
+        ({"grace_minutes": "10081"}, "10080"),
+        ({"grace_minutes": "x"}, "whole number"),
+        ({"area_ids": ["nobody"]}, "not there any more"),
+        ({"keys": ["01@nobody"]}, "not there any more"),
+        ({"others": "ok\n" + "b" * 41}, "line 2"),
+        ({"start": "1700-01-01T00:00"}, "1900"),
+        ({"preset": "999999"}, ""),
+    ],
+)
+def test_bad_input_is_told_beside_its_field_and_nothing_is_sent(desk, values, words):
+    desk.preset()
+    answer = desk.issue(**values)
+    assert answer.status_code == 200
+    assert words in said(answer)
+    assert CREATE not in desk.calls()
+
+
+# A lost answer
+
+
+def lost(desk, **values):
+    """A creation whose answer was lost after the service had carried it out."""
+    desk.fault("drop_after", "create_guest")
+    answer = desk.issue(**values)
+    visit = desk.visits()[-1]
+    assert visit.intent.state == State.UNCERTAIN
+    return visit, answer
+
+
+def settle(desk, visit):
+    with desk.scope():
+        Intent.objects.filter(pk=visit.intent_id).update(due_at=ClockTime())
+        reconciling.reconcile(Intent.objects.get(pk=visit.intent_id))
+    return desk.visit(visit)
+
+
+def test_a_lost_answer_is_read_before_anything_is_sent_again(desk):
+    visit, answer = lost(desk)
+    assert answer.redirect_chain[-1][0] == f"{desk.url}visits/{visit.pk}/"
+    again = desk.issue()
+    assert "nobody knows yet" in said(again)
+    assert "Issue another one" not in said(again)
+    assert desk.calls().count(CREATE) == 1
+    visit = settle(desk, visit)
+    assert visit.stage == Stage.ISSUED
+    assert desk.calls().count(CREATE) == len(desk.all_at_service()) == 1
+    code = desk.at_service(visit.guest_id)["qrcode_data"]
+    with desk.scope():
+        assert Guest.objects.get(guest_id=visit.guest_id).qrcode_data == code
+    assert desk.client.get(f"{desk.url}visits/{visit.pk}/").headers["Location"] == f"{desk.url}{visit.guest_id}/"
+
+
+@pytest.mark.parametrize("mail", [False, True])
+def test_what_surely_is_not_there_may_be_issued_again_by_a_person(desk, mail):
+    desk.fault("drop_before", "create_guest")
+    given = {"delivery": "mail", "email": "yamada@example.test"} if mail else {}
+    desk.issue(**given)
+    visit = settle(desk, desk.visits()[-1])
+    assert visit.stage == Stage.ASKED, "one reading is not enough"
+    with desk.scope():
+        intent = Intent.objects.get(pk=visit.intent_id)
+        evidence = dict(intent.result["evidence"])
+        evidence["first seen missing"] = (timezone.now() - looking.APART * 2).isoformat()
+        Intent.objects.filter(pk=intent.pk).update(result={"evidence": evidence})
+    visit = settle(desk, visit)
+    assert (visit.stage, visit.intent.reason) == (Stage.NOT_ISSUED, Reason.ABSENT)
+    assert "surely no code" in said(desk.client.get(f"{desk.url}visits/{visit.pk}/"))
+    assert desk.issue(desk.fields(f"new/?again={visit.pk}")).redirect_chain
+    assert len(desk.all_at_service()) == 1
+
+
+def test_a_namesake_that_was_there_or_came_from_elsewhere_is_not_taken_for_ours(desk):
+    body = order().body() | {"guest_name": NAME}
+    before = desk.place.sandbox.api("POST", "/v1/guests", body, token=desk.place.service.token)
+    assert before.status_code == 200
+    visit, _ = lost(desk)
+    elsewhere = order().body()
+    desk.place.sandbox.api("POST", "/v1/guests", elsewhere, token=desk.place.service.token)
+    visit = settle(desk, visit)
+    assert visit.stage == Stage.ISSUED
+    with desk.scope():
+        assert (
+            desk.at_service(visit.guest_id)["qrcode_data"] == visit.intent.body["qrcode_issuing_method"]["qrcode_data"]
+        )
+
+
+def test_two_mailed_ones_that_look_alike_are_left_to_a_person_and_the_list_tells_which(desk):
+    values = {"delivery": "mail", "email": "yamada@example.test"}
+    visit, _ = lost(desk, **values)
+    with desk.scope():
+        desk.place.sandbox.api("POST", "/v1/guests", visit.intent.body, token=desk.place.service.token)
+    visit = settle(desk, visit)
+    assert visit.stage == Stage.ASKED
+    assert visit.intent.due_at is None
+    with desk.scope():
+        reconciling.resolve(visit.intent, applied=True, by=desk.place.asker)
+    assert desk.visit(visit).stage == Stage.ASKED, "nobody knows which guest it is"
+    page = said(desk.client.get(f"{desk.url}visits/{visit.pk}/"))
+    assert NAME in page
+
+
+def test_a_list_read_in_between_makes_one_visit_of_it(desk):
+    visit, _ = lost(desk)
+    from portal.mirror import sync
+    from portal.mirror.kinds import Kind
+    from portal.mirror.models import MirrorState
+
+    with desk.scope():
+        MirrorState.objects.filter(kind=Kind.GUESTS).update(due_at=ClockTime())
+        sync.due()
+        Visit.objects.filter(intent__isnull=True).update(arrived_at=timezone.now(), arrived_by="desk")
+    assert len(desk.visits()) == 2
+    settle(desk, visit)
+    (only,) = desk.visits()
+    assert only.pk == visit.pk
+    assert only.arrived_at is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_receptionists_at_once_issue_a_name_once(place):
+    desks = [GuestDesk(place), GuestDesk(place)]
+    given = [desk.fields() | {"name": NAME, "until": "+60"} for desk in desks]
+    start = threading.Barrier(2)
+    answers = {}
+
+    def press(number):
+        from django.db import connection
+
+        start.wait()
+        answers[number] = desks[number].client.post(desks[number].url + "new/", given[number])
+        connection.close()
+
+    people = [threading.Thread(target=press, args=(number,)) for number in range(2)]
+    for person in people:
+        person.start()
+    for person in people:
+        person.join()
+    assert sorted(answer.status_code for answer in answers.values()) == [200, 302]
+    assert len(desks[0].all_at_service()) == 1
+
+
+def test_the_expected_ones_wait_for_workers_at_their_own_pace(desk):
+    from portal.budget.priorities import Priority
+
+    with desk.scope():
+        visits = actions.issue(
+            orders=[order("客 A"), order("客 B", host=Host("だれか"))], by=desk.place.asker, nonce=fresh_nonce(),
+            priority=Priority.JOBS, inline=False,
+        )  # fmt: skip
+        assert [visit.intent.state for visit in visits] == [State.QUEUED] * 2
+        assert {visit.intent.queue for visit in visits} == {"bulk"}
+        with pytest.raises(Clash):
+            issuing.issue(orders=[order("客 A")], by=desk.place.asker, nonce=fresh_nonce())
+        assert [each.guest_name for each in clashes.overlapping([order("客 A").hours])] == ["客 A"]
+        outcome.settle_unsent(visits[0].intent, State.CANCELLED, Reason.RIGHTS)
+        assert Visit.objects.get(pk=visits[0].pk).stage == Stage.NOT_ISSUED
+    assert handlers.of("create_guest").finished is follow.created
+    assert READ not in desk.calls()
