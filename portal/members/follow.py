@@ -17,6 +17,7 @@ from portal.members import following, portraits, sightings
 from portal.members.queries import target_of
 from portal.mirror import own, reading, schedule
 from portal.mirror.kinds import Kind
+from portal.rights import digests
 from tenants.models import Connection
 
 # A request that was slow on its way may still be worked on: absence counts when two readings this far apart agree.
@@ -104,6 +105,8 @@ def _agrees(name: str, wanted: Any, told: Any) -> bool:
         once, told_once = given.get("one_time_qr") or {}, shown.get("one_time_qr") or {}
         same = same and all(told_once.get(key) == value for key, value in once.items())
         return same and bool(given) == bool(shown)
+    if name in digests.NAMES:
+        return digests.agrees(name, wanted, told)
     if isinstance(told, datetime):
         told = write_moment(told)
     return (wanted or "") == (told or "")

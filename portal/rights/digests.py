@@ -75,3 +75,12 @@ def unseal_or_none(text: str, purpose: str = "kept") -> Any:
         return opened(text, purpose) if text else None
     except NotOurs:
         return None
+
+
+def agrees(name: str, wanted: Any, told: Any) -> bool:
+    """Whether what the service tells now of one part is what was sent: in meaning, as it may write it otherwise."""
+    if name == "privilege":
+        given = told if isinstance(told, dict) else {}
+        return isinstance(wanted, dict) and all(given.get(key) == value for key, value in wanted.items())
+    nothing = {"default_mode": "deny_all"}
+    return same(canonical({name: wanted})[name] or nothing, canonical({name: told})[name] or nothing)
