@@ -12,6 +12,7 @@ The format is one TOML file, every table optional (names under `operations` are 
     image_body = "raw"                  # or "multipart", with image_field
     pass_list_key = "devices"
     snapshot = "url"                    # or "base64": what the string of a camera's snapshot holds
+    guest_fields = "email,use_date_end" # what `fields` of operation 19 is asked for; "" asks for nothing more
 
     [webhook]
     id_header = "X-Splats-ID"
@@ -83,6 +84,11 @@ class Shapes(_Table):
     image_field: str = Field(default="image", min_length=1, max_length=100)
     pass_list_key: str = Field(default="devices", min_length=1, max_length=100)
     snapshot: Literal["url", "base64"] = "url"
+    guest_fields: str = Field(
+        default="email,use_date_start,use_date_end,key_return_date_end,is_for_reserve",
+        pattern=r"^[A-Za-z0-9_.,-]*$",
+        max_length=500,
+    )
 
 
 class Webhook(_Table):

@@ -18,13 +18,10 @@ from portal.mirror.guest_rows import COLUMNS, GuestReader, as_json
 from portal.mirror.kinds import Kind
 from portal.mirror.models import MirrorState, StagedPage, SyncRun
 from portal.mirror.swap import Swapped
+from tenants.scope import current_tenant
 
-# From the most wanted to the least. The first are those that the specification shows in the list's answer.
-FIELDS = (
-    "email,use_date_start,use_date_end,key_return_date_end,is_for_reserve",
-    "use_date_start,use_date_end",
-    "",
-)
+# What is asked for when the service refuses what its environment says (by default all that the list's answer shows).
+LESS = ("use_date_start,use_date_end", "")
 # What was refused is asked for again after this long: services learn.
 _FORGIVE = timedelta(days=1)
 
@@ -41,14 +38,14 @@ _REMOVE = f"DELETE FROM mirror_guest g WHERE tenant_id = %(tenant)s AND guest_id
 
 def query() -> dict[str, Any]:
     """What a page of the list is asked with, but for the cursor."""
-    wanted = FIELDS[_level()]
+    wanted = (current_tenant().environment.catalogue.shapes.guest_fields, *LESS)[_level()]
     return {"fields": wanted} if wanted else {}
 
 
 def ask_less() -> bool:
     """The service refused the parameter: ask for less from now on. False when there is nothing less to ask for."""
     level = _level() + 1
-    if level >= len(FIELDS):
+    if level > len(LESS):
         return False
     memory = {"fields": level, "refused_at": clock.now().isoformat()}
     MirrorState.objects.filter(kind=Kind.GUESTS).update(memory=memory)
@@ -60,7 +57,7 @@ def _level() -> int:
     refused_at = memory.get("refused_at")
     if refused_at is None or datetime.fromisoformat(refused_at) < clock.now() - _FORGIVE:
         return 0
-    return min(int(memory.get("fields", 0)), len(FIELDS) - 1)
+    return min(int(memory.get("fields", 0)), len(LESS))
 
 
 def take_over(run: SyncRun) -> Swapped:
