@@ -72,6 +72,11 @@ app.conf.update(
             "schedule": 5.0,
             "options": {"expires": 30},
         },
+        "codes that must die": {
+            "task": "portal.guests.tasks.tick",
+            "schedule": 2.0,
+            "options": {"expires": 10},
+        },
         "doors": {
             "task": "portal.devices.tasks.tick",
             "schedule": 60.0,
