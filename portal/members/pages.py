@@ -24,8 +24,6 @@ def facts(request: HttpRequest, member: Member) -> dict[str, Any]:
         "qr": standing.qr_of(member),
         "face": faces.standing(member, about_face),
         "running": temporary.running(temporary.lately(member)),
-        "rights": standing.rights_of(member, queries.names_of_places()),
-        "privileges": standing.privileges_of(member),
         "unknown": sorted(member.extra.items()),
         "may_reveal": can(Permission.SECRETS_REVEAL),
         "may_edit": can(Permission.MEMBERS_EDIT),

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.intents import queries as intents
 from portal.intents.models import Intent
 from portal.mirror import queries as mirror
-from portal.mirror.models import Area, KeyBox, Member
+from portal.mirror.models import Member
 from portal.mirror.rows import Reader
 from tenants.models import AuditEntry, Connection
 from tenants.scope import current_tenant_id
@@ -97,12 +97,6 @@ def _readable(field: tuple[str, str, str], groups: dict[str, str]) -> tuple[str,
     if name in ("use_date_start", "use_date_end"):
         values = [value.replace("T", " ").removesuffix("+09:00") for value in values]
     return str(_LABELS.get(name, name)), values[0], values[1]
-
-
-def names_of_places() -> dict[str, str]:
-    """Areas and key boxes by id, for sentences about rights."""
-    areas = Area.objects.values_list("area_id", "area_name")
-    return dict(areas.union(KeyBox.objects.values_list("key_device_id", "key_device_name"), all=True))
 
 
 def holder_of_card(card: str) -> Member | None:

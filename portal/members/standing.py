@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from typing import Any
 
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
@@ -11,7 +10,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from accessapi.permissions import Line, describe_devices, describe_keys
 from portal.mirror.models import UNREADABLE, Member
 from portal.ui.chips import Chip
 from portal.ui.icons import icon
@@ -80,47 +78,3 @@ def qr_of(member: Member) -> Qr | None:
     if email:
         return Qr("email", _("Issued by the service, sent by e-mail"), email, has_data)
     return Qr("static", _("Static code"), email, has_data)
-
-
-@dataclass(frozen=True)
-class Privileges:
-    """What a member may do besides, in words. `known` is False until a single read or our own creation told it."""
-
-    known: bool
-    given: list[tuple[str, bool]]
-    unknown: list[tuple[str, Any]]
-
-
-def privileges_of(member: Member) -> Privileges:
-    told = member.rights
-    if told is None:
-        return Privileges(False, [], [])
-    privilege = told.get("privilege")
-    if not isinstance(privilege, dict):
-        return Privileges(True, [], [("privilege", privilege)] if privilege is not None else [])
-    words = {
-        "keys_without_2fa": _("Takes keys without a second factor"),
-        "restricted_keys_enabled": _("May take restricted keys"),
-    }
-    given = [(word, privilege[name]) for name, word in words.items() if isinstance(privilege.get(name), bool)]
-    odd = [name for name, value in privilege.items() if name not in words or not isinstance(value, bool)]
-    return Privileges(True, given, [(f"privilege.{name}", privilege[name]) for name in odd])
-
-
-@dataclass(frozen=True)
-class Rights:
-    """Rights in plain words. `known` is False until a single read or our own creation told them."""
-
-    known: bool
-    areas: list[Line]
-    keys: list[Line]
-    read_at: datetime | None
-
-
-def rights_of(member: Member, names: dict[str, str]) -> Rights:
-    """What the mirror knows of a member's rights; `names` are those of areas and key boxes."""
-    told = member.rights
-    if told is None:
-        return Rights(False, [], [], None)
-    areas, keys = told.get("devices_pass"), told.get("keys_pass")
-    return Rights(True, describe_devices(areas, _, names), describe_keys(keys, _, names), member.rights_read_at)
