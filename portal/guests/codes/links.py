@@ -79,10 +79,11 @@ def open_link(text: str) -> Opened | None:
 
 
 def _works() -> Q:
-    """Not revoked, not over, and of a code that lives: one that was cut short is never shown again."""
+    """Not revoked, not over, and of a code that lives: one that was cut short is shown again only with a later end."""
     now = timezone.now()
-    alive = Q(visit__gone_at=None, visit__must_end_at=None, visit__erased_at=None, visit__use_date_end__gt=now)
-    return Q(revoked_at=None, expires_at__gt=now) & alive
+    alive = Q(visit__gone_at=None, visit__erased_at=None, visit__use_date_end__gt=now)
+    later = Q(visit__ended_confirmed_at__isnull=False, visit__use_date_end__gt=F("visit__must_end_at"))
+    return Q(revoked_at=None, expires_at__gt=now) & alive & (Q(visit__must_end_at=None) | later)
 
 
 def _working(visit: Visit):

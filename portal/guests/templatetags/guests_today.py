@@ -1,0 +1,16 @@
+"""`{% load guests_today %}`: times as the desk reads them."""
+
+from datetime import datetime
+
+from django import template
+
+from portal.guests.today import words
+from portal.guests.today.days import Day
+
+register = template.Library()
+
+
+@register.filter
+def at(moment: datetime | None) -> str:
+    """`{{ visit.arrived_at|at }}` -> 09:41, with the date before it on another day than today"""
+    return words.clock(moment, Day.today())

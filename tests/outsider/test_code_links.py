@@ -1,0 +1,222 @@
+"""Somebody with a link to a code, and somebody without: what a phone shows, and what nobody finds out."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from portal.guests.codes import links, tokens
+from portal.guests.codes.public import MOST_A_MINUTE
+from portal.guests.models import CodeLink, DeskSettings, Visit
+from portal.mirror.models import Guest
+from tenants.models import AuditEntry
+from tenants.scope import tenant_scope
+from tests.support.codes import CODE, hours_from_now, read_svg, stranger, visit
+from tests.support.members import said
+
+
+@pytest.fixture(autouse=True)
+def unhurried():
+    """Nobody has opened anything in this minute."""
+    cache.clear()
+
+
+@pytest.fixture
+def guest(place):
+    return visit(place, "田中 愛子", company="株式会社みらい", host_name="鈴木 一郎")
+
+
+def made(place, guest):
+    with tenant_scope(place.tenant):
+        return links.create(visit=guest, by=place.asker, base="https://portal.example")
+
+
+def opened(url, language="en"):
+    return stranger(language).get(url.removeprefix("https://portal.example"))
+
+
+def changed(place, row, **values):
+    with tenant_scope(place.tenant):
+        type(row).objects.filter(pk=row.pk).update(**values)
+
+
+def test_the_phone_shows_the_code_and_its_hours_and_nothing_else(place, guest):
+    link = made(place, guest)
+    answer = opened(link.url)
+    assert answer.status_code == 200
+    page = answer.content.decode()
+    assert read_svg(page) == [CODE]
+    assert "Works now" in said(answer)
+    assert f"{guest.use_date_end.astimezone():%H:%M}"[-2:] in said(answer)
+    everything = page + repr(sorted(answer.headers.items())) + repr(answer.cookies)
+    secrets = ["田中", "愛子", "みらい", "鈴木", guest.guest_id, place.tenant.slug, place.tenant.name, CODE, "/t/"]
+    secrets += [place.service.tenant_id, place.connection.service_tenant_id, tokens.read(_token(link)).digest.hex()]
+    assert [each for each in secrets if each and each.lower() in everything.lower()] == []
+
+
+def _token(link):
+    return link.url.rstrip("/").rpartition("/")[2]
+
+
+def test_no_copy_of_it_stays_anywhere(place, guest):
+    answer = opened(made(place, guest).url)
+    assert "no-store" in answer["Cache-Control"]
+    assert answer["Referrer-Policy"] == "no-referrer"
+    assert "noindex" in answer["X-Robots-Tag"]
+    assert not answer.cookies
+    page = answer.content.decode()
+    assert (
+        re.findall(r'(?:href|src|action)="(?!/static/|data:,)', page) == []
+    )  # works without a network once it is there
+    assert "style=" not in page
+
+
+def test_the_phone_speaks_its_own_language(place, guest):
+    link = made(place, guest)
+    assert 'lang="ja"' in opened(link.url, "ja-JP,ja;q=0.9").content.decode()
+    assert 'lang="en"' in opened(link.url, "fr").content.decode()
+
+
+def test_before_the_start_it_says_from_when(place):
+    later = visit(place, start=hours_from_now(hours=2), end=hours_from_now(hours=5))
+    answer = opened(made(place, later).url)
+    assert answer.status_code == 200
+    assert re.search(r'data-now="not_yet"', answer.content.decode())
+
+
+ENDS = {
+    "the guest's end": lambda place, link, guest: changed(place, guest, use_date_end=hours_from_now(seconds=-1)),
+    "its own end": lambda place, link, guest: changed(place, link.link, expires_at=hours_from_now(seconds=-1)),
+    "revoking": lambda place, link, guest: _revoke(place, guest),
+    "a newer link": lambda place, link, guest: made(place, guest),
+    "cutting short": lambda place, link, guest: changed(place, guest, must_end_at=hours_from_now(hours=1)),
+    "deletion at the service": lambda place, link, guest: changed(place, guest, gone_at=hours_from_now()),
+    "erasure": lambda place, link, guest: changed(place, guest, erased_at=hours_from_now(), guest_name=""),
+    "a code that nobody knows": lambda place, link, guest: _forget(place, guest),
+}
+
+
+def _revoke(place, guest):
+    with tenant_scope(place.tenant):
+        assert links.revoke(visit=guest, by=place.asker)
+
+
+def _forget(place, guest):
+    with tenant_scope(place.tenant):
+        Guest.objects.filter(guest_id=guest.guest_id).update(qrcode_data=None)
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_every_link_that_does_not_work_answers_alike(place, guest, end):
+    never = tokens.new(place.tenant.pk).text
+    unknown = opened(f"/g/{never}/")
+    link = made(place, guest)
+    assert opened(link.url).status_code == 200
+    ENDS[end](place, link, guest)
+    ended = opened(link.url)
+    assert ended.status_code == unknown.status_code == 404
+    assert ended.content == unknown.content == opened("/g/made-up/").content
+    assert sorted(ended.headers.items()) == sorted(unknown.headers.items())
+    assert "no longer valid" in said(ended)
+
+
+def test_an_extended_visit_keeps_its_link(place, guest):
+    link = made(place, guest)
+    changed(place, guest, use_date_end=guest.use_date_end + timedelta(hours=5))
+    assert opened(link.url).status_code == 200
+
+
+def test_the_tenant_may_keep_links_short(place, guest):
+    with tenant_scope(place.tenant):
+        DeskSettings.objects.create(link_minutes=30)
+    link = made(place, guest)
+    assert timedelta(minutes=29) < link.link.expires_at - hours_from_now() < timedelta(minutes=31)
+
+
+def test_a_missing_link_costs_as_much_as_a_working_one(place, guest):
+    link = made(place, guest)
+    counts = []
+    for address in (link.url, f"/g/{tokens.new(place.tenant.pk).text}/", "/g/made-up/", f"/g/{'A' * 54}/"):
+        with CaptureQueriesContext(connection) as queries:
+            opened(address)
+        counts.append(len([each for each in queries if "guests_" in each["sql"] or "mirror_" in each["sql"]]))
+    assert len(set(counts)) == 1, counts
+    assert counts[0] <= 4
+
+
+def test_a_token_of_another_site_or_tenant_opens_nothing(make, place, guest, settings):
+    other = make()
+    link = made(place, guest)
+    text = _token(link)
+    assert tokens.read(text).tenant_id == place.tenant.pk
+    with tenant_scope(other.tenant):
+        assert not CodeLink.objects.filter(digest=tokens.read(text).digest).exists()
+    flipped = text[:-2] + ("A" if text[-2] != "A" else "B") + text[-1]
+    assert tokens.read(flipped) == tokens.NOBODY
+    for broken in (text[:-1], text + "A", text + "=", text.swapcase(), "é" * 54, "", "-" * 54):
+        assert opened(f"/g/{broken}/").status_code == 404
+    settings.SECRET_KEY = "another site's key, which is as long as it must be, and longer"
+    assert tokens.read(text) == tokens.NOBODY
+    settings.SECRET_KEY_FALLBACKS = []
+
+
+def test_a_rotated_key_still_opens_what_was_made_before(place, guest, settings):
+    link = made(place, guest)
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "a new key " * 8, [settings.SECRET_KEY]
+    assert opened(link.url).status_code == 200
+
+
+def test_no_two_tokens_show_that_they_belong_together(place):
+    some = [tokens.new(place.tenant.pk).text for _ in range(50)]
+    assert len({text[:8] for text in some}) == len({text[-8:] for text in some}) == 50
+
+
+def test_only_a_digest_is_kept_and_the_trail_says_who(place, guest):
+    link = made(place, guest)
+    opened(link.url)
+    with tenant_scope(place.tenant):
+        row = CodeLink.objects.get()
+        assert row.opened == 1
+        assert bytes(row.digest) == tokens.read(_token(link)).digest
+        entry = AuditEntry.objects.get(action="guest.code_linked")
+        assert entry.by == place.owner
+        assert _token(link) not in f"{entry.target}{entry.summary}{entry.before}{entry.after}"
+        assert Visit.objects.get(pk=guest.pk).links.count() == 1
+
+
+def test_the_address_never_reaches_a_log(place, guest, caplog, capsys):
+    link = made(place, guest)
+    _revoke(place, guest)
+    with caplog.at_level("DEBUG"):
+        opened(link.url)
+        stranger().post(link.url.removeprefix("https://portal.example"))
+    from portal.logs import without_queries
+
+    kept = [str(without_queries(None, "", {"event": record.getMessage()})) for record in caplog.records]
+    assert _token(link) not in "".join(kept)
+    told = without_queries(
+        None, "", {"event": "x", "request": f"GET /g/{_token(link)}/", "referer": f"/g/{_token(link)}/"}
+    )
+    assert _token(link) not in str(told)
+
+
+def test_only_reading_is_possible(place, guest):
+    address = made(place, guest).url.removeprefix("https://portal.example")
+    client = stranger()
+    assert client.head(address).status_code == 200
+    for method in (client.post, client.put, client.delete):
+        assert method(address).status_code == 405
+
+
+def test_nobody_tries_thousands(place, guest):
+    link = made(place, guest)
+    client = stranger()
+    path = link.url.removeprefix("https://portal.example")
+    first = [client.get("/g/made-up/").status_code for _ in range(MOST_A_MINUTE)]
+    assert set(first) == {404}
+    assert client.get(path).status_code in (200, 429)  # a minute may have begun meanwhile
+    codes = {client.get(path).status_code for _ in range(MOST_A_MINUTE + 1)}
+    assert 429 in codes
