@@ -77,6 +77,11 @@ app.conf.update(
             "schedule": 2.0,
             "options": {"expires": 10},
         },
+        "expected guests": {
+            "task": "portal.guests.expected.tasks.tick",
+            "schedule": 3.0,
+            "options": {"expires": 10},
+        },
         "doors": {
             "task": "portal.devices.tasks.tick",
             "schedule": 60.0,

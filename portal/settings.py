@@ -50,6 +50,7 @@ INSTALLED_APPS = [
     "portal.areas",
     "portal.explain",
     "portal.guests",
+    "portal.guests.expected",
     "portal.devices",
 ]
 

@@ -1,0 +1,67 @@
+"""Dates and times as people and spreadsheets write them, read at the service's own offset (+09:00)."""
+
+import re
+import unicodedata
+from datetime import date, datetime, time, timedelta
+
+from accessapi.limits import JST
+
+_DAY = r"(\d{4})(?:[-/.](\d{1,2})[-/.](\d{1,2})|年\s*(\d{1,2})月\s*(\d{1,2})日)"
+_CLOCK = r"(\d{1,2})(?::(\d{2})(?::(\d{2}))?(?:\.0+)?|時(?:(\d{1,2})分?)?)"
+_OFFSET = r"\s*(Z|[+-]\d{2}:?\d{2})?"
+_MOMENT = re.compile(rf"{_DAY}(?:\([^)]{{1,3}}\))?(?:[ T]*{_CLOCK}{_OFFSET})?\Z", re.ASCII)
+_TIME = re.compile(rf"{_CLOCK}\Z", re.ASCII)
+
+
+def day_of(text: str) -> date | None:
+    """`2026-12-01`, `2026/12/1`, `2026年12月1日`: the day alone; None for anything else."""
+    found = moment_of(text)
+    return found.date() if found is not None and not _clock_given(text) else None
+
+
+def moment_of(text: str, *, end: bool = False) -> datetime | None:
+    """A day with or without a time; None for what is none. A day alone begins at 00:00; as an `end` it ends."""
+    found = _MOMENT.match(plain(text))
+    if found is None:
+        return None
+    year, month, day, month_ja, day_ja, hour, minute, second, minute_ja, offset = found.groups()
+    last = (23, 59, 59) if end else (0, 0, 0)
+    clock = last if hour is None else (int(hour), int(minute or minute_ja or 0), int(second or 0))
+    try:
+        moment = datetime(int(year), int(month or month_ja), int(day or day_ja), *clock, tzinfo=JST)
+        return moment - _shift(offset) if 1900 <= moment.year <= 9998 else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def time_of(text: str) -> time | None:
+    """`9:00`, `09:00:00`, `9時`, `9時30分`; None for what is no time of day."""
+    found = _TIME.match(plain(text))
+    if found is None:
+        return None
+    hour, minute, second, minute_ja = found.groups()
+    try:
+        return time(int(hour), int(minute or minute_ja or 0), int(second or 0))
+    except ValueError:
+        return None
+
+
+def plain(text: str) -> str:
+    """Widths do not matter: `２０２６／１２／１` is a date."""
+    return unicodedata.normalize("NFKC", text).strip()
+
+
+def _clock_given(text: str) -> bool:
+    found = _MOMENT.match(plain(text))
+    return found is not None and found[6] is not None
+
+
+def _shift(offset: str | None) -> timedelta:
+    """How far the text's own offset is ahead of +09:00."""
+    if offset is None:
+        return timedelta()
+    if offset == "Z":
+        return timedelta(hours=-9)
+    sign = -1 if offset[0] == "-" else 1
+    digits = offset[1:].replace(":", "")
+    return sign * timedelta(hours=int(digits[:2]), minutes=int(digits[2:])) - timedelta(hours=9)

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class ExpectedConfig(AppConfig):
+    name = "portal.guests.expected"
+    label = "expected"

@@ -1,0 +1,130 @@
+"""Lists of expected guests: one address a list, whose page follows its state; every step a plain POST."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
+from django_htmx.http import HttpResponseClientRefresh
+
+from portal.files.faults import FileFault
+from portal.files.writing import XLSX_TYPE
+from portal.guests.expected import actions, downloads, pages, progressing, queries, words
+from portal.guests.expected.forms import UploadForm
+from portal.guests.expected.models import ExpectedList, ListState
+from portal.guests.expected.tables import Lists
+from portal.guests.models import DeskSettings
+from portal.intents import nonces
+from portal.intents.record import Asker
+from tenants.access import tenant_view
+from tenants.roles import Permission
+
+DESK = Permission.GUESTS_DESK
+
+
+@tenant_view(DESK, methods=["GET", "POST"])
+def index(request: HttpRequest) -> HttpResponseBase:
+    """The lists there are, and a form for the next one."""
+    chosen = DeskSettings.objects.first() or DeskSettings()
+    posted = request.method == "POST"
+    form = UploadForm(request.POST, request.FILES) if posted else UploadForm(initial={"delivery": chosen.delivery})
+    if form.is_valid():
+        mail = (form.cleaned_data["delivery"] or chosen.delivery) == "mail"
+        try:
+            job = actions.upload(by=Asker.of(request), file=form.cleaned_data["file"], mail=mail)
+        except FileFault as fault:
+            form.add_error("file", words.of_file(fault.word, fault.facts))
+        else:
+            return _to(job)
+    table = Lists(request, ExpectedList.objects.select_related("by"))
+    if form.is_bound:
+        return render(request, "guests/expected/index.html", {"form": form, "table": table}, status=422)
+    return table.respond("guests/expected/index.html", {"form": form})
+
+
+@tenant_view(DESK)
+def page(request: HttpRequest, list_id: int) -> HttpResponse:
+    return pages.respond(request, queries.get_list(list_id))
+
+
+@tenant_view(DESK, methods=["POST"])
+def start(request: HttpRequest, list_id: int) -> HttpResponse:
+    job = queries.get_list(list_id)
+    connection = progressing.connection_of(job)
+    try:
+        nonces.check(request)
+    except nonces.BadNonce as refusal:
+        messages.error(request, str(refusal))
+        return _to(job)
+    if connection is None or not connection.is_connected:
+        messages.error(request, _("The tenant is not connected to the service. Nothing was sent."))
+    elif not actions.start(by=Asker.of(request), job=job, with_doubles=bool(request.POST.get("doubles"))):
+        messages.info(request, _("It was started already, or there is nothing to issue."))
+    return _to(job)
+
+
+@tenant_view(DESK)
+def progress(request: HttpRequest, list_id: int) -> HttpResponse:
+    """The progress alone, for polling; the whole page is asked for again when there is more to see."""
+    job = queries.get_list(list_id)
+    if job.state != ListState.RUNNING:
+        return HttpResponseClientRefresh()
+    shown = progressing.of(job, queries.counts(job), progressing.connection_of(job))
+    return render(request, "components/progress.html", {"progress": shown})
+
+
+@tenant_view(DESK, methods=["POST"])
+def stop(request: HttpRequest, list_id: int) -> HttpResponse:
+    job = queries.get_list(list_id)
+    if not actions.stop(by=Asker.of(request), job=job):
+        messages.info(request, _("It is not running any more."))
+    return _to(job)
+
+
+@tenant_view(DESK, methods=["POST"])
+def go_on(request: HttpRequest, list_id: int) -> HttpResponse:
+    job = queries.get_list(list_id)
+    if not actions.go_on(by=Asker.of(request), job=job):
+        messages.info(request, _("It is not stopped."))
+    return _to(job)
+
+
+@tenant_view(DESK, methods=["POST"])
+def discard(request: HttpRequest, list_id: int) -> HttpResponse:
+    job = queries.get_list(list_id)
+    if not actions.discard(by=Asker.of(request), job=job):
+        messages.error(request, _("It has been started and is kept as a record."))
+        return _to(job)
+    messages.success(request, _("Discarded. Nothing was sent."))
+    return redirect("guests:expected", request.tenant.slug)
+
+
+@tenant_view(DESK)
+def failed(request: HttpRequest, list_id: int, kind: str) -> HttpResponseBase:
+    """The rows that were not issued, as they were uploaded, each with its reason."""
+    job = queries.get_list(list_id)
+    content, rows = downloads.failed(job, kind)
+    if not rows:
+        raise Http404
+    actions.downloaded(by=Asker.of(request), job=job, rows=rows)
+    return _file(downloads.name(job, kind), kind, content)
+
+
+@tenant_view(DESK)
+def template(request: HttpRequest, language: str, kind: str) -> HttpResponseBase:
+    return _file(f"guests-{language}.{kind}", kind, downloads.template(language, kind))
+
+
+def _file(name: str, kind: str, content: Any) -> HttpResponseBase:
+    if kind == "xlsx":
+        return FileResponse(content, as_attachment=True, filename=name, content_type=XLSX_TYPE)
+    answer = StreamingHttpResponse(content, content_type="text/csv; charset=utf-8")
+    answer["Content-Disposition"] = content_disposition_header(True, name)
+    return answer
+
+
+def _to(job: ExpectedList) -> HttpResponse:
+    return redirect("guests:expected_page", job.tenant.slug, job.pk)
