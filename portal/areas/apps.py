@@ -4,3 +4,13 @@ from django.apps import AppConfig
 class AreasConfig(AppConfig):
     name = "portal.areas"
     label = "areas"
+
+    def ready(self) -> None:
+        from portal.areas import grants, working
+        from portal.mirror import frame, hooks
+        from portal.mirror.kinds import Kind
+
+        hooks.after(Kind.RIGHTS, grants.file)
+        hooks.after(Kind.AREAS, grants.tidy)
+        frame.shows("areas", Kind.AREAS)
+        working.register()

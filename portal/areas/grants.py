@@ -6,9 +6,9 @@ from typing import Any
 
 from django.db import connection as database
 
-from accessapi.permissions import always, normalise_devices
+from accessapi.permissions import always, never, normalise_devices
 from accessapi.permissions.passes import sort_key
-from portal.areas.models import EVERYWHERE, Grant, Pass
+from portal.areas.models import EVERYWHERE, KNOWN, Grant, Pass
 from portal.mirror.models import Member
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
@@ -35,6 +35,7 @@ def file(tenant: Tenant, members: Iterable[Member]) -> None:
 
 def passes(rights: Any) -> Iterator[tuple[str, Any]]:
     """(area, pass) for everything that rights as read say of areas; EVERYWHERE for what holds for all of them."""
+    yield KNOWN, never()
     devices = rights.get("devices_pass") if isinstance(rights, dict) else None
     normal = normalise_devices(devices)
     mode = normal.get("default_mode")

@@ -1,9 +1,9 @@
 """Who holds a right to which area, filed from the members' rights so that an area's page need not open them all.
 
-The mirror keeps a member's rights as one JSON value. Here each becomes rows: one for each area that it names, and one
-with the area `EVERYWHERE` for rights to all areas or in a mode that the portal does not know. What is given (always, a
-schedule, a value of a kind unknown here) is kept once for a tenant as a `Pass`: members share few different ones, so
-that "who may enter at this moment" is decided once for each pass and found by an index.
+The mirror keeps a member's rights as one JSON value. Here each becomes rows: one for each area that it names, one with
+the area `EVERYWHERE` for rights to all areas or in a mode that the portal does not know, and one with `KNOWN` in any
+case. What is given (always, a schedule, a value of a kind unknown here) is kept once for a tenant as a `Pass`: members
+share few different ones, so that "who may enter at this moment" is decided once for each pass and found by an index.
 """
 
 from enum import StrEnum
@@ -15,6 +15,8 @@ from tenants.models import TenantModel
 
 #: Instead of an area's id: rights to every area, or of a mode that the portal does not know.
 EVERYWHERE = ""
+#: Instead of an area's id: one row for every member whose rights are known, so that they are counted with the rest.
+KNOWN = "\x01known"
 
 
 class Pass(TenantModel):

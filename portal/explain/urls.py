@@ -1,4 +1,9 @@
-from django.urls import URLPattern
+from django.urls import path
+
+from portal.explain import views
 
 app_name = "explain"
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("", views.index, name="index"),
+    path("reading/", views.reading, name="reading"),
+]

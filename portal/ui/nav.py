@@ -43,6 +43,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("members", _("Members"), "users", "members:index", Permission.MEMBERS_VIEW, phone=True),
     Entry("groups", _("Groups"), "users-group", "groups:index", Permission.GROUPS_VIEW),
     Entry("areas", _("Areas"), "map-pin", "areas:index", Permission.AREAS_VIEW),
+    Entry("explain", _("Who may enter"), "help", "explain:index", Permission.AREAS_VIEW),
     Entry("guests", _("Guests"), "qrcode", "guests:index", Permission.GUESTS_VIEW, phone=True),
     Entry("imports", _("Imports"), "table-import", "imports:index", Permission.IMPORTS_RUN),
     Entry("devices", _("Doors"), "door", "devices:index", Permission.DEVICES_VIEW, phone=True),

@@ -18,6 +18,19 @@ def local(moment: datetime) -> datetime:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(TOKYO)
 
 
+def read(text: str) -> datetime | None:
+    """A moment as addresses and forms give it: `2026-11-21T09:41`, on the service's clock unless it says another.
+
+    None for what is no moment, or one so far away that reckoning with it could leave the calendar.
+    """
+    try:
+        found = datetime.fromisoformat(text.strip())
+        there = (found if found.tzinfo else found.replace(tzinfo=TOKYO)).astimezone(TOKYO)
+    except (ValueError, OverflowError):
+        return None
+    return there if 1900 <= there.year <= 9000 else None
+
+
 def stamp(moment: datetime | date | None, *, seconds: bool = False) -> SafeString | str:
     """`2026-11-21 09:41` in a `<time>`; a date alone without the clock; nothing for None."""
     if moment is None or moment == "":

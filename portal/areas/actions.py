@@ -1,0 +1,132 @@
+"""What staff do to an area's access: prepare an edit, start it, take it back; and take lists along."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext as _
+
+from portal.areas import planning, working
+from portal.areas.access import target_of
+from portal.areas.merging import Act, Wish
+from portal.bulk import jobs
+from portal.bulk.models import Job, Row
+from portal.bulk.states import JobState, RowState
+from portal.intents.actions import Asker
+from portal.mirror.models import Area, Member
+from portal.rights import words
+from tenants import audit
+from tenants.roles import Permission
+
+# The chosen rows travel with the job, so that somebody can go back and choose other hours.
+Chosen = Mapping[str, str]
+
+
+def prepare(
+    *, area: Area, members: QuerySet[Member], wish: Wish, trust: timedelta, chosen: Chosen, by: Asker
+) -> Job | None:
+    """A job to be looked at; nothing is sent. None: nothing would change for anybody."""
+    plan = planning.plan(members, wish, trust)
+    options = {
+        "pass": wish.pass_, "replace": wish.replace, "everywhere": wish.everywhere, "chosen": dict(chosen),
+    }  # fmt: skip
+    return _open(area, wish.act, plan, trust, options, by)
+
+
+def take_back(*, area: Area, job: Job, trust: timedelta, by: Asker) -> Job | None:
+    """A job that gives back what an earlier one changed, where that still stands. None: there is nothing to do."""
+    plan = planning.plan_undo(_done(job), area.area_id, trust)
+    return _open(area, Act.UNDO, plan, trust, {"of": job.pk}, by, undo_of=job)
+
+
+def edits_of(area: Area) -> QuerySet[Job]:
+    """The edits of an area, each with whether it was taken back already (`is_undone`)."""
+    undone = Job.objects.filter(undo_of=OuterRef("pk")).exclude(state=JobState.CHECKED)
+    return Job.objects.filter(kind=working.KIND, options__area_id=area.area_id).annotate(is_undone=Exists(undone))
+
+
+def can_be_taken_back(job: Any) -> bool:
+    """Whether one of `edits_of` has changed anybody and was not taken back yet."""
+    finished = job.state in (JobState.DONE, JobState.STOPPED)
+    return finished and job.options.get("act") != Act.UNDO and not job.is_undone
+
+
+def start(*, area: Area, job: Job, by: Asker) -> bool:
+    """Begin to send. False: it was started already."""
+    with transaction.atomic():
+        started = jobs.start(by=by, job=job)
+        if started:
+            _record(area, job, by)
+    return started
+
+
+def exported(*, by: Asker, target: str, count: int, kind: str, match: str) -> None:
+    """Write down that somebody took a list along, before they get it."""
+    with transaction.atomic():
+        audit.record(
+            tenant=by.tenant,
+            by=by.user,
+            action="area.export",
+            target=target,
+            summary=_("%(n)d rows exported as %(kind)s") % {"n": count, "kind": kind.upper()},
+            after={"rows": count, "filter": match, "format": kind},
+            support_session=by.support_session,
+        )
+
+
+def _done(job: Job) -> dict[str, tuple[Any, Any]]:
+    """(before, after) of each member that a job really changed."""
+    rows = Row.objects.filter(job=job, state=RowState.SUCCEEDED).exclude(member_id="").order_by("line")
+    found = {}
+    for row in rows.iterator(chunk_size=1000):
+        sent = row.content.get("body", {}).get("devices_pass")
+        already = any(word == "already" for _field, word, _facts in row.problems)
+        if sent is not None and not already:
+            found[row.member_id] = row.content.get("old", {}).get("devices_pass"), sent
+    return found
+
+
+def _open(
+    area: Area,
+    act: Act,
+    plan: planning.Plan,
+    trust: timedelta,
+    options: dict[str, Any],
+    by: Asker,
+    undo_of: Job | None = None,
+) -> Job | None:
+    if not plan.rows:
+        return None
+    known = {
+        "act": str(act), "area_id": area.area_id, "area_name": area.area_name, "plan": plan.told(),
+        "trust": int(trust.total_seconds()) // 60,
+    }  # fmt: skip
+    job = jobs.open(
+        kind=working.KIND,
+        by=by,
+        rows=plan.rows,
+        permission=Permission.RIGHTS_EDIT,
+        options=known | options,
+        unchanged=plan.left,
+        undo_of=undo_of,
+    )
+    Job.objects.filter(pk=job.pk).update(title=working.titled(job)[:300])
+    job.refresh_from_db()
+    return job
+
+
+def _record(area: Area, job: Job, by: Asker) -> None:
+    wish = working.wish_of(job)
+    rows = Row.objects.filter(job=job).count()
+    given = words.when(wish.pass_) if wish.act == Act.GRANT else ""
+    audit.record(
+        tenant=by.tenant,
+        by=by.user,
+        action=f"area.{wish.act}",
+        target=target_of(area.area_id),
+        summary=working.titled(job)[:300],
+        after={"members": rows, "job": job.pk, **({"when": given} if given else {})},
+        support_session=by.support_session,
+    )

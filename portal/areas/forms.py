@@ -1,0 +1,65 @@
+"""What is asked of an area's access: when, and what to do with members who are a case of their own."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from portal.areas.merging import Act, Wish
+from portal.rights.forms import PassField
+
+TRUST = (
+    ("15", _("read within the last 15 minutes")),
+    ("60", _("read within the last hour")),
+    ("1440", _("read within the last day")),
+)
+
+
+class _Edit(forms.Form):
+    """`trust`: rights read longer ago are read again before they are changed, one call for each member."""
+
+    trust = forms.ChoiceField(
+        label=_("Rely on rights that were"),
+        choices=TRUST,
+        initial="60",
+        help_text=_(
+            "Older ones are read again first, one call a member, and left alone if somebody changed them since, "
+            "for example in the member site."
+        ),
+    )
+
+    act = Act.GRANT
+
+    def wish(self, area_id: str) -> Wish:
+        told = self.cleaned_data
+        return Wish(self.act, area_id, told.get("pass_"), bool(told.get("replace")), bool(told.get("everywhere")))
+
+
+class GrantForm(_Edit):
+    """When the members shall be let in."""
+
+    pass_ = PassField(label=_("When"), templates=True)
+    replace = forms.BooleanField(
+        label=_("Members who have other hours here get these instead"),
+        help_text=_("Otherwise they keep what they have: giving never takes anything away."),
+        required=False,
+    )
+    field_order = ("pass_", "replace", "trust")
+
+    def is_editing(self) -> bool:
+        """Whether the person changed the schedule's rows and sees the form again."""
+        widget: Any = self.fields["pass_"].widget
+        return bool(widget.is_editing(self.data, "pass_"))
+
+
+class WithdrawForm(_Edit):
+    act = Act.WITHDRAW
+    everywhere = forms.BooleanField(
+        label=_("Also from members who may enter every area"),
+        help_text=_(
+            "The service has no “everywhere but here”: such a member gets a list of all other areas instead. "
+            "Areas added later are then not included."
+        ),
+        required=False,
+    )
+    field_order = ("everywhere", "trust")

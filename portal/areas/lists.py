@@ -1,0 +1,116 @@
+"""The list of areas: where they are entered, how many may, and when somebody last did."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.functional import cached_property
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+
+from portal.areas import queries, rolls
+from portal.mirror.frame import known
+from portal.mirror.kinds import Kind
+from portal.mirror.models import Area
+from portal.ui.tables import Column, Empty, Filter, Table
+from tenants.roles import Permission
+
+_FLAGS = (("outside", _("Outside")), ("management", _("Management area")))
+
+
+def _by_flag(rows: QuerySet[Area], values: list[str]) -> QuerySet[Area]:
+    wanted = rows.none()
+    for value in values:
+        wanted = wanted | rows.filter(**{f"is_{value}": True})
+    return wanted
+
+
+class Areas(Table):
+    name = "areas"
+    caption = _("Areas")
+    search_label = _("Find an area")
+    default_sort = "area_name"
+    columns = (
+        Column("name", _("Area"), str, sort="area_name", phone="title", fixed=True),
+        Column("doors", _("Doors")),
+        Column("flags", _("Kind")),
+        Column("may", _("May enter"), kind="number", help=_("Of the members whose rights are known")),
+        Column("always", _("At any time"), kind="number", phone="hide"),
+        Column("schedule", _("By a schedule"), kind="number", phone="hide"),
+        Column("everywhere", _("Every area"), kind="number", phone="hide", shown=False),
+        Column("last", _("Last used"), kind="time"),
+        Column("area_id", _("Area ID"), "area_id", kind="mono", shown=False, phone="hide"),
+    )  # fmt: skip
+    filters = (Filter("kind", _("Kind"), _FLAGS, _by_flag),)
+    exports = ("csv", "xlsx")
+    export_permission = Permission.AREAS_VIEW
+    empty = Empty(_("No areas yet"), _("Areas appear here once the service's list was read."), "map-pin")
+
+    def __init__(self, request: HttpRequest, queryset: QuerySet[Area]) -> None:
+        super().__init__(request, queryset, total=lambda: known(request)[Kind.AREAS].total)
+        values: dict[str, dict[str, Any]] = {
+            "doors": {"value": self._doors},
+            "flags": {"value": self._flags},
+            "may": {"value": self._may, "cell": self._drawn_may},
+            "always": {"value": lambda row: self._rolls[row.area_id].always},
+            "schedule": {"value": lambda row: self._rolls[row.area_id].schedule},
+            "everywhere": {"value": lambda row: self._rolls[row.area_id].everywhere},
+            "last": {"value": self._last},
+        }
+        self.columns = [replace(each, **values.get(each.name, {})) for each in self.columns]  # type: ignore[misc]
+
+    @cached_property
+    def _all(self) -> Sequence[Area]:
+        """What the file holds, or the page."""
+        return list(self.matching) if self.wanted_file else self.page.rows
+
+    @cached_property
+    def _places(self) -> dict[str, list[queries.Door]]:
+        return queries.doors_of(self._all, self._controllers)
+
+    @cached_property
+    def _controllers(self) -> dict[str, Any]:
+        return queries.controllers()
+
+    @cached_property
+    def _told(self) -> rolls.Rolls:
+        return rolls.of_all(area.area_id for area in self._all)
+
+    @property
+    def _rolls(self) -> dict[str, rolls.Roll]:
+        return self._told.areas
+
+    @property
+    def known(self) -> int:
+        """Of how many members the rights are known."""
+        return self._told.known
+
+    def _doors(self, row: Area) -> str:
+        named = [f"{door} ({door.side})" if door.side else str(door) for door in self._places[row.area_id]]
+        return ", ".join(named)
+
+    def _flags(self, row: Area) -> str:
+        words = [(row.is_outside, _t("Outside")), (row.is_management, _t("Management area"))]
+        return ", ".join(word for flag, word in words if flag)
+
+    def _may(self, row: Area) -> int:
+        return self._rolls[row.area_id].may_enter
+
+    def _drawn_may(self, row: Area) -> SafeString:
+        return format_html('<b>{}</b> <span class="muted">/ {}</span>', f"{self._may(row):,}", f"{self.known:,}")
+
+    def _last(self, row: Area) -> datetime | None:
+        used = [getattr(door.door, "last_at", None) for door in self._places[row.area_id]]
+        return max((at for at in used if at), default=None)
+
+    def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
+        return queryset.filter(area_name__icontains=text)
+
+    def row_href(self, row: Area) -> str:
+        return reverse("areas:area", args=[self.request.tenant.slug, row.area_id])  # type: ignore[attr-defined]

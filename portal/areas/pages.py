@@ -1,0 +1,131 @@
+"""What stands around the list of an area's people, and what the preview of an edit tells."""
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from portal.areas import actions, queries, working
+from portal.areas.merging import Act, Effect
+from portal.bulk import costs, kinds
+from portal.bulk.models import Job
+from portal.bulk.states import JobState
+from portal.bulk.tables import job_chip
+from portal.mirror.models import Area
+from portal.rights import words
+from portal.ui.chips import Chip
+from tenants.models import Connection
+from tenants.roles import Permission
+
+JOBS = 5
+
+
+@dataclass(frozen=True)
+class Edit:
+    """An edit of the area as its page lists it."""
+
+    job: Job
+    chip: Chip
+    href: str
+    can_be_taken_back: bool
+
+
+def around(request: HttpRequest, area: Area) -> dict[str, Any]:
+    """Doors, who came lately, what staff changed, and as of when rights are known."""
+    doors = queries.controllers_of(area)
+    may_edit = request.access.can(Permission.RIGHTS_EDIT)  # type: ignore[attr-defined]
+    jobs = actions.edits_of(area).select_related("by", "tenant")
+    return {
+        "doors": doors,
+        "lately": queries.entered_lately(doors),
+        "changes": queries.staff_changes(area),
+        "read": queries.rights_read(),
+        "may_edit": may_edit,
+        "edits": [edit_of(job, may_edit) for job in jobs.order_by("-id")[:JOBS]],
+    }
+
+
+def edit_of(job: Job, may_edit: bool) -> Edit:
+    back = may_edit and actions.can_be_taken_back(job)
+    return Edit(job, job_chip(job), address_of(job), back)
+
+
+def address_of(job: Job) -> str:
+    """Where an edit is looked at: its preview until it starts, then the page of all jobs."""
+    if job.state == JobState.CHECKED:
+        return reverse("areas:preview", args=[job.tenant.slug, job.options["area_id"], job.pk])
+    return kinds.page(job)
+
+
+def preview(job: Job, area: Area) -> dict[str, Any]:
+    """The counts and costs of a prepared edit, in sentences."""
+    told, wish = job.options.get("plan", {}), working.wish_of(job)
+    connection = Connection.objects.select_related("tenant__environment").filter(tenant=job.tenant_id).first()
+    reads = told.get("unread", 0) + told.get("stale", 0)
+    changing = told.get(Effect.CHANGES, 0) + told.get(Effect.WIDENED, 0)
+    return {
+        "wish": wish,
+        "when": words.when(wish.pass_) if wish.act == Act.GRANT else "",
+        "changing": changing,
+        "widened": told.get(Effect.WIDENED, 0),
+        "unread": told.get("unread", 0),
+        "stale": told.get("stale", 0),
+        "reads": reads,
+        "left": list(_left(told)),
+        "cost": costs.of_rows(updates=changing + told.get("unread", 0), reads=reads, connection=connection),
+        "connected": connection is not None and connection.is_connected,
+        "other_areas": Area.objects.exclude(pk=area.pk).count() if told.get(Effect.WIDENED) else 0,
+        "overlapping": _overlapping(job),
+        "again": _again(job, area),
+    }
+
+
+def _again(job: Job, area: Area) -> dict[str, Any] | None:
+    """Where, and with which hidden fields, the same members are asked about again; None for what undoes."""
+    chosen = dict(job.options.get("chosen") or {})
+    if not chosen:
+        return None
+    listed = urlencode({"list": chosen.pop("list", "")})
+    there = reverse(f"areas:{job.options['act']}", args=[job.tenant.slug, area.area_id])
+    return {"url": f"{there}?{listed}", "fields": chosen}
+
+
+def _left(told: dict[str, int]) -> Any:
+    """(how many, in words) of the members that stay as they are."""
+    said = {
+        Effect.SAME: lambda n: ngettext(
+            "%(n)d has this already, as last read", "%(n)d have this already, as last read", n
+        ),
+        Effect.OTHER_HOURS: lambda n: ngettext(
+            "%(n)d has other hours here and keeps them", "%(n)d have other hours here and keep them", n
+        ),
+        Effect.EVERYWHERE: lambda n: ngettext(
+            "%(n)d may enter every area and keeps that", "%(n)d may enter every area and keep that", n
+        ),
+        Effect.UNKNOWN: lambda n: ngettext(
+            "%(n)d holds a value that this portal does not know: it cannot be decided here",
+            "%(n)d hold values that this portal does not know: they cannot be decided here",
+            n,
+        ),
+        Effect.NOT_OURS: lambda n: ngettext(
+            "%(n)d has something else here by now, which stays", "%(n)d have something else here by now, which stays", n
+        ),
+    }
+    for effect, words_ in said.items():
+        if n := told.get(effect, 0):
+            yield effect, words_(n) % {"n": n}
+
+
+def _overlapping(job: Job) -> str:
+    """Another edit of the same area that is under way: what it changes is changed meanwhile for this one."""
+    running = Job.objects.filter(
+        kind=working.KIND, options__area_id=job.options["area_id"], state__in=[JobState.RUNNING, JobState.WAITING]
+    )
+    found = running.exclude(pk=job.pk).select_related("tenant").first()
+    if found is None:
+        return ""
+    return _("Another edit of this area is under way: members that it changes are left out here and reported.")

@@ -1,0 +1,181 @@
+"""Members beside an area: the list of those who hold a right to it, and the list to choose from."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, QueryDict
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+
+from portal.areas import rolls
+from portal.areas.look import Look
+from portal.mirror import queries, search
+from portal.mirror.folding import fold
+from portal.mirror.models import Member
+from portal.rights import words
+from portal.ui.addresses import ServiceId
+from portal.ui.chips import Chip
+from portal.ui.tables import BulkAction, Column, Empty, Filter, Table
+from tenants.roles import Permission
+
+_ids = ServiceId()
+_ENTRY = (("yes", _("May enter then")), ("no", _("May not enter then")), ("unknown", _("Cannot say")))
+_HOURS = (
+    ("always", _("At any time")),
+    ("schedule", _("By a schedule")),
+    ("everywhere", _("Every area")),
+    ("unknown", _("A value not known here")),
+)
+_ACCESS = (("holds", _("Holds a right here")), ("none", _("Holds none here")), ("unread", _("Rights not read yet")))
+_OF_MEMBERS = (
+    Filter(
+        "group", _("Group"), lambda request: queries.groups().values_list("membergroup_id", "membergroup_name"),
+        queries.in_groups,
+    ),
+    Filter("credential", _("Credential"), queries.Credential.choices, queries.with_credentials),
+    Filter("validity", _("Validity"), queries.Validity.choices, queries.with_validity),
+)  # fmt: skip
+
+
+class People(Table):
+    """Members that hold a right to an area; `look` says to which and at which moment."""
+
+    name = "area-people"
+    caption = _("Members of this area")
+    search_label = _("Find by name or code")
+    default_sort = "name_key"
+    columns = (
+        Column("name", _("Name"), "member_name", sort="name_key", phone="title", fixed=True),
+        Column("code", _("Member code"), "member_code", kind="mono", sort="code_key"),
+        Column("group", _("Group"), "membergroup_name", sort="group_key"),
+        Column("when", _("Right here")),
+        Column("then", _("Entry")),
+        Column("end", _("End of use"), "use_date_end", kind="time", sort="use_end_key", phone="hide"),
+        Column("member_id", _("Member ID"), "member_id", kind="mono", shown=False, phone="hide"),
+    )
+    exports = ("csv", "xlsx")
+    export_permission = Permission.MEMBERS_EXPORT
+
+    def __init__(
+        self,
+        request: HttpRequest,
+        queryset: QuerySet[Any],
+        *,
+        look: Look,
+        query: QueryDict | None = None,
+        total: int | Callable[[], int] | None = None,
+    ) -> None:
+        super().__init__(request, queryset, total=total, query=query)
+        self.look, self.passes = look, {held.id: held for held in look.passes}
+        own: dict[str, dict[str, Any]] = {
+            "when": {"value": self._when, "cell": self._drawn_when},
+            "then": {"value": self._state, "cell": self._drawn_state},
+        }
+        self.columns = [replace(each, **own.get(each.name, {})) for each in self.columns]  # type: ignore[misc]
+        self.filters = [*self.narrowing(), *_OF_MEMBERS]  # type: ignore[misc]
+        self.actions = _actions(look, self.name)  # type: ignore[misc]
+
+    def narrowing(self) -> list[Filter]:
+        return [
+            Filter("entry", _("Entry"), _ENTRY, self._by_entry),
+            Filter("hours", _("Right here"), _HOURS, self._by_hours),
+        ]
+
+    def _by_entry(self, rows: QuerySet[Member], values: list[str]) -> QuerySet[Member]:
+        entering, doubtful = self.look.entering(), self.look.doubtful()
+        meaning = {"yes": entering, "unknown": doubtful, "no": ~entering & ~doubtful}
+        return rows.filter(_any([meaning[value] for value in values]))
+
+    def _by_hours(self, rows: QuerySet[Member], values: list[str]) -> QuerySet[Member]:
+        return rows.filter(_any([self.look.holds(value) for value in values]))
+
+    def _when(self, row: Any) -> str:
+        held = self._held(row)
+        if held is None:
+            return _t("Not read yet") if row.rights_read_at is None else _t("None")
+        return _t("Every area") if held.everywhere and held.kind == rolls.Kind.ALWAYS else words.when(held.body)
+
+    def _drawn_when(self, row: Any) -> SafeString:
+        held = self._held(row)
+        css = "none fine" if held is None else "is-doubt" if held.kind == rolls.Kind.UNKNOWN else "when"
+        return format_html('<span class="{}">{}</span>', css, self._when(row))
+
+    def _held(self, row: Any) -> rolls.Held | None:
+        return self.passes.get(row.held_id) if row.held_id else None
+
+    def _answer(self, row: Any) -> str:
+        return self.look.state(row) if row.held_id or row.rights_read_at else "unknown"
+
+    def _state(self, row: Any) -> str:
+        return {"yes": _t("Yes"), "no": _t("No"), "unknown": _t("Cannot say")}[self._answer(row)]
+
+    def _drawn_state(self, row: Any) -> SafeString:
+        answer, word = self._answer(row), self._state(row)
+        if answer == "no":
+            return format_html('<span class="none fine">{}</span>', word)
+        return Chip("valid" if answer == "yes" else "unknown", word).__html__()  # type: ignore[return-value]
+
+    def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
+        like_card = len(fold(text)) >= 6 and fold(text).isascii()
+        return search.members(queryset, text, reveal=like_card and self.may(Permission.SECRETS_REVEAL))
+
+    def row_href(self, row: Any) -> str:
+        return f"/t/{self.request.tenant.slug}/members/{_ids.to_url(row.member_id)}/"  # type: ignore[attr-defined]
+
+    @property
+    def empty(self) -> Empty | None:  # type: ignore[override]
+        return Empty(
+            _t("Nobody is known to hold a right here"),
+            _t("Rights are read member by member with calls left over; those not read yet may hold one."),
+            "users",
+        )
+
+
+class Choice(People):
+    """All members of the tenant, to choose from whose access to an area shall change."""
+
+    name = "area-choice"
+    caption = _("Members")
+    exports = ()
+    empty = Empty(_("No members yet"), _("Members appear here once the service's list was read."), "users")
+
+    def narrowing(self) -> list[Filter]:
+        return [
+            Filter("access", _("This area"), _ACCESS, self._by_access),
+            Filter("hours", _("Right here"), _HOURS, self._by_hours),
+        ]
+
+    def _by_access(self, rows: QuerySet[Member], values: list[str]) -> QuerySet[Member]:
+        holds = Q(self.look.grants())
+        meaning = {
+            "holds": holds,
+            "none": ~holds & Q(rights_read_at__isnull=False),
+            "unread": Q(rights_read_at__isnull=True),
+        }
+        return rows.filter(_any([meaning[value] for value in values]))
+
+
+def _actions(look: Look, listed: str) -> list[BulkAction]:
+    """What can be done with a selection; the address names the list that it was made in."""
+    area_id = look.area.area_id
+
+    def to(name: str) -> Callable[[Any], str]:
+        return lambda request: f"{reverse(f'areas:{name}', args=[request.tenant.slug, area_id])}?list={listed}"
+
+    edit = Permission.RIGHTS_EDIT
+    return [
+        BulkAction("grant", _("Give access…"), to("grant"), icon="lock-open", permission=edit),
+        BulkAction("withdraw", _("Take access away…"), to("withdraw"), icon="lock", permission=edit),
+    ]
+
+
+def _any(conditions: list[Q]) -> Q:
+    wanted = Q()
+    for each in conditions:
+        wanted |= each
+    return wanted

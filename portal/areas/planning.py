@@ -1,0 +1,97 @@
+"""What an edit would do, before anything is sent: how many change, how many stay, and what has to be read first."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import QuerySet
+
+from portal.areas import merging
+from portal.areas.merging import Effect, Verdict, Wish
+from portal.mirror import clock
+from portal.mirror.models import Area, Member
+
+Change = tuple[str, dict[str, Any], dict[str, Any]]
+
+
+@dataclass
+class Plan:
+    """`rows` for a job: (member ID, body, former values); both empty where the rights must be read first.
+
+    `counts` by effect; `unknown_yet`: rights never read; `stale`: known, to be changed, and to be read again before.
+    """
+
+    rows: list[Change] = field(default_factory=list)
+    counts: Counter[Effect] = field(default_factory=Counter)
+    unknown_yet: int = 0
+    stale: int = 0
+
+    @property
+    def reads(self) -> int:
+        return self.unknown_yet + self.stale
+
+    @property
+    def left(self) -> int:
+        """Members that were chosen and of whom no row is made."""
+        return sum(n for effect, n in self.counts.items() if effect not in (Effect.CHANGES, Effect.WIDENED))
+
+    def told(self) -> dict[str, int]:
+        """The counts as a job keeps them."""
+        found = {str(effect): n for effect, n in self.counts.items() if n}
+        return found | {"unread": self.unknown_yet, "stale": self.stale}
+
+
+def plan(members: QuerySet[Member], wish: Wish, trust: timedelta) -> Plan:
+    """Judge every chosen member by what the mirror knows. Members share few different rights: each is judged once."""
+    all_areas = list(Area.objects.values_list("area_id", flat=True))
+    return _collected(_rights(members), _once(lambda rights: merging.judge(rights, wish, all_areas)), trust)
+
+
+def plan_undo(done: dict[str, tuple[Any, Any]], area_id: str, trust: timedelta) -> Plan:
+    """The same for taking back: `done` has (before, after) of each member of the job to be undone."""
+    found = Plan()
+    told = _rights(Member.objects.filter(member_id__in=done, gone_at__isnull=True))
+    for member_id, rights, read_at in told:
+        before, after = done[member_id]
+        verdict = None if rights is None else merging.undo(rights.get("devices_pass"), before, after, area_id)
+        _add(found, member_id, rights, verdict, read_at is None or read_at < clock.now() - trust)
+    return found
+
+
+def _rights(members: QuerySet[Member]) -> Iterator[tuple[str, Any, Any]]:
+    rows = members.order_by("name_key", "pk").values_list("member_id", "rights", "rights_read_at")
+    yield from rows.iterator(chunk_size=2000)
+
+
+def _collected(told: Iterable[tuple[str, Any, Any]], judge: Callable[[Any], Verdict], trust: timedelta) -> Plan:
+    found, since = Plan(), clock.now() - trust
+    for member_id, rights, read_at in told:
+        verdict = None if rights is None else judge(rights.get("devices_pass"))
+        _add(found, member_id, rights, verdict, read_at is None or read_at < since)
+    return found
+
+
+def _add(found: Plan, member_id: str, rights: Any, verdict: Verdict | None, stale: bool) -> None:
+    if verdict is None:
+        found.unknown_yet += 1
+        found.rows.append((member_id, {}, {}))
+        return
+    found.counts[verdict.effect] += 1
+    if verdict.sends:
+        found.stale += stale
+        found.rows.append((member_id, {"devices_pass": verdict.after}, {"devices_pass": rights.get("devices_pass")}))
+
+
+def _once(judge: Callable[[Any], Verdict]) -> Callable[[Any], Verdict]:
+    known: dict[str, Verdict] = {}
+
+    def remembered(rights: Any) -> Verdict:
+        key = json.dumps(rights, sort_keys=True)
+        if key not in known:
+            known[key] = judge(rights)
+        return known[key]
+
+    return remembered

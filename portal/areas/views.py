@@ -1,0 +1,49 @@
+"""Areas: the list, and the page of one with its doors, its people and what happened there."""
+
+from functools import partial
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils import timezone
+
+from portal.areas import actions, pages, queries
+from portal.areas.access import get_area, target_of
+from portal.areas.lists import Areas
+from portal.areas.look import Look
+from portal.areas.people import People
+from portal.intents.actions import Asker
+from portal.mirror import queries as mirror
+from portal.mirror.models import Area
+from portal.ui.tables import Table, files
+from portal.ui.times import local, read
+from tenants.access import tenant_view
+from tenants.roles import Permission
+
+
+@tenant_view(Permission.AREAS_VIEW)
+def index(request: HttpRequest) -> HttpResponseBase:
+    table = Areas(request, Area.objects.all())
+    if table.wanted_file:
+        return _file(request, table, "areas")
+    return table.respond("areas/index.html", {"read": queries.rights_read})
+
+
+@tenant_view(Permission.AREAS_VIEW)
+def area(request: HttpRequest, area_id: str) -> HttpResponseBase:
+    found = get_area(area_id)
+    asked = read(request.GET.get("at", "")) if request.GET.get("at") else None
+    look = Look.of(found, asked or local(timezone.now()), mirror.holidays())
+    people = People(request, look.holders(), look=look, total=look.roll.total)
+    if people.wanted_file:
+        return _file(request, people, target_of(area_id))
+    # The list alone, which htmx asks for, does without what stands around it: the template calls for that.
+    around = partial(pages.around, request, found)
+    return people.respond(
+        "areas/area.html", {"area": found, "look": look, "roll": look.roll, "asked": asked, "around": around}
+    )
+
+
+def _file(request: HttpRequest, table: Table, target: str) -> HttpResponseBase:
+    kind, count = table.wanted_file, table.matching.order_by().count()
+    actions.exported(by=Asker.of(request), target=target, count=count, kind=kind, match=table.address.match)
+    return files.respond(table, kind)

@@ -1,0 +1,143 @@
+"""Editing an area's access: choose members, say what shall hold, look at what it would do, start; and take it back."""
+
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, cast
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from portal.areas import actions, pages, working
+from portal.areas.access import get_area
+from portal.areas.forms import GrantForm, WithdrawForm
+from portal.areas.look import Look
+from portal.areas.people import Choice, People
+from portal.areas.tables import Preview
+from portal.bulk import jobs, kinds
+from portal.bulk.models import Job, Row
+from portal.bulk.states import JobState
+from portal.intents.actions import Asker
+from portal.mirror import queries as mirror
+from portal.mirror.models import Area, Member
+from portal.ui.tables import Selection, Table, chosen
+from portal.ui.times import local, read
+from tenants.access import tenant_view
+from tenants.roles import Permission
+
+_FORMS = {"grant": GrantForm, "withdraw": WithdrawForm}
+_PAGE = ("GET", "POST")
+
+
+@tenant_view(Permission.RIGHTS_EDIT)
+def choose(request: HttpRequest, area_id: str) -> HttpResponseBase:
+    found = get_area(area_id)
+    look = _look(found)
+    table = Choice(request, look.noted(mirror.members()), look=look, total=mirror.total)
+    return table.respond("areas/choose.html", {"area": found})
+
+
+@tenant_view(Permission.RIGHTS_EDIT, methods=_PAGE)
+def grant(request: HttpRequest, area_id: str) -> HttpResponse:
+    return _edit(request, get_area(area_id), "grant")
+
+
+@tenant_view(Permission.RIGHTS_EDIT, methods=_PAGE)
+def withdraw(request: HttpRequest, area_id: str) -> HttpResponse:
+    return _edit(request, get_area(area_id), "withdraw")
+
+
+def _edit(request: HttpRequest, area: Area, act: str) -> HttpResponse:
+    """The form for a posted selection; posted with `step`, the job to be looked at."""
+    selection = _selection(request, area)
+    if request.method != "POST" or not (count := selection.count()):
+        if request.method == "POST":
+            messages.info(request, _("Nobody was chosen, or nobody who is still there."))
+        return redirect("areas:choose", request.tenant.slug, area.area_id)
+    form: Any = _FORMS[act](request.POST if "step" in request.POST or "pass_.act" in request.POST else None)
+    editing = isinstance(form, GrantForm) and form.is_bound and form.is_editing()
+    if not editing and form.is_bound and form.is_valid():
+        if job := _prepared(request, area, selection, form):
+            return redirect("areas:preview", request.tenant.slug, area.area_id, job.pk)
+        form.add_error(None, _("Nothing would change for anybody chosen: nothing was prepared."))
+    context = {"area": area, "form": form, "count": count, "selection": selection, "act": act}
+    return render(request, "areas/edit.html", context)
+
+
+def _prepared(request: HttpRequest, area: Area, selection: Selection, form: Any) -> Job | None:
+    return actions.prepare(
+        area=area,
+        members=selection.queryset,
+        wish=form.wish(area.area_id),
+        trust=timedelta(minutes=int(form.cleaned_data["trust"])),
+        chosen=selection.fields | {"list": request.GET.get("list", "")},
+        by=Asker.of(request),
+    )
+
+
+@tenant_view(Permission.RIGHTS_EDIT)
+def preview(request: HttpRequest, area_id: str, job_id: int) -> HttpResponseBase:
+    """What a prepared edit would do; once it is started, the page of its job."""
+    area = get_area(area_id)
+    job = _job(area, job_id)
+    if job.state != JobState.CHECKED:
+        return redirect(kinds.page(job))
+    table = Preview(request, Row.objects.filter(job=job), job=job)
+    return table.respond("areas/preview.html", {"area": area, "job": job, "plan": partial(pages.preview, job, area)})
+
+
+@tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
+def start(request: HttpRequest, area_id: str, job_id: int) -> HttpResponse:
+    area = get_area(area_id)
+    job = _job(area, job_id)
+    actions.start(area=area, job=job, by=Asker.of(request))
+    return redirect(kinds.page(job))
+
+
+@tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
+def discard(request: HttpRequest, area_id: str, job_id: int) -> HttpResponse:
+    job = _job(get_area(area_id), job_id)
+    if jobs.discard(by=Asker.of(request), job=job):
+        messages.info(request, _("Nothing was sent, and nothing was changed."))
+    return redirect("areas:area", request.tenant.slug, area_id)
+
+
+@tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
+def undo(request: HttpRequest, area_id: str, job_id: int) -> HttpResponse:
+    """Prepare the taking back of an edit."""
+    area = get_area(area_id)
+    job = _job(area, job_id)
+    if not actions.can_be_taken_back(job):
+        messages.info(request, _("This edit cannot be taken back, or was already."))
+        return redirect("areas:area", request.tenant.slug, area_id)
+    back = actions.take_back(area=area, job=job, trust=working.trust_of(job), by=Asker.of(request))
+    if back is None:
+        messages.info(request, _("Nothing of this edit stands any more: there is nothing to take back."))
+        return redirect("areas:area", request.tenant.slug, area_id)
+    return redirect("areas:preview", request.tenant.slug, area_id, back.pk)
+
+
+def _job(area: Area, job_id: int) -> Job:
+    """The edit of this area, or 404 exactly as for another tenant's."""
+    job = actions.edits_of(area).select_related("tenant").filter(pk=job_id).first()
+    if job is None:
+        raise Http404
+    return job
+
+
+def _selection(request: HttpRequest, area: Area) -> Selection:
+    """The members posted by one of the two lists; `list` in the address says by which."""
+    match = QueryDict(request.POST.get("match", ""))
+    look = _look(area, read(match.get("at", "")))
+    holders = request.GET.get("list") == People.name
+    base, kind = (look.holders(), People) if holders else (look.noted(mirror.members()), Choice)
+    picked = chosen(request, cast(type[Table], partial(kind, look=look)), base)
+    members = Member.objects.filter(pk__in=picked.queryset.order_by().values("pk"))
+    return Selection(members, picked.everything, picked.fields)
+
+
+def _look(area: Area, at: datetime | None = None) -> Look:
+    return Look.of(area, at or local(timezone.now()), mirror.holidays())

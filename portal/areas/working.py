@@ -1,0 +1,185 @@
+"""Edits of an area's access as bulk jobs: what is looked at right before rows leave, and how they are told.
+
+A job keeps what its rows were when somebody looked at them. Right before they are sent, inside the transaction that
+records the request, each member's rights are taken from the mirror again: unchanged since, they are merged anew and
+sent; changed meanwhile, the row is left out and says so. Members whose rights are unknown, or were read longer ago than
+the job trusts, are read singly first.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from accessapi.permissions import normalise_devices
+from portal.areas import merging
+from portal.areas.merging import Act, Effect, Verdict, Wish
+from portal.bulk import kinds
+from portal.bulk.models import Job, Row
+from portal.mirror import clock
+from portal.mirror.models import Area, Member
+from portal.rights import words
+from tenants.roles import Permission
+
+KIND = "area"
+_MISSING: Any = object()
+# What becomes of a member that does not change although a row was made of it, as the row's reason.
+_LEFT = {
+    Effect.OTHER_HOURS: "other_hours",
+    Effect.EVERYWHERE: "everywhere",
+    Effect.UNKNOWN: "unknown",
+    Effect.NOT_OURS: "not_ours",
+}
+
+
+def wish_of(job: Job) -> Wish:
+    """What a job asks for."""
+    told = job.options
+    return Wish(
+        Act(told["act"]), told["area_id"], told.get("pass"), told.get("replace", False), told.get("everywhere", False)
+    )
+
+
+def trust_of(job: Job) -> timedelta:
+    """Rights read at most this long ago are relied upon without reading them again."""
+    return timedelta(minutes=int(job.options.get("trust", 60)))
+
+
+def unread(job: Job, rows: Sequence[Row]) -> set[int]:
+    """Rows of members whose rights nobody read, or too long ago."""
+    fresh = Member.objects.filter(
+        member_id__in=[row.member_id for row in rows],
+        rights__isnull=False,
+        rights_read_at__gte=clock.now() - trust_of(job),
+    )
+    known = set(fresh.values_list("member_id", flat=True))
+    return {row.pk for row in rows if row.member_id not in known}
+
+
+def fresh(job: Job, rows: Sequence[Row]) -> dict[int, kinds.Fresh]:
+    """What to do with each row now, as the mirror knows its member."""
+    members = Member.objects.filter(member_id__in=[row.member_id for row in rows], gone_at__isnull=True)
+    rights = dict(members.values_list("member_id", "rights"))
+    judge = _undoing(job, rows) if wish_of(job).act == Act.UNDO else _merging(job)
+    return {row.pk: _one(row, rights.get(row.member_id, _MISSING), judge) for row in rows}
+
+
+def _one(row: Row, rights: Any, judge: Any) -> kinds.Fresh:
+    if rights is _MISSING:
+        return kinds.Skip("gone")
+    if rights is None:
+        return kinds.Skip("unreadable")
+    now = rights.get("devices_pass")
+    verdict = judge(row, now)
+    if verdict is None:
+        return kinds.Skip("meanwhile", field="devices_pass")
+    if verdict.sends:
+        return kinds.Send({"devices_pass": verdict.after}, {"devices_pass": now})
+    if verdict.effect in _LEFT:
+        return kinds.Skip(_LEFT[verdict.effect])
+    return kinds.Already()
+
+
+def _merging(job: Job) -> Any:
+    wish, all_areas = wish_of(job), area_ids(job)
+
+    def judge(row: Row, now: Any) -> Verdict | None:
+        """None: the member's rights are neither what they were when the row was made nor what it sends."""
+        seen, sent = _kept(row, "old"), _kept(row, "body")
+        if sent is not _MISSING and same(now, sent):
+            return Verdict(Effect.SAME)
+        if seen is not _MISSING and not same(now, seen):
+            return None
+        return merging.judge(now, wish, all_areas)
+
+    return judge
+
+
+def _undoing(job: Job, rows: Sequence[Row]) -> Any:
+    """Judges by what the job to be undone did, as its rows tell; those are never rewritten."""
+    done = Row.objects.filter(job_id=job.options["of"], member_id__in=[row.member_id for row in rows])
+    did = {row.member_id: row for row in done}
+    area_id = wish_of(job).area_id
+
+    def judge(row: Row, now: Any) -> Verdict | None:
+        origin = did.get(row.member_id)
+        if origin is None:
+            return Verdict(Effect.NOT_OURS)
+        return merging.undo(now, _kept(origin, "old", None), _kept(origin, "body", None), area_id)
+
+    return judge
+
+
+def _kept(row: Row, part: str, missing: Any = _MISSING) -> Any:
+    return row.content.get(part, {}).get("devices_pass", missing)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two readings of devices_pass mean the same."""
+    return normalise_devices(one) == normalise_devices(other)
+
+
+def area_ids(job: Job) -> list[str]:
+    """The areas that exist now, read once for a job in hand."""
+    found: list[str] | None = getattr(job, "known_area_ids", None)
+    if found is None:
+        found = job.known_area_ids = list(Area.objects.values_list("area_id", flat=True))  # type: ignore[attr-defined]
+    return found
+
+
+def changes(row: Row) -> list[kinds.Change]:
+    """What the row does to the one area, in words; to "every area", where that becomes a list."""
+    before, wish = _kept(row, "old"), wish_of(row.job)
+    if before is _MISSING:
+        return []
+    after = _kept(row, "body") if wish.act == Act.UNDO else merging.judge(before, wish, area_ids(row.job)).after
+    if after is None or after is _MISSING:
+        return []
+    name = str(row.job.options.get("area_name") or wish.area_id)
+    return [(name, _held(before, wish.area_id), _held(after, wish.area_id))]
+
+
+def _held(rights: Any, area_id: str) -> str:
+    normal = normalise_devices(rights)
+    if normal.get("default_mode") == "allow_all":
+        return _("every area, including areas added later")
+    entry = merging.entry_of(normal, area_id)
+    listed = normal.get("areas_list")
+    if entry is None:
+        return _("no right here (%(n)d other areas)") % {"n": len(listed) if isinstance(listed, list) else 0}
+    return words.when(entry)
+
+
+def titled(job: Job) -> str:
+    """A job's name in the reader's language."""
+    names = {"area": job.options.get("area_name") or job.options.get("area_id", "")}
+    said = {
+        Act.GRANT: _("Give access to %(area)s"),
+        Act.WITHDRAW: _("Take away access to %(area)s"),
+        Act.UNDO: _("Undo: access to %(area)s"),
+    }
+    return said[Act(job.options["act"])] % names
+
+
+def _words() -> Mapping[str, Any]:
+    return {
+        "other_hours": lambda facts: _("Has other hours here, which were kept."),
+        "everywhere": lambda facts: _("May enter every area, which was kept."),
+        "unknown": lambda facts: _("Holds a value that this portal does not know: nobody here can decide it."),
+        "not_ours": lambda facts: _("What stands there now is not what was given then, so that it was left."),
+    }
+
+
+def register() -> None:
+    kinds.register(
+        kinds.Kind(
+            name=KIND,
+            permission=Permission.RIGHTS_EDIT,
+            titled=titled,
+            fresh=fresh,
+            unread=unread,
+            changes=changes,
+            words=_words(),
+        )
+    )

@@ -1,0 +1,184 @@
+"""What is asked: who, where and when. All of it stands in the address, so that a link is the question."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+
+from accessapi.limits import JST
+from accessapi.permissions import AreaPlace, KeyPlace
+from portal.mirror import queries, search
+from portal.mirror.models import Member
+from portal.rights.places import Places, known
+from portal.ui.times import local, read
+from tenants.roles import Permission
+
+HITS = 12
+
+
+@dataclass(frozen=True)
+class Place:
+    """An area, or one key of a key box, with its name. `value` is what addresses call it."""
+
+    value: str
+    name: str
+    to_pass: AreaPlace | KeyPlace
+
+    @property
+    def is_key(self) -> bool:
+        return isinstance(self.to_pass, KeyPlace)
+
+    @property
+    def area_id(self) -> str:
+        return self.to_pass.area_id if isinstance(self.to_pass, AreaPlace) else ""
+
+
+class Question:
+    """The question that a request's address asks. Ids that the tenant does not have are answered by 404."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self.request, self.query = request, request.GET
+        self.trouble = ""
+        self.text = self.query.get("q", "").strip()[:200]
+
+    @cached_property
+    def places(self) -> Places:
+        return known()
+
+    @cached_property
+    def member(self) -> Member | None:
+        member_id = self.query.get("member", "")
+        if not member_id:
+            return None
+        rows = Member.objects.filter(gone_at__isnull=True).defer("card_data", "qrcode")
+        found = rows.filter(member_id=member_id).first()
+        if found is None:
+            raise Http404
+        return found
+
+    @cached_property
+    def place(self) -> Place | None:
+        """From `place=area:<id>`, `place=key:<unit>:<box>`, or a hand-made `area=<id>` or `box=<id>&unit=<no>`."""
+        kind, _colon, rest = self.query.get("place", "").partition(":")
+        if kind == "area" or self.query.get("area"):
+            return self._area(rest or self.query.get("area", ""))
+        if kind == "key":
+            unit_no, _colon, box = rest.partition(":")
+            return self._key(box, unit_no)
+        if self.query.get("box"):
+            return self._key(self.query.get("box", ""), self.query.get("unit", ""))
+        if kind:
+            raise Http404
+        return None
+
+    @cached_property
+    def given_at(self) -> datetime | None:
+        """The moment that was asked for, None for now. What cannot be read is now, and said."""
+        text = self.query.get("at", "").strip()
+        found = read(text) if text else None
+        if text and found is None:
+            self.trouble = _("“%(text)s” is no moment; the answer is for now.") % {"text": text[:40]}
+        return found
+
+    @cached_property
+    def at(self) -> datetime:
+        return self.given_at or local(timezone.now())
+
+    @property
+    def at_value(self) -> str:
+        if self.given_at is None:
+            return ""
+        return f"{self.given_at:%Y-%m-%dT%H:%M:%S}" if self.given_at.second else f"{self.given_at:%Y-%m-%dT%H:%M}"
+
+    @property
+    def monday(self) -> date:
+        return self.at.astimezone(JST).date() - timedelta(days=self.at.astimezone(JST).weekday())
+
+    @cached_property
+    def hits(self) -> list[Member]:
+        """The first members that the typed text finds, one more than are shown."""
+        if not self.text or self.member is not None:
+            return []
+        found = search.members(queries.members(), self.text, reveal=self._may_reveal)
+        return list(self._named(found)[: HITS + 1])
+
+    def address(self, view: str = "explain:index", **changes: str | None) -> str:
+        """The page of this question with some of it changed; None leaves a part out."""
+        place = self.place.value if self.place else ""
+        member = self.member.member_id if self.member else ""
+        parts: dict[str, Any] = {"member": member, "place": place, "at": self.at_value} | changes
+        kept = urlencode({name: value for name, value in parts.items() if value})
+        there = reverse(view, args=[self.request.tenant.slug])
+        return f"{there}?{kept}" if kept else there
+
+    @property
+    def linked_hits(self) -> list[tuple[Member, str]]:
+        """Whom the text finds, each with the question that has them chosen."""
+        return [(hit, self.address(member=hit.member_id)) for hit in self.hits[:HITS]]
+
+    @property
+    def more_hits(self) -> bool:
+        return len(self.hits) > HITS
+
+    @property
+    def without_member(self) -> str:
+        return self.address(member=None)
+
+    @property
+    def now_address(self) -> str:
+        return self.address(at=None)
+
+    def then_address(self, moment: datetime) -> str:
+        """The same question for another moment."""
+        return self.address(at=f"{local(moment):%Y-%m-%dT%H:%M:%S}")
+
+    @property
+    def week_before(self) -> str:
+        return self.then_address(self.at - timedelta(days=7))
+
+    @property
+    def week_after(self) -> str:
+        return self.then_address(self.at + timedelta(days=7))
+
+    @property
+    def _may_reveal(self) -> bool:
+        return bool(self.request.access.can(Permission.SECRETS_REVEAL))
+
+    @staticmethod
+    def _named(rows: "QuerySet[Member]") -> "QuerySet[Member]":
+        return rows.order_by("name_key", "pk")
+
+    def _area(self, area_id: str) -> Place:
+        if area_id not in self.places.areas:
+            raise Http404
+        return Place(f"area:{area_id}", self.places.area(area_id), AreaPlace(area_id))
+
+    def _key(self, box: str, unit_no: str) -> Place:
+        there = self.places.boxes.get(box)
+        if there is None or unit_no not in there.units:
+            raise Http404
+        return Place(
+            f"key:{unit_no}:{box}", _key_name(there.name, unit_no, there.units[unit_no]), KeyPlace(box, unit_no)
+        )
+
+    @property
+    def choices(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        """The places to choose from: areas, then each key box with its keys."""
+        areas = [(f"area:{area_id}", name) for area_id, name in self.places.areas.items()]
+        boxes = [
+            (box.name, [(f"key:{no}:{box_id}", _key_name(box.name, no, name)) for no, name in box.units.items()])
+            for box_id, box in self.places.boxes.items()
+        ]
+        return [(_("Areas"), areas), *boxes]
+
+
+def _key_name(box: str, unit_no: str, name: str) -> str:
+    words = {"box": box, "unit": unit_no, "name": name}
+    return (_("%(box)s, key %(unit)s (%(name)s)") if name else _("%(box)s, key %(unit)s")) % words

@@ -1,0 +1,64 @@
+"""Who may pass where and when, and why: one page, whose address is the question."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from portal.explain import fresh, week
+from portal.explain.answers import Answer
+from portal.explain.questions import Question
+from portal.mirror import queries
+from portal.mirror.models import Member
+from tenants.access import tenant_view
+from tenants.models import Connection
+from tenants.roles import Permission
+
+
+@tenant_view(Permission.AREAS_VIEW)
+def index(request: HttpRequest) -> HttpResponse:
+    return render(request, "explain/index.html", _context(request, Question(request)))
+
+
+@tenant_view(Permission.AREAS_VIEW)
+def reading(request: HttpRequest) -> HttpResponse:
+    """The same after one budgeted reading of the member: the answer alone for htmx, else back to the page."""
+    question, trouble = Question(request), ""
+    if question.member is not None:
+        trouble = fresh.read(_connection(), question.member)
+        question = Question(request)  # the member again, as it was just told
+    if request.htmx:
+        gone = Member.objects.filter(member_id=request.GET.get("member", ""), gone_at__isnull=False).exists()
+        context = {"trouble": trouble, "read": True} | ({} if gone else _context(request, question))
+        return render(request, "explain/answer.html", context)
+    if trouble:
+        messages.warning(request, trouble)
+    return redirect(question.address() if not trouble else _same(request))
+
+
+def _same(request: HttpRequest) -> str:
+    """This question's page, whether or not the member is still there."""
+    return f"{request.path.removesuffix('reading/')}?{request.GET.urlencode()}"
+
+
+def _context(request: HttpRequest, question: Question) -> dict[str, Any]:
+    member, place, at = question.member, question.place, question.at
+    context: dict[str, Any] = {"question": question, "member": member, "place": place, "at": at}
+    if member is None or place is None:
+        return context
+    holidays = queries.holidays()
+    answer = Answer(member, place, at, holidays, _connection())
+    days = week.drawn(answer.openings, holidays, question.monday, at) if answer.openings is not None else []
+    return context | {
+        "answer": answer,
+        "days": days,
+        "hours": week.hours(),
+        "next_url": question.then_address(answer.opens.start) if answer.opens else "",
+        "read_url": question.address("explain:reading"),
+        "may_edit": request.access.can(Permission.RIGHTS_EDIT),
+    }
+
+
+def _connection() -> Connection | None:
+    return Connection.objects.select_related("tenant__environment").first()

@@ -1,0 +1,217 @@
+"""Areas as a facility manager looks at them: their doors, who may enter, when, and of how many that is known."""
+
+import csv
+import html
+import io
+import re
+from datetime import datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accessapi.limits import JST
+from accessapi.permissions import always, by_schedule, never, weekly
+from portal.areas import grants, rolls
+from portal.areas.models import Grant, Tally
+from portal.mirror import own
+from portal.mirror.kinds import Kind
+from portal.mirror.models import Area, History, Member, MirrorState
+from tenants.models import AuditEntry
+from tests.support.areas import AreasDesk
+from tests.support.members import MembersDesk, as_read, said
+
+NIGHT = by_schedule(weekly("22:00:00", "23:59:59", "Friday"))
+
+
+def only(area, pass_):
+    return {"default_mode": "option", "areas_list": [{"area_id": area.area_id, "pass": pass_}]}
+
+
+@pytest.fixture
+def desk(place):
+    return AreasDesk(place)
+
+
+@pytest.fixture
+def known(desk):
+    """Five people: always, by a schedule, everywhere, nothing here, not read."""
+    desk.people = desk.people[:5]
+    first, second, third, fourth, _unread = desk.people
+    shows = {"has_card": True, "use_date_end": None, "use_end_key": 1 << 60}
+    desk.know(first, only(desk.area, always()), **shows)
+    desk.know(second, only(desk.area, NIGHT), **shows)
+    desk.know(third, {"default_mode": "allow_all"}, **shows)
+    desk.know(fourth, only(desk.other, always()), **shows)
+    return desk
+
+
+def names(page):
+    return [html.unescape(name) for name in re.findall(r'<a class="row-link" href="[^"]*">([^<]*)</a>', page)]
+
+
+def listed(desk, **query):
+    answer = desk.client.get(desk.at(), query)
+    assert answer.status_code == 200
+    return names(answer.content.decode())
+
+
+def test_the_list_tells_doors_flags_and_how_many_may_enter_of_how_many_known(known):
+    with known.scope():
+        door = known.area.devices_list[0]["device_id"]
+        at = datetime(2026, 11, 20, 9, 41, tzinfo=JST)
+        History.objects.create(history_id="h1", at=at, device_id=door, member_name="Sato")
+        Area.objects.filter(pk=known.area.pk).update(is_management=True)
+    page = said(known.client.get(known.areas_url, {"q": known.area.area_name}))
+    assert "The rights of 4 members are known" in page
+    assert "3 / 4" in page
+    assert "Management area" in page
+    assert "2026-11-20 09:41" in page
+    assert as_read(known.area.area_name) in page
+
+
+def test_the_list_exports_and_the_trail_knows(known):
+    answer = known.client.get(known.areas_url, {"export": "csv"})
+    rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
+    mine = next(row for row in rows if row["Area"] == known.area.area_name)
+    assert (mine["May enter"], mine["At any time"], mine["By a schedule"], mine["Every area"]) == ("3", "1", "1", "1")
+    xlsx = known.client.get(known.areas_url, {"export": "xlsx"})
+    assert b"".join(xlsx.streaming_content)[:2] == b"PK"
+    with known.scope():
+        assert AuditEntry.objects.filter(action="area.export").count() == 2
+
+
+def test_the_page_of_an_area_lists_who_holds_what_and_who_may_enter_at_a_moment(known):
+    first, second, third, *_others = (member.member_name for member in known.people)
+    assert sorted(listed(known)) == sorted([first, second, third])
+    night, noon = "2026-11-20T22:30", "2026-11-20T12:00"
+    assert sorted(listed(known, at=night, entry="yes")) == sorted([first, second, third])
+    assert sorted(listed(known, at=noon, entry="yes")) == sorted([first, third])
+    assert listed(known, at=noon, entry="no") == [second]
+    assert [listed(known, hours=hours) for hours in ("always", "schedule", "everywhere")] == [
+        [first],
+        [second],
+        [third],
+    ]
+    page = said(known.client.get(known.at(), {"at": noon}))
+    assert "of 4 members whose rights are known" in page
+    assert "Fridays 22:00" in page or "Friday" in page
+    assert "The column “Entry” is for 2026-11-20 12:00" in page
+
+
+def test_the_use_period_and_having_something_to_show_count_at_the_moment(known):
+    first, _second, third, *_others = known.people
+    now = timezone.now()
+    with known.scope():
+        ended = now - timedelta(days=1)
+        Member.objects.filter(pk=first.pk).update(use_date_end=ended, use_end_key=int(ended.timestamp()))
+        Member.objects.filter(pk=third.pk).update(has_card=False, has_qr=False, has_face=False)
+    assert listed(known, at="2026-11-20T22:30", entry="yes")[0:] == [
+        name for name in listed(known, at="2026-11-20T22:30", entry="yes") if name not in (third.member_name,)
+    ]
+    assert third.member_name not in listed(known, entry="yes")
+    assert first.member_name not in listed(known, entry="yes")
+
+
+def test_a_value_that_nobody_knows_is_counted_and_shown_as_such(known):
+    strange = known.people[4]
+    known.know(strange, only(known.area, {"effect": "allow_once"}), has_card=True, use_end_key=1 << 60)
+    assert listed(known, hours="unknown") == [strange.member_name]
+    assert listed(known, entry="unknown") == [strange.member_name]
+    assert "Cannot say" in said(known.client.get(known.at()))
+
+
+def test_rights_that_are_written_or_read_reach_the_page_at_once_and_those_gone_leave_it(known):
+    first, *_others, last = known.people
+    with known.scope():
+        own.members_written(known.place.tenant, [(first.member_id, {"devices_pass": {"default_mode": "deny_all"}})])
+    assert first.member_name not in listed(known)
+    known.set_at_service(last, only(known.area, always()))
+    known.client.get(f"/t/{known.place.tenant.slug}/members/{last.member_id}/reading/")
+    assert last.member_name in listed(known)
+    with known.scope():
+        own.member_deleted(known.place.tenant, last.member_id)
+        assert rolls.of_area(known.area.area_id).roll.may_enter == len(listed(known)) == 2
+        Member.objects.filter(pk=last.pk)._raw_delete("default")  # as the swap of a complete list does
+        assert not Grant.objects.filter(member_id=last.pk).exists()
+        grants.tidy(known.place.tenant)
+        assert rolls.of_area(known.area.area_id).roll.may_enter == 2
+        assert not Tally.objects.filter(members__lte=0).exists()
+
+
+def test_filing_again_changes_nothing_and_tallies_always_add_up(known):
+    with known.scope():
+        before = sorted(Grant.objects.values_list("member_id", "area_id", "held_id"))
+        grants.file(known.place.tenant, Member.objects.all())
+        assert sorted(Grant.objects.values_list("member_id", "area_id", "held_id")) == before
+        each = {area.area_id: rolls.of_area(area.area_id).roll for area in Area.objects.all()}
+        assert rolls.of_all(each).areas == each
+        grants.tidy(known.place.tenant)
+        assert rolls.of_all(each) == rolls.Rolls(each, 4)
+
+
+def test_a_person_who_is_never_let_in_holds_a_right_but_may_not_enter(known):
+    known.know(known.people[3], {"default_mode": "option", "areas_list": [
+        {"area_id": known.area.area_id, "pass": never(), "note": "kept"}]})  # fmt: skip
+    with known.scope():
+        assert rolls.of_area(known.area.area_id).roll.may_enter == 3
+
+
+def test_what_happened_at_the_doors_and_a_link_to_each_door_stand_on_the_page(known):
+    with known.scope():
+        door = known.area.devices_list[0]["device_id"]
+        History.objects.create(
+            history_id="h2", at=timezone.now(), device_id=door, member_name="山田 太郎", content="入室"
+        )
+    page = known.client.get(known.at())
+    assert "山田 太郎" in said(page)
+    assert f"/devices/{door}/" in page.content.decode()
+
+
+def test_pages_cost_the_same_however_many_there_are(known):
+    def cost(url):
+        known.client.get(url)
+        with CaptureQueriesContext(connection) as counted:
+            assert known.client.get(url).status_code == 200
+        print(url)
+        return len(counted)
+
+    choose = known.at("members/")
+    before = cost(known.areas_url), cost(known.at()), cost(choose)
+    with known.scope():
+        Area.objects.bulk_create(Area(area_id=f"x{n}", area_name=f"Area {n}") for n in range(40))
+        MirrorState.objects.filter(kind=Kind.AREAS).update(total=Area.objects.count())
+        rights = {"devices_pass": {"default_mode": "allow_all"}}
+        members = Member.objects.bulk_create(
+            Member(
+                member_id=f"m{n}", member_name=f"M {n}", name_key=f"m{n}", rights=rights, rights_read_at=timezone.now()
+            )
+            for n in range(120)
+        )
+        grants.file(known.place.tenant, members)
+    after = cost(known.areas_url), cost(known.at()), cost(choose)
+    assert after == before
+    assert max(after) <= 22, after
+
+
+def test_roles_and_strangers(known, make):
+    place = known.place
+    for role, seen, edits in (("auditor", 200, 403), ("receptionist", 403, 403), ("guard", 403, 403)):
+        browser = place.client(place.staff(role))
+        assert {browser.get(known.areas_url).status_code, browser.get(known.at()).status_code} == {seen}
+        assert browser.get(known.at("members/")).status_code == edits
+        assert browser.post(known.at("grant/"), {"ids": known.people[0].pk}).status_code == edits
+    other = MembersDesk(make())
+    for rest in ("", "members/", "grant/", "withdraw/", "edits/1/"):
+        assert other.client.get(known.at(rest)).status_code == 404
+        assert other.client.get(f"/t/{other.place.tenant.slug}/areas/{known.area.area_id}/{rest}").status_code == 404
+    assert known.client.get(f"{known.areas_url}no-such-area/").status_code == 404
+    assert known.client.get(f"{known.areas_url}~00/").status_code == 404
+    assert known.client.get(known.at("edits/99999999999999999999/")).status_code == 404
+
+
+def test_whatever_the_address_says_is_answered(known):
+    for rest in ("?at=never", "?at=9999-12-31T23:59", "?entry=x", "?hours=&hours=y", "?sort=;drop", "?after=nonsense"):
+        assert known.client.get(known.at() + rest).status_code == 200
+        assert known.client.get(known.areas_url + rest).status_code == 200

@@ -1,0 +1,103 @@
+"""A tenant's areas at the screens: rights that the mirror knows, and edits as a manager makes them."""
+
+import html
+import re
+import time
+from typing import Any
+
+from django.utils import timezone
+
+from portal.areas import grants
+from portal.bulk import advancing
+from portal.bulk.models import Job, Row
+from portal.bulk.states import JobState
+from portal.intents import following, reconciling
+from portal.intents.models import Intent
+from portal.intents.sending import send
+from portal.intents.states import State
+from portal.mirror.models import Area, Member
+from tests.support.members import MembersDesk
+
+PAST = "2026-01-01T00:00:00Z"
+
+
+class AreasDesk(MembersDesk):
+    """A facility manager's desk with areas. `pages` are under /areas/."""
+
+    def __init__(self, place: Any, role: str = "facility manager") -> None:
+        super().__init__(place, role)
+        self.areas_url = f"/t/{place.tenant.slug}/areas/"
+        with self.scope():
+            self.area, self.other = Area.objects.order_by("pk")[:2]
+            self.people = list(Member.objects.order_by("name_key", "pk"))
+
+    def at(self, rest: str = "") -> str:
+        return f"{self.areas_url}{self.area.area_id}/{rest}"
+
+    def know(self, member: Member, devices: Any, **fields: Any) -> None:
+        """The mirror knows these rights of a member, read a moment ago."""
+        with self.scope():
+            told = {"devices_pass": devices, "keys_pass": None, "privilege": None}
+            now = {"rights": told, "rights_read_at": timezone.now(), "use_date_start": None}
+            Member.objects.filter(pk=member.pk).update(**now | fields)
+            grants.file(self.place.tenant, Member.objects.filter(pk=member.pk))
+
+    def set_at_service(self, member: Member, devices: Any) -> None:
+        """Somebody changes a member's rights past the portal, in the member site."""
+        answer = self.place.sandbox.api(
+            "PUT", f"/v1/members/{member.member_id}", token=self.place.service.token, json={"devices_pass": devices}
+        )
+        assert answer.status_code == 200, answer.text
+
+    def devices(self, member: Member) -> Any:
+        return self.at_service(member.member_id).get("devices_pass")
+
+    def post(self, rest: str, values: Any) -> Any:
+        return self.client.post(self.at(rest), values)
+
+    def prepared(self, act: str, members: list[Member], **values: Any) -> Job:
+        """Choose members, fill in the form, and come to the preview."""
+        given = {"ids": ",".join(str(member.pk) for member in members), "step": "preview", "trust": "60"} | values
+        if act == "grant" and "pass_.choice" not in given:
+            given["pass_.choice"] = "always"
+        answer = self.post(f"{act}/?list=area-choice", given)
+        assert answer.status_code == 302, html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
+        return self.job(int(re.search(r"/edits/(\d+)/", answer["Location"])[1]))  # type: ignore[index]
+
+    def job(self, pk: int) -> Job:
+        with self.scope():
+            return Job.objects.select_related("tenant").get(pk=pk)
+
+    def run(self, job: Job, *, start: bool = True) -> Job:
+        """Start an edit by its button and let workers do their part until it is over."""
+        if start:
+            assert self.post(f"edits/{job.pk}/start/", {}).status_code == 302
+        return self.finish(job)
+
+    def step(self, job: Job) -> None:
+        """What one round of the workers does: also what calls of another test's hour cannot hold up."""
+        with self.scope():
+            advancing.advance(job.pk)
+            for intent in Intent.objects.filter(target=f"change:{job.pk}", due_at__isnull=False):
+                if intent.state == State.QUEUED:
+                    send(intent)
+                elif intent.state == State.ACCEPTED:
+                    Intent.objects.filter(pk=intent.pk).update(due_at=PAST)
+                    following.poll(intent)
+                elif intent.state == State.UNCERTAIN:
+                    Intent.objects.filter(pk=intent.pk).update(due_at=PAST)
+                    reconciling.reconcile(intent)
+
+    def finish(self, job: Job, seconds: float = 60) -> Job:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.step(job)
+            job = self.job(job.pk)
+            if job.state != JobState.RUNNING:
+                return job
+            time.sleep(0.05)
+        raise AssertionError(f"still {job.state}: {[(r.state, r.problems) for r in self.rows(job).values()]}")
+
+    def rows(self, job: Job) -> dict[str, Row]:
+        with self.scope():
+            return {row.member_id: row for row in Row.objects.filter(job=job)}
