@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from portal.bulk import kinds
+from portal.bulk import kinds, rowstore
 from portal.bulk.models import Job, Row
 from portal.bulk.states import Action, RowState
 from portal.mirror.folding import fold
@@ -14,10 +14,10 @@ def refreshed(job: Job, action: Action, rows: list[Row]) -> list[Row]:
     if action == Action.CREATE:
         return _not_come_meanwhile(rows)
     look = kinds.of(job).fresh
-    return rows if look is None else _sorted(rows, look(job, rows))
+    return rows if look is None else _sorted(job, rows, look(job, rows))
 
 
-def _sorted(rows: list[Row], found: Mapping[int, kinds.Fresh]) -> list[Row]:
+def _sorted(job: Job, rows: list[Row], found: Mapping[int, kinds.Fresh]) -> list[Row]:
     send, rewritten, left_out, done = [], [], [], []
     for row in rows:
         verdict = found.get(row.pk)
@@ -33,7 +33,7 @@ def _sorted(rows: list[Row], found: Mapping[int, kinds.Fresh]) -> list[Row]:
             rewritten.append(row)
         send.append(row)
     Row.objects.bulk_update(left_out, ["state", "problems"], batch_size=500)
-    Row.objects.bulk_update(rewritten, ["content"], batch_size=500)
+    rowstore.rewrite(job, rewritten)
     Row.objects.filter(pk__in=done).update(state=RowState.SUCCEEDED, problems=[["", "already", {}]])
     return send
 

@@ -79,6 +79,7 @@ def open(  # noqa: A001 - `jobs.open` reads as what it does
             undo_of=undo_of,
         )
         count = _store(job, action, rows)
+        Job.objects.filter(pk=job.pk).update(size=count)
         job.refresh_from_db()
         record(by, job, "prepared", {"rows": count})
     return job
@@ -197,6 +198,7 @@ def retry(*, by: Asker, job: Job) -> Job | None:
             checked_at=ClockTime(),
             retry_of=job,
             undo_of=job.undo_of,
+            size=len(rows),
         )
         for at in range(0, len(rows), _BATCH):
             _copy(again, rows[at : at + _BATCH])
@@ -218,6 +220,23 @@ def _copy(job: Job, rows: Sequence[Row]) -> None:
             content["old"] = old
         fresh.append(_New(row.line, Action(row.action), row.member_id, content))
     rowstore.insert(job, fresh)
+
+
+def undo(*, by: Asker, job: Job) -> Job | None:
+    """A new job, to be looked at, that puts the former values back. None: nothing was changed, or it goes on still.
+
+    Rows whose member no longer has the value that this job gave are left alone when they are sent, and say so.
+    """
+    if not kinds.of(job).undo or job.state not in (JobState.DONE, JobState.STOPPED):
+        return None
+    done = Row.objects.filter(job=job, state=RowState.SUCCEEDED, action=Action.UPDATE, part__isnull=False)
+    rows = list(done.order_by("line"))
+    back = [(row.member_id, row.content["old"], row.content["body"]) for row in rows if row.content["old"]]
+    if not back:
+        return None
+    options = {**job.options, "undo": not job.options.get("undo", False)}
+    permission = Permission(job.permission)
+    return open(kind=job.kind, by=by, rows=back, title=job.title, permission=permission, options=options, undo_of=job)
 
 
 def decide(*, by: Asker, job: Job, rows: Sequence[int] | None, applied: bool) -> int:

@@ -15,8 +15,9 @@ class Job(TenantModel):
 
     `part_rows` and `part_bytes` shrink when the service finds a request too large. `due_at` is the job's timer; `lease`
     fences off a worker of the dry run that was replaced, `reading_until` one that reads members singly. `looked_at`
-    counts the rows that a dry run has seen, `reads` the single reads made, `unchanged` the members that were chosen and
-    left out because nothing would change. `starts_at`: the moment that a started job waits for.
+    counts the rows that a dry run has seen, `reads` the single reads made. `size`: members that a job was opened for;
+    `unchanged`: those that were chosen and left out because nothing would change. `starts_at`: the moment that a
+    started job waits for.
     """
 
     kind = models.CharField(max_length=20)
@@ -34,6 +35,7 @@ class Job(TenantModel):
     # Why it cannot be worked on, as a stable word with its facts.
     problem = models.JSONField(default=dict)
     looked_at = models.PositiveIntegerField(default=0)
+    size = models.PositiveIntegerField(default=0)
     unchanged = models.PositiveIntegerField(default=0)
     part_rows = models.PositiveIntegerField(default=0)
     part_bytes = models.PositiveIntegerField(default=0)

@@ -26,6 +26,13 @@ WHERE r.tenant_id = %s AND r.job_id = %s AND r.line = bad.line
 """
 
 
+_REWRITE = """
+UPDATE bulk_row r SET content = new.content
+FROM unnest(%s::bigint[], %s::bytea[]) AS new (id, content)
+WHERE r.tenant_id = %s AND r.job_id = %s AND r.id = new.id
+"""
+
+
 class New(Protocol):
     """A row to be stored: see `models.Row` for what its parts hold."""
 
@@ -71,6 +78,15 @@ def refuse(job: Job, found: Iterable[tuple[int, tuple[str, str, dict[str, Any]]]
     with database.cursor() as cursor:
         refused = str(Action.REFUSED)
         cursor.execute(_REFUSE, [refused, refused, lines, problems, job.tenant_id, job.pk])
+
+
+def rewrite(job: Job, rows: Sequence[Row]) -> None:
+    """Store the contents of rows anew."""
+    sealing: Any = Row._meta.get_field("content")
+    contents = [sealing.seal(job.tenant_id, row.content).data for row in rows]
+    if rows:
+        with database.cursor() as cursor:
+            cursor.execute(_REWRITE, [[row.pk for row in rows], contents, job.tenant_id, job.pk])
 
 
 def _json(value: Any) -> str:

@@ -1,6 +1,6 @@
 """Jobs and their rows as tables draw them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from django.db.models import QuerySet
@@ -90,8 +90,28 @@ class Rows(Table):
         """The rows know their job and their groups' names, so that cells can draw them."""
         page = super().page
         for row in page.rows:
-            row.group_names, row.job = self.groups, self.job
+            self.explain(row)
         return page
+
+    @cached_property
+    def ordered(self) -> Any:
+        """The same for files."""
+        return _Explained(super().ordered, self.explain)
+
+    def explain(self, row: Row) -> None:
+        row.group_names, row.job = self.groups, self.job  # type: ignore[attr-defined]
+
+
+class _Explained:
+    """Rows for a file, each made known to its columns first."""
+
+    def __init__(self, rows: QuerySet[Row], explain: Callable[[Row], None]) -> None:
+        self.rows, self.explain = rows, explain
+
+    def iterator(self, chunk_size: int) -> Iterator[Row]:
+        for row in self.rows.iterator(chunk_size=chunk_size):
+            self.explain(row)
+            yield row
 
 
 def _detail(row: Row) -> SafeString:
@@ -109,7 +129,7 @@ def _detail(row: Row) -> SafeString:
                 '<span class="line"><span class="muted">{}:</span> <del>{}</del> → <ins>{}</ins></span>',
                 field, old or "–", new or "–",
             )
-            for field, old, new in _changes(row, groups)
+            for field, old, new in changes_of(row, groups)
         ]  # fmt: skip
     elif row.action == Action.CREATE:
         facts = format_html_join(
@@ -121,7 +141,8 @@ def _detail(row: Row) -> SafeString:
     return format_html('<div class="lines">{}</div>', format_html_join("", "{}", ((line,) for line in lines)))
 
 
-def _changes(row: Row, groups: Mapping[str, str]) -> list[kinds.Change]:
+def changes_of(row: Row, groups: Mapping[str, str]) -> list[kinds.Change]:
+    """(field, old, new) of a row of a table, in words."""
     own = kinds.of(row.job).changes
     return own(row) if own is not None else words.changes(row, groups)
 

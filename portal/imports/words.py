@@ -16,7 +16,7 @@ _FILES: dict[str, Callable[[Facts], str]] = {
     "no_rows": lambda f: _("The file has headings and no rows beneath them."),
     "size": lambda f: _("The file is larger than %(n)d MB.") % {"n": bounds.MAX_FILE_BYTES // 2**20},
     "rows": lambda f: (
-        _("The file has more than %(n)s rows. Please cut it into several files.") % {"n": f"{bounds.MAXROWS:,}"}
+        _("The file has more than %(n)s rows. Please cut it into several files.") % {"n": f"{bounds.MAX_ROWS:,}"}
     ),
     "columns": lambda f: _("Line %(line)s has more than %(n)d columns.") % {**f, "n": bounds.MAX_COLUMNS},
     "cell": lambda f: _("Line %(line)s holds a cell that never ends. Often a quotation mark is missing there.") % f,

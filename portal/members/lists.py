@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
+from portal.bulk import offered
 from portal.members import standing
 from portal.members.queries import group_choices
 from portal.mirror import queries, search
@@ -59,6 +60,7 @@ class Members(Table):
         Filter("credential", _("Credential"), queries.Credential.choices, queries.with_credentials),
         Filter("validity", _("Validity"), queries.Validity.choices, queries.with_validity),
     )
+    actions = offered.actions()
     exports = KINDS
     export_permission = Permission.MEMBERS_EXPORT
 

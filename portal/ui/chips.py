@@ -40,6 +40,7 @@ CHIPS: dict[str, tuple[str | Promise, str, str]] = {
     "cancelled": (gettext_lazy("Cancelled"), "ban", "quiet"),
     "create": (gettext_lazy("New"), "plus", "good"),
     "change": (gettext_lazy("Changed"), "pencil", "going"),
+    "delete": (gettext_lazy("Deleted"), "trash", "bad"),
     "same": (gettext_lazy("Unchanged"), "equal", "quiet"),
 }
 

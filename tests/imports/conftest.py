@@ -1,6 +1,5 @@
 """Imports against a real service: what workers do is done here step by step, so that a test can stop in between."""
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -8,25 +7,18 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from portal.bulk import advancing
 from portal.bulk.models import Row
-from portal.bulk.states import JobState
 from portal.imports import actions, checking
 from portal.imports.models import Import
-from portal.intents import following, reconciling
-from portal.intents.models import Intent
-from portal.intents.sending import send
-from portal.intents.states import State
 from portal.mirror import schedule, sync
 from portal.mirror.kinds import Kind
 from portal.mirror.models import Group, Member, MirrorState
 from tenants.scope import tenant_scope
+from tests.support import jobs
 from tests.support.fixtures import make, place, sandbox
 from tests.support.places import Place
 
 __all__ = ["make", "place", "sandbox"]
-
-PAST = "2026-01-01T00:00:00Z"
 
 
 @dataclass
@@ -65,26 +57,11 @@ class Desk:
 
     def step(self, job: Import) -> None:
         """What one round of the workers does."""
-        advancing.advance(job.pk)
-        for intent in Intent.objects.filter(target=f"import:{job.pk}", due_at__isnull=False):
-            if intent.state == State.QUEUED:
-                send(intent)
-            elif intent.state == State.ACCEPTED:
-                Intent.objects.filter(pk=intent.pk).update(due_at=PAST)
-                following.poll(intent)
-            elif intent.state == State.UNCERTAIN:
-                Intent.objects.filter(pk=intent.pk).update(due_at=PAST)
-                reconciling.reconcile(intent)
+        jobs.step(job)
 
     def run(self, job: Import, seconds: float = 30) -> Import:
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self.step(job)
-            job.refresh_from_db()
-            if job.state not in (JobState.RUNNING, JobState.MAPPED):
-                return job
-            time.sleep(0.05)
-        raise AssertionError(f"still {job.state}: {[i.state for i in Intent.objects.all()]}")
+        jobs.run(job, seconds)
+        return job
 
     def imported(self, content: bytes | str, **more: Any) -> Import:
         return self.run(self.started(content, **more))

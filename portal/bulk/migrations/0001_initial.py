@@ -67,6 +67,7 @@ class Migration(migrations.Migration):
                 ),
                 ("problem", models.JSONField(default=dict)),
                 ("looked_at", models.PositiveIntegerField(default=0)),
+                ("size", models.PositiveIntegerField(default=0)),
                 ("unchanged", models.PositiveIntegerField(default=0)),
                 ("part_rows", models.PositiveIntegerField(default=0)),
                 ("part_bytes", models.PositiveIntegerField(default=0)),

@@ -1,0 +1,45 @@
+"""Making a change ready to be looked at."""
+
+from portal.bulk import jobs
+from portal.bulk.models import Job
+from portal.changes.acts import Act
+from portal.changes.forms import ChangeForm
+from portal.changes.plans import Plan
+from portal.intents.record import Asker
+from portal.mirror.models import Member
+from portal.ui.tables import Selection
+
+
+def prepare(*, by: Asker, act: Act, form: ChangeForm, selection: Selection) -> tuple[Job | None, Plan]:
+    """A job on those of the chosen members for whom something would change; None when there is nobody."""
+    members = _members(act, selection)
+    plan = Plan.of(members, form.decide(members))
+    if not plan.rows:
+        return None, plan
+    job = jobs.open(
+        kind=act.name,
+        by=by,
+        rows=plan.rows,
+        permission=act.permission,
+        action=act.action,
+        options={**form.options, "left_out": dict(plan.left_out)},
+        unchanged=plan.left_out.total(),
+        starts_at=form.starts_at,
+    )
+    return job, plan
+
+
+def _members(act: Act, selection: Selection) -> list[Member]:
+    columns = [
+        "member_id",
+        "member_name",
+        "member_code",
+        "membergroup_id",
+        "use_date_start",
+        "use_date_end",
+        "use_end_key",
+    ]
+    if act.name == "rights":
+        columns.append("rights")
+    rows = selection.queryset.order_by("name_key", "pk").defer(None).only("id", "tenant_id", *columns)
+    return list(rows[: jobs.MOST_ROWS])

@@ -1,0 +1,226 @@
+"""What has to be said about a change before its preview can be made."""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime, time, timedelta
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+
+from portal.changes import plans
+from portal.mirror.folding import fold
+from portal.mirror.models import Group, Member
+from portal.mirror.queries import groups
+from portal.rights.keeping import templates
+from portal.rights.models import RightsTemplate
+from portal.ui.times import TOKYO
+
+Decide = Callable[[Member], plans.Outcome]
+_FARTHEST = timedelta(days=5 * 366)
+_LAST_DAY = datetime(9998, 12, 31, tzinfo=TOKYO)
+
+
+def _moment(label: Any, **more: Any) -> forms.DateTimeField:
+    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+    return forms.DateTimeField(label=label, required=False, widget=widget, **more)
+
+
+class ChangeForm(forms.Form):
+    """The moment of a change, which every kind has. `decide` and `options` are what its rows are made with."""
+
+    when = forms.ChoiceField(
+        label=_("When"),
+        choices=[("now", _("As soon as it is started")), ("at", _("At a moment:"))],
+        initial="now",
+        widget=forms.RadioSelect,
+    )
+    at = _moment(
+        _("Moment"),
+        help_text=_("It waits here until then. Whoever asked for it must still have the permission at that time."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.order_fields([name for name in self.fields if name not in ("when", "at")] + ["when", "at"])
+
+    @property
+    def starts_at(self) -> datetime | None:
+        return self.cleaned_data["at"] if self.cleaned_data["when"] == "at" else None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {}
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("when") == "at" and "at" not in self.errors:
+            at, now = cleaned.get("at"), timezone.now()
+            if at is None:
+                self.add_error("at", _t("Give the moment."))
+            elif at <= now:
+                self.add_error("at", _t("This moment is past."))
+            elif at - now > _FARTHEST:
+                self.add_error("at", _t("At most five years ahead."))
+        return cleaned
+
+    def decide(self, members: Iterable[Member]) -> Decide:
+        raise NotImplementedError
+
+
+class SuspendForm(ChangeForm):
+    def decide(self, members: Iterable[Member]) -> Decide:
+        return plans.suspend((self.starts_at or timezone.now()).replace(microsecond=0))
+
+
+class ResumeForm(ChangeForm):
+    end = forms.ChoiceField(
+        label=_("End of use"),
+        choices=[
+            ("former", _("As it was before the suspension; who was not suspended here is left out")),
+            ("none", _("No end")),
+        ],
+        initial="former",
+        widget=forms.RadioSelect,
+    )
+
+    def decide(self, members: Iterable[Member]) -> Decide:
+        how = self.cleaned_data["end"]
+        former = plans.former_ends(member.member_id for member in members) if how == "former" else {}
+        return plans.resume(how, former, self.starts_at or timezone.now())
+
+
+class ExtendForm(ChangeForm):
+    how = forms.ChoiceField(
+        label=_("New end of use"),
+        choices=[("to", _("The same day for all:")), ("by", _("Later by a number of days:"))],
+        initial="to",
+        widget=forms.RadioSelect,
+    )
+    day = forms.DateField(
+        label=_("Last day"),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        help_text=_("Until 23:59:59 of that day."),
+    )
+    days = forms.IntegerField(
+        label=_("Days"),
+        required=False,
+        min_value=1,
+        max_value=3660,
+        help_text=_("Counted from each member's own end. Who has no end is left out."),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        field = "day" if cleaned.get("how") == "to" else "days"
+        if cleaned.get("how") and field not in self.errors and not cleaned.get(field):
+            self.add_error(field, _t("Give the day.") if field == "day" else _t("Give the number of days."))
+        day = cleaned.get("day")
+        if field == "day" and day is not None and not 1900 <= day.year <= _LAST_DAY.year:
+            self.add_error("day", _t("The service cannot hold this day."))
+        return cleaned
+
+    def decide(self, members: Iterable[Member]) -> Decide:
+        if self.cleaned_data["how"] == "by":
+            return plans.extend_by(self.cleaned_data["days"])
+        return plans.extend_to(datetime.combine(self.cleaned_data["day"], time(23, 59, 59), TOKYO))
+
+
+class MoveForm(ChangeForm):
+    group = forms.ChoiceField(label=_("Group"))
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        known = groups().values_list("membergroup_id", "membergroup_name")
+        self.fields["group"].choices = [("", _t("Choose a group")), *known]  # type: ignore[attr-defined]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        found = Group.objects.filter(membergroup_id=self.cleaned_data["group"]).first()
+        return {"group": str(found or self.cleaned_data["group"])}
+
+    def decide(self, members: Iterable[Member]) -> Decide:
+        return plans.move(self.cleaned_data["group"])
+
+
+class RightsForm(ChangeForm):
+    source = forms.ChoiceField(
+        label=_("Which rights"),
+        choices=[("template", _("Those of a template:")), ("member", _("The same as a member has:"))],
+        initial="template",
+        widget=forms.RadioSelect,
+    )
+    template = forms.ChoiceField(label=_("Template"), required=False)
+    member = forms.CharField(
+        label=_("Member code or member ID"), required=False, max_length=200,
+        help_text=_("The rights of this member as last read."),
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.templates = {str(each.pk): each for each in templates().filter(kind=RightsTemplate.Kind.RIGHTS)}
+        choices = [("", _t("Choose a template")), *((pk, each.title) for pk, each in self.templates.items())]
+        self.fields["template"].choices = choices  # type: ignore[attr-defined]
+        self.model: Member | None = None
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        if cleaned.get("source") == "template" and not cleaned.get("template") and "template" not in self.errors:
+            self.add_error("template", _t("Choose a template, or take the rights of a member."))
+        if cleaned.get("source") == "member" and "member" not in self.errors:
+            try:
+                self.model = _model(str(cleaned.get("member") or "").strip())
+            except ValidationError as error:
+                self.add_error("member", error)
+        return cleaned
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """Areas and keys as they will be for everybody."""
+        if self.model is not None:
+            told: Any = self.model.rights or {}
+            return {name: told[name] for name in ("devices_pass", "keys_pass") if told.get(name)}
+        template = self.templates[self.cleaned_data["template"]]
+        both = {"devices_pass": template.devices_pass, "keys_pass": template.keys_pass}
+        return {name: value for name, value in both.items() if value is not None}
+
+    @property
+    def options(self) -> dict[str, Any]:
+        chosen = self.model or self.templates[self.cleaned_data["template"]]
+        return {"source": str(chosen)}
+
+    def decide(self, members: Iterable[Member]) -> Decide:
+        return plans.rights(self.body)
+
+
+class DeleteForm(ChangeForm):
+    def decide(self, members: Iterable[Member]) -> Decide:
+        return plans.delete
+
+
+def _model(text: str) -> Member:
+    """The member whose rights are copied, with rights that are known. Raises ValidationError."""
+    if not text:
+        raise ValidationError(_t("Give a member code or a member ID."))
+    present = Member.objects.filter(gone_at__isnull=True)
+    found = list(present.filter(member_id=text)[:1]) or list(present.filter(code_key=fold(text), member_code=text)[:2])
+    if not found:
+        raise ValidationError(_t("No member has this code or ID."))
+    if len(found) > 1:
+        raise ValidationError(_t("Several members have this code: give the member ID."))
+    if found[0].rights is None:
+        raise ValidationError(_t("This member's rights are not known here yet. Open the member once, then try again."))
+    return found[0]
+
+
+FORMS: dict[str, type[ChangeForm]] = {
+    "suspend": SuspendForm,
+    "resume": ResumeForm,
+    "extend": ExtendForm,
+    "move": MoveForm,
+    "rights": RightsForm,
+    "delete": DeleteForm,
+}

@@ -1,0 +1,96 @@
+"""The list of changes, and the rows of one."""
+
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from portal.bulk import kinds, words
+from portal.bulk.models import Job, Row
+from portal.bulk.states import Action
+from portal.bulk.tables import DETAIL, OUTCOME, WHO, Rows, changes_of, job_chip
+from portal.ui.addresses import ServiceId
+from portal.ui.tables.columns import Column
+from portal.ui.tables.extras import Empty
+from portal.ui.tables.files import KINDS
+from portal.ui.tables.table import Table
+from tenants.roles import Permission
+
+_ids = ServiceId()
+
+
+class Changes(Table):
+    name = "changes"
+    caption = _("Changes of many members")
+    default_sort = "-id"
+    columns = (
+        Column("what", _("Change"), value=lambda job: kinds.of(job).titled(job), phone="title", fixed=True),
+        Column("state", _("State"), value=job_chip, fixed=True),
+        Column("size", _("Members"), value="size", kind="number"),
+        Column("starts", _("Moment"), value="starts_at", kind="time"),
+        Column("by", _("By"), value=lambda job: str(job.by)),
+        Column("id", _("Prepared"), value="created_at", kind="time", sort="id"),
+        Column("finished", _("Finished"), value="finished_at", kind="time"),
+    )
+    empty = Empty(
+        _("No changes of many members yet"),
+        _("Select members in the list, then choose below what is to be done: suspend, extend, move, delete and more."),
+        "users",
+        _("Open the members list"),
+        lambda request: reverse("members:index", args=[request.tenant.slug]),
+    )
+
+    def row_href(self, row: Job) -> str:
+        return kinds.page(row)
+
+
+def _old(row: Row) -> str:
+    return "; ".join(f"{field}: {old}" for field, old, _new in changes_of(row, row.group_names))
+
+
+def _new(row: Row) -> str:
+    if row.action == Action.DELETE:
+        return str(Action.DELETE.label)
+    return "; ".join(f"{field}: {new}" for field, _old, new in changes_of(row, row.group_names))
+
+
+_FILE_ONLY: dict[str, Any] = {"shown": False, "phone": "hide"}
+_WHO = Column("who", _("Member"), value=lambda row: row.content["name"], cell=WHO.cell, phone="title", fixed=True)
+_FILE = (
+    Column("code", _("Member code"), value=lambda row: row.content["code"], kind="mono", **_FILE_ONLY),
+    Column("member_id", _("Member ID"), kind="mono", **_FILE_ONLY),
+    Column("old", _("Before"), value=_old, **_FILE_ONLY),
+    Column("new", _("After"), value=_new, **_FILE_ONLY),
+)
+_WHAT = Column("detail", DETAIL.label, kind="detail", cell=DETAIL.cell, fixed=True, export=False)
+
+
+class _Of(Rows):
+    exports = KINDS
+    export_permission = Permission.MEMBERS_EXPORT
+
+    def row_href(self, row: Row) -> str:
+        index = reverse("members:index", args=[self.request.tenant.slug])  # type: ignore[attr-defined]
+        return f"{index}{_ids.to_url(row.member_id)}/" if row.member_id else ""
+
+
+class Preview(_Of):
+    """What would change."""
+
+    name = "change-preview"
+    caption = _("What would change")
+    columns = (_WHO, _WHAT, *_FILE)
+
+
+class Outcome(_Of):
+    """What came of each."""
+
+    name = "change-rows"
+    caption = _("Members and what came of each")
+    columns = (
+        _WHO,
+        OUTCOME,
+        _WHAT,
+        *_FILE,
+        Column("reason", _("Reason"), value=lambda row: "; ".join(words.reasons(row, row.job)), **_FILE_ONLY),
+    )

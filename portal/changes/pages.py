@@ -1,0 +1,68 @@
+"""What the page of one change shows, by its state: what would change, its moment, progress, outcome."""
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.translation import gettext_lazy as _
+
+from portal.bulk import costs, kinds, queries
+from portal.bulk.models import Job, Row
+from portal.bulk.pages import View, sent, table, tabs
+from portal.bulk.states import Action, JobState
+from portal.changes import words
+from portal.changes.lists import Outcome, Preview
+from portal.mirror.kinds import Kind
+from portal.mirror.models import Group, MirrorState
+from portal.ui.tables import files
+
+
+def respond(request: HttpRequest, job: Job, *, typed: str = "", status: int = 200) -> HttpResponseBase:
+    """The page as the change's state wants it; `status` and `typed` after a confirmation that was not right."""
+    view, kind = View(request, job), kinds.of(job)
+    view.context |= {
+        "title": kind.titled(job),
+        "may": request.access.can(job.permission),  # type: ignore[attr-defined]
+        "left_out": words.of_job(job),
+        "deletes": Row.objects.filter(job=job, action=Action.DELETE).exists(),
+        "can_undo": kind.undo,
+    }
+    asked = request.GET.get("export", "")
+    if asked:
+        return _file(view, asked)
+    if job.state != JobState.CHECKED:
+        return _started(view)
+    answer = _preview(view, typed)
+    answer.status_code = status
+    return answer
+
+
+def _preview(view: View, typed: str) -> HttpResponse:
+    job, counts, connection = view.job, queries.counts(view.job), view.connection
+    creates, updates, deletes = (counts.action(each) for each in (Action.CREATE, Action.UPDATE, Action.DELETE))
+    reads = costs.to_read(job)
+    view.context |= {
+        "counts": counts,
+        "cost": costs.of_rows(creates, updates, connection, deletes=deletes, reads=reads),
+        "connected": connection is not None and connection.is_connected,
+        "as_of": MirrorState.objects.filter(kind=Kind.MEMBERS).values_list("as_of", flat=True).first(),
+        "typed": typed,
+        "number": str(counts.to_send),
+    }
+    return table(view, Preview, tabs(view, [("", _("All"), counts.rows)]), "changes/preview.html")
+
+
+def _started(view: View) -> HttpResponse:
+    job = view.job
+    undone = job.undone_by.exclude(state=JobState.CHECKED).order_by("-id").first()
+    view.context |= {"undone_by": undone, "waiting": job.state == JobState.WAITING}
+    return sent(view, Outcome, "changes/job.html")
+
+
+def _file(view: View, kind: str) -> HttpResponseBase:
+    """All rows with old, new and, once started, the outcome of each."""
+    rows = Row.objects.filter(job=view.job)
+    names = dict(Group.objects.values_list("membergroup_id", "membergroup_name"))
+    listed = Preview if view.job.state == JobState.CHECKED else Outcome
+    found = listed(view.request, rows, total=view.job.size, job=view.job, groups=names)
+    if not found.wanted_file:
+        return table(view, listed, tabs(view, [("", _("All"), view.job.size)]), "changes/preview.html")
+    return files.respond(found, kind)

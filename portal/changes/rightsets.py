@@ -1,0 +1,79 @@
+"""Setting the whole rights of many members: what has to be read first, and what is looked at before it is sent."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accessapi.permissions import normalise_devices, normalise_keys
+from portal.bulk.kinds import Already, Change, Fresh, Send, Skip
+from portal.bulk.models import Job, Row
+from portal.bulk.words import label
+from portal.mirror.models import Member
+from portal.rights import places, words
+
+# Rights that were read this lately are taken for those that the member has.
+FRESH = timedelta(minutes=15)
+_NORMAL = {"devices_pass": normalise_devices, "keys_pass": normalise_keys}
+
+
+def normal(name: str, value: Any) -> Any:
+    """Rights in the form in which equal ones are equal."""
+    return _NORMAL[name](value) if name in _NORMAL else value
+
+
+def unread(job: Job, rows: Sequence[Row]) -> set[int]:
+    """Rows whose member's rights are not known, or were read too long ago to rely on."""
+    known = Member.objects.filter(
+        member_id__in=[row.member_id for row in rows], rights_read_at__gte=timezone.now() - FRESH, rights__isnull=False
+    )
+    fresh = set(known.values_list("member_id", flat=True))
+    gone = Member.objects.filter(member_id__in=[row.member_id for row in rows], gone_at__isnull=False)
+    fresh |= set(gone.values_list("member_id", flat=True))
+    return {row.pk for row in rows if row.member_id not in fresh}
+
+
+def fresh(job: Job, rows: Sequence[Row]) -> Mapping[int, Fresh]:
+    """Send where rights are what they were when somebody looked, or were not known then; report the others."""
+    found = Member.objects.filter(member_id__in=[row.member_id for row in rows]).only("member_id", "rights", "gone_at")
+    members = {member.member_id: member for member in found}
+    return {row.pk: _look(row, members.get(row.member_id)) for row in rows}
+
+
+def _look(row: Row, member: Member | None) -> Fresh:
+    if member is None or member.gone_at is not None:
+        return Skip("gone")
+    if member.rights is None:
+        return Skip("unreadable")
+    body, old = row.content["body"], row.content["old"]
+    now = {name: member.rights.get(name) or {} for name in body}
+    if all(normal(name, now[name]) == normal(name, value) for name, value in body.items()):
+        return Already()
+    changed = [name for name, value in old.items() if normal(name, value) != normal(name, now[name])]
+    return Skip("meanwhile", field=changed[0]) if changed else Send(body, now)
+
+
+def changes(row: Row) -> list[Change]:
+    """Old and new rights in words; of what was never read, that it is not known."""
+    content, known = row.content, _places(row.job)
+    said = []
+    for name, value in content["body"].items():
+        old = content["old"].get(name)
+        before = _("not known yet") if old is None else _words(name, old, known)
+        said.append((label(name), before, _words(name, value, known)))
+    return said
+
+
+def _words(name: str, rights: Any, known: places.Places) -> str:
+    lines = words.device_lines(rights or {}, known) if name == "devices_pass" else words.key_lines(rights or {}, known)
+    return "; ".join(words.gathered(lines))
+
+
+def _places(job: Job) -> places.Places:
+    """The names of areas and keys, looked up once for all rows of a page."""
+    found: places.Places | None = job.__dict__.get("_places")
+    if found is None:
+        found = job.__dict__["_places"] = places.known()
+    return found

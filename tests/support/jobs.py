@@ -1,0 +1,40 @@
+"""Long jobs against a real service: what workers do is done here step by step, so that a test can stop in between."""
+
+import time
+
+from portal.bulk import advancing
+from portal.bulk.models import Job, Part
+from portal.bulk.states import JobState
+from portal.intents import following, reconciling
+from portal.intents.models import Intent
+from portal.intents.sending import send
+from portal.intents.states import State
+
+PAST = "2026-01-01T00:00:00Z"
+
+
+def step(job: Job) -> None:
+    """What one round of the workers does."""
+    advancing.advance(job.pk)
+    for part in Part.objects.filter(job=job, intent__due_at__isnull=False):
+        intent = Intent.objects.get(pk=part.intent_id)
+        if intent.state == State.QUEUED:
+            send(intent)
+            continue
+        Intent.objects.filter(pk=intent.pk).update(due_at=PAST)
+        if intent.state == State.ACCEPTED:
+            following.poll(intent)
+        elif intent.state == State.UNCERTAIN:
+            reconciling.reconcile(intent)
+
+
+def run(job: Job, seconds: float = 60) -> Job:
+    """Step until the job has come to an end."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        step(job)
+        job.refresh_from_db()
+        if job.state not in (JobState.RUNNING, JobState.MAPPED):
+            return job
+        time.sleep(0.05)
+    raise AssertionError(f"still {job.state}: {[i.state for i in Intent.objects.all()]}")
