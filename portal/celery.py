@@ -82,6 +82,11 @@ app.conf.update(
             "schedule": 3.0,
             "options": {"expires": 10},
         },
+        "guests to be forgotten": {
+            "task": "portal.guests.today.tasks.tick",
+            "schedule": 1800.0,
+            "options": {"expires": 600},
+        },
         "doors": {
             "task": "portal.devices.tasks.tick",
             "schedule": 60.0,
@@ -131,3 +136,4 @@ def promised(*, queue: str, promise: str, seconds: int = 60):
 
 
 app.autodiscover_tasks()
+app.autodiscover_tasks(["portal.guests.today"])

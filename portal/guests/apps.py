@@ -6,10 +6,9 @@ class GuestsConfig(AppConfig):
     label = "guests"
 
     def ready(self) -> None:
-        from portal.guests import banners, find, follow
-        from portal.guests.today import reach
+        from portal.guests import banners, find, follow, today
 
         follow.register()
         banners.register()
         find.register()
-        reach.register()
+        today.register()

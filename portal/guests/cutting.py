@@ -72,7 +72,7 @@ def _stop_asking(visit: Visit, by: Asker) -> None:
         by=by.user,
         action="guest.cut_short",
         target=f"visit:{visit.pk}",
-        summary=_("Cut short: %(name)s") % {"name": visit},
+        summary=_("Cut a guest’s code short"),
         support_session=by.support_session,
     )
     if visit.intent is not None:
@@ -93,6 +93,7 @@ def send(visit: Visit, *, nonce: Nonce | None = None) -> Intent:
         operation="update_guest",
         target=target_of(str(visit.guest_id)),
         title=_("Cut short: %(name)s") % {"name": visit},
+        audit_title=_("Cut a guest’s code short"),
         path={"guest_id": str(visit.guest_id)},
         body=body,
         nonce=nonce or Nonce(uuid.uuid4().hex),

@@ -152,6 +152,7 @@ def _record(order: Order, by: Asker, nonce: Nonce, party: uuid.UUID, priority: P
         permission=Permission.GUESTS_DESK,
         operation="create_guest",
         title=_("Issue a code: %(name)s") % {"name": order.name},
+        audit_title=_("Issue a guest’s code"),
         body=body,
         snapshot={"known": known_ids(name_key)},
         nonce=nonce,

@@ -11,9 +11,15 @@ def address(email: str, mask: str = NEW) -> str:
     return f"{email[:1]}{mask}" if email else ""
 
 
+def unnamed(fields: Mapping[str, Any], mask: str = NEW) -> dict[str, Any]:
+    """Fields that name people, named and not told: nothing can ever be taken out of the trail (docs/decisions/0009)."""
+    return {name: mask if value else "" for name, value in fields.items()}
+
+
 def masked(body: Mapping[str, Any], mask: str = NEW) -> dict[str, Any]:
     """A body of operation 20 or 22 without its secrets."""
     shown = {name: value for name, value in body.items() if name not in ("qrcode_issuing_method", "qrcode_data")}
+    shown |= unnamed({name: shown[name] for name in ("guest_name",) if name in shown}, mask)
     if "email" in shown:
         shown["email"] = address(str(shown["email"] or ""), mask)
     method = body.get("qrcode_issuing_method") or {}

@@ -165,7 +165,7 @@ class Visit(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return self.guest_name or _("Erased")
+        return self.guest_name or str(_("Erased"))
 
     @property
     def is_cut(self) -> bool:

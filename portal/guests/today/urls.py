@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from portal.guests.today import views
+from portal.guests.today import views, views_lists
 from portal.guests.today.reach import SHOWN
 from portal.intents.urls import under
 from portal.mirror.views import refreshing
@@ -11,6 +11,15 @@ from tenants.roles import Permission
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.today, name="index"),
+    path("board/", views.board, name="board"),
+    path("visits/<int:visit_id>/presence/<slug:step>/", views.step, name="step"),
+    path("overdue/left/", views.close, name="close"),
+    path("by-host/", views_lists.by_host, name="by_host"),
+    path("building/", views_lists.in_the_building, name="building"),
+    path("building/<slug:kind>/", views_lists.building_file, name="building_file"),
+    path("month/", views_lists.month, name="month"),
+    path("month/<slug:kind>/", views_lists.month_file, name="month_file"),
+    path("settings/", views_lists.settings, name="settings"),
     path("requests/", include(under(Permission.GUESTS_VIEW, of=Permission.GUESTS_DESK, prefix="request_"))),
     path("refresh/<slug:kind>/", refreshing(Permission.GUESTS_VIEW, SHOWN), name="refresh"),
     path("find/", finding(Permission.GUESTS_VIEW), name="find"),

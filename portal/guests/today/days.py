@@ -1,0 +1,92 @@
+"""Days and months as the desk counts them: from midnight to midnight on the service's clock (+09:00)."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+
+from django.utils import timezone
+
+from portal.ui.times import TOKYO, local
+
+# No calendar of the service goes further, and no visit of the portal is older.
+_FIRST, _LAST = date(2000, 1, 1), date(2999, 12, 31)
+
+
+@dataclass(frozen=True)
+class Day:
+    """One day: `start` is part of it, `end` is the next day's midnight."""
+
+    date: date
+
+    @classmethod
+    def today(cls) -> "Day":
+        return cls(local(timezone.now()).date())
+
+    @classmethod
+    def named(cls, text: str) -> "Day":
+        """The day of an address (`2026-11-21`); today for anything else."""
+        try:
+            found = date.fromisoformat(text)
+        except ValueError:
+            return cls.today()
+        return cls(found) if _FIRST <= found <= _LAST else cls.today()
+
+    @property
+    def start(self) -> datetime:
+        return datetime.combine(self.date, time(), TOKYO)
+
+    @property
+    def end(self) -> datetime:
+        return self.start + timedelta(days=1)
+
+    @property
+    def is_today(self) -> bool:
+        return self == Day.today()
+
+    @property
+    def is_past(self) -> bool:
+        return self.date < Day.today().date
+
+    def moved(self, days: int) -> "Day":
+        return Day(min(max(self.date + timedelta(days=days), _FIRST), _LAST))
+
+
+@dataclass(frozen=True)
+class Month:
+    """One month; `start` is part of it, `end` is the next month's first midnight."""
+
+    first: date
+
+    @classmethod
+    def named(cls, text: str) -> "Month":
+        """The month of an address (`2026-11`); this one for anything else."""
+        day = Day.named(f"{text}-01") if len(text) == 7 else Day.today()
+        return cls(day.date.replace(day=1))
+
+    @property
+    def start(self) -> datetime:
+        return Day(self.first).start
+
+    @property
+    def end(self) -> datetime:
+        return self.next.start if self.next.first > self.first else self.start + timedelta(days=31)
+
+    @property
+    def days(self) -> list[Day]:
+        number = (self.end - self.start).days
+        return [Day(self.first + timedelta(days=place)) for place in range(number)]
+
+    @property
+    def name(self) -> str:
+        return f"{self.first:%Y-%m}"
+
+    @property
+    def next(self) -> "Month":
+        return Month(Day(self.first).moved(31).date.replace(day=1))
+
+    @property
+    def before(self) -> "Month":
+        return Month(Day(self.first).moved(-1).date.replace(day=1))
+
+    @property
+    def is_current(self) -> bool:
+        return self.first == Day.today().date.replace(day=1)

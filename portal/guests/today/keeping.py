@@ -1,0 +1,49 @@
+"""Changing how the desk works, and what there is to be erased."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from portal.guests import queries
+from portal.guests.models import DeskSettings, Visit
+from portal.guests.today import erasing
+from portal.guests.today.forms import SettingsForm
+from portal.intents.record import Asker
+from tenants import audit
+
+
+def save(*, form: SettingsForm, by: Asker) -> bool:
+    """Store a valid form, with its audit row. False: nothing was changed."""
+    with transaction.atomic():
+        row = DeskSettings.objects.select_for_update().first() or DeskSettings()
+        before = {name: getattr(row, name) for name in form.cleaned_data}
+        after: dict[str, Any] = dict(form.cleaned_data)
+        if before == after and row.pk is not None:
+            return False
+        for name, value in after.items():
+            setattr(row, name, value)
+        row.erased_through = None  # what is too old from now on goes with the next run
+        row.save()
+        changed = [name for name in after if before[name] != after[name]]
+        audit.record(
+            tenant=by.tenant,
+            by=by.user,
+            action="desk.settings",
+            target="desk",
+            summary=_("Settings of the desk"),
+            before={name: str(before[name]) for name in changed},
+            after={name: str(after[name]) for name in changed},
+            support_session=by.support_session,
+        )
+    return True
+
+
+def kept() -> dict[str, Any]:
+    """How many visits are kept with names, since when, and how many the next run erases."""
+    named = Visit.objects.filter(erased_at__isnull=True)
+    before = timezone.now() - timedelta(days=queries.desk_settings().keep_days)
+    oldest = named.order_by("use_date_end").values_list("use_date_end", flat=True).first()
+    return {"named": named.count(), "oldest": oldest, "due": erasing.old_visits(before).count()}

@@ -1,0 +1,117 @@
+"""A month of visits: how many came on which day, at which hours, how long they stayed. Counts alone, no names."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from django.db.models import Avg, Count, F, Q
+from django.db.models.functions import ExtractHour, TruncDate
+from django.utils.translation import gettext as _
+
+from portal.guests.models import Visit
+from portal.guests.today import words
+from portal.guests.today.classing import classified
+from portal.guests.today.days import Day, Month
+from portal.guests.visits import Standing
+from portal.ui.times import TOKYO
+
+CAME = (Standing.LEFT, Standing.HERE, Standing.OVERDUE)
+_OUT = (Standing.NOT_ISSUED, Standing.ASKED)
+
+
+@dataclass(frozen=True)
+class DayCount:
+    """One day's visits, by their start. `open` are those of whom it is not decided yet."""
+
+    day: Day
+    came: int
+    not_come: int
+    cut: int
+    open: int
+
+    @property
+    def total(self) -> int:
+        return self.came + self.not_come + self.cut + self.open
+
+    @property
+    def is_weekend(self) -> bool:
+        return self.day.date.weekday() >= 5
+
+
+@dataclass(frozen=True)
+class Figures:
+    month: Month
+    days: list[DayCount]
+    hours: list[int]
+    stay: timedelta | None
+
+    def _sum(self, name: str) -> int:
+        return sum(getattr(day, name) for day in self.days)
+
+    @property
+    def total(self) -> int:
+        return self._sum("total")
+
+    @property
+    def came(self) -> int:
+        return self._sum("came")
+
+    @property
+    def not_come(self) -> int:
+        return self._sum("not_come")
+
+    @property
+    def cut(self) -> int:
+        return self._sum("cut")
+
+    @property
+    def open(self) -> int:
+        return self._sum("open")
+
+    @property
+    def busiest(self) -> DayCount | None:
+        return max(self.days, key=lambda day: day.total, default=None) if self.total else None
+
+    @property
+    def busiest_hour(self) -> str:
+        top = max(range(24), key=self.hours.__getitem__)
+        return f"{top:02d}:00–{top + 1:02d}:00" if self.hours[top] else ""
+
+    @property
+    def stay_words(self) -> str:
+        minutes = int(self.stay.total_seconds() // 60) if self.stay else 0
+        return (
+            _("%(hours)d h %(minutes)02d min") % {"hours": minutes // 60, "minutes": minutes % 60} if self.stay else ""
+        )
+
+
+def figures(month: Month, now: datetime) -> Figures:
+    """A month's counts, in three queries over all visits that begin in it."""
+    begun = Visit.objects.filter(use_date_start__gte=month.start, use_date_start__lt=month.end)
+    counted: dict[tuple[date, str], int] = {}
+    grouped = classified(begun, now).annotate(day=TruncDate("use_date_start", tzinfo=TOKYO)).order_by()
+    for day, standing, number in grouped.values_list("day", "standing").annotate(Count("pk")):
+        counted[day, standing] = number
+    arrived = Visit.objects.filter(arrived_at__gte=month.start, arrived_at__lt=month.end)
+    by_hour = arrived.annotate(hour=ExtractHour("arrived_at", tzinfo=TOKYO)).order_by()
+    hours = dict(by_hour.values_list("hour").annotate(Count("pk")))
+    stayed = arrived.filter(Q(left_at__gt=F("arrived_at")) & Q(left_at__lt=F("arrived_at") + timedelta(days=1)))
+    stay = stayed.aggregate(stay=Avg(F("left_at") - F("arrived_at")))["stay"]
+    return Figures(month, [_day(day, counted) for day in month.days], [hours.get(n, 0) for n in range(24)], stay)
+
+
+def _day(day: Day, counted: dict[tuple[date, str], int]) -> DayCount:
+    def of(*standings: Standing) -> int:
+        return sum(counted.get((day.date, str(standing)), 0) for standing in standings)
+
+    return DayCount(day, of(*CAME), of(Standing.NOT_COME), of(Standing.CUT), of(Standing.EXPECTED))
+
+
+def lines(found: Figures) -> Iterator[list[str]]:
+    """The table behind the picture, as a file."""
+    yield [
+        _("Date"), _("Visits"), _("Came"), str(words.LABELS[Standing.NOT_COME]), str(words.LABELS[Standing.CUT]),
+        str(words.LABELS[Standing.EXPECTED]),
+    ]  # fmt: skip
+    for day in found.days:
+        yield [day.day.date.isoformat(), *(str(n) for n in (day.total, day.came, day.not_come, day.cut, day.open))]

@@ -1,0 +1,140 @@
+"""Arrival and departure: the portal's own record. The service hears nothing of it.
+
+Every step is one row locked, looked at again, written with its audit row, and worth nothing when it was taken already:
+a second click, or a second receptionist, changes nothing.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Greatest
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from portal.guests.models import By, Visit
+from portal.guests.today.days import Day
+from portal.guests.today.queries import PRESENT
+from portal.guests.visits import Standing, standing
+from portal.intents.record import Asker
+from tenants import audit
+
+MAY_ARRIVE = (Standing.EXPECTED, Standing.NOT_COME, Standing.ASKED)
+_HERE = (Standing.HERE, Standing.OVERDUE)
+
+
+class NotPossible(Exception):
+    """The step does not fit where the visit stands; the text says why, for a person. Nothing was changed."""
+
+
+def arrive(*, visit: Visit, by: Asker, suggested: bool = False) -> bool:
+    """The guest is here now, or (`suggested`) since the first use of the code. False: that was recorded already."""
+
+    def step(row: Visit) -> dict[str, Any] | None:
+        if row.arrived_at is not None:
+            return None
+        if standing(row) not in MAY_ARRIVE:
+            raise NotPossible(_("This code was not issued, or was cut short: issue a new one first."))
+        at = row.suggested_arrival_at if suggested else None
+        return {"arrived_at": at or timezone.now(), "arrived_by": By.HISTORY if at else By.DESK}
+
+    return _step(visit, by, "guest.arrived", step)
+
+
+def leave(*, visit: Visit, by: Asker, suggested: bool = False) -> bool:
+    """The guest has left now, or (`suggested`) with the last use of the code. False: that was recorded already."""
+
+    def step(row: Visit) -> dict[str, Any] | None:
+        if row.left_at is not None:
+            return None
+        if row.arrived_at is None:
+            raise NotPossible(_("Nobody arrived for this visit yet."))
+        at = row.suggested_leave_at if suggested and _is_after(row.suggested_leave_at, row.arrived_at) else None
+        return {"left_at": at or timezone.now(), "left_by": By.HISTORY if at else By.DESK}
+
+    return _step(visit, by, "guest.left", step)
+
+
+def come_back(*, visit: Visit, by: Asker) -> bool:
+    """Whoever left is here again, or had not left: the departure is taken back. False: nobody had left."""
+
+    def step(row: Visit) -> dict[str, Any] | None:
+        return None if row.left_at is None else {"left_at": None, "left_by": ""}
+
+    return _step(visit, by, "guest.back", step)
+
+
+def unarrive(*, visit: Visit, by: Asker) -> bool:
+    """The arrival was a mistake. False: there is none, or the guest has left since."""
+
+    def step(row: Visit) -> dict[str, Any] | None:
+        if row.arrived_at is None or row.left_at is not None:
+            return None
+        return {"arrived_at": None, "arrived_by": ""}
+
+    return _step(visit, by, "guest.arrival_undone", step)
+
+
+def close_days(*, by: Asker) -> int:
+    """Whoever is still marked as here though the time was over before today has left, it seems: one click says so.
+
+    They left with the last use of the code if that was later than the end, else at the end. One audit row for all.
+    """
+    overdue = Visit.objects.filter(PRESENT, use_date_end__lt=Day.today().start, erased_at__isnull=True)
+    with transaction.atomic():
+        ids = list(overdue.select_for_update(of=("self",)).order_by("pk").values_list("pk", flat=True))
+        left = Greatest(F("arrived_at"), F("use_date_end"), F("last_use_at"))
+        Visit.objects.filter(pk__in=ids).update(left_at=left, left_by=By.DESK)
+        if ids:
+            audit.record(
+                tenant=by.tenant,
+                by=by.user,
+                action="guests.closed",
+                target="guests",
+                summary=_("Guests of earlier days marked as left"),
+                after={"visits": ids[:500], "number": len(ids)},
+                support_session=by.support_session,
+            )
+    return len(ids)
+
+
+def _is_after(one: datetime | None, other: datetime) -> bool:
+    return one is not None and one >= other
+
+
+def _step(visit: Visit, by: Asker, action: str, step: Callable[[Visit], dict[str, Any] | None]) -> bool:
+    """Raises NotPossible for an erased visit: there is nobody any more of whom it could be said."""
+    with transaction.atomic():
+        row = Visit.objects.select_for_update(of=("self",)).get(pk=visit.pk)
+        if row.erased_at is not None:
+            raise NotPossible(_("This visit's personal data was erased; nothing about it changes any more."))
+        values = step(row)
+        if values is None:
+            return False
+        before = {name: _said(getattr(row, name)) for name in values}
+        Visit.objects.filter(pk=row.pk).update(**values)
+        audit.record(
+            tenant=by.tenant,
+            by=by.user,
+            action=action,
+            target=f"visit:{row.pk}",
+            summary=str(WORDS[action]()),
+            before=before,
+            after={name: _said(value) for name, value in values.items()},
+            support_session=by.support_session,
+        )
+    return True
+
+
+WORDS: dict[str, Callable[[], str]] = {
+    "guest.arrived": lambda: _("A guest arrived"),
+    "guest.left": lambda: _("A guest left"),
+    "guest.back": lambda: _("A guest is here again"),
+    "guest.arrival_undone": lambda: _("A guest's arrival was taken back"),
+}
+
+
+def _said(value: Any) -> str | None:
+    return value.isoformat(timespec="seconds") if isinstance(value, datetime) else str(value) if value else None

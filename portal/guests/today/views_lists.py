@@ -1,0 +1,106 @@
+"""By host, in the building, the month, and the settings."""
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from portal.guests import queries
+from portal.guests.models import DeskSettings
+from portal.guests.today import building, charts, exports, hosts, keeping, months
+from portal.guests.today.boards import State
+from portal.guests.today.days import Month
+from portal.guests.today.forms import SettingsForm
+from portal.intents.record import Asker
+from portal.ui import charts as bars
+from tenants import audit
+from tenants.access import tenant_view
+from tenants.roles import Permission
+
+
+@tenant_view(Permission.GUESTS_VIEW)
+def by_host(request: HttpRequest) -> HttpResponse:
+    """Today's visitors, host by host."""
+    state = State.of(request.GET)
+    found, total = hosts.hosts(request.tenant.slug, state.day, state.text, timezone.now(), state.page)
+    context = {
+        "state": state,
+        "hosts": found,
+        "total": total,
+        "before": state.query(page=state.page - 1) if state.page > 1 else "",
+        "after": state.query(page=state.page + 1) if state.page * hosts.MOST < total else "",
+    }
+    return render(request, "guests/today/by_host.html", context | _common(request))
+
+
+@tenant_view(Permission.GUESTS_VIEW)
+def in_the_building(request: HttpRequest) -> HttpResponse:
+    """The list for an evacuation: big, printable, from this database alone."""
+    order = request.GET.get("by", "")
+    order = order if order in building.ORDERS else "host"
+    found = building.building(timezone.now(), order)
+    context = {"found": found, "order": order, "orders": building.labels()}
+    return render(request, "guests/today/building.html", context | _common(request))
+
+
+@tenant_view(Permission.GUESTS_VIEW)
+def building_file(request: HttpRequest, kind: str) -> HttpResponseBase:
+    """The same list as a file; taking names along is written down."""
+    found = building.building(timezone.now(), request.GET.get("by", ""))
+    answer = exports.respond(request, kind, "in-the-building", _("In the building"), building.lines(found))
+    with transaction.atomic():
+        asker = Asker.of(request)
+        audit.record(
+            tenant=asker.tenant,
+            by=asker.user,
+            action="guests.exported",
+            target="guests",
+            summary=_("List of guests in the building, as a file"),
+            after={"kind": kind, "guests": len(found.here) + len(found.unsure)},
+            support_session=asker.support_session,
+        )
+    return answer
+
+
+@tenant_view(Permission.GUESTS_VIEW)
+def month(request: HttpRequest) -> HttpResponse:
+    """A month of visits as a picture and the table behind it."""
+    chosen = Month.named(request.GET.get("month", ""))
+    found = months.figures(chosen, timezone.now())
+    context = {
+        "found": found,
+        "chart": charts.month(found),
+        "hours": bars.by_hour(_("Arrivals by hour"), found.hours, unit=_("arrivals")),
+    }
+    return render(request, "guests/today/month.html", context | _common(request))
+
+
+@tenant_view(Permission.GUESTS_VIEW)
+def month_file(request: HttpRequest, kind: str) -> HttpResponseBase:
+    """The table behind the picture: counts, no names."""
+    chosen = Month.named(request.GET.get("month", ""))
+    found = months.figures(chosen, timezone.now())
+    return exports.respond(request, kind, f"visits-{chosen.name}", _("Visits"), months.lines(found))
+
+
+@tenant_view(Permission.GUESTS_MANAGE, methods=["GET", "POST"])
+def settings(request: HttpRequest) -> HttpResponse:
+    """How this desk works, and for how long it remembers guests."""
+    row = DeskSettings.objects.first() or queries.desk_settings()
+    form = SettingsForm(request.POST or None, instance=row)
+    if request.method == "POST" and form.is_valid():
+        changed = keeping.save(form=form, by=Asker.of(request))
+        messages.success(request, _("Saved.") if changed else _("Nothing was changed."))
+        return redirect("guests:settings", request.tenant.slug)
+    context = {"form": form, "kept": keeping.kept()} | _common(request)
+    return render(request, "guests/today/settings.html", context, status=422 if request.method == "POST" else 200)
+
+
+def _common(request: HttpRequest) -> dict[str, object]:
+    return {
+        "may_manage": request.access.can(Permission.GUESTS_MANAGE),
+        "may_act": request.access.can(Permission.GUESTS_DESK),
+    }

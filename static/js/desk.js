@@ -1,0 +1,98 @@
+// The desk: keys that never fight with typing, a chosen row that survives every redrawing, and no redrawing under a finger.
+const $ = (selector, root = document) => root.querySelector(selector);
+const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+const search = $("#desk-q");
+const rows = () => $$("[data-guest]");
+let chosen = ""; // the id of the row that was last chosen
+let place = 0; // and where it stood, for when it moves to another group or leaves
+let pressing = false;
+
+function choose(row) {
+  if (!row) return;
+  chosen = row.id;
+  place = rows().indexOf(row);
+  row.focus({ preventScroll: true });
+  row.scrollIntoView({ block: "nearest" });
+}
+function here() {
+  return document.activeElement?.closest?.("[data-guest]") ?? null;
+}
+function move(step) {
+  const all = rows();
+  const now = here() ? all.indexOf(here()) : -1;
+  if (now < 0) choose(document.getElementById(chosen) ?? all[step > 0 ? 0 : all.length - 1]);
+  else choose(all[Math.min(Math.max(now + step, 0), all.length - 1)]);
+}
+const typing = (target) => target.matches?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]");
+
+function inSearch(event) {
+  const first = rows()[0];
+  if (event.key === "ArrowDown" && first) choose(first);
+  else if (event.key === "Escape") {
+    if (search.value) {
+      search.value = "";
+      search.dispatchEvent(new Event("input", { bubbles: true }));
+    } else search.blur();
+  } else if (event.key === "Enter" && rows().length && search.value.trim() && !$("#desk-search").matches(".htmx-request")) $("[data-open]", first).click();
+  else return;
+  event.preventDefault();
+}
+const acts = {
+  j: () => move(1),
+  k: () => move(-1),
+  ArrowDown: () => move(1),
+  ArrowUp: () => move(-1),
+  "/": () => search && (search.focus(), search.select()),
+  u: () => $("[data-undo]")?.click(),
+};
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.keyCode === 229 || $("dialog[open], details[data-menu][open]")) return;
+  if (event.target === search) return inSearch(event);
+  if (typing(event.target)) return;
+  const row = here();
+  const link = $(`a[data-key="${CSS.escape(event.key)}"], button[data-key="${CSS.escape(event.key)}"]`);
+  if (acts[event.key] && (rows().length || event.key === "/" || event.key === "u")) acts[event.key]();
+  else if (row && event.key === "Enter" && event.target === row) $("[data-open]", row).click();
+  else if (row && (event.key === "a" || event.key === "l")) $(`[data-do="${event.key}"]`, row)?.click();
+  else if (link) link.click();
+  else return;
+  event.preventDefault();
+});
+document.addEventListener("focusin", (event) => {
+  const row = event.target.closest?.("[data-guest]");
+  if (row) {
+    chosen = row.id;
+    place = rows().indexOf(row);
+  }
+});
+
+// The board redraws itself: not while nobody looks, not under a finger, and never taking the chosen row away.
+addEventListener("pointerdown", () => { pressing = true; }, true);
+for (const end of ["pointerup", "pointercancel", "blur"]) addEventListener(end, () => setTimeout(() => { pressing = false; }, 60), true);
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.detail.elt?.id === "board" && document.hidden) event.preventDefault();
+});
+let held = null;
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (event.detail.target?.id !== "board") return;
+  if (event.detail.requestConfig?.elt?.id === "board" && pressing) {
+    event.detail.shouldSwap = false;
+    return;
+  }
+  held = here() || (document.activeElement?.closest?.("#board") ? true : null);
+});
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (!held || event.detail.target?.id !== "board") return;
+  held = null;
+  if (document.activeElement?.closest?.("#board")) return;
+  const all = rows();
+  // The row that was acted upon may have moved to another group: what took its place is next in line.
+  choose(all[Math.min(place, all.length - 1)]);
+});
+document.addEventListener("visibilitychange", () => {
+  const board = $("#board[data-board]");
+  if (!document.hidden && board) htmx.trigger(board, "outcome-known");
+});
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-print]")) print();
+});
