@@ -172,7 +172,10 @@ def _listed(parts: list[str], translate: Translate) -> str:
     _ = translate
     if len(parts) < 2:
         return "".join(parts)
-    return _("%(list)s and %(last)s") % {"list": _(", ").join(parts[:-1]), "last": parts[-1]}
+    text, *more, last = parts
+    for part in more:
+        text = _("%(list)s, %(next)s") % {"list": text, "next": part}
+    return _("%(list)s and %(last)s") % {"list": text, "last": last}
 
 
 def _joined(parts: list[str], translate: Translate) -> str:

@@ -137,9 +137,9 @@ def _named(label: Any, *, required: bool, **more: Any) -> forms.CharField:
 class TemplateForm(forms.Form):
     """A schedule that the tenant keeps."""
 
-    name = _named(_("Name"), required=True)
+    name = _named(_("Name of the template"), required=True)
     name_ja = _named(_("Name in Japanese"), required=False)
-    schedule = PassField(label=_("When"), allow=("schedule",))
+    schedule = PassField(label=_("Times"), allow=("schedule",))
 
     def __init__(self, *args: Any, template: RightsTemplate | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -204,9 +204,9 @@ def _entry(entry: Any, identifier: str, kind: str, box: str, places: Places) -> 
 
 
 def unit_name(box: str, unit_no: str, places: Places) -> str:
-    """A key as people name it: "Key box 1, 01 Van"."""
+    """A key as people name it: "Key box 1 key 01 Van"."""
     named = " ".join(filter(None, (unit_no, places.unit(box, unit_no))))
-    return _("%(box)s, %(unit)s") % {"box": places.box(box), "unit": named}
+    return _("%(box)s key %(unit)s") % {"box": places.box(box), "unit": named}
 
 
 def _strange(value: Any, target: str = "", place: str = "") -> Line:

@@ -117,7 +117,7 @@ class Card {
   pick(slot) {
     this.picked = slot;
     for (const other of $$("[data-slot]", this.root)) other.classList.toggle("picked", other === slot);
-    for (const bar of $$(".wk-bar", this.week)) bar.classList.toggle("picked", bar.slot === slot);
+    for (const bar of $$(".wk-bar", this.week)) bar.classList.toggle("picked", bar.row === slot);
   }
   say(slot, word = "moved") {
     const { days, start, end } = this.read(slot);
@@ -146,8 +146,8 @@ class Card {
     lane.addEventListener("keydown", (event) => this.key(event));
   }
   draw() {
-    const focused = document.activeElement?.slot && this.week.contains(document.activeElement) ? document.activeElement : null;
-    const again = focused && { slot: focused.slot, day: focused.closest("[data-day]").dataset.day };
+    const focused = document.activeElement?.row && this.week.contains(document.activeElement) ? document.activeElement : null;
+    const again = focused && { slot: focused.row, day: focused.closest("[data-day]").dataset.day };
     for (const lane of $$(".wk-lane", this.week)) lane.replaceChildren();
     let first = true;
     for (const slot of this.slots()) {
@@ -159,7 +159,7 @@ class Card {
         first = false;
       }
     }
-    const back = again && $$(".wk-bar", this.week).find((bar) => bar.slot === again.slot && bar.closest("[data-day]").dataset.day === again.day);
+    const back = again && $$(".wk-bar", this.week).find((bar) => bar.row === again.slot && bar.closest("[data-day]").dataset.day === again.day);
     if (back) this.focus(back);
   }
   bar(slot, { days, start, end }, day, first) {
@@ -171,7 +171,7 @@ class Card {
       tabindex: first ? 0 : -1, role: "slider", "aria-orientation": "horizontal", "aria-valuemin": 0, "aria-valuemax": 1440,
       "aria-valuenow": Math.round(start / 60), "aria-valuetext": `${this.names(days)} ${words}`, "aria-label": lane.parentElement.dataset.name,
     });
-    bar.slot = slot;
+    bar.row = slot;
     bar.addEventListener("focus", () => this.focus(bar));
     lane.append(bar);
     if (((end - start) / DAY) * lane.clientWidth > 84) text(lane, "wk-in", share(start), 7, words);
@@ -179,7 +179,7 @@ class Card {
   focus(bar) {
     for (const other of $$(".wk-bar", this.week)) other.setAttribute("tabindex", other === bar ? 0 : -1);
     if (document.activeElement !== bar) bar.focus({ preventScroll: true });
-    this.pick(bar.slot);
+    this.pick(bar.row);
   }
 
   // The pointer
@@ -194,14 +194,14 @@ class Card {
     return box.right - event.clientX < reach ? "end" : "";
   }
   hover(event, lane) {
-    if (event.buttons || !event.target.slot) return;
+    if (event.buttons || !event.target.row) return;
     event.target.classList.toggle("at-edge", Boolean(this.edge(event, event.target)));
     lane.style.cursor = "";
   }
   grab(event, lane, row) {
     if (event.button) return;
     const from = this.at(event, lane);
-    if (event.target.slot) this.dragBar(event, lane, row, from);
+    if (event.target.row) this.dragBar(event, lane, row, from);
     else this.dragNew(event, lane, row, from);
   }
   follow(event, lane, move, done) {
@@ -220,7 +220,7 @@ class Card {
     lane.addEventListener("pointercancel", stop);
   }
   dragBar(event, lane, row, from) {
-    let slot = event.target.slot;
+    let slot = event.target.row;
     const side = this.edge(event, event.target);
     const day = row.dataset.day;
     const before = this.read(slot);
@@ -246,7 +246,7 @@ class Card {
         this.changed();
         this.say(slot);
       }
-      const there = moved ? $$(".wk-bar", lane).find((each) => each.slot === slot) : bar;
+      const there = moved ? $$(".wk-bar", lane).find((each) => each.row === slot) : bar;
       if (there?.isConnected) this.focus(there);
     });
   }
@@ -296,7 +296,7 @@ class Card {
     this.picked = slot;
     this.changed();
     this.say(slot);
-    const bar = $$(".wk-bar", this.week).find((each) => each.slot === slot);
+    const bar = $$(".wk-bar", this.week).find((each) => each.row === slot);
     if (bar) this.focus(bar);
     return slot;
   }
@@ -313,23 +313,23 @@ class Card {
   // The keys: arrows move, with Shift the end and with Ctrl the start; Delete removes; Enter goes to the times.
   key(event) {
     const bar = event.target;
-    if (!bar.slot || event.altKey || event.metaKey) return;
+    if (!bar.row || event.altKey || event.metaKey) return;
     const day = bar.closest("[data-day]").dataset.day;
     const steps = { ArrowLeft: -SNAP, ArrowRight: SNAP, PageDown: -3600, PageUp: 3600 };
     if (event.key in steps) {
-      const alone = $("[data-alone]", this.root)?.checked && this.read(bar.slot).days.length > 1;
+      const alone = $("[data-alone]", this.root)?.checked && this.read(bar.row).days.length > 1;
       this.remember();
-      const slot = alone ? this.split(bar.slot, day) : bar.slot;
+      const slot = alone ? this.split(bar.row, day) : bar.row;
       const side = event.shiftKey ? "end" : event.ctrlKey ? "start" : "";
       this.write(slot, { ...this.read(slot), ...shifted(this.read(slot), side, steps[event.key]) });
       this.picked = slot;
       this.changed();
       this.say(slot);
-      const there = $$(`[data-day="${day}"] .wk-bar`, this.week).find((each) => each.slot === slot);
+      const there = $$(`[data-day="${day}"] .wk-bar`, this.week).find((each) => each.row === slot);
       if (there) this.focus(there);
     } else if (event.key === "ArrowUp" || event.key === "ArrowDown") this.walk(bar, event.key === "ArrowDown" ? 1 : -1);
     else if (event.key === "Delete" || event.key === "Backspace") this.erase(bar, day, event.shiftKey);
-    else if (event.key === "Enter") $('[data-part="start"]', bar.slot).focus();
+    else if (event.key === "Enter") $('[data-part="start"]', bar.row).focus();
     else if (event.key === "z" && event.ctrlKey) this.undo();
     else return;
     event.preventDefault();
@@ -340,7 +340,7 @@ class Card {
     this.focus(bars[(bars.indexOf(bar) + step + bars.length) % bars.length]);
   }
   erase(bar, day, shift) {
-    const slot = bar.slot;
+    const slot = bar.row;
     const line = this.read(slot);
     const alone = (shift || $("[data-alone]", this.root)?.checked) && line.days.length > 1;
     this.remember();
@@ -351,7 +351,7 @@ class Card {
     else this.remove(slot);
     this.changed();
     const next = $$(".wk-bar", this.week)[Math.max(0, place - 1)] ?? $("button.wk-day", this.week);
-    if (next.slot) this.focus(next);
+    if (next.row) this.focus(next);
     else next.focus();
   }
 
