@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext
 
 from portal.areas import rolls
 from portal.areas.look import Look
@@ -112,7 +113,9 @@ class People(Table):
         return self.look.state(row) if row.held_id or row.rights_read_at else "unknown"
 
     def _state(self, row: Any) -> str:
-        return {"yes": _t("Yes"), "no": _t("No"), "unknown": _t("Cannot say")}[self._answer(row)]
+        return {"yes": pgettext("entry", "Yes"), "no": pgettext("entry", "No"), "unknown": _t("Cannot say")}[
+            self._answer(row)
+        ]
 
     def _drawn_state(self, row: Any) -> SafeString:
         answer, word = self._answer(row), self._state(row)
