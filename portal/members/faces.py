@@ -5,6 +5,7 @@ the first and held until the service has confirmed that one, so that a closed br
 leaves nothing unclear; between the two no face works.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -98,8 +99,9 @@ class Standing:
         return max(0, round(left.total_seconds()))
 
 
-def standing(member: Member, intents: list[Intent]) -> Standing:
-    """`intents` are the newest requests about the member's face, newest first."""
+def standing(member: Member, about: Iterable[Intent]) -> Standing:
+    """`about` are the newest requests about the member, newest first."""
+    intents = [each for each in about if each.operation in (REGISTER, DELETE)][:4]
     newest = intents[0] if intents else None
     ready = None
     if newest and newest.operation == REGISTER and newest.state == State.SUCCEEDED and newest.finished_at:

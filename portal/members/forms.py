@@ -71,12 +71,13 @@ class MemberForm(forms.Form):
     )  # fmt: skip
     qr_data = _text(_("Data of the QR code"), QR_CAPACITY)
     qr_timestep = forms.IntegerField(
-        label=_("New code every … seconds"), required=False, initial=limits.TIMESTEP_DEFAULT,
+        label=_("Seconds per code"), required=False, initial=limits.TIMESTEP_DEFAULT,
         min_value=limits.TIMESTEP_MIN, max_value=limits.TIMESTEP_MAX, help_text=_("Shorter is safer."),
     )  # fmt: skip
     qr_skew = forms.IntegerField(
-        label=_("Codes before and after that are taken, too"), required=False, initial=0,
-        min_value=0, max_value=limits.SKEW_MAX, help_text=_("Each one is one more code that opens a door."),
+        label=_("Codes also taken"), required=False, initial=0,
+        min_value=0, max_value=limits.SKEW_MAX,
+        help_text=_("So many before and after the current one; each is one more that opens a door."),
     )  # fmt: skip
     keys_without_2fa = forms.BooleanField(label=_("Takes keys without a second factor"), required=False)
     restricted_keys_enabled = forms.BooleanField(label=_("May take restricted keys"), required=False)

@@ -39,6 +39,11 @@ class Box:
     def open(self) -> bool:
         return any(unit.chosen for unit in self.units)
 
+    @property
+    def forbidden(self) -> bool:
+        """Whether the member surely holds no permission for any key here."""
+        return all(unit.permitted is False for unit in self.units)
+
 
 class TemporaryForm(forms.Form):
     """What operation 11 takes. `boxes` are the mirror's key boxes; keys it does not know cannot be chosen."""
@@ -69,7 +74,7 @@ class TemporaryForm(forms.Form):
     def boxes(self) -> list[Box]:
         """The key boxes with their keys, as they are drawn."""
         chosen = set(self["units"].value() or ())
-        return [
+        drawn = [
             Box(
                 str(box),
                 [
@@ -86,6 +91,12 @@ class TemporaryForm(forms.Form):
             )
             for box in self.key_boxes
         ]
+        return sorted(drawn, key=lambda box: box.forbidden)
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether, as far as the portal knows, the service can only refuse."""
+        return all(box.forbidden for box in self.boxes)
 
     def clean_units(self) -> list[str]:
         chosen = list(self.cleaned_data["units"])

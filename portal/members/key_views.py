@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from portal.budget.priorities import Priority
 from portal.intents.record import Asker
-from portal.members import actions, codes, pages, temporary
+from portal.members import actions, codes, pages, queries, temporary
 from portal.members.access import get_member
 from portal.members.attempts import attempt
 from portal.members.key_forms import TemporaryForm
@@ -33,7 +33,7 @@ def keys(request: HttpRequest, member_id: str) -> HttpResponse:
         answer = attempt(request, form, body, asked, then=then)
         if answer is not None:
             return answer
-    running = temporary.running(temporary.lately(member))
+    running = temporary.running(queries.intents_about(member))
     return render(request, "members/keys.html", {"member": member, "form": form, "running": running})
 
 

@@ -1,6 +1,7 @@
 """People whose access should be looked at: lists that somebody goes through once a month."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +16,7 @@ from portal.members.lists import Members
 from portal.mirror import queries
 from portal.mirror.models import History, Member
 from portal.ui.tables import Column, Empty, Filter
+from portal.ui.times import ago
 from tenants.models import Tenant
 
 SOON = (7, 30, 90)
@@ -109,7 +111,8 @@ class Leavers(Members):
     caption = _("Leavers")
     columns = (
         *(_COLUMNS[name] for name in ("name", "code", "group", "credentials", "validity", "end")),
-        Column("others", _("Same card as"), lambda row: "", shown=True),
+        Column("when", _("When"), lambda row: ago(row.use_date_end)),
+        Column("others", _("Same card as"), lambda row: ""),
         _COLUMNS["member_id"],
     )
 
@@ -119,9 +122,11 @@ class Leavers(Members):
         self.known_total = (lambda: sum(map(len, self._holders.values()))) if which == Which.TWICE else None
         self.default_sort = {Which.ENDING: "use_end_key", Which.ENDED: "-use_end_key"}.get(which, "name_key")
         self.filters = (_GROUP, _WITHIN) if which == Which.ENDING else (_GROUP,)
-        others = Column("others", _("Same card as"), self._others)
-        kept = [column for column in type(self).columns if column.name != "others"]
-        self.columns = (*kept[:3], others, *kept[3:]) if which == Which.TWICE else tuple(kept)
+        timed = which in (Which.ENDING, Which.ENDED)
+        away = {"validity"} if timed else {"when"}
+        away |= set() if which == Which.TWICE else {"others"}
+        kept = [column for column in type(self).columns if column.name not in away]
+        self.columns = tuple(replace(each, value=self._others) if each.name == "others" else each for each in kept)
 
     def _others(self, row: Member) -> str:
         holders = self._holders.get(bytes(row.card_fingerprint or b""), [])

@@ -15,15 +15,18 @@ LATELY = 8
 
 
 def facts(request: HttpRequest, member: Member) -> dict[str, Any]:
-    """What the mirror knows of the member itself, and what runs by our own requests."""
-    can = request.access.can
-    about_face = queries.face_intents(member)
+    """What the mirror knows of the member, what runs by our own requests, and what the person lately did."""
+    can, about = request.access.can, queries.intents_about(member)
     return {
         "member": member,
+        "about": about,
         "state": standing.validity_of(member),
         "qr": standing.qr_of(member),
-        "face": faces.standing(member, about_face),
-        "running": temporary.running(temporary.lately(member)),
+        "face": faces.standing(member, about),
+        "running": temporary.running(about),
+        "lately": list(mirror.histories_of(member.member_id)[: LATELY + 1]),
+        "most": LATELY,
+        "log": known(request)[Kind.HISTORIES],
         "unknown": sorted(member.extra.items()),
         "may_reveal": can(Permission.SECRETS_REVEAL),
         "may_edit": can(Permission.MEMBERS_EDIT),
@@ -34,15 +37,10 @@ def facts(request: HttpRequest, member: Member) -> dict[str, Any]:
 
 
 def context(request: HttpRequest, member: Member) -> dict[str, Any]:
-    """The whole page: the member, what was lately asked of the service, what staff changed, what the person did."""
-    asked = queries.latest_intents(member)
-    return facts(request, member) | {
-        "intents": asked,
-        "changes": queries.staff_changes(member, asked),
-        "lately": list(mirror.histories_of(member.member_id)[: LATELY + 1]),
-        "most": LATELY,
-        "log": known(request)[Kind.HISTORIES],
-    }
+    """The whole page: the member, what was lately asked of the service, and what staff changed."""
+    found = facts(request, member)
+    asked = found["about"][:5]
+    return found | {"intents": asked, "changes": queries.staff_changes(member, asked)}
 
 
 def secret(member: Member, what: str, value: str) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def face(request: HttpRequest, member_id: str) -> HttpResponse:
         answer = attempt(request, form, form.picture.described, asked, then=then)
         if answer is not None:
             return answer
-    standing = faces.standing(member, queries.face_intents(member))
+    standing = faces.standing(member, queries.intents_about(member))
     response = render(request, "members/face.html", {"member": member, "form": form, "face": standing})
     response["Permissions-Policy"] = "camera=(self), microphone=(), geolocation=()"
     return response

@@ -26,8 +26,8 @@ _LABELS = {
     "use_date_end": _("End of use"),
     "card": _("Card"),
     "qr": _("QR code"),
-    "qr_timestep": _("New code every … seconds"),
-    "qr_skew": _("Codes before and after that are taken, too"),
+    "qr_timestep": _("Seconds per code"),
+    "qr_skew": _("Codes also taken"),
     "keys_without_2fa": _("Takes keys without a second factor"),
     "restricted_keys_enabled": _("May take restricted keys"),
     "face": _("Face"),
@@ -54,17 +54,9 @@ def group_choices() -> Choices:
     return list(mirror.groups().values_list("membergroup_id", "membergroup_name"))
 
 
-def latest_intents(member: Member) -> list[Intent]:
-    """The newest requests about this member, whoever made them."""
-    return list(intents.latest(target_of(member.member_id)).select_related("tenant__environment")[:5])
-
-
-def face_intents(member: Member) -> list[Intent]:
-    """The newest requests about the member's face, newest first."""
-    rows = intents.latest(target_of(member.member_id)).filter(
-        operation__in=["register_face_image", "delete_face_image"]
-    )
-    return list(rows.select_related("tenant__environment")[:4])
+def intents_about(member: Member) -> list[Intent]:
+    """The newest requests about this member, whoever made them, newest first."""
+    return list(intents.latest(target_of(member.member_id)).select_related("tenant__environment")[:40])
 
 
 @dataclass(frozen=True)

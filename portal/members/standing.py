@@ -73,7 +73,7 @@ def qr_of(member: Member) -> Qr | None:
     once = stored.get("one_time_qr")
     if isinstance(once, dict) and once.get("enabled"):
         every = _("%(n)s s") % {"n": once.get("timestep", "?")}
-        facts = ((_("New code every"), every), (_("Skew"), str(once.get("skew", "?"))))
+        facts = ((_("New code every"), every), (_("Codes also taken"), str(once.get("skew", "?"))))
         return Qr("one_time", _("One-time code"), email, has_data, facts)
     if email:
         return Qr("email", _("Issued by the service, sent by e-mail"), email, has_data)

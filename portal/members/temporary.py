@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from accessapi.limits import INFO_MAX, TEMPORARY_USE_SECONDS_MAX
+from accessapi.limits import INFO_MAX
 from portal.budget.priorities import Priority
 from portal.intents.actions import Asker, submit
 from portal.intents.models import Intent
@@ -67,7 +67,7 @@ class Running:
 
 
 def running(intents: Iterable[Intent]) -> list[Running]:
-    """What still runs, by these requests (newest first, of one member): of each key, the newest word counts."""
+    """What still runs, by the newest requests about one member (newest first): of each key, the newest word counts."""
     found, said, now = [], set(), timezone.now()
     for intent in intents:
         if intent.operation != OPERATION or intent.state not in (State.SUCCEEDED, State.UNCERTAIN):
@@ -84,13 +84,6 @@ def running(intents: Iterable[Intent]) -> list[Running]:
                 found.append(Running(box, fresh, until, str(intent.by), intent.state == State.SUCCEEDED))
     known = names({each.box: () for each in found})
     return [Running(known.get(each.box, each.box), each.units, each.until, each.by, each.surely) for each in found]
-
-
-def lately(member: Member) -> list[Intent]:
-    """The requests whose time may still run."""
-    since = timezone.now() - timedelta(seconds=TEMPORARY_USE_SECONDS_MAX + 60)
-    rows = Intent.objects.filter(target=target_of(member.member_id), operation=OPERATION, created_at__gte=since)
-    return list(rows.select_related("by").order_by("-pk")[:20])
 
 
 def names(units: Iterable[str]) -> dict[str, str]:

@@ -1,9 +1,11 @@
 // A face's picture before it leaves: looked at, taken with the camera, cut and made smaller. The server looks again.
-const form = document.querySelector("[data-face]");
-const studio = document.querySelector("[data-studio]");
 const [WIDE, HIGH, MOST] = [1200, 1600, 2 * 1024 * 1024];
 
-if (form && studio) {
+function open() {
+  const form = document.querySelector("[data-face]:not([data-open])");
+  const studio = document.querySelector("[data-studio]");
+  if (!form || !studio) return;
+  form.dataset.open = "1";
   const part = (name) => studio.querySelector(`[data-${name}]`);
   const [preview, video, words, acts] = ["preview", "video", "words", "acts"].map(part);
   const [take, mend, quit] = ["take", "mend", "quit"].map(part);
@@ -135,3 +137,5 @@ if (form && studio) {
   });
   addEventListener("pagehide", stop);
 }
+open();
+document.addEventListener("htmx:load", open);

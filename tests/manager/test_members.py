@@ -194,7 +194,8 @@ def test_the_page_reads_the_service_once_and_shows_rights_in_plain_words(desk):
     assert b"<html" not in fragment.content
     assert "Read from the service just now" in said(fragment)
     assert len(desk.place.calls(5)) == 1
-    assert "Areas" in said(fragment)
+    assert "Change rights" in said(fragment)
+    assert "rights-says" in fragment.content.decode()
 
 
 def test_a_member_whom_the_service_lost_is_shown_as_such(desk):

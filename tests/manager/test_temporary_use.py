@@ -11,7 +11,7 @@ import pytest
 from portal.intents import handlers
 from portal.intents.models import Intent
 from portal.intents.states import State
-from portal.members import temporary
+from portal.members import queries, temporary
 from portal.mirror.models import KeyBox, Member
 from tests.support.members import MembersDesk, said
 
@@ -70,11 +70,11 @@ def test_a_repeated_request_extends_and_the_newest_word_on_a_key_counts(desk):
     assert "extends the time" in desk.get(desk.rest)
     lend(desk, units(desk, b0=["02"]), period="other", seconds="86400")
     with desk.scope():
-        found = temporary.running(temporary.lately(desk.member))
+        found = temporary.running(queries.intents_about(desk.member))
         assert sorted((each.units, each.seconds > 80_000) for each in found) == [(("01",), False), (("02",), True)]
     lend(desk, units(desk, b0=["01"]), period="other", seconds="0")
     with desk.scope():
-        assert [each.units for each in temporary.running(temporary.lately(desk.member))] == [("02",)]
+        assert [each.units for each in temporary.running(queries.intents_about(desk.member))] == [("02",)]
 
 
 def test_a_box_that_was_not_reached_is_said_and_does_not_run(desk):
@@ -84,7 +84,7 @@ def test_a_box_that_was_not_reached_is_said_and_does_not_run(desk):
     answer = lend(desk, units(desk, b0=["01"], b1=["01"]))
     assert f"Not reached, so that nothing changed there: {off}." in said(answer)
     with desk.scope():
-        assert [each.box for each in temporary.running(temporary.lately(desk.member))] == [str(desk.boxes[0])]
+        assert [each.box for each in temporary.running(queries.intents_about(desk.member))] == [str(desk.boxes[0])]
 
 
 def test_a_double_click_and_the_back_button_send_once_and_a_late_click_not_at_all(desk):

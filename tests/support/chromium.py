@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, sync_playwright
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """Chromium without a window, driven from this thread.
+def chromium(*options: str) -> Iterator[Browser]:
+    """Chromium without a window, driven from this thread; `options` are its own.
 
     The driver keeps an event loop in this thread for as long; nothing of the site runs inside it. Django keeps
     connections apart for code under a loop: those are closed at the end, or the next browser would find them, and with
@@ -19,7 +19,7 @@ def chromium() -> Iterator[Browser]:
     """
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as driver:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-        browser = driver.chromium.launch(executable_path=os.environ["CHROMIUM"], args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=os.environ["CHROMIUM"], args=["--no-sandbox", *options])
         try:
             yield browser
         finally:

@@ -1,0 +1,105 @@
+"""A facility manager's browser on a member's page: the code that follows itself, and the face before it leaves."""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from playwright.sync_api import Page, expect
+
+from tests.support.chromium import chromium
+from tests.support.house import until
+from tests.support.images import jpeg, png, read_qr
+from tests.support.members import MembersDesk
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PATIENCE = 30_000
+# Chromium reports violations of the policy to the page; this hands them on.
+_TELL = "addEventListener('securitypolicyviolation', e => told(`${e.violatedDirective}: ${e.blockedURI}`))"
+
+
+@pytest.fixture
+def desk(make) -> MembersDesk:
+    return MembersDesk(make(members=2))
+
+
+@pytest.fixture
+def page(desk, live_server) -> Iterator[Page]:
+    """The manager's browser, with a camera that shows something; any complaint of it fails."""
+    complaints: list[str] = []
+    session = desk.client.cookies[settings.SESSION_COOKIE_NAME].value
+    with chromium("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream") as browser:
+        context = browser.new_context(base_url=live_server.url, locale="en-GB")
+        context.set_default_timeout(PATIENCE)
+        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
+        context.expose_binding("told", lambda _source, words: complaints.append(words))
+        context.add_init_script(_TELL)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        yield page
+        context.close()
+    assert complaints == []
+
+
+def barriers(page: Page) -> list[str]:
+    found = Axe().run(page, options={"preload": False}).response["violations"]
+    return [
+        f"{each['id']}: {each['nodes'][0]['html'][:160]}" for each in found if each["impact"] in ("serious", "critical")
+    ]
+
+
+def test_the_one_time_code_follows_itself_while_somebody_looks_and_hides_when_nobody_does(desk, page):
+    member = desk.members()[0]
+    desk.send(f"{member.member_id}/edit/", qr="one_time", qr_data="GATE-7", qr_timestep="30")
+    page.clock.install()
+    page.goto(f"{desk.url}{member.member_id}/")
+    expect(page.get_by_text("Read from the service just now.")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Show the current code").click()
+    expect(page.locator(".one-time svg.qr-drawn")).to_be_visible(timeout=PATIENCE)
+    assert read_qr(page.content()).startswith("SL-OTQR?v=1&data=GATE-7")
+    assert barriers(page) == []
+    page.clock.fast_forward(31_000)
+    until(lambda: len(desk.place.calls(12)) == 2, 30, saying="the page asked for the next code")
+    expect(page.locator(".one-time-shown:not(.is-over) [data-left-words]")).to_contain_text("0:", timeout=PATIENCE)
+    assert read_qr(page.content()).startswith("SL-OTQR?v=1&data=GATE-7")
+    page.clock.fast_forward(4 * 60_000)
+    expect(page.get_by_text("Hidden while nobody looked.")).to_be_visible(timeout=PATIENCE)
+    assert read_qr(page.content()) == ""
+    asked = len(desk.place.calls(12))
+    page.clock.fast_forward(60_000)
+    expect(page.get_by_text("Hidden while nobody looked.")).to_be_visible()
+    assert len(desk.place.calls(12)) == asked
+    page.get_by_role("button", name="Show the current code").or_(page.get_by_role("button", name="Go on")).click()
+    expect(page.locator(".one-time svg.qr-drawn")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Hide").click()
+    assert read_qr(page.content()) == ""
+
+
+def test_a_face_is_looked_at_mended_taken_with_the_camera_and_sent(desk, page):
+    first, second = desk.members()
+    page.goto(f"{desk.url}{first.member_id}/face/")
+    words = page.locator("[data-words]")
+    assert barriers(page) == []
+    chosen = page.locator("input[name=image]")
+    chosen.set_input_files({"name": "face.jpg", "mimeType": "image/jpeg", "buffer": jpeg(200, 260)})
+    expect(words).to_contain_text("only 200 × 260 pixels")
+    chosen.set_input_files({"name": "face.jpg", "mimeType": "image/jpeg", "buffer": jpeg(1200, 900, orientation=6)})
+    expect(words).to_contain_text("900 × 1200 pixels: fine.")  # upright, as the camera meant it
+    chosen.set_input_files({"name": "face.jpg", "mimeType": "image/jpeg", "buffer": png(2000, 1500)})
+    expect(words).to_contain_text("This is no JPEG file.")
+    expect(words).to_contain_text("wider than high")
+    page.get_by_role("button", name="Cut to 3:4 and make smaller").click()
+    expect(words).to_contain_text("1125 × 1500 pixels: fine.")
+    page.get_by_role("button", name="Register this face").click()
+    expect(page.get_by_text("The service looks at the picture")).to_be_visible(timeout=PATIENCE)
+    assert len(desk.place.calls(8)) == 1
+
+    page.goto(f"{desk.url}{second.member_id}/face/")
+    page.get_by_role("button", name="Use the camera").click()
+    expect(page.locator("[data-video]")).to_be_visible()
+    page.get_by_role("button", name="Take the picture").click()
+    expect(page.locator("[data-words]")).to_contain_text("1200 × 1600 pixels")
+    page.get_by_role("button", name="Register this face").click()
+    expect(page.get_by_text("The service looks at the picture")).to_be_visible(timeout=PATIENCE)
+    assert len(desk.place.calls(8)) == 2
