@@ -14,8 +14,8 @@ from django.utils.safestring import SafeString
 
 # White around the code, in modules (ISO/IEC 18004): without it readers do not find the edges.
 QUIET = 4
-# Up to this version (57 modules a side) there is room for medium correction.
-_ROOMY = 10
+# Up to this many modules from edge to edge there is room for medium correction.
+_ROOMY = 65
 # What a PNG is at least wide, in pixels.
 _PIXELS = 1024
 
@@ -30,7 +30,7 @@ def symbol(data: str) -> segno.QRCode:
         raise NotDrawable("nothing to draw")
     try:
         roomy = _made(data, "m")
-        return roomy if roomy.version <= _ROOMY else _made(data, "l")
+        return roomy if side(roomy) <= _ROOMY else _made(data, "l")
     except segno.DataOverflowError:
         pass
     except (ValueError, UnicodeError):

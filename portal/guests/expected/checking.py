@@ -52,7 +52,7 @@ def sheet(upload: UploadedFile) -> Sheet:
     )
     if "name" not in columns.places(headings):
         raise FileFault("no_names")
-    lines = []
+    lines: list[reading.Line] = []
     for each in rows:
         if len(lines) >= MOST_ROWS:
             raise FileFault("rows", most=MOST_ROWS)

@@ -53,14 +53,14 @@ def _order(row: ExpectedRow) -> dict[str, Any]:
     return (row.content or {}).get("order") or {}
 
 
-def _who(row: ExpectedRow) -> SafeString | str:
+def _who(row: ExpectedRow) -> SafeString:
     order = _order(row)
     name = order.get("name") or next((cell for cell in (row.content or {}).get("cells", []) if cell.strip()), "")
     company = format_html(' <span class="muted">{}</span>', order["company"]) if order.get("company") else ""
     return format_html("{}{}", name, company) if name else NOTHING
 
 
-def _when(row: ExpectedRow) -> str:
+def _when(row: ExpectedRow) -> SafeString:
     order = _order(row)
     if not order:
         return NOTHING
@@ -69,11 +69,11 @@ def _when(row: ExpectedRow) -> str:
     return format_html('<span class="nowrap">{}</span> – {}', start.strftime("%Y-%m-%d %H:%M"), until)
 
 
-def _way(row: ExpectedRow) -> str:
+def _way(row: ExpectedRow) -> SafeString:
     order = _order(row)
     if not order:
         return NOTHING
-    return format_html("{}", order["email"]) if order["mail"] else _t("at the desk")
+    return format_html("{}", order["email"] if order["mail"] else _t("at the desk"))
 
 
 def _said(row: ExpectedRow, *, checked: bool) -> SafeString:
