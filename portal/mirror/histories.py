@@ -23,7 +23,7 @@ from django.db import transaction
 from django.db.models import F
 
 from accessapi.client import Answer, Client
-from accessapi.errors import Invalid, ServiceError, UnreadableAnswer
+from accessapi.errors import Invalid, Rejected, ServiceError, UnreadableAnswer
 from accessapi.limits import HISTORY_RETENTION_DAYS, JST, PAGE_MAX
 from portal.budget.client import client as budgeted
 from portal.budget.priorities import Priority
@@ -32,7 +32,7 @@ from portal.mirror.history_rows import Row
 from portal.mirror.kinds import EVERY, Kind
 from portal.mirror.leases import Lease
 from portal.mirror.models import History, MirrorState
-from portal.mirror.shares import used_up
+from portal.mirror.shares import BACKLOG, free
 from tenants.models import Connection
 
 log = structlog.get_logger(__name__)
@@ -46,8 +46,6 @@ LATE_PAGES = 5
 # One turn: other kinds and tenants wait for it.
 SLICE_SECONDS = 20
 SLICE_PAGES = 25
-# A backlog stops here, of all that sync may spend: the lists keep the rest.
-SHARE = 0.8
 KEEP = timedelta(days=400)
 _FORGET_AT_ONCE = 20_000
 
@@ -107,14 +105,25 @@ class _Turn:
         """What devices told late, when its time has come or the last turn left some of it."""
         self.reading = "late"
         span = self._span("late") or self._late()
-        if span is not None and not used_up(self.connection, SHARE) and self._read(span, LATE_PAGES):
-            self.memory["late_at"] = {**self.memory.get("late_at", {}), **self.memory.pop("late_for", {})}
-            self._remember()
+        if span is None or not free(self.connection, BACKLOG):
+            return
+        try:
+            if not self._read(span, LATE_PAGES):
+                return
             _forget_old(self.lease)
+        except Rejected as error:
+            # What is new is read all the same; this is tried again when its time comes again.
+            log.warning("mirror_late_histories_refused", reason=reasons.reason_of(error))
+            self.memory.pop("late", None)
+        except ServiceError as error:
+            log.info("mirror_late_histories_wait", reason=reasons.reason_of(error))
+            return
+        self.memory["late_at"] = {**self.memory.get("late_at", {}), **self.memory.pop("late_for", {})}
+        self._remember()
 
     def interrupted(self, error: ServiceError) -> None:
         """Wait for calls, or say why; a place that the service does not know any more is given up."""
-        if isinstance(error, (Invalid, UnreadableAnswer)) and self.memory.pop(self.reading, None) is not None:
+        if isinstance(error, (Invalid, UnreadableAnswer)) and self.memory.pop("now", None) is not None:
             self._remember()
         until = reasons.pause_of(error, clock.now())
         if until is not None:
@@ -133,7 +142,7 @@ class _Turn:
     def _read(self, span: Span, pages: int) -> bool:
         """Read on in a span, at most so many pages. Whether it is complete."""
         for number in range(pages):
-            self.short = number > 0 and used_up(self.connection, SHARE)
+            self.short = number > 0 and not free(self.connection, BACKLOG)
             if self.short or time.monotonic() > self.stop_at:
                 return False
             asked_at = clock.now()

@@ -17,13 +17,11 @@ from portal.mirror import clock, reading, reasons, schedule
 from portal.mirror.kinds import EVERY, Kind
 from portal.mirror.leases import Lease
 from portal.mirror.models import Guest, Member, MirrorState
-from portal.mirror.shares import left, used_up
+from portal.mirror.shares import TRICKLE, free
 from tenants.models import Connection
 from tenants.scope import current_tenant
 
 BATCH = 10
-# Of sync's own share, the lists keep the rest to themselves.
-SHARE = 0.7
 # The part of the hour's calls that must be free: with less, somebody is at work who may want them.
 LEFT_OVER = 0.5
 # Permissions read this long ago are worth another call; sooner for those that somebody looks at.
@@ -57,7 +55,7 @@ def fill(connection: Connection, lease: Lease) -> None:
         lease.pause(started + (_REST if Member.objects.exists() else timedelta(minutes=1)))
         return
     for call in calls:
-        if used_up(connection, SHARE) or left(connection) < LEFT_OVER:
+        if not free(connection, TRICKLE, left_over=LEFT_OVER):
             break
         try:
             call()

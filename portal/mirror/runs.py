@@ -25,6 +25,7 @@ from portal.mirror import clock, guest_list, hooks, reasons, swap
 from portal.mirror.kinds import Kind
 from portal.mirror.leases import Lease
 from portal.mirror.models import Group, MirrorState, StagedPage, SyncRun
+from portal.mirror.shares import LONG_LIST, free
 from portal.mirror.swap import Swapped
 from tenants.models import Connection, Tenant
 
@@ -33,6 +34,7 @@ log = structlog.get_logger(__name__)
 SLICE_SECONDS = 60
 # A list that takes longer than this to read describes no moment any more.
 LONGEST_RUN = timedelta(hours=12)
+_WAIT_FOR_CALLS = timedelta(minutes=2)
 
 
 class _Ended(Exception):
@@ -70,7 +72,7 @@ def advance(connection: Connection, lease: Lease) -> None:
         if clock.now() - run.started_at > LONGEST_RUN:
             raise _Ended("too_old")
         if not run.complete:
-            _read_pages(budgeted(connection, Priority.SYNC), lease, run)
+            _read_pages(connection, lease, run)
         if run.complete:
             _take_over(connection.tenant, lease, run)
     except ServiceError as error:
@@ -92,7 +94,8 @@ def _expected(kind: Kind) -> int | None:
     return MirrorState.objects.filter(kind=kind).values_list("total", flat=True).first() or None
 
 
-def _read_pages(client: Client, lease: Lease, run: SyncRun) -> None:
+def _read_pages(connection: Connection, lease: Lease, run: SyncRun) -> None:
+    client = budgeted(connection, Priority.SYNC)
     stop_at = time.monotonic() + SLICE_SECONDS
     list_key = client.catalogue.operation(_LISTS[lease.kind].operation).list_key or ""
     while True:
@@ -105,6 +108,9 @@ def _read_pages(client: Client, lease: Lease, run: SyncRun) -> None:
             return
         if time.monotonic() > stop_at:
             lease.pause(clock.now())
+            return
+        if not free(connection, LONG_LIST):
+            lease.pause(clock.now() + _WAIT_FOR_CALLS)
             return
 
 
@@ -153,7 +159,7 @@ def _take_over(tenant: Tenant, lease: Lease, run: SyncRun) -> None:
         run.save(update_fields=["state", "finished_at", "changed", "removed"])
         StagedPage.objects.filter(run=run).delete()
         SyncRun.objects.filter(kind=lease.kind, started_at__lt=run.started_at - listed.keep).delete()
-        lease.done(as_of=run.started_at, total=done.total)
+        lease.done(as_of=run.started_at, total=done.total, pages=run.pages)
         hooks.tell(lease.kind, tenant)
     listed.tidy(done)
 

@@ -1,18 +1,22 @@
-"""How much of what sync may spend is spent: long work stops early, so that the short lists stay fresh."""
+"""How sync divides its own part of the hour: long work stops early, so that short lists are never kept waiting.
+
+Sync may spend a quarter of the hour's calls (`portal.budget.priorities`). Of that quarter the trickle stops first, then
+a backlog of the log, then a long list; the rest is for whatever takes one call: the small lists, and the first page of
+the others.
+"""
 
 from accessapi.operations import CallClass
 from portal.budget import ledger
 from portal.budget.priorities import MOST_FOR_SYNC, Priority
 from tenants.models import Connection
 
-
-def used_up(connection: Connection, share: float) -> bool:
-    """Whether sync has spent `share` of its own part of the hour."""
-    used = ledger.read(connection, CallClass.GENERAL)
-    return used.used_by(Priority.SYNC) >= used.limit * MOST_FOR_SYNC * share
+TRICKLE = 0.75
+BACKLOG = 0.85
+LONG_LIST = 0.92
 
 
-def left(connection: Connection) -> float:
-    """The part of the hour's general calls that nobody has used, from 0 to 1."""
-    used = ledger.read(connection, CallClass.GENERAL)
-    return max(used.limit - used.used, 0) / used.limit
+def free(connection: Connection, share: float, *, left_over: float = 0.0) -> bool:
+    """Whether sync has spent less than `share` of its part, and more than `left_over` of the whole hour is unused."""
+    hour = ledger.read(connection, CallClass.GENERAL)
+    spent = hour.used_by(Priority.SYNC)
+    return spent < hour.limit * MOST_FOR_SYNC * share and hour.limit - hour.used >= hour.limit * left_over

@@ -32,6 +32,7 @@ class Log:
         self.unsorted = False
         self.circle = False
         self.refuse_cursors = False
+        self.refuse_until = False
 
     def add(self, name: str, ago: timedelta = timedelta(0), **more: Any) -> None:
         self.records.append({"history_id": name, "datetime": text(timezone.now() - ago), **more})
@@ -40,7 +41,7 @@ class Log:
         if path != "/v1/histories":
             return 404, {}
         cursor = query.get("last_evaluated_key", "0")
-        if self.refuse_cursors and cursor != "0":
+        if (self.refuse_cursors and cursor != "0") or (self.refuse_until and "until" in query):
             return 400, {"error_code": "40002"}
         until = query.get("until", text(timezone.now() + timedelta(days=1)))
         rows = [row for row in self.records if query["since"] <= (row["datetime"] or query["since"]) <= until]
@@ -169,12 +170,12 @@ def test_a_backlog_leaves_calls_to_the_lists(told: tuple[Log, Service, Customer]
     environment.overrides = "[limits]\ngeneral = 100"
     environment.save()
     again(here)
-    assert len(service.asked) == 12, "8 tenths of a quarter of 100, of which the first reading of everything used 8"
+    assert len(service.asked) == 14, "85 % of a quarter of 100, of which the first reading of everything used 8"
     state = here.state(Kind.HISTORIES)
     assert state.due_at is not None
     assert state.due_at > timezone.now() + timedelta(seconds=60)
     again(here)
-    assert len(service.asked) == 13, "what is new is looked at all the same, one page each time"
+    assert len(service.asked) == 15, "what is new is looked at all the same, one page each time"
 
 
 def test_the_first_reading_goes_back_a_week_and_the_next_to_the_last_seen(told: tuple[Log, Service, Customer]) -> None:
@@ -219,6 +220,21 @@ def test_a_place_that_leads_nowhere_is_given_up(told: tuple[Log, Service, Custom
     again(here)
     assert (len(known(here)), here.state(Kind.HISTORIES).error) == (4, "")
     assert "last_evaluated_key" not in service.asked[0][1]
+
+
+def test_a_service_that_refuses_to_look_back_still_tells_what_is_new(told: tuple[Log, Service, Customer]) -> None:
+    log, service, here = told
+    log.refuse_until = True
+    with tenant_scope(here.tenant):
+        state = MirrorState.objects.get(kind=Kind.HISTORIES)
+        marks = dict.fromkeys(histories.LATE, (timezone.now() - timedelta(days=2)).isoformat())
+        MirrorState.objects.filter(pk=state.pk).update(memory={**state.memory, "late_at": marks})
+    log.add("h1")
+    again(here)
+    log.add("h2")
+    again(here)
+    assert (known(here), here.state(Kind.HISTORIES).error) == (["h1", "h2"], "")
+    assert len([query for _, query in service.asked if "until" in query]) == 1, "and is not asked each time"
 
 
 def test_odd_records_are_kept_and_unreadable_ones_stop_nothing(told: tuple[Log, Service, Customer]) -> None:

@@ -203,6 +203,29 @@ def test_used_up_calls_pause_the_reading_without_an_error(paged: tuple[Pages, Se
         assert SyncRun.objects.get(kind=Kind.MEMBERS).state == SyncRun.State.RUNNING
 
 
+def test_a_long_list_leaves_calls_to_the_short_ones_and_is_read_less_often(
+    paged: tuple[Pages, Service, Customer],
+) -> None:
+    pages, service, here = paged
+    pages.pages = [[listed(number)] for number in range(20)]
+    environment = here.connection.tenant.environment
+    environment.overrides = "[limits]\ngeneral = 80"
+    environment.save()
+    here.sync()
+    assert len([path for path, _ in service.asked if path == "/v1/members"]) == 18, "92 % of a quarter of 80, less one"
+    assert here.state(Kind.AREAS).as_of is not None
+    state = here.state(Kind.MEMBERS)
+    assert (state.as_of, state.error) == (None, "")
+    environment.overrides = ""
+    environment.save()
+    here.due_now(Kind.MEMBERS)
+    here.work()
+    assert len(names(here)) == 20
+    due_at = here.state(Kind.MEMBERS).due_at
+    assert due_at is not None
+    assert due_at > timezone.now() + timedelta(minutes=20)
+
+
 def test_our_own_writes_during_a_reading_win(
     paged: tuple[Pages, Service, Customer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
