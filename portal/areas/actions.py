@@ -38,7 +38,7 @@ def prepare(
 def take_back(*, area: Area, job: Job, trust: timedelta, by: Asker) -> Job | None:
     """A job that gives back what an earlier one changed, where that still stands. None: there is nothing to do."""
     plan = planning.plan_undo(_done(job), area.area_id, trust)
-    return _open(area, Act.UNDO, plan, trust, {"of": job.pk}, by, undo_of=job)
+    return _open(area, Act.UNDO, plan, trust, {}, by, undo_of=job)
 
 
 def edits_of(area: Area) -> QuerySet[Job]:
@@ -50,7 +50,7 @@ def edits_of(area: Area) -> QuerySet[Job]:
 def can_be_taken_back(job: Any) -> bool:
     """Whether one of `edits_of` has changed anybody and was not taken back yet."""
     finished = job.state in (JobState.DONE, JobState.STOPPED)
-    return finished and job.options.get("act") != Act.UNDO and not job.is_undone
+    return finished and job.undo_of_id is None and not job.is_undone
 
 
 def start(*, area: Area, job: Job, by: Asker) -> bool:
@@ -118,13 +118,13 @@ def _open(
 
 
 def _record(area: Area, job: Job, by: Asker) -> None:
-    wish = working.wish_of(job)
+    wish, act = working.wish_of(job), Act.UNDO if job.undo_of_id is not None else Act(job.options["act"])
     rows = Row.objects.filter(job=job).count()
-    given = words.when(wish.pass_) if wish.act == Act.GRANT else ""
+    given = words.when(wish.pass_) if act == Act.GRANT else ""
     audit.record(
         tenant=by.tenant,
         by=by.user,
-        action=f"area.{wish.act}",
+        action=f"area.{act}",
         target=target_of(area.area_id),
         summary=working.titled(job)[:300],
         after={"members": rows, "job": job.pk, **({"when": given} if given else {})},

@@ -113,9 +113,8 @@ class People(Table):
         return self.look.state(row) if row.held_id or row.rights_read_at else "unknown"
 
     def _state(self, row: Any) -> str:
-        return {"yes": pgettext("entry", "Yes"), "no": pgettext("entry", "No"), "unknown": _t("Cannot say")}[
-            self._answer(row)
-        ]
+        said = {"yes": pgettext("entry", "Yes"), "no": pgettext("entry", "No"), "unknown": _t("Cannot say")}
+        return said[self._answer(row)]
 
     def _drawn_state(self, row: Any) -> SafeString:
         answer, word = self._answer(row), self._state(row)

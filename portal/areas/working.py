@@ -61,7 +61,7 @@ def fresh(job: Job, rows: Sequence[Row]) -> dict[int, kinds.Fresh]:
     """What to do with each row now, as the mirror knows its member."""
     members = Member.objects.filter(member_id__in=[row.member_id for row in rows], gone_at__isnull=True)
     rights = dict(members.values_list("member_id", "rights"))
-    judge = _undoing(job, rows) if wish_of(job).act == Act.UNDO else _merging(job)
+    judge = _merging(job) if job.undo_of_id is None else _undoing(job, rows)
     return {row.pk: _one(row, rights.get(row.member_id, _MISSING), judge) for row in rows}
 
 
@@ -97,8 +97,8 @@ def _merging(job: Job) -> Any:
 
 
 def _undoing(job: Job, rows: Sequence[Row]) -> Any:
-    """Judges by what the job to be undone did, as its rows tell; those are never rewritten."""
-    done = Row.objects.filter(job_id=job.options["of"], member_id__in=[row.member_id for row in rows])
+    """Judges by what the job to be undone did, as its rows tell; those are not rewritten any more."""
+    done = Row.objects.filter(job_id=job.undo_of_id, member_id__in=[row.member_id for row in rows])
     did = {row.member_id: row for row in done}
     area_id = wish_of(job).area_id
 
@@ -133,7 +133,8 @@ def changes(row: Row) -> list[kinds.Change]:
     before, wish = _kept(row, "old"), wish_of(row.job)
     if before is _MISSING:
         return []
-    after = _kept(row, "body") if wish.act == Act.UNDO else merging.judge(before, wish, area_ids(row.job)).after
+    undoes = row.job.undo_of_id is not None
+    after = _kept(row, "body") if undoes else merging.judge(before, wish, area_ids(row.job)).after
     if after is None or after is _MISSING:
         return []
     name = str(row.job.options.get("area_name") or wish.area_id)
@@ -159,7 +160,7 @@ def titled(job: Job) -> str:
         Act.WITHDRAW: _("Take away access to %(area)s"),
         Act.UNDO: _("Undo: access to %(area)s"),
     }
-    return said[Act(job.options["act"])] % names
+    return said[Act.UNDO if job.undo_of_id is not None else Act(job.options["act"])] % names
 
 
 def _words() -> Mapping[str, Any]:
@@ -181,5 +182,6 @@ def register() -> None:
             unread=unread,
             changes=changes,
             words=_words(),
+            undo=True,
         )
     )

@@ -1,0 +1,106 @@
+"""The explainer and the edit of an area's access in a real browser: with script, at a desk and on a phone."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from playwright.sync_api import Browser, Page, expect
+
+from accessapi.permissions import always, normalise_devices
+from portal.bulk.states import JobState
+from tests.support.areas import AreasDesk
+from tests.support.chromium import chromium
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SERIOUS = ("serious", "critical")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def desk(place):
+    return AreasDesk(place)
+
+
+@pytest.fixture
+def open_page(browser, live_server, desk):
+    """`open_page(path, width)`: a page of the manager's; any complaint of the browser fails the test."""
+    session = desk.client.cookies[settings.SESSION_COOKIE_NAME].value
+    complaints, contexts = [], []
+
+    def make(path: str, width: int = 1440) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 900}, has_touch=width < 500, locale="en-GB")
+        context.set_default_timeout(30_000)
+        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(live_server.url + path)
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def sound(page: Page) -> None:
+    """Nothing wider than the screen, and nothing that axe finds serious."""
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    found = [each for each in Axe().run(page).response["violations"] if each["impact"] in SERIOUS]
+    assert found == [], [(each["id"], [node["html"] for node in each["nodes"][:2]]) for each in found]
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_question_is_asked_by_typing_and_choosing_and_its_address_can_be_passed_on(desk, open_page, width):
+    member = desk.people[0]
+    desk.know(member, {"default_mode": "option", "areas_list": [{"area_id": desk.area.area_id, "pass": always()}]},
+              has_card=True, use_date_end=None, use_end_key=1 << 60)  # fmt: skip
+    page = open_page(f"/t/{desk.place.tenant.slug}/explain/", width)
+    page.locator("#explain-q").press_sequentially(member.member_name[:2])
+    page.locator(".hits a", has_text=re.sub(r"\s", "", member.member_name)[:1]).first.wait_for()
+    page.goto(page.url.split("?")[0] + f"?member={member.member_id}")
+    page.locator("#explain-place").select_option(f"area:{desk.area.area_id}")
+    expect(page.locator(".verdict-word")).to_have_text("Yes")
+    expect(page).to_have_url(re.compile(r"place=area"))
+    page.locator("#explain-place").select_option(f"area:{desk.other.area_id}")
+    expect(page.locator(".verdict-word")).to_have_text("No")
+    expect(page.locator(".week-moment")).to_have_count(1)
+    again = open_page(page.url.partition("/t/")[2].join(["/t/", ""]), width)
+    expect(again.locator(".verdict-word")).to_have_text("No")
+    sound(again)
+
+
+def test_access_is_given_to_two_members_from_choosing_to_done(desk, open_page):
+    nobody = {"default_mode": "deny_all"}
+    for member in desk.people[:2]:
+        desk.set_at_service(member, nobody)
+        desk.know(member, nobody)
+    page = open_page(desk.at())
+    sound(page)
+    page.get_by_role("link", name="Change access…").click()
+    for member in desk.people[:2]:
+        page.locator(f'input[name="id"][value="{member.pk}"]').check()
+    expect(page.locator("[data-bulk]")).to_contain_text("2 selected")
+    page.get_by_role("button", name="Give access…").click()
+    expect(page.locator(".lead")).to_contain_text("2 members chosen")
+    sound(page)
+    page.get_by_role("button", name="See what would change").click()
+    expect(page.locator(".plan-of-edit")).to_contain_text("Would change")
+    expect(page.locator("tbody")).to_contain_text("At any time")
+    sound(page)
+    page.get_by_role("button", name="Change now").click()
+    job = desk.finish(desk.job(int(re.search(r"/(\d+)/", page.url.partition("/changes")[2])[1])))
+    assert job.state == JobState.DONE
+    given = {"default_mode": "option", "areas_list": [{"area_id": desk.area.area_id, "pass": always()}]}
+    assert [normalise_devices(desk.devices(member)) for member in desk.people[:2]] == [given, given]
+    page.goto(page.url.partition("/t/")[0] + desk.at())
+    expect(page.locator(".figure-large")).to_contain_text("2")
+    expect(page.get_by_role("button", name="Take back…")).to_be_visible()
