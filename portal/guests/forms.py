@@ -76,7 +76,7 @@ class IssueForm(forms.Form):
     company = fields.text(_("Company"), 100)
     host = fields.text(_("Host"), 100, help_text=_("Whom they visit. A member’s name is tied to the member."))
     delivery = forms.ChoiceField(
-        label=_("Code"),
+        label=_("How the guest gets it"),
         required=False,
         widget=forms.RadioSelect,
         choices=[("direct", _("Here: shown, printed, or as a link")), ("mail", _("By e-mail from the service"))],

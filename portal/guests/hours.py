@@ -19,7 +19,7 @@ _LONGEST_WAIT = timedelta(days=3660)
 
 _CLOCK = re.compile(r"(\d{1,2})(?::?(\d{2}))?")
 _SPAN = re.compile(r"\+?\s*(?:(\d{1,4})\s*(?:h|hours?|時間))?\s*(?:(\d{1,5})\s*(?:m|min|minutes?|分)?)?")
-_DAY = re.compile(r"(?:(\d{4})[-/])?(\d{1,2})[-/](\d{1,2})(?:\s+|T)(.+)")
+_DAY = re.compile(r"(?:(\d{4})[-/])?(\d{1,2})[-/](\d{1,2})(?:\s+|t)(.+)")
 _TOMORROW = re.compile(r"(?:tomorrow|明日|あした|あす)\s*(.+)")
 
 

@@ -1,6 +1,7 @@
 """What the screens of the desk ask: visits, presets, settings, and what became of requests."""
 
 import hashlib
+import json
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi.resources import write_moment
 from portal.guests.models import DeskSettings, Preset, Visit
+from portal.guests.places import Places
 from portal.intents import queries as intents
 from portal.intents.models import Intent
 from portal.mirror.models import Guest
@@ -16,6 +18,7 @@ from tenants.models import AuditEntry, Connection
 from tenants.trail.changes import changes
 
 _LONGEST = 120
+_PLACES = ("area_id_list", "key_devices_list")
 _LABELS = {
     "guest_name": _("Name"),
     "email": _("E-mail"),
@@ -92,14 +95,26 @@ def staff_changes(visit: Visit, about: list[Intent]) -> list[Change]:
         mine |= Q(target=target_of(visit.guest_id))
     rows = AuditEntry.objects.filter(mine).exclude(action__contains="_guest.").select_related("support_session")
     found = [(entry, changes(entry)) for entry in rows.order_by("-at", "-pk")[:20]]
-    return [Change(entry, [_readable(*field) for field in fields]) for entry, fields in found]
+    known = Places.known() if any(name in _PLACES for _, fields in found for name, *_ in fields) else None
+    return [Change(entry, [_readable(known, *field) for field in fields]) for entry, fields in found]
 
 
-def _readable(name: str, *values: str) -> tuple[str, str, str]:
-    shown = [
-        value.replace("T", " ").removesuffix("+09:00") if name.startswith("use_date") else value for value in values
-    ]
-    return str(_LABELS.get(name, name)), shown[0], shown[1]
+def _readable(known: Places | None, name: str, *values: str) -> tuple[str, str, str]:
+    """A changed field with its name and values as the page writes them."""
+    if name.startswith("use_date"):
+        values = tuple(value.replace("T", " ").removesuffix("+09:00") for value in values)
+    if name in _PLACES and known is not None:
+        values = tuple(_named(known, name, value) for value in values)
+    return str(_LABELS.get(name, name)), values[0], values[1]
+
+
+def _named(known: Places, name: str, value: str) -> str:
+    """Areas or keys of an audit entry by their names."""
+    try:
+        listed = json.loads(value) if value else []
+        return ", ".join(known.area_names(listed) if name == "area_id_list" else known.key_names(listed))
+    except (ValueError, TypeError, AttributeError):
+        return value
 
 
 def written(at: datetime) -> str:

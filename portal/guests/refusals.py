@@ -36,7 +36,12 @@ def is_contract(intent: Intent, contract: str) -> bool:
 
 
 def show(form: Any, intent: Intent) -> None:
-    """Add what became of a refused or unsent intent to its form: beside the field it names, else on top."""
+    """Add what became of a refused or unsent intent to its form: beside the field it names, else on top.
+
+    A contract without the QR option is no fault of the form: the page says it by itself.
+    """
+    if is_contract(intent, "qr"):
+        return
     for names, text in _problems(intent):
         field = next((name for name in names if name in form.fields), None)
         form.add_error(field, text if field else f"{headline(intent)} {text}")
@@ -65,8 +70,6 @@ def _problems(intent: Intent) -> Iterator[tuple[tuple[str, ...], str]]:
 
 def _known(intent: Intent) -> tuple[tuple[str, ...], str] | None:
     """Refusals that the desk can explain: the fields they stand beside, and what to do."""
-    if is_contract(intent, "qr"):
-        return (), _("This tenant’s contract has no QR option: no codes can be issued to guests.")
     if is_contract(intent, "door"):
         return ("area_ids",), _("The contract has no door entry. Issue the code without areas.")
     if is_contract(intent, "key_box"):

@@ -39,7 +39,7 @@ def _shown(request: HttpRequest, form: IssueForm) -> dict[str, Any]:
         "form": form,
         "desk": form.desk,
         "script": prefilling.for_script(form.desk),
-        "no_qr": last is not None and refusals.is_contract(last, "qr"),
+        "no_qr": last if last is not None and refusals.is_contract(last, "qr") else None,
         "may_manage": request.access.can(Permission.GUESTS_MANAGE),
         "more_open": any(name in form.errors for name in form.fields if name not in _FIRST),
     }

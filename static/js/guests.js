@@ -66,7 +66,7 @@ function desk(form) {
     else if (dated) end = Date.UTC(dated[1], dated[2] - 1, dated[3], dated[4], dated[5]) - JST;
     else if (span && (span[1] || span[2]) && text.length > 1) end = at + (Number(span[1] ?? 0) * 60 + Number(span[2] ?? 0)) * 60e3;
     if (end === null || end <= at) { place.textContent = ""; return; }
-    const minutes = Math.round((end - at) / 60e3);
+    const minutes = Math.ceil((end - at) / 60e3);
     const length = minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h${minutes % 60 ? ` ${minutes % 60} min` : ""}`;
     place.textContent = `→ ${typed(end, at)} (${length})`;
   }
@@ -91,8 +91,8 @@ function desk(form) {
 
 // Clocks: how long a code works, until when keys are expected. Words stay the server's; the figures move.
 function tickClocks() {
-  for (const place of document.querySelectorAll("[data-until]")) {
-    const left = Math.floor((Date.parse(place.dataset.until) - Date.now()) / 1000);
+  for (const place of document.querySelectorAll("[data-runs-down]")) {
+    const left = Math.floor((Date.parse(place.dataset.runsDown) - Date.now()) / 1000);
     place.classList.toggle("is-close", left > 0 && left <= 900);
     place.classList.toggle("is-past", left <= 0);
     const size = Math.abs(left);
@@ -100,5 +100,5 @@ function tickClocks() {
     place.textContent = `${left < 0 ? "−" : ""}${days ? `${days} d ` : ""}${two(hours)}:${two(minutes)}:${two(seconds)}`;
   }
 }
-if (document.querySelector("[data-until]")) tickClocks();
+if (document.querySelector("[data-runs-down]")) tickClocks();
 setInterval(tickClocks, 1000);

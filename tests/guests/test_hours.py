@@ -1,0 +1,105 @@
+"""What people type for an end: never a wrong day, never a crash, and what is shown is read back as it is."""
+
+from datetime import UTC, datetime, time, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from accessapi.limits import JST
+from portal.guests import hours, payload
+from portal.guests.clashes import Hours, _doubled
+from portal.guests.models import Preset
+from tests.support.effort import examples
+
+NOON = datetime(2026, 11, 20, 12, 0, 30, tzinfo=JST)
+starts = st.datetimes(datetime(1990, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001
+
+
+@pytest.mark.parametrize(
+    ("typed", "end"),
+    [
+        ("18:00", "2026-11-20 18:00:00"),
+        ("1830", "2026-11-20 18:30:00"),
+        ("１８：３０", "2026-11-20 18:30:00"),
+        ("18", "2026-11-20 18:00:00"),
+        ("24:00", "2026-11-20 23:59:59"),
+        ("18時", "2026-11-20 18:00:00"),
+        ("18時半", "2026-11-20 18:30:00"),
+        ("18時15分", "2026-11-20 18:15:00"),
+        ("+90", "2026-11-20 13:30:00"),
+        ("90m", "2026-11-20 13:30:00"),
+        ("2h", "2026-11-20 14:00:00"),
+        ("1h30", "2026-11-20 13:30:00"),
+        ("2時間", "2026-11-20 14:00:00"),
+        ("30分", "2026-11-20 12:30:00"),
+        ("明日 9:00", "2026-11-21 09:00:00"),
+        ("tomorrow 0900", "2026-11-21 09:00:00"),
+        ("11-22 9:00", "2026-11-22 09:00:00"),
+        ("1/5 10:00", "2027-01-05 10:00:00"),
+        ("2026-12-01 17:00", "2026-12-01 17:00:00"),
+        ("2026-12-01T17:00", "2026-12-01 17:00:00"),
+    ],
+)
+def test_an_end_is_read_as_people_write_it(typed, end):
+    assert f"{hours.read(typed, NOON):%Y-%m-%d %H:%M:%S}" == end
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "x", "25:00", "12:60", "+0", "0h", "2026-02-30 10:00", "-5", "99999999h", "13-1 9:00"]
+)
+def test_what_is_no_time_is_refused(typed):
+    with pytest.raises(hours.NotATime):
+        hours.read(typed, NOON)
+
+
+def test_a_time_of_day_that_is_over_is_not_taken_for_tomorrow():
+    with pytest.raises(hours.IsOver) as over:
+        hours.read("0900", NOON)
+    assert f"{over.value.tomorrow:%m-%d %H:%M}" == "11-21 09:00"
+
+
+@settings(max_examples=examples(2000))
+@given(st.text(max_size=30), starts)
+def test_whatever_is_typed_gives_an_end_or_a_reason(typed, start):
+    try:
+        end = hours.read(typed, start)
+    except (hours.NotATime, hours.IsOver):
+        return
+    assert end.tzinfo == JST
+    assert end.microsecond == 0
+
+
+@settings(max_examples=examples(1000))
+@given(starts, st.integers(1, 60 * 24 * 30))
+def test_what_the_form_shows_is_read_back_as_it_is(start, minutes):
+    end = hours.end_of(Preset(name="x", minutes=minutes), start)
+    shown = hours.shown(end, start)
+    if end > start.replace(microsecond=0):
+        assert hours.read(shown, start) == end
+
+
+@settings(max_examples=examples(1000))
+@given(starts, st.times().map(lambda at: time(at.hour, at.minute)))
+def test_a_preset_until_a_time_of_day_ends_within_a_day(start, until):
+    end = hours.end_of(Preset(name="x", until=until), start)
+    assert timedelta(0) < end - start.replace(microsecond=0) <= timedelta(days=1)
+    assert (end.hour, end.minute) == (until.hour, until.minute)
+
+
+@settings(max_examples=examples(500))
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 6), st.integers(1, 4)), max_size=5))
+def test_names_that_stand_twice_are_those_whose_hours_meet(wanted):
+    orders = [Hours(name, NOON + timedelta(hours=at), NOON + timedelta(hours=at + long)) for name, at, long in wanted]
+    busy = {}
+    for name, at, long in wanted:
+        for hour in range(at, at + long):
+            busy.setdefault((name, hour), []).append(1)
+    assert _doubled(orders) == sorted({name for (name, _hour), found in busy.items() if len(found) > 1})
+
+
+def test_codes_are_short_dense_and_never_the_same():
+    codes = {payload.new() for _ in range(1000)}
+    assert len(codes) == 1000
+    assert all(len(code) == payload.LENGTH and set(code) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") for code in codes)
+    assert payload.LENGTH * 5 >= 128
