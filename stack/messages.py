@@ -17,6 +17,7 @@ LANGUAGES = ("ja",)
 _SOURCES = ("accessapi", "tenants", "portal")
 _KEYWORDS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
     "_": None,
+    "_t": None,  # gettext beside gettext_lazy in one module
     "gettext": None,
     "gettext_lazy": None,
     "gettext_noop": None,
