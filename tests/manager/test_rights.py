@@ -1,10 +1,23 @@
 """A facility manager and rights: seeing them, changing them, never over somebody else's change, at a real service."""
 
-import pytest
+import json
+from unittest.mock import ANY
 
-from accessapi.permissions import always, by_schedule, weekly
+import pytest
+from django.template import RequestContext, Template
+from django.template.loader import render_to_string
+from django.test import RequestFactory
+
+from accessapi.permissions import always, by_schedule, normalise_devices, weekly
+from portal.bulk.models import Job, Row
+from portal.members import follow
 from portal.mirror.models import Area, KeyBox, Member
-from portal.rights import words
+from portal.rights import copying, posting, words
+from portal.rights.laying import board
+from portal.rights.models import RightsTemplate
+from portal.rights.places import known
+from portal.rights.sheet import Sheet
+from tenants.access import access_to
 from tenants.models import AuditEntry
 from tests.rights.page import posted
 from tests.support.members import MembersDesk, said
@@ -161,3 +174,171 @@ def test_nothing_is_sent_while_the_service_cannot_be_read(desk):
     answer = desk.save(form, **{area_field(desk.areas[1]): "always"})
     assert "nothing was sent" in said(answer)
     assert len(desk.place.calls(6)) == 1
+
+
+def test_what_nobody_described_is_shown_and_survives_a_change_beside_it(desk):
+    """The service may know modes that the specification does not; the mirror plays such a service here."""
+    strange = {"area_id": desk.areas[1].area_id, "pass": {"effect": "allow_once", "until": "noon"}}
+    told = listed((desk.areas[0], OFFICE))
+    told["areas_list"].append(strange)
+    sheet = Sheet.of({"devices_pass": told})
+    with desk.scope():
+        page = render_to_string("rights/areas.html", {"board": board(sheet, known()), "device_modes": []})
+    assert "allow_once" in page
+    with desk.scope():
+        lines = words.device_lines(told, known())
+    assert any("allow_once" in str(line) for line in lines)
+
+
+def test_a_tenant_keeps_templates_and_puts_them_into_rights(desk):
+    tenant = f"/t/{desk.place.tenant.slug}"
+    empty = desk.client.get(f"{tenant}/rights/templates/")
+    assert "No templates yet" in said(empty)
+    assert "Weekdays 08:00 to 19:00" in said(empty)
+    form = desk.form(f"{tenant}/rights/templates/new/?ready=cleaning")
+    more = desk.client.post(f"{tenant}/rights/templates/new/", dict(form.lists()) | {"schedule.act": "row s1 range"})
+    assert more.content.decode().count('data-slot="range"') == 2  # one more line, and the script's sample
+    made = desk.client.post(f"{tenant}/rights/templates/new/", dict(form.lists()), follow=True)
+    assert "Template kept: Cleaning" in said(made)
+    again = desk.client.post(f"{tenant}/rights/templates/new/", dict(form.lists()))
+    assert "There is a template of this name already." in said(again)
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass={"default_mode": "deny_all"})
+    with desk.scope():
+        template = RightsTemplate.objects.get()
+    page = desk.save(desk.form(), follow=False, act=f"template {template.pk}")
+    answer = desk.save(posted(page.content.decode()), **{area_field(desk.areas[1]): "s2"})
+    assert 'data-state="done"' in answer.content.decode(), said(answer)
+    stored = {entry["area_id"]: entry["pass"] for entry in desk.stored["devices_pass"]["areas_list"]}
+    assert words.when(stored[desk.areas[1].area_id]).startswith("Weekdays and Saturday 06:00 to 08:00")
+    gone = desk.client.post(f"{tenant}/rights/templates/{template.pk}/delete/", {}, follow=True)
+    assert "Template deleted: Cleaning" in said(gone)
+    with desk.scope():
+        actions = list(AuditEntry.objects.filter(action__startswith="rights_template").values_list("action", flat=True))
+    assert sorted(actions) == ["rights_template.create", "rights_template.delete"]
+
+
+def test_somebodys_rights_become_a_template_that_is_added_to_or_put_in_place_of_anothers(desk):
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass={"default_mode": "allow_all"})
+    desk.client.get(desk.editor)
+    address = f"/t/{desk.place.tenant.slug}/rights/templates/from/{desk.member.member_id}/"
+    desk.client.post(address, {"name": "Office staff", "name_ja": "事務"})
+    with desk.scope():
+        template = RightsTemplate.objects.get(name="Office staff")
+    assert template.keys_pass == {"default_mode": "allow_all"}
+    desk.give(devices_pass=listed((desk.areas[1], always())), keys_pass={"default_mode": "deny_all"})
+    for how, areas in (("merge", 2), ("replace", 1)):
+        page = desk.save(desk.form(), follow=False, act=f"rights {template.pk} {how}")
+        sheet = posting_sheet(desk, page)
+        assert len(sheet.rights()["devices_pass"]["areas_list"]) == areas
+        assert sheet.rights()["keys_pass"] == {"default_mode": "allow_all"}
+
+
+def posting_sheet(desk, page):
+    with desk.scope():
+        return posting.sheet(posted(page.content.decode()))
+
+
+def test_two_members_are_compared_with_the_differences_first_and_one_gets_the_others_rights(desk):
+    other = desk.members()[1]
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass={"default_mode": "deny_all"})
+    desk.client.get(desk.editor)
+    desk.client.get(f"{desk.url}{other.member_id}/rights/")
+    tenant = f"/t/{desk.place.tenant.slug}/rights"
+    assert other.member_name in said(desk.client.get(f"{tenant}/compare/", {"a": desk.member.member_id}))
+    both = {"a": desk.member.member_id, "b": other.member_id}
+    compared = said(desk.client.get(f"{tenant}/compare/", both))
+    assert "Weekdays 08:00 to 19:00" in compared
+    pair = {"from": desk.member.member_id, "to": other.member_id, "part": ["areas", "keys"]}
+    form = desk.form(f"{tenant}/copy/?from={desk.member.member_id}&to={other.member_id}")
+    answer = desk.client.post(f"{tenant}/copy/", pair | {"nonce": form["nonce"]}, follow=True)
+    assert 'data-state="done"' in answer.content.decode(), said(answer)
+    assert normalise_devices(desk.at_service(other.member_id)["devices_pass"]) == listed((desk.areas[0], OFFICE))
+    again = said(desk.client.get(f"{tenant}/compare/", both))
+    assert "Weekdays 08:00 to 19:00" not in again.split("The same for both")[0]
+
+
+def test_several_get_the_same_rights_by_a_job_that_is_looked_at_first(desk):
+    others = desk.members()[1:4]
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass={"default_mode": "deny_all"})
+    desk.client.get(desk.editor)
+    chosen = {"from": desk.member.member_id, "to": [each.member_id for each in others], "part": ["areas"]}
+    answer = desk.client.post(f"/t/{desk.place.tenant.slug}/rights/copy/", chosen)
+    assert answer.status_code == 302
+    with desk.scope():
+        job = Job.objects.get(kind="copy_rights")
+        rows = list(Row.objects.filter(job=job))
+        assert len(rows) == 3
+        assert copying._unread(job, rows) == {row.pk for row in rows}
+        Member.objects.filter(member_id=others[0].member_id).update(
+            rights={"devices_pass": {"default_mode": "allow_all"}}
+        )
+        found = copying._fresh(job, rows)
+    assert {type(each).__name__ for each in found.values()} == {"Send"}
+    assert all(each.body == {"devices_pass": listed((desk.areas[0], OFFICE))} for each in found.values())
+
+
+def test_a_lost_answer_to_a_change_of_rights_is_found_out_by_reading(desk):
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)))
+    form = desk.form()
+    desk.place.sandbox.fault("drop_after", "update_member", desk.place.service.tenant_id)
+    desk.save(form, **{area_field(desk.areas[1]): "s1"})
+    intent = desk.intent()
+    with desk.scope():
+        assert follow.look_at_updated(intent).applied is True
+        intent.body = {"devices_pass": {"default_mode": "allow_all"}}
+        assert follow.look_at_updated(intent).applied is not True
+
+
+def test_the_panel_on_a_members_page_says_and_draws_what_they_may_do(desk):
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass={"default_mode": "deny_all"})
+    desk.client.get(desk.editor)
+    request = RequestFactory().get("/")
+    request.tenant, request.user = desk.place.tenant, desk.user
+    with desk.scope():
+        request.access = access_to(desk.user, desk.place.tenant)
+        member = Member.objects.get(pk=desk.member.pk)
+        drawn = Template("{% load rights %}{% rights_panel member %}").render(
+            RequestContext(request, {"member": member})
+        )
+    assert f"{desk.areas[0]}: weekdays 08:00 to 19:00" in drawn
+    assert drawn.count('class="wk-bar"') == 5
+    assert "/rights/compare/" in drawn
+
+
+def test_who_may_only_look_sees_no_form_and_who_may_not_sees_nothing(desk):
+    desk.client.get(desk.editor)
+    tenant = f"/t/{desk.place.tenant.slug}/rights"
+    for role, sees in (("auditor", True), ("receptionist", False)):
+        client = desk.place.client(desk.place.staff(role))
+        page = client.get(desk.editor)
+        assert page.status_code == (200 if sees else 403)
+        if sees:
+            assert "data-rights" not in page.content.decode()
+            assert "In words" in said(page)
+        assert client.post(desk.editor, {}).status_code == 403
+        for address in (f"{tenant}/templates/new/", f"{tenant}/copy/?from={desk.member.member_id}"):
+            assert client.get(address).status_code == 403
+    assert desk.client.get(f"{desk.url}nobody/rights/").status_code == 404
+    assert desk.client.get(f"{tenant}/compare/", {"a": "nobody"}).status_code == 404
+    assert desk.client.get(f"{tenant}/templates/99999999999/").status_code == 404
+
+
+def test_without_a_contract_its_part_is_said_and_cannot_be_changed(make):
+    desk = Desk(make(contracts=("door",), members=2))
+    page = desk.client.get(desk.editor)
+    assert "The key-box contract is missing." in said(page)
+    assert "keys.mode" not in page.content.decode()
+    answer = desk.save(desk.form(), **{"devices.mode": "allow_all"})
+    assert 'data-state="done"' in answer.content.decode(), said(answer)
+
+
+def test_the_words_follow_what_is_typed(desk):
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)))
+    form = desk.form()
+    form["s1.1.end"] = "21:30"
+    told = json.loads(desk.client.post(f"{desk.editor}words/", dict(form.lists())).content)
+    assert told["schedules"]["s1"]["text"] == "Weekdays 08:00 to 21:30"
+    assert told["changes"] == [[desk.areas[0].area_name, "weekdays 08:00 to 19:00", "weekdays 08:00 to 21:30"]]
+    form["s1.1.end"] = "7"
+    told = json.loads(desk.client.post(f"{desk.editor}words/", dict(form.lists())).content)
+    assert told["schedules"]["s1"]["problems"] == {"1": [ANY]}

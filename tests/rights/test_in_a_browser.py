@@ -1,0 +1,114 @@
+"""The rights editor in a real browser: bars are dragged and moved by keys, the sentence follows, the service has it."""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from playwright.sync_api import Browser, Page, expect
+
+from accessapi.permissions import by_schedule, weekly
+from portal.mirror.models import Area
+from portal.rights import words
+from tests.support.chromium import chromium
+from tests.support.members import MembersDesk
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+OFFICE = by_schedule(weekly("08:00:00", "19:00:00", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture
+def desk(place) -> MembersDesk:
+    return MembersDesk(place)
+
+
+@pytest.fixture
+def editor(browser, live_server, desk):
+    """`editor(width)`: the editor of one member with office hours in the first area; any complaint of it fails."""
+    member = desk.members()[0]
+    with desk.scope():
+        areas = list(Area.objects.order_by("area_name"))
+    rights = {"default_mode": "option", "areas_list": [{"area_id": areas[0].area_id, "pass": OFFICE}]}
+    path, token = f"/v1/members/{member.member_id}", desk.place.service.token
+    desk.place.sandbox.api(
+        "PUT", path, token=token, json={"devices_pass": rights, "keys_pass": {"default_mode": "deny_all"}}
+    )
+    session = desk.client.cookies[settings.SESSION_COOKIE_NAME].value
+    complaints: list[str] = []
+    contexts = []
+
+    def make(width=1440, **options) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 1000}, has_touch=width < 500, **options)
+        context.set_default_timeout(60_000)
+        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(f"{live_server.url}{desk.url}{member.member_id}/rights/")
+        return page
+
+    make.areas, make.member = areas, member
+    yield make
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def drag(page: Page, begin: tuple[str, float], end: tuple[str, float]) -> None:
+    """From an hour on a day to another in the first schedule."""
+
+    def at(day: str, hour: float) -> tuple[float, float]:
+        box = page.locator(f'[data-schedule] [data-day="{day}"] .wk-lane').first.bounding_box()
+        assert box
+        return box["x"] + box["width"] * hour / 24, box["y"] + box["height"] / 2
+
+    page.mouse.move(*at(*begin))
+    page.mouse.down()
+    page.mouse.move(*at(begin[0], (begin[1] + end[1]) / 2))
+    page.mouse.move(*at(*end))
+    page.mouse.up()
+
+
+def test_bars_are_dragged_and_moved_by_keys_the_sentence_follows_and_the_service_has_it(editor, desk):
+    page = editor()
+    says = page.locator("[data-says]").first
+    expect(says).to_have_text("Weekdays 08:00 to 19:00")
+    drag(page, ("Saturday", 10), ("Sunday", 15))
+    expect(says).to_have_text("Weekdays 08:00 to 19:00, and weekends 10:00 to 15:00", timeout=30_000)
+    expect(page.locator("[data-announce]")).to_have_text("Saturday, Sunday, 10:00 to 15:00")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Shift+ArrowRight")
+    expect(says).to_have_text("Weekdays 08:00 to 19:00, and weekends 10:15 to 15:30", timeout=30_000)
+    page.keyboard.press("Shift+Delete")  # Saturday alone
+    expect(says).to_have_text("Weekdays 08:00 to 19:00, and Sunday 10:15 to 15:30", timeout=30_000)
+    drag(page, ("Wednesday", 19), ("Wednesday", 20.5))  # the end of a bar changes all of its days
+    expect(says).to_have_text("Weekdays 08:00 to 20:30, and Sunday 10:15 to 15:30", timeout=30_000)
+    page.get_by_role("button", name="Undo").first.click()
+    expect(says).to_have_text("Weekdays 08:00 to 19:00, and Sunday 10:15 to 15:30", timeout=30_000)
+    expect(page.locator("[data-changes]")).to_contain_text("Sunday 10:15 to 15:30")
+
+    page.locator("[data-choose]").nth(1).select_option("new")
+    page.locator('[data-schedule="s2"]').get_by_role("button", name="+ Monday").click()
+    expect(page.locator('[data-schedule="s2"] [data-says]')).to_have_text("Monday 09:00 to 17:00", timeout=30_000)
+    page.get_by_role("button", name="Save rights").click()
+    expect(page.locator('[data-state="done"]').first).to_be_visible(timeout=60_000)
+    entries = desk.at_service(editor.member.member_id)["devices_pass"]["areas_list"]
+    said = {entry["area_id"]: words.when(entry["pass"]) for entry in entries}
+    assert said[editor.areas[0].area_id] == "Weekdays 08:00 to 19:00, and Sunday 10:15 to 15:30"
+    assert sorted(said.values())[0] == "Monday 09:00 to 17:00"
+
+
+def test_the_editor_fits_a_phone_and_axe_finds_nothing(editor):
+    page = editor(390, bypass_csp=True)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    found = Axe().run(
+        page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"], "preload": False}
+    )
+    assert [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in found.response["violations"]] == []
