@@ -21,8 +21,13 @@ def selection(request: HttpRequest) -> Selection:
 
 
 def _members(request: HttpRequest, queryset: QuerySet[Member], *, query: QueryDict) -> AnyTable:
-    """The list of members itself, so that search and filters mean here what they meant there."""
-    listed: Any = Table.registry["members"]
-    table: AnyTable = listed(request, query=query)
-    table.base = queryset
+    """The list that was looked at, so that search and filters mean here what they meant there.
+
+    `?leavers=` in the address: it was one of the leavers' lists, which holds by itself only some of the members.
+    """
+    which = request.GET.get("leavers", "")
+    listed: Any = Table.registry["leavers" if which else "members"]
+    table: AnyTable = listed.selecting(request, which, query) if which else listed(request, query=query)
+    if not which:
+        table.base = queryset
     return table

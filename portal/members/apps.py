@@ -6,7 +6,10 @@ class MembersConfig(AppConfig):
     label = "members"
 
     def ready(self) -> None:
-        from portal.members import find, follow
+        from portal.members import find, follow, portraits
+        from portal.mirror import hooks
+        from portal.mirror.kinds import Kind
 
         follow.register()
         find.register()
+        hooks.after(Kind.MEMBERS, portraits.forget_gone)

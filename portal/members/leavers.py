@@ -1,17 +1,17 @@
 """People whose access should be looked at: lists that somebody goes through once a month."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, TextChoices
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, QueryDict
 from django.utils import timezone
-from django.utils.functional import cached_property
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
+from portal.bulk import offered
 from portal.members.lists import Members
 from portal.mirror import queries
 from portal.mirror.models import History, Member
@@ -77,6 +77,13 @@ def _doubled() -> QuerySet[Any]:
     return cards.annotate(holders=Count("pk")).filter(holders__gt=1).values("card_fingerprint")
 
 
+def _with_others(rows: QuerySet[Member]) -> QuerySet[Member]:
+    """Each with the names of others who have the same card, as `others`."""
+    same = queries.members().filter(has_card=True, card_fingerprint=OuterRef("card_fingerprint"))
+    names = same.exclude(pk=OuterRef("pk")).order_by("name_key").values("member_name")
+    return rows.annotate(others=ArraySubquery(names[:5]))
+
+
 class _Counted(Subquery):
     """How many rows a query gives, as a column."""
 
@@ -112,34 +119,30 @@ class Leavers(Members):
     columns = (
         *(_COLUMNS[name] for name in ("name", "code", "group", "credentials", "validity", "end")),
         Column("when", _("When"), lambda row: ago(row.use_date_end)),
-        Column("others", _("Same card as"), lambda row: ""),
+        Column("others", _("Same card as"), lambda row: ", ".join(row.others)),
         _COLUMNS["member_id"],
     )
 
-    def __init__(self, request: HttpRequest, which: Which) -> None:
-        super().__init__(request)
-        self.which, self.base = which, of(which)
-        self.known_total = (lambda: sum(map(len, self._holders.values()))) if which == Which.TWICE else None
+    def __init__(self, request: HttpRequest, which: Which, *, query: QueryDict | None = None) -> None:
+        super().__init__(request, query=query)
+        # What is done with "all that match" must mean this list, and never all members.
+        self.actions = offered.actions(lambda _request: f"leavers={which}")
+        self.which, self.known_total = which, None
+        self.base = _with_others(of(which)) if which == Which.TWICE else of(which)
         self.default_sort = {Which.ENDING: "use_end_key", Which.ENDED: "-use_end_key"}.get(which, "name_key")
-        self.filters = (_GROUP, _WITHIN) if which == Which.ENDING else (_GROUP,)
+        self.filters = {Which.ENDING: (_GROUP, _WITHIN), Which.TWICE: ()}.get(which, (_GROUP,))
         timed = which in (Which.ENDING, Which.ENDED)
         away = {"validity"} if timed else {"when"}
         away |= set() if which == Which.TWICE else {"others"}
         kept = [column for column in type(self).columns if column.name not in away]
-        self.columns = tuple(replace(each, value=self._others) if each.name == "others" else each for each in kept)
+        self.columns = tuple(kept)
 
-    def _others(self, row: Member) -> str:
-        holders = self._holders.get(bytes(row.card_fingerprint or b""), [])
-        return ", ".join(name for pk, name in holders if pk != row.pk)
-
-    @cached_property
-    def _holders(self) -> dict[bytes, list[tuple[int, str]]]:
-        """Who has which of the doubled cards."""
-        found: dict[bytes, list[tuple[int, str]]] = {}
-        rows = of(Which.TWICE).order_by("name_key").values_list("card_fingerprint", "pk", "member_name")
-        for print_, pk, name in rows[:5000]:
-            found.setdefault(bytes(print_), []).append((pk, name))
-        return found
+    @classmethod
+    def selecting(cls, request: HttpRequest, which: str, query: QueryDict) -> "Leavers":
+        """The list by its name, for whoever acts on what was selected in it. Raises Http404."""
+        if which not in Which.values:
+            raise Http404
+        return cls(request, Which(which), query=query)
 
     @property
     def empty(self) -> Empty | None:  # type: ignore[override]

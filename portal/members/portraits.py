@@ -39,8 +39,8 @@ def forget(member_ids: list[str]) -> None:
     Portrait.objects.filter(member_id__in=member_ids).delete()
 
 
-def forget_gone() -> None:
-    """No picture outlives its member, whoever deleted them."""
+def forget_gone(_tenant: Tenant) -> None:
+    """After each complete list: no picture outlives its member, whoever deleted them."""
     Portrait.objects.exclude(member_id__in=Member.objects.values("member_id")).delete()
 
 

@@ -105,6 +105,17 @@ def test_every_list_asks_as_often_for_many_rows_as_for_few(desk):
     assert {which: asked(which) for which in Which.values} == few
 
 
+def test_what_is_done_with_all_that_match_means_this_list_and_never_all_members(desk):
+    page = desk.get("leavers/ended/")
+    address = re.search(r'formaction="([^"]*/changes/new/suspend/[^"]*)"', page)[1]
+    assert address.endswith("?leavers=ended")
+    asked = desk.client.post(address, {"scope": "match", "match": ""})
+    assert re.search(r"\b1 member\b", said(asked))
+    near = desk.client.post(address.replace("ended", "ending"), {"scope": "match", "match": "within=7"})
+    assert re.search(r"\b1 member\b", said(near))
+    assert desk.client.post(address.replace("ended", "everybody"), {"scope": "match", "match": ""}).status_code == 404
+
+
 def test_who_never_enters_says_since_when_the_log_is_known(desk):
     with desk.scope():
         MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=timezone.now(), memory={"known_from": SINCE})
