@@ -77,12 +77,12 @@ class Look:
         return self.inside() & _SHOWS & held & ~Q(self.grants(held_id__in=self.now.admit))
 
     def state(self, member: Any) -> str:
-        """yes, no or unknown for a member of this area's lists."""
-        second = int(self.at.timestamp())
+        """yes, unknown, or why not, for a member of this area's lists: period, nothing to show, or the right itself."""
         begun = member.use_date_start is None or member.use_date_start <= self.at
-        shows = member.has_card or member.has_qr or member.has_face
-        if not begun or not second <= member.use_end_key <= NEVER or not shows:
-            return "no"
+        if not begun or not int(self.at.timestamp()) <= member.use_end_key <= NEVER:
+            return "period"
+        if not (member.has_card or member.has_qr or member.has_face):
+            return "credential"
         if member.held_id in self.now.admit:
             return "yes"
         return "unknown" if member.held_id in self.now.doubtful else "no"

@@ -113,14 +113,20 @@ class People(Table):
         return self.look.state(row) if row.held_id or row.rights_read_at else "unknown"
 
     def _state(self, row: Any) -> str:
-        said = {"yes": pgettext("entry", "Yes"), "no": pgettext("entry", "No"), "unknown": _t("Cannot say")}
+        said = {
+            "yes": pgettext("entry", "Yes"),
+            "no": pgettext("entry", "No"),
+            "period": _t("No: use period"),
+            "credential": _t("No: no credential"),
+            "unknown": _t("Cannot say"),
+        }
         return said[self._answer(row)]
 
     def _drawn_state(self, row: Any) -> SafeString:
         answer, word = self._answer(row), self._state(row)
-        if answer == "no":
-            return format_html('<span class="none fine">{}</span>', word)
-        return Chip("valid" if answer == "yes" else "unknown", word).__html__()  # type: ignore[return-value]
+        if answer in ("yes", "unknown"):
+            return Chip("valid" if answer == "yes" else "unknown", word).__html__()  # type: ignore[return-value]
+        return format_html('<span class="none fine">{}</span>', word)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
         like_card = len(fold(text)) >= 6 and fold(text).isascii()

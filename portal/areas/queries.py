@@ -11,7 +11,7 @@ from portal.mirror import queries as mirror
 from portal.mirror.models import Area, History, Member, PassController
 from tenants.models import AuditEntry
 
-LATELY = 12
+LATELY = 8
 CHANGES = 10
 
 

@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accessapi.permissions import always
 from portal.areas import actions, pages, working
 from portal.areas.access import get_area
 from portal.areas.forms import GrantForm, WithdrawForm
@@ -57,7 +58,8 @@ def _edit(request: HttpRequest, area: Area, act: str) -> HttpResponse:
         if request.method == "POST":
             messages.info(request, _("Nobody was chosen, or nobody who is still there."))
         return redirect("areas:choose", request.tenant.slug, area.area_id)
-    form: Any = _FORMS[act](request.POST if "step" in request.POST or "pass_.act" in request.POST else None)
+    posted = request.POST if "step" in request.POST or "pass_.act" in request.POST else None
+    form: Any = _FORMS[act](posted, initial={"pass_": always()})
     editing = isinstance(form, GrantForm) and form.is_bound and form.is_editing()
     if not editing and form.is_bound and form.is_valid():
         if job := _prepared(request, area, selection, form):
