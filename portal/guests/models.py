@@ -177,7 +177,8 @@ class Visit(TenantModel):
     @property
     def may_still_open(self) -> bool:
         """Cut short, and the service has not confirmed it yet: the code may still open doors."""
-        return self.is_cut and self.ended_confirmed_at is None and self.gone_at is None
+        open_end = self.ended_confirmed_at is None and self.gone_at is None
+        return self.is_cut and open_end and self.stage != Stage.NOT_ISSUED
 
     @property
     def is_no_show(self) -> bool:

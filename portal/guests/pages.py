@@ -1,6 +1,6 @@
 """What a guest's page shows."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.http import HttpRequest
@@ -14,6 +14,7 @@ from portal.guests.models import Visit
 from portal.guests.places import Places
 from portal.guests.visits import standing
 from portal.intents.states import State
+from portal.mirror.models import Guest
 from portal.ui.chips import Chip
 from tenants.roles import Permission
 
@@ -32,6 +33,7 @@ def facts(request: HttpRequest, visit: Visit) -> dict[str, Any]:
     return {
         "visit": visit,
         "guest": guest,
+        "known": known,
         "state": state_of(visit),
         "standing": standing(visit, now),
         "areas": known.area_names(areas) if areas is not None else None,
@@ -47,18 +49,26 @@ def facts(request: HttpRequest, visit: Visit) -> dict[str, Any]:
         "may_read": visit.gone_at is None,
         "may_change": can(Permission.GUESTS_DESK) and visit.gone_at is None and guest is not None,
         "extend": ExtendForm(visit=visit, presets=queries.presets()),
-        "fresh": guest is not None and guest.detail_read_at is not None and guest.detail_read_at > now - _FRESH,
+        "fresh": _is_fresh(guest, now),
     }
+
+
+def _is_fresh(guest: Guest | None, now: datetime) -> bool:
+    """Whether nothing would be learned by reading: everything is known, the code too, since a moment ago."""
+    if guest is None or guest.detail_read_at is None or not guest.qrcode_data:
+        return False
+    return guest.detail_read_at > now - _FRESH
 
 
 def context(request: HttpRequest, visit: Visit) -> dict[str, Any]:
     """The whole page: the guest, what was lately asked of the service, and what staff changed."""
     asked = queries.asked_about(visit)
     pressing = asked[:1] if asked and asked[0].state != State.SUCCEEDED else []
-    return facts(request, visit) | {
+    shown = facts(request, visit)
+    return shown | {
         "pressing": pressing,
         "intents": asked[len(pressing) :],
-        "changes": queries.staff_changes(visit, asked),
+        "changes": queries.staff_changes(visit, asked, shown["known"]),
     }
 
 

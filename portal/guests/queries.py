@@ -88,22 +88,21 @@ class Change:
     fields: list[tuple[str, str, str]]
 
 
-def staff_changes(visit: Visit, about: list[Intent]) -> list[Change]:
+def staff_changes(visit: Visit, about: list[Intent], known: Places) -> list[Change]:
     """What staff did about this guest, newest first. Outcomes stand with the intents."""
     mine = Q(target=f"visit:{visit.pk}") | Q(intent_id__in=[str(intent.pk) for intent in about])
     if visit.guest_id is not None:
         mine |= Q(target=target_of(visit.guest_id))
     rows = AuditEntry.objects.filter(mine).exclude(action__contains="_guest.").select_related("support_session")
     found = [(entry, changes(entry)) for entry in rows.order_by("-at", "-pk")[:20]]
-    known = Places.known() if any(name in _PLACES for _, fields in found for name, *_ in fields) else None
     return [Change(entry, [_readable(known, *field) for field in fields]) for entry, fields in found]
 
 
-def _readable(known: Places | None, name: str, *values: str) -> tuple[str, str, str]:
+def _readable(known: Places, name: str, *values: str) -> tuple[str, str, str]:
     """A changed field with its name and values as the page writes them."""
     if name.startswith("use_date"):
         values = tuple(value.replace("T", " ").removesuffix("+09:00") for value in values)
-    if name in _PLACES and known is not None:
+    if name in _PLACES:
         values = tuple(_named(known, name, value) for value in values)
     return str(_LABELS.get(name, name)), values[0], values[1]
 
