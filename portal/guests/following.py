@@ -2,8 +2,10 @@
 
 import dataclasses
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from portal.guests.codes.reaching import data_of_all
 from portal.guests.models import Stage, Visit
 from portal.intents.states import State
 from portal.intents.words import story
@@ -43,8 +45,13 @@ def party(party_id: uuid.UUID) -> list[Line]:
     return lines_of(Visit.objects.filter(party=party_id).select_related(*_WITH).order_by("pk"))
 
 
-def lines_of(visits) -> list[Line]:
-    return [Line(visit, _told(visit)) for visit in visits]
+def lines_of(visits: Iterable[Visit]) -> list[Line]:
+    """A line for each, with all their codes looked up at once."""
+    rows = list(visits)
+    codes = data_of_all(rows)
+    for visit in rows:
+        visit.__dict__["code_data"] = codes.get(visit.pk, "")
+    return [Line(visit, _told(visit)) for visit in rows]
 
 
 def _told(visit: Visit) -> Outcome | None:
