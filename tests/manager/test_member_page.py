@@ -1,0 +1,109 @@
+"""A facility manager and the page of one member: all in one place, in a handful of queries, nothing that rests open."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from portal.members import portraits
+from portal.members.models import Portrait
+from portal.mirror import own
+from portal.mirror.kinds import Kind
+from portal.mirror.models import History, Member, MirrorState
+from tests.support.members import MembersDesk, said
+
+SINCE = "2026-11-14T09:00:00+09:00"
+
+
+@pytest.fixture
+def desk(make):
+    return MembersDesk(make(members=2))
+
+
+def did(desk, member, number, **fields):
+    at = timezone.now() - timedelta(minutes=number)
+    return History(tenant=desk.place.tenant, history_id=f"h{number}", at=at, member_id=member.member_id, **fields)
+
+
+def test_what_the_person_lately_did_stands_beside_how_far_the_log_is_known(desk):
+    member, other = desk.members()
+    with desk.scope():
+        History.objects.all().delete()
+        MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=timezone.now(), memory={"known_from": SINCE})
+    assert "Nothing since 2026-11-14 09:00" in said(desk.client.get(f"{desk.url}{member.member_id}/"))
+    with desk.scope():
+        units = [{"unit_no": "03", "unit_name": "社用車"}]
+        History.objects.bulk_create(
+            [
+                did(desk, member, 1, content="Key taken", device_name="総務キーボックス", units=units),
+                did(desk, member, 2, content="<b>Entry</b>", device_id="d-1", category="suspicious"),
+                did(desk, other, 3, content="Somebody else's"),
+            ]
+        )
+    page = desk.get(f"{member.member_id}/")
+    words = said(desk.client.get(f"{desk.url}{member.member_id}/"))
+    assert "総務キーボックス Key taken 03 社用車" in words
+    assert "&lt;b&gt;Entry&lt;/b&gt;" in page
+    assert "suspicious" in words
+    assert "Somebody else" not in words
+    assert "There is more in the log." not in words
+    with desk.scope():
+        History.objects.bulk_create([did(desk, member, number, content="Entry") for number in range(10, 25)])
+    assert "There is more in the log." in desk.get(f"{member.member_id}/")
+
+
+def test_the_page_asks_the_database_as_often_for_a_long_life_as_for_a_short_one(desk):
+    member = desk.members()[0]
+
+    def asked(rest):
+        with CaptureQueriesContext(connection) as counted:
+            desk.get(rest)
+        return len([each for each in counted if "set_config" not in each["sql"]])
+
+    desk.send(f"{member.member_id}/edit/", member_code="C0")
+    desk.get(f"{member.member_id}/")
+    few = asked(f"{member.member_id}/")
+    for number in range(1, 4):
+        desk.send(f"{member.member_id}/edit/", member_code=f"C{number}")
+    with desk.scope():
+        History.objects.bulk_create([did(desk, member, number, content="Entry") for number in range(30)])
+    assert asked(f"{member.member_id}/") <= few
+
+
+def test_a_picture_goes_with_its_member_whoever_deleted_them(desk):
+    member, other = desk.members()
+    with desk.scope():
+        for each in (member, other):
+            portraits.noted(desk.place.tenant, each.member_id, f"https://pictures.example/{each.member_id}")
+        portraits.noted(desk.place.tenant, other.member_id, f"https://pictures.example/{other.member_id}")
+        Member.objects.filter(pk=member.pk).delete()
+        portraits.forget_gone(desk.place.tenant)
+        assert [each.member_id for each in Portrait.objects.all()] == [other.member_id]
+        portraits.noted(desk.place.tenant, other.member_id, None)
+        assert not Portrait.objects.exists()
+
+
+def test_a_name_of_forty_wide_characters_and_values_nobody_knows_are_shown(desk):
+    name = "勅使河原" * 10
+    with desk.scope():
+        own.member_written(desk.place.tenant, "m-long", {"member_name": name}, created=True)
+        Member.objects.filter(member_id="m-long").update(extra={"locker": [1, {"floor": "B2"}]})
+    page = desk.get("m-long/")
+    assert name in page
+    assert "locker" in page
+
+
+def test_everything_of_a_member_who_is_gone_can_be_looked_at_and_nothing_asked(desk):
+    member = desk.members()[0]
+    with desk.scope():
+        own.member_deleted(desk.place.tenant, member.member_id)
+    page = desk.get(f"{member.member_id}/")
+    assert "no longer has this member" in page
+    for rest in ("/face/", "/keys/", "/edit/", "/picture/edit/", "/one-time/", "/reveal/"):
+        assert f"{member.member_id}{rest}" not in page
+    for rest in ("face/", "face/delete/", "keys/", "picture/edit/"):
+        assert desk.client.get(f"{desk.url}{member.member_id}/{rest}").status_code == 404
+        assert desk.client.post(f"{desk.url}{member.member_id}/{rest}").status_code == 404
+    assert desk.client.post(f"{desk.url}{member.member_id}/one-time/").status_code == 404
