@@ -20,7 +20,7 @@ def main() -> int:
     import django
 
     django.setup()
-    from bench import doors, imports, pages, queries, sandbox, syncs, ticks
+    from bench import doors, imports, pages, queries, sandbox, syncs, ticks, trickle
     from bench.figures import Figure, table
     from bench.ground import Sizes, ground
 
@@ -34,6 +34,7 @@ def main() -> int:
         "dryrun": imports.dry_run,
         "sync": syncs.full,
         "desk": syncs.desk,
+        "trickle": trickle.waiting,
         "import": imports.calls,
         "unlock": doors.unlock,
         "outcome": doors.outcome,

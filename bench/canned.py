@@ -5,12 +5,17 @@ Started as a process of its own: python -m bench.canned MEMBERS [GUESTS HISTORIE
 
 import json
 import sys
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from bench import people
+
+# Seconds that a single read takes, and what it tells of everybody.
+_ONE_TAKES = 0.05
+_RIGHTS = {"devices_pass": {"default_mode": "allow_all"}, "keys_pass": {"default_mode": "deny_all"}}
 
 
 class Canned(ThreadingHTTPServer):
@@ -44,6 +49,9 @@ class _Handler(BaseHTTPRequestHandler):
         asked = urlsplit(self.path)
         if asked.path == "/calls":
             body = str(self.server.calls).encode()
+        elif asked.path.startswith("/v1/members/"):
+            time.sleep(_ONE_TAKES)
+            body = json.dumps({"member_id": asked.path.rpartition("/")[2], "member_name": "One", **_RIGHTS}).encode()
         else:
             self.server.calls += 1
             body = self.server.pages[asked.path][int(parse_qs(asked.query).get("last_evaluated_key", ["0"])[0])]

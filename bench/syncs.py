@@ -29,9 +29,9 @@ def full(ground: Ground) -> list[Figure]:
     """Members a second of the first sync, of one that finds nothing new, and the calls that it took."""
     count = ground.sizes.sync_members
     say(f"a full sync of {count:,} members")
-    with _serving(count) as url:
+    with serving(count) as url:
         bare = _bare(ground, url)
-        tenant = _tenant(url)
+        tenant = tenant_of(url)
         calls_before = _calls(url)
         first = _sync(tenant, count)
         calls = _calls(url) - calls_before
@@ -54,9 +54,9 @@ def desk(ground: Ground) -> list[Figure]:
     say(f"{guests:,} guests and {records:,} histories")
     again = ground.sizes.again("desk", guests=guests, histories=records)
     figures = []
-    with _serving(0, guests, records) as url:
+    with serving(0, guests, records) as url:
         for kind, model, count in ((Kind.GUESTS, Guest, guests), (Kind.HISTORIES, History, records)):
-            tenant = _tenant(url, kind)
+            tenant = tenant_of(url, kind)
             calls_before = _calls(url)
             first = _sync(tenant, count, model)
             calls = _calls(url) - calls_before
@@ -71,7 +71,7 @@ def desk(ground: Ground) -> list[Figure]:
 
 
 @contextlib.contextmanager
-def _serving(*counts: int) -> Iterator[str]:
+def serving(*counts: int) -> Iterator[str]:
     """A canned service with so many members, guests and histories."""
     command = [PYTHON, "-m", "bench.canned", *map(str, counts)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as service:
@@ -86,7 +86,7 @@ def _calls(url: str) -> int:
     return int(httpx2.get(f"{url}/calls").text)
 
 
-def _tenant(url: str, kind: Kind = Kind.MEMBERS) -> Tenant:
+def tenant_of(url: str, kind: Kind = Kind.MEMBERS) -> Tenant:
     name = f"sync-{time.monotonic_ns()}"
     environment = ServiceEnvironment.objects.create(
         name=name, base_url=url, client_id="c", client_secret="s", overrides=_PLENTY

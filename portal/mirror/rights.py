@@ -4,6 +4,7 @@ Above all who may pass where; and of guests, where a service's list does not sho
 a call that somebody waits for: it stops at a part of sync's own share, and earlier while people and jobs need the hour.
 """
 
+import time
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
@@ -22,6 +23,7 @@ from tenants.models import Connection
 from tenants.scope import current_tenant
 
 BATCH = 10
+SLICE_SECONDS = 60
 # The part of the hour's calls that must be free: with less, somebody is at work who may want them.
 LEFT_OVER = 0.5
 # Permissions read this long ago are worth another call; sooner for those that somebody looks at.
@@ -54,8 +56,9 @@ def fill(connection: Connection, lease: Lease) -> None:
     if not calls:
         lease.pause(started + (_REST if Member.objects.exists() else timedelta(minutes=1)))
         return
+    stop_at = time.monotonic() + SLICE_SECONDS
     for call in calls:
-        if not free(connection, TRICKLE, left_over=LEFT_OVER):
+        if time.monotonic() > stop_at or not free(connection, TRICKLE, left_over=LEFT_OVER):
             break
         try:
             call()

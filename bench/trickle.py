@@ -1,0 +1,61 @@
+"""What a person who waits for a single read feels of the trickle: the house's own workers fill rights in meanwhile."""
+
+import time
+
+from bench.figures import Figure, ms, percentile
+from bench.ground import Ground, say
+from bench.syncs import serving, tenant_of
+from portal.budget.priorities import Priority
+from portal.mirror import clock, reading, schedule
+from portal.mirror.kinds import Kind
+from portal.mirror.models import Member, MirrorState
+from tenants.models import Tenant
+from tenants.scope import tenant_scope
+
+_READS = 60
+
+
+def waiting(ground: Ground) -> list[Figure]:
+    """The time of a person's read without and with the trickle running in other processes."""
+    say("a person's reads while the trickle runs")
+    with serving(0) as url:
+        tenant = tenant_of(url, Kind.RIGHTS)
+        with tenant_scope(tenant):
+            MirrorState.objects.create(kind=Kind.MEMBERS, as_of=clock.now())
+            Member.objects.bulk_create(
+                Member(member_id=f"t{number}", member_name="T", name_key="t") for number in range(5_000)
+            )
+            alone, _ = _reads(tenant, 0, trickle=False)
+            beside, trickled = _reads(tenant, _READS, trickle=True)
+            MirrorState.objects.filter(kind=Kind.RIGHTS).update(due_at=None)
+    again = ground.sizes.again("trickle")
+    note = f"the trickle read {trickled} members meanwhile"
+    return [
+        Figure(
+            f"a person's read while the trickle runs, {name}",
+            ms(percentile(beside, share)),
+            f"without {ms(percentile(alone, share))}",
+            percentile(beside, share) / percentile(alone, share),
+            ("<=", 2),
+            again,
+            note,
+        )
+        for name, share in (("median", 0.5), ("95 %", 0.95))
+    ]
+
+
+def _reads(tenant: Tenant, first: int, *, trickle: bool) -> tuple[list[float], int]:
+    """Seconds of each of a person's reads, and how many members others read meanwhile."""
+    took, before = [], _known()
+    for number in range(first, first + _READS):
+        if trickle:
+            MirrorState.objects.filter(kind=Kind.RIGHTS, lease=None).update(due_at=clock.now(), rung_at=clock.now())
+            schedule._ring([tenant.pk])
+        started = time.perf_counter()
+        reading.read_member(tenant.connection, f"t{4_999 - number}", Priority.PEOPLE)
+        took.append(time.perf_counter() - started)
+    return took, _known() - before - _READS
+
+
+def _known() -> int:
+    return Member.objects.filter(rights_read_at__isnull=False).count()
