@@ -193,7 +193,7 @@ def _used(sheet: Sheet, areas: list[Row], boxes: list[BoxRow]) -> dict[str, list
         for box in boxes:
             for row in box.units if box.mode == LISTED else ():
                 used.setdefault(row.choice, []).append(
-                    _("%(box)s key %(unit)s") % {"box": box.place, "unit": f"{row.place} {row.note}".strip()}
+                    _("%(box)s · %(unit)s") % {"box": box.place, "unit": f"{row.place} {row.note}".strip()}
                 )
     return used
 

@@ -133,22 +133,23 @@ def _together(group: list[Line], most: int) -> str:
 
 
 def _differences(old: list[Line], new: list[Line], name: str) -> list[Changed]:
-    """Line by line; where everything at once became a list or the other way round, the whole first."""
+    """Place by place. Whoever had everything had each place at any time; a list that grows out of nothing needs no
+    line of its own.
+    """
     was, now = _by_place(old), _by_place(new)
     whole = _("All areas") if name == "devices_pass" else _("All keys")
-    places = [key for key in dict.fromkeys([*was, *now]) if sort_key(_pass(was, key)) != sort_key(_pass(now, key))]
+    keys = dict.fromkeys([*now, *was])
+    if _WHOLE in keys and never() in (_pass(was, _WHOLE), _pass(now, _WHOLE)) and len(keys) > 1:
+        del keys[_WHOLE]
     return [
-        Changed(
-            (now.get(key) or was[key]).place or whole,
-            _when(was, key),
-            _when(now, key),
-            (_pass(was, key), _pass(now, key)),
-        )
-        for key in places
+        Changed((now.get(key) or was[key]).place or whole, *_said(was, now, key), (_pass(was, key), _pass(now, key)))
+        for key in keys
+        if sort_key(_pass(was, key)) != sort_key(_pass(now, key)) or (key == _WHOLE and len(keys) > 1)
     ]
 
 
 _Placed = dict[tuple[str, str, str], Line]
+_WHOLE = ("", "", "")
 
 
 def _by_place(found: list[Line]) -> _Placed:
@@ -156,13 +157,21 @@ def _by_place(found: list[Line]) -> _Placed:
 
 
 def _pass(placed: _Placed, key: tuple[str, str, str]) -> Any:
-    return placed[key].pass_ if key in placed else None
+    """What holds for a place: its own pass, or that of everything."""
+    line = placed.get(key) or placed.get(_WHOLE)
+    return line.pass_ if line else None
+
+
+def _said(was: _Placed, now: _Placed, key: tuple[str, str, str]) -> tuple[str, str]:
+    return _when(was, key), _when(now, key)
 
 
 def _when(placed: _Placed, key: tuple[str, str, str]) -> str:
     if key in placed:
         return placed[key].when
-    return _("as listed") if key == ("", "", "") else _("not listed")
+    if key == _WHOLE:
+        return _("as listed")
+    return _("at any time") if _pass(placed, key) == always() else _("not listed")
 
 
 def _privileges(old: Any, new: Any) -> list[Changed]:
@@ -204,9 +213,9 @@ def _entry(entry: Any, identifier: str, kind: str, box: str, places: Places) -> 
 
 
 def unit_name(box: str, unit_no: str, places: Places) -> str:
-    """A key as people name it: "Key box 1 key 01 Van"."""
+    """A key as people name it: "Key box 1 · 01 Van"."""
     named = " ".join(filter(None, (unit_no, places.unit(box, unit_no))))
-    return _("%(box)s key %(unit)s") % {"box": places.box(box), "unit": named}
+    return _("%(box)s · %(unit)s") % {"box": places.box(box), "unit": named}
 
 
 def _strange(value: Any, target: str = "", place: str = "") -> Line:

@@ -26,10 +26,10 @@ def rights_panel(context: Any, member: Member) -> dict[str, Any]:
     found = words.lines(rights.told, places.known())
     flags, odd = split_privilege(rights.privilege)
     said = words.privilege_words()
-    passes = [line.pass_ for line in found if not line.unknown]
+    scheduled = [line.pass_ for line in found if not line.unknown and _is_scheduled(line.pass_)]
     return shown | {
         "lines": [words.upper(text) for text in words.gathered(found)],
-        "week": union(passes) if any(_is_scheduled(value) for value in passes) else None,
+        "week": union(scheduled) if scheduled else None,
         "several": len(found) > 1,
         "privileges": [said[name] for name, given in flags.items() if given],
         "odd": list(odd.items()) if isinstance(odd, dict) else [("privilege", odd)],
