@@ -58,6 +58,10 @@ def _edit(request: HttpRequest, area: Area, act: str) -> HttpResponse:
         if request.method == "POST":
             messages.info(request, _("Nobody was chosen, or nobody who is still there."))
         return redirect("areas:choose", request.tenant.slug, area.area_id)
+    if count > jobs.MOST_ROWS:
+        most = {"n": f"{jobs.MOST_ROWS:,}"}
+        messages.error(request, _("At most %(n)s members can be changed at once. Narrow the list.") % most)
+        return redirect("areas:choose", request.tenant.slug, area.area_id)
     posted = request.POST if "step" in request.POST or "pass_.act" in request.POST else None
     form: Any = _FORMS[act](posted, initial={"pass_": always()})
     editing = isinstance(form, GrantForm) and form.is_bound and form.is_editing()

@@ -131,13 +131,14 @@ def area_ids(job: Job) -> list[str]:
 def changes(row: Row) -> list[kinds.Change]:
     """What the row does to the one area, in words; to "every area", where that becomes a list."""
     before, wish = _kept(row, "old"), wish_of(row.job)
+    name = str(row.job.options.get("area_name") or wish.area_id)
     if before is _MISSING:
-        return []
+        wanted = words.when(wish.pass_) if wish.act == Act.GRANT else _("no right here")
+        return [(name, _("rights are read first"), wanted)]
     undoes = row.job.undo_of_id is not None
     after = _kept(row, "body") if undoes else merging.judge(before, wish, area_ids(row.job)).after
     if after is None or after is _MISSING:
         return []
-    name = str(row.job.options.get("area_name") or wish.area_id)
     return [(name, _held(before, wish.area_id), _held(after, wish.area_id))]
 
 

@@ -41,7 +41,8 @@ class Doors(Table):
         ]
 
     def areas_of(self, row: PassController) -> str:
-        return ", ".join(f"{area} ({side})" if side else area for area, side in self.places.get(row.device_id, ()))
+        there = self.places.get(row.device_id, ())
+        return ", ".join(f"{place.name} ({place.side})" if place.side else place.name for place in there)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
         return queryset.filter(device_name__icontains=text)

@@ -35,6 +35,7 @@ def door(request: HttpRequest, device_id: str) -> HttpResponse:
         "door": found,
         "state": states.state_of(found),
         "areas": queries.places().get(device_id, []),
+        "sees_areas": request.access.can(Permission.AREAS_VIEW),
         "commands": list(Command),
         "intents": queries.latest_commands(found),
         "connection": connection,
