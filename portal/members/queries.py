@@ -11,6 +11,7 @@ from portal.intents.models import Intent
 from portal.mirror import queries as mirror
 from portal.mirror.models import Member
 from portal.mirror.rows import Reader
+from portal.rights import digests
 from tenants.models import AuditEntry, Connection
 from tenants.scope import current_tenant_id
 from tenants.trail.changes import changes
@@ -76,7 +77,10 @@ def staff_changes(member: Member, about: list[Intent]) -> list[Change]:
     named = {value for _, fields in entries for name, *values in fields if name == "membergroup_id" for value in values}
     if named - groups.keys():
         groups |= dict(group_choices())
-    return [Change(entry, [_readable(field, groups) for field in fields]) for entry, fields in entries]
+    return [
+        Change(entry, [_readable(field, groups) for field in fields if field[0].partition(".")[0] not in digests.NAMES])
+        for entry, fields in entries  # rights stand there in words; the audit trail has them verbatim, too
+    ]
 
 
 def _readable(field: tuple[str, str, str], groups: dict[str, str]) -> tuple[str, str, str]:
