@@ -102,7 +102,7 @@ def label(field: str) -> str:
 def shown(field: str, value: Any, groups: Mapping[str, str]) -> str:
     """A value as pages show it: secrets masked, groups by name, moments without their offset."""
     if value in (None, "", {}):
-        return ""
+        return _("no end") if field == "use_date_end" else ""
     if field == "card_data":
         return masked(str(value))
     if field == "qrcode":

@@ -106,7 +106,7 @@ class ExtendForm(ChangeForm):
         help_text=_("Until 23:59:59 of that day."),
     )
     days = forms.IntegerField(
-        label=_("Days"),
+        label=_("Number of days"),
         required=False,
         min_value=1,
         max_value=3660,

@@ -1,14 +1,27 @@
-"""The list of groups."""
+"""The list of groups, and the members of one."""
 
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Value
+from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
+from portal.bulk import offered
+from portal.mirror import queries, search
 from portal.mirror.folding import fold
-from portal.mirror.models import Group
+from portal.mirror.models import Group, Member
+from portal.rights import digests
+from portal.ui.addresses import ServiceId
+from portal.ui.chips import Chip
 from portal.ui.tables import Column, Empty, Table
+from portal.ui.tables.files import KINDS
+from portal.ui.tables.links import Address
+from tenants.roles import Permission
+
+_ids = ServiceId()
 
 
 class Groups(Table):
@@ -34,8 +47,61 @@ class Groups(Table):
         "users-group",
     )
 
+    exports = KINDS
+
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
         return queryset.filter(name_key__contains=fold(text))
 
     def row_href(self, row: Group) -> str:
         return reverse("groups:group", args=[self.request.tenant.slug, row.membergroup_id])
+
+
+def _group_of(request: Any) -> str:
+    return urlencode({"group": request.resolver_match.kwargs["membergroup_id"]})
+
+
+def _compared(row: Any) -> Chip:
+    """How a member's rights compare with those of most in the group."""
+    if row.rights is None:
+        return Chip("unknown", _t("Not known yet"))
+    return Chip("same", _t("As most")) if digests.digest(row.rights) == row.main else Chip("change", _t("Deviates"))
+
+
+class GroupMembers(Table):
+    """The members of one group. `main` is the digest of the rights that most of them have."""
+
+    name = "group-members"
+    caption = _("Members of the group")
+    search_label = _("Find by name or code")
+    default_sort = "name_key"
+    columns = (
+        Column("name", _("Name"), value="member_name", sort="name_key", phone="title", fixed=True),
+        Column("code", _("Member code"), value="member_code", kind="mono", sort="code_key"),
+        Column("end", _("End of use"), value="use_date_end", kind="time", sort="use_end_key"),
+        Column("rights", _("Rights"), value=_compared),
+    )
+    actions = offered.actions(_group_of)
+    empty = Empty(_("Nobody is in this group."), icon="users-group")
+
+    def __init__(self, request: HttpRequest, group: Group, main: str) -> None:
+        base = queries.in_groups(queries.members(), [group.membergroup_id])
+        base = base.defer(None).defer("card_data", "qrcode", "extra")
+        super().__init__(request, base.annotate(main=Value(main)))
+        slug = request.tenant.slug  # type: ignore[attr-defined]
+        self.group = group
+        self.address = Address(reverse("groups:group", args=[slug, group.membergroup_id]), request.GET)
+        self._index = reverse("members:index", args=[slug])
+
+    def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
+        return search.members(queryset, text, reveal=False)
+
+    def row_href(self, row: Member) -> str:
+        return f"{self._index}{_ids.to_url(row.member_id)}/"
+
+    @property
+    def files(self) -> list[tuple[str, str]]:
+        """The members list gives the files, with its columns and its entry in the audit trail."""
+        if not self.may(Permission.MEMBERS_EXPORT):
+            return []
+        match = {"group": self.group.membergroup_id, **({"q": self.text} if self.text else {})}
+        return [(kind, f"{self._index}?{urlencode({**match, 'export': kind})}") for kind in KINDS]

@@ -5,11 +5,9 @@ from collections.abc import Sequence
 from portal.intents import queries as intents
 from portal.intents.models import Intent
 from portal.intents.states import State
-from portal.mirror import queries as mirror
 from portal.mirror.kinds import Kind
-from portal.mirror.models import Group, Member, MirrorState
+from portal.mirror.models import Group, MirrorState
 
-FIRST_MEMBERS = 50
 LATEST_INTENTS = 5
 
 
@@ -20,12 +18,6 @@ def target_of(membergroup_id: str) -> str:
 def total() -> int:
     """How many groups the tenant has, without counting them."""
     return MirrorState.objects.filter(kind=Kind.GROUPS).values_list("total", flat=True).first() or 0
-
-
-def first_members(group: Group) -> list[Member]:
-    """The first members of the group by name; one more than are shown when there are more."""
-    members = mirror.in_groups(mirror.members(), [group.membergroup_id]).order_by("name_key", "pk")
-    return list(members[: FIRST_MEMBERS + 1])
 
 
 def latest_intents(group: Group) -> list[Intent]:

@@ -1,26 +1,30 @@
 """Groups: the list, a new one, and the page of one with its members and its name."""
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from portal.groups import actions, queries, refusals
+from portal.groups import actions, alike, queries, refusals
 from portal.groups.access import get_group
 from portal.groups.forms import NameForm
-from portal.groups.lists import Groups
+from portal.groups.lists import GroupMembers, Groups
 from portal.intents import nonces
 from portal.intents.models import Intent
 from portal.intents.record import Asker
 from portal.intents.states import State
 from portal.mirror.models import Group
+from portal.ui.tables import files
 from tenants.access import tenant_view
 from tenants.roles import Permission
 
 
 @tenant_view(Permission.GROUPS_VIEW)
-def index(request: HttpRequest) -> HttpResponse:
+def index(request: HttpRequest) -> HttpResponseBase:
     may_edit = request.access.can(Permission.GROUPS_EDIT)
     groups = Groups(request, Group.objects.all(), total=queries.total)
+    if groups.wanted_file:
+        return files.respond(groups, groups.wanted_file)
     return groups.respond("groups/index.html", {"may_edit": may_edit})
 
 
@@ -69,14 +73,16 @@ def _asked(form: NameForm, ask, request: HttpRequest) -> Intent | None:
 
 def _page(request: HttpRequest, found: Group, form: NameForm) -> HttpResponse:
     sees_members = request.access.can(Permission.MEMBERS_VIEW)
-    members = queries.first_members(found) if sees_members else []
+    sees_rights = sees_members and request.access.can(Permission.AREAS_VIEW)
+    rights = alike.of(found) if sees_rights else None
     context = {
         "group": found,
         "form": form,
         "may_edit": request.access.can(Permission.GROUPS_EDIT),
         "sees_members": sees_members,
-        "members": members[: queries.FIRST_MEMBERS],
-        "more_members": len(members) > queries.FIRST_MEMBERS,
+        "rights": rights,
         "intents": queries.latest_intents(found),
     }
-    return render(request, "groups/group.html", context)
+    if not sees_members:
+        return render(request, "groups/group.html", context)
+    return GroupMembers(request, found, rights.main if rights else "").respond("groups/group.html", context)

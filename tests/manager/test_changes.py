@@ -8,71 +8,17 @@ import pytest
 from django.utils import timezone
 
 from portal.bulk import bell
-from portal.bulk.models import Job, Row
+from portal.bulk.models import Job
 from portal.bulk.states import Halt, JobState, RowState
 from portal.mirror import own
-from portal.mirror.models import NEVER, Group, Member
+from portal.mirror.models import Group, Member
 from tenants.models import AuditEntry, Staff
 from tests.support import jobs
+from tests.support.changes import ChangesDesk
 from tests.support.fixtures import make, place, sandbox
-from tests.support.members import MembersDesk, said
+from tests.support.members import said
 
 __all__ = ["make", "place", "sandbox"]
-
-
-class ChangesDesk(MembersDesk):
-    """Somebody at the list of members, who changes many of them."""
-
-    def plain(self):
-        """Members whose use has begun and has no end."""
-        now = timezone.now()
-        begun = [m for m in self.members() if m.use_date_start is None or m.use_date_start < now]
-        return [m for m in begun if m.use_date_end is None and m.use_end_key == NEVER]
-
-    def ids(self, members):
-        return ",".join(str(member.pk) for member in members)
-
-    def changes(self, rest=""):
-        return f"/t/{self.place.tenant.slug}/changes/{rest}"
-
-    def ask(self, act, members=(), *, match=None, **values):
-        """Post the list's selection with the change's form filled in; where it leads."""
-        chosen = {"scope": "match", "match": match} if match is not None else {"ids": self.ids(members)}
-        return self.client.post(self.changes(f"new/{act}/"), {"preview": "1", "when": "now", **chosen, **values})
-
-    def prepared(self, act, members=(), **values):
-        answer = self.ask(act, members, **values)
-        assert answer.status_code == 302, said(answer)
-        with self.scope():
-            return Job.objects.order_by("-pk")[0]
-
-    def post(self, job, act, **values):
-        return self.client.post(self.changes(f"{job.pk}/{act}/"), values, follow=True)
-
-    def page(self, job, **query):
-        return said(self.client.get(self.changes(f"{job.pk}/"), query))
-
-    def run(self, job):
-        with self.scope():
-            return jobs.run(job)
-
-    def done(self, job, **typed):
-        self.post(job, "start", **typed)
-        return self.run(job)
-
-    def changed(self, act, members=(), **values):
-        return self.done(self.prepared(act, members, **values))
-
-    def rows(self, job):
-        with self.scope():
-            return list(Row.objects.filter(job=job).order_by("line"))
-
-    def known(self, member):
-        with self.scope():
-            return Member.objects.get(pk=member.pk)
-
-    def calls(self, operation):
-        return len(self.place.calls(operation))
 
 
 @pytest.fixture

@@ -127,6 +127,33 @@ def test_a_renamed_group_has_its_new_name_everywhere(here):
     assert sent(here, RENAME) == 1
 
 
+def test_a_groups_page_tells_whose_rights_deviate_and_offers_its_members_for_changes(here):
+    group = sales(here)
+    office = {"devices_pass": {"default_mode": "allow_all"}, "keys_pass": {"default_mode": "deny_all"}}
+    same = {"keys_pass": {"default_mode": "deny_all"}, "devices_pass": {"default_mode": "allow_all", "areas_list": []}}
+    other = {"devices_pass": {"default_mode": "deny_all"}, "keys_pass": {"default_mode": "deny_all"}}
+    for number, rights in enumerate((office, same, office, other, None)):
+        Member.objects.create(
+            member_id=f"m{number}", member_name=f"Sato {number}", name_key=f"sato {number}", rights=rights,
+            rights_read_at=timezone.now(), membergroup_id=group.membergroup_id, membergroup_name=SALES,
+        )  # fmt: skip
+    page = text_of(here.browser.get(url(here, f"{group.membergroup_id}/")))
+    assert "1 of 4 deviates" in page
+    assert "Every area" in page
+    assert "Known of 4 of 5" in page
+    assert [page.count(word) for word in ("As most", "Deviates", "Not known yet")] == [3, 1, 1]
+    found = text_of(here.browser.get(url(here, f"{group.membergroup_id}/?sort=-name_key")))
+    assert found.index("Sato 4") < found.index("Sato 0")
+    drawn = here.browser.get(url(here, f"{group.membergroup_id}/")).content.decode()
+    assert f"/changes/new/move/?group={group.membergroup_id}" in drawn
+    asked = here.browser.post(
+        f"/t/{here.tenant.slug}/changes/new/suspend/?group={group.membergroup_id}", {"scope": "match", "match": ""}
+    )
+    assert "5 members are selected" in text_of(asked)
+    file = here.browser.get(url(here, "?export=csv"))
+    assert SALES in b"".join(file.streaming_content).decode()
+
+
 def test_a_form_sent_twice_is_one_call(here):
     nonce = nonce_of(here.browser.get(url(here, "new/")))
     first, second = (
@@ -240,24 +267,32 @@ def test_pages_cost_the_same_however_many_rows_there_are(here):
             assert here.browser.get(url(here, rest)).status_code == 200
         return len(counted)
 
+    def people(prefix, count):
+        Member.objects.bulk_create(
+            Member(
+                member_id=f"{prefix}{n}", member_name=f"M {n}", name_key=f"m{n}", membergroup_id=group.membergroup_id,
+                rights={"devices_pass": {"default_mode": "deny_all"}} if n % 2 else None, rights_read_at=timezone.now(),
+            )
+            for n in range(count)
+        )  # fmt: skip
+
     group = sales(here)
     page = f"{group.membergroup_id}/"
     actions.rename(group=group, name=SALES, by=here.asker, nonce=fresh_nonce())  # calls have been counted from here on
+    people("a", 60)
     before = queries(""), queries(page)
     Group.objects.bulk_create(
         Group(membergroup_id=f"g{n}", membergroup_name=f"Group {n}", name_key=f"group{n}") for n in range(120)
     )
-    Member.objects.bulk_create(
-        Member(member_id=f"m{n}", member_name=f"M {n}", name_key=f"m{n}", membergroup_id=group.membergroup_id)
-        for n in range(120)
-    )
+    people("b", 120)
     for number in range(3):
         actions.rename(group=group, name=f"Sales {number}", by=here.asker, nonce=fresh_nonce())
     after = queries(""), queries(page)
     assert after == before
-    assert max(after) <= 12
+    assert after[0] <= 13
+    assert after[1] <= 22
     text = text_of(here.browser.get(url(here, page)))
-    assert "All members of this group" in text
+    assert "Known of 90 of 180" in text
 
 
 # What becomes of an answer that was lost

@@ -1,0 +1,147 @@
+"""Jobs whose members are read singly first: within budget, never overwriting, and settled after a lost answer."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accessapi.operations import CallClass
+from portal.budget.ledger import BudgetExhausted
+from portal.bulk import jobs as engine
+from portal.bulk import kinds
+from portal.bulk.models import Job, Part, Row
+from portal.bulk.states import JobState, PartState, RowState
+from portal.intents import outcome
+from portal.intents.models import Intent
+from portal.intents.states import Reason, State
+from portal.intents.verdicts import Verdict
+from portal.mirror.models import Member
+from tests.support import jobs
+from tests.support.changes import ChangesDesk
+from tests.support.fixtures import make, place, sandbox
+
+__all__ = ["make", "place", "sandbox"]
+
+OPEN = {"devices_pass": {"default_mode": "allow_all"}}
+
+
+@pytest.fixture
+def desk(make):
+    here = ChangesDesk(make(members=6))
+    with here.scope():
+        Member.objects.update(rights=None, rights_read_at=None)
+        yield here
+
+
+def started(desk, count=4):
+    rows = [(member.member_id, OPEN, {}) for member in desk.members()[:count]]
+    job = engine.open(kind="rights", by=desk.place.asker, rows=rows, options={"source": "test"})
+    assert engine.start(by=desk.place.asker, job=job)
+    return job
+
+
+def sent(job):
+    """The first request, recorded and not yet sent; a read that failed on a slow machine is done again."""
+    for _ in range(30):
+        jobs.advancing.advance(job.pk)
+        if part := Part.objects.filter(job=job).first():
+            return part
+        Job.objects.filter(pk=job.pk).update(blocked_until=None)
+    raise AssertionError("no request was recorded")
+
+
+def service(desk, job):
+    return [desk.at_service(row.member_id)["devices_pass"]["default_mode"] for row in desk.rows(job)]
+
+
+def test_each_unknown_member_is_read_once_and_one_request_follows(desk):
+    job = started(desk)
+    reads = desk.calls(5)
+    jobs.run(job)
+    assert (desk.calls(5) - reads, desk.calls(14), job.reads) == (4, 1, 4)
+    assert service(desk, job) == ["allow_all"] * 4
+    assert all("devices_pass" in row.content["old"] for row in desk.rows(job))
+
+
+def test_what_was_read_is_sent_while_calls_are_short_and_the_rest_later(desk, monkeypatch):
+    job = started(desk)
+    real, left = kinds.of(job).read, [2]
+
+    def short(connection, member_id):
+        if not left[0]:
+            raise BudgetExhausted(timezone.now() + timedelta(minutes=5), CallClass.GENERAL)
+        left[0] -= 1
+        real(connection, member_id)
+
+    frugal = kinds.Kind(**{**kinds.of(job).__dict__, "read": short})
+    monkeypatch.setitem(kinds._kinds, "rights", frugal)
+    for _ in range(30):
+        jobs.step(job)
+        if Row.objects.filter(job=job, state=RowState.SUCCEEDED).count() == 2:
+            break
+    jobs.step(job)
+    job.refresh_from_db()
+    assert sorted(desk.rows_by_state(job)) == ["pending", "pending", "succeeded", "succeeded"]
+    assert job.state == JobState.RUNNING
+    assert job.due_at == job.blocked_until
+    left[0] = 10
+    Job.objects.filter(pk=job.pk).update(blocked_until=jobs.PAST)
+    jobs.run(job)
+    assert set(desk.rows_by_state(job)) == {"succeeded"}
+    assert desk.calls(14) == 2
+
+
+def test_rights_that_somebody_else_gave_meanwhile_are_reported(desk):
+    first, second = desk.members()[:2]
+    before = desk.at_service(first.member_id)["devices_pass"]
+    theirs = {"default_mode": "option", "areas_list": []}
+    rows = [(first.member_id, OPEN, {"devices_pass": before}), (second.member_id, OPEN, {})]
+    job = engine.open(kind="rights", by=desk.place.asker, rows=rows, options={"source": "test"})
+    token = desk.place.service.token
+    answer = desk.place.sandbox.api("PUT", f"/v1/members/{first.member_id}", {"devices_pass": theirs}, token=token)
+    assert answer.status_code < 300, answer.text
+    assert engine.start(by=desk.place.asker, job=job)
+    jobs.run(job)
+    left, done = desk.rows(job)
+    assert (left.state, left.problems) == (RowState.FAILED, [["devices_pass", "meanwhile", {}]])
+    assert done.state == RowState.SUCCEEDED
+
+
+@pytest.mark.parametrize("arrived", [True, False])
+def test_after_a_lost_answer_members_are_read_again_and_only_what_is_missing_is_sent(desk, arrived):
+    job = started(desk)
+    part = sent(job)
+    if arrived:
+        token = desk.place.service.token
+        desk.place.sandbox.api("POST", "/v1/members/bulk/update", part.intent.body, token=token)
+    Intent.objects.filter(pk=part.intent_id).update(state=State.SENDING, due_at=None)
+    outcome.apply({"pk": part.intent_id, "state": State.SENDING}, Verdict(State.UNCERTAIN, Reason.TIMED_OUT))
+    Part.objects.filter(job=job, state=PartState.READING).update(lost_at=jobs.PAST)
+    desk.sync()
+    calls = desk.calls(14)
+    jobs.run(job)
+    assert set(desk.rows_by_state(job)) == {"succeeded"}
+    assert service(desk, job) == ["allow_all"] * 4
+    assert desk.calls(14) - calls == (0 if arrived else 1)
+
+
+def test_two_jobs_never_have_one_member_under_way_at_once(desk):
+    one, two = started(desk, 2), started(desk, 2)
+    sent(one)
+    for _ in range(2):
+        jobs.advancing.advance(two.pk)
+    assert Part.objects.filter(job=one).count() == 1
+    assert Part.objects.filter(job=two).count() == 0
+    jobs.run(one)
+    jobs.run(two)
+    assert {row.problems[0][1] for row in desk.rows(two)} == {"already"}
+    assert desk.calls(14) == 1
+
+
+def test_a_member_who_is_gone_fails_alone(desk):
+    job = started(desk, 2)
+    gone = desk.rows(job)[0].member_id
+    desk.place.sandbox.api("DELETE", f"/v1/members/{gone}", token=desk.place.service.token)
+    jobs.run(job)
+    assert [row.state for row in desk.rows(job)] == [RowState.FAILED, RowState.SUCCEEDED]
+    assert desk.rows(job)[0].problems[0][1] == "gone"
