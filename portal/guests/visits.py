@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from portal.guests.models import Stage, Visit
 from portal.mirror.models import Guest
+from portal.ui.times import local
 from tenants.models import Tenant
 
 
@@ -25,11 +26,14 @@ class Standing(StrEnum):
 
 
 def standing(visit: Visit, now: datetime | None = None) -> Standing:
-    """The one word for a visit at `now`. Presence comes first: somebody who is here is here, whatever the code does."""
+    """The one word for a visit at `now`. Presence comes first: somebody who is here is here, whatever the code does.
+
+    Whoever left on an earlier day and has a code for today is expected once more.
+    """
     now = now or timezone.now()
-    if visit.left_at is not None:
+    if visit.left_at is not None and not (visit.left_at < day_start(now) and _is_expected(visit, now)):
         return Standing.LEFT
-    if visit.arrived_at is not None:
+    if visit.arrived_at is not None and visit.left_at is None:
         return Standing.OVERDUE if visit.use_date_end < now else Standing.HERE
     if visit.is_cut:
         return Standing.CUT
@@ -38,6 +42,16 @@ def standing(visit: Visit, now: datetime | None = None) -> Standing:
     if visit.use_date_end < now or visit.gone_at is not None:
         return Standing.NOT_COME
     return Standing.EXPECTED
+
+
+def _is_expected(visit: Visit, now: datetime) -> bool:
+    """Whether the code still lets somebody in, now or later."""
+    return visit.stage == Stage.ISSUED and not visit.is_cut and visit.use_date_end >= now and visit.gone_at is None
+
+
+def day_start(now: datetime) -> datetime:
+    """Midnight of the day of `now`, on the service's clock."""
+    return local(now).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 # One statement each: a building has thousands of guests, and this runs inside the transaction of every reading.

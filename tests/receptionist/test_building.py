@@ -24,16 +24,16 @@ def page(place, rest="building/", role="receptionist", **query):
 
 def furnish(place):
     now = timezone.now()
-    here = {"arrived_at": now - timedelta(minutes=30), "arrived_by": "desk"}
+    here = {"arrived_at": now - timedelta(seconds=30), "arrived_by": "desk"}
     way_out(place, "裏口")
     visit(place, "安藤", host_name="渡辺", company="=SUM(A1)", **here)
     visit(place, "和田", host_name="阿部", **here)
     last = visit(place, "近藤", host_name="阿部", **here)
-    used(place, last, now - timedelta(minutes=3), door="門")
-    used(place, last, now - timedelta(minutes=2), door="裏口")
+    used(place, last, now - timedelta(seconds=3), door="門")
+    used(place, last, now - timedelta(seconds=2), door="裏口")
     visit(place, "Expected", start=1)
-    gone = visit(place, "Came back", left_at=now - timedelta(minutes=20), left_by="desk", **here)
-    used(place, gone, now - timedelta(minutes=10), door="門")
+    gone = visit(place, "Came back", left_at=now - timedelta(seconds=20), left_by="desk", **here)
+    used(place, gone, now - timedelta(seconds=10), door="門")
     visit(place, "Yesterday's", start=-30, **(here | {"arrived_at": now - timedelta(hours=30)}))
 
 
@@ -74,8 +74,9 @@ def test_the_list_is_taken_along_as_a_file_and_that_is_written_down(place):
     assert rows[0][0] == "Guest"
     assert {row[0] for row in rows} >= {"安藤", "和田", "近藤", "Came back"}
     assert not any(cell.startswith("=") for row in rows for cell in row)
-    book = load_workbook(io.BytesIO(b"".join(page(place, "building/xlsx/").streaming_content)))
-    assert book.active.max_row == 6
+    answer = page(place, "building/xlsx/")
+    assert load_workbook(io.BytesIO(b"".join(answer.streaming_content))).active.max_row == 6
+    answer.close()
     with tenant_scope(place.tenant):
         entry = AuditEntry.objects.filter(action="guests.exported").first()
     assert entry.after == {"kind": "csv", "guests": 5}

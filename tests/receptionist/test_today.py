@@ -11,9 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from portal.guests.models import DeskSettings, Stage, Visit
+from portal.guests.today import erasing
 from portal.guests.today.classing import classified
 from portal.guests.visits import Standing, standing
 from portal.mirror.models import Guest, History, MirrorState
+from portal.ui.times import TOKYO
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import again, counts, names, used, visit, way_out
@@ -133,11 +135,11 @@ def test_whoever_only_looks_is_offered_nothing_to_press(place):
 
 
 def test_a_code_used_at_a_door_is_an_arrival_marked_as_such(desk):
-    who, at = visit(desk.place), timezone.now() - timedelta(minutes=20)
-    used(desk.place, who, at - timedelta(minutes=5), category="warning")
+    who, at = visit(desk.place), timezone.now() - timedelta(seconds=20)
+    used(desk.place, who, at - timedelta(seconds=5), category="warning")
     assert again(desk.place, who).suggested_arrival_at is None
     used(desk.place, who, at)
-    used(desk.place, who, at + timedelta(minutes=10), door="3F")
+    used(desk.place, who, at + timedelta(seconds=10), door="3F")
     row = again(desk.place, who)
     assert (row.arrived_at, row.arrived_by, row.first_use_place, row.last_use_place) == (
         at,
@@ -149,7 +151,7 @@ def test_a_code_used_at_a_door_is_an_arrival_marked_as_such(desk):
     (entry,) = desk.trail()
     assert (entry.action, entry.by, entry.by_label) == ("guest.arrived", None, "histories")
     desk.step(who, "not-arrived")
-    used(desk.place, who, at + timedelta(minutes=15))
+    used(desk.place, who, at + timedelta(seconds=15))
     assert again(desk.place, who).arrived_at is None, "what the desk took back stays taken back"
 
 
@@ -157,7 +159,7 @@ def test_where_a_use_is_only_a_suggestion_one_click_takes_it_over(desk):
     with tenant_scope(desk.place.tenant):
         DeskSettings.objects.create(arrives_by_history=False)
     way_out(desk.place, "裏口")
-    who, at = visit(desk.place), timezone.now() - timedelta(minutes=40)
+    who, at = visit(desk.place), timezone.now() - timedelta(seconds=40)
     used(desk.place, who, at)
     html = desk.page()
     assert again(desk.place, who).arrived_at is None
@@ -165,15 +167,15 @@ def test_where_a_use_is_only_a_suggestion_one_click_takes_it_over(desk):
     assert re.search(r"Arrived \d\d:\d\d</button>", html)
     desk.step(who, "arrived", suggested="1")
     assert again(desk.place, who).arrived_at == at
-    used(desk.place, who, at + timedelta(minutes=30), door="裏口")
+    used(desk.place, who, at + timedelta(seconds=30), door="裏口")
     assert re.search(r"went out \d\d:\d\d at 裏口", desk.page())
-    used(desk.place, who, at + timedelta(minutes=32))
+    used(desk.place, who, at + timedelta(seconds=32))
     assert "went out" not in desk.page(), "whoever came in again has not left"
-    used(desk.place, who, at + timedelta(minutes=35), door="裏口")
+    used(desk.place, who, at + timedelta(seconds=35), door="裏口")
     desk.step(who, "left", suggested="1")
     row = again(desk.place, who)
-    assert (row.left_at, row.left_by) == (at + timedelta(minutes=35), "history")
-    used(desk.place, who, at + timedelta(minutes=39))
+    assert (row.left_at, row.left_by) == (at + timedelta(seconds=35), "history")
+    used(desk.place, who, at + timedelta(seconds=39))
     assert re.search(r"code used \d\d:\d\d at 正面入口", desk.page(show="left"))
 
 
@@ -183,19 +185,19 @@ def test_records_that_were_there_before_their_visit_count_and_old_days_are_close
 
     now, tenant = timezone.now(), desk.place.tenant
     with tenant_scope(tenant):
-        for guest, start in (("today", now - timedelta(hours=1)), ("old", now - timedelta(days=3))):
+        for guest, start in (("today", now - timedelta(seconds=20)), ("old", now - timedelta(days=3))):
             hours = {"use_date_start": start, "use_date_end": start + timedelta(hours=4)}
             Guest.objects.create(guest_id=guest, guest_name=guest, name_key=guest, **hours)
-            for minutes in (0, 90):
+            for seconds in (0, 9):
                 History.objects.create(
-                    history_id=f"{guest}{minutes}", at=start + timedelta(minutes=minutes), category="normal",
+                    history_id=f"{guest}{seconds}", at=start + timedelta(seconds=seconds), category="normal",
                     member_id=guest, device_id="d", device_name="門",
                 )  # fmt: skip
         hooks.tell(Kind.GUESTS, tenant)
         rows = {row.guest_id: row for row in Visit.objects.all()}
     assert rows["today"].arrived_at == rows["today"].use_date_start
     assert rows["today"].left_at is None
-    assert rows["old"].left_at == rows["old"].use_date_start + timedelta(minutes=90)
+    assert rows["old"].left_at == rows["old"].use_date_start + timedelta(seconds=9)
     assert rows["old"].left_by == "history"
 
 
@@ -309,3 +311,31 @@ def test_every_visit_has_exactly_one_standing_and_sql_agrees(rows, place):
         Visit.objects.bulk_create(made)
         for row in classified(Visit.objects.all(), now):
             assert Standing(row.standing) == standing(row, now)
+
+
+def test_a_code_for_several_days_is_expected_anew_each_day_and_nobody_stays_overnight_by_a_code_alone(desk):
+    now = timezone.now()
+    today = now.astimezone(TOKYO).replace(hour=0, minute=0, second=0, microsecond=0)
+    long, marked = ({"start": -50, "hours": 100} for _ in range(2))
+    guest = visit(desk.place, "数日 太郎", **long)
+    used(desk.place, guest, today - timedelta(hours=8))
+    assert again(desk.place, guest).left_by == "history", "what lies before today is over"
+    with tenant_scope(desk.place.tenant):
+        Visit.objects.filter(pk=guest.pk).update(left_at=None, left_by="")
+    kept = visit(desk.place, "受付 記録", arrived_at=today - timedelta(hours=8), arrived_by="desk", **marked)
+    erasing.tidy()
+    assert again(desk.place, guest).left_at == today - timedelta(hours=8)
+    assert again(desk.place, kept).left_at is None
+    assert standing(again(desk.place, guest)) == Standing.EXPECTED
+    assert "数日 太郎" in names(desk.page(show="expected"))
+    used(desk.place, guest, max(today, now - timedelta(minutes=5)))
+    row = again(desk.place, guest)
+    assert (standing(row), row.arrived_by, row.left_at) == (Standing.HERE, "history", None)
+    assert row.arrived_at >= today
+    desk.step(guest, "left")
+    desk.step(guest, "arrived")
+    assert again(desk.place, guest).left_at is not None, "whoever left today comes back by “here again”"
+    with tenant_scope(desk.place.tenant):
+        Visit.objects.filter(pk=guest.pk).update(left_at=today - timedelta(hours=1))
+    desk.step(guest, "arrived")
+    assert (again(desk.place, guest).left_at, again(desk.place, guest).arrived_by) == (None, "desk")

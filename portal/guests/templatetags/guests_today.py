@@ -11,6 +11,12 @@ register = template.Library()
 
 
 @register.filter
+def thousands(number: int) -> str:
+    """`{{ 1890|thousands }}` -> 1,890"""
+    return f"{number:,}"
+
+
+@register.filter
 def at(moment: datetime | None) -> str:
     """`{{ visit.arrived_at|at }}` -> 09:41, with the date before it on another day than today"""
     return words.clock(moment, Day.today())

@@ -20,6 +20,9 @@ from portal.guests.visits import Standing
 NOW = (Standing.OVERDUE, Standing.EXPECTED, Standing.HERE, Standing.ASKED)
 SHOWN = ("now", "all", *(str(standing) for standing in Standing))
 FEW, PAGE = 40, 100
+# Beside others, those who are overdue must not push the ones who are coming out of sight.
+_FEWER = {Standing.OVERDUE: 8}
+_PRESENT = (Standing.HERE, Standing.OVERDUE)
 _LONGEST = 80
 
 
@@ -54,7 +57,8 @@ class State:
             "page": str(changed.get("page", 1)),
         }
         usual = {"show": "now", "page": "1"}
-        return "?" + urlencode({name: value for name, value in values.items() if value and value != usual.get(name)})
+        said = urlencode({name: value for name, value in values.items() if value and value != usual.get(name)})
+        return f"?{said}" if said else ""
 
     @property
     def standings(self) -> tuple[Standing, ...]:
@@ -151,7 +155,7 @@ def board(slug: str, state: State, now: datetime, *, may_act: bool) -> Board:
         groups,
         sum(found.values()),
         [row_of(slug, visit, state.day, may_act=False) for visit in queries.around(state.day, state.text, now)],
-        state.query(page=state.page - 1) if state.page > 1 else "",
+        (state.query(page=state.page - 1) or "?") if state.page > 1 else "",
         state.query(page=state.page + 1) if state.page < pages else "",
     )
 
@@ -181,11 +185,16 @@ def _groups(
     rows: dict[Standing, list[Row]] = {one: [] for one in wanted}
     for visit in _listed(visits, wanted, first, PAGE if alone else FEW) if wanted else []:
         row = row_of(slug, visit, state.day, may_act=may_act)
-        rows[row.standing].append(row)
+        if alone or len(rows[row.standing]) < _most(row.standing):
+            rows[row.standing].append(row)
     return [
-        Group(one, found[one], rows[one], "" if alone or found[one] <= FEW else state.query(show=str(one)))
+        Group(one, found[one], rows[one], "" if alone or found[one] <= _most(one) else state.query(show=str(one)))
         for one in wanted
     ]
+
+
+def _most(standing: Standing) -> int:
+    return _FEWER.get(standing, FEW)
 
 
 def _listed(visits: QuerySet[Visit], wanted: list[Standing], first: int, most: int) -> QuerySet[Visit]:
@@ -204,7 +213,7 @@ def _listed(visits: QuerySet[Visit], wanted: list[Standing], first: int, most: i
 def row_of(slug: str, visit: Visit, day: Day, *, may_act: bool) -> Row:
     """A row for a classified visit, with times as they read on `day`."""
     standing = Standing(visit.standing)  # type: ignore[attr-defined]
-    since = visit.left_at if standing == Standing.LEFT else visit.arrived_at
+    since = {Standing.LEFT: visit.left_at, Standing.HERE: visit.arrived_at, Standing.OVERDUE: visit.arrived_at}
     who = visit.left_by if standing == Standing.LEFT else visit.arrived_by
     return Row(
         visit,
@@ -212,7 +221,7 @@ def row_of(slug: str, visit: Visit, day: Day, *, may_act: bool) -> Row:
         address(slug, visit),
         words.clock(visit.use_date_start, day),
         words.clock(visit.use_date_end, day),
-        words.clock(since, day),
+        words.clock(since.get(standing), day),
         who == By.HISTORY,
         _steps(standing) if may_act and visit.erased_at is None else (),
         *_told(visit, standing, day),
@@ -222,7 +231,7 @@ def row_of(slug: str, visit: Visit, day: Day, *, may_act: bool) -> Row:
 def _steps(standing: Standing) -> tuple[str, ...]:
     if standing in MAY_ARRIVE:
         return ("arrived",)
-    if standing in (Standing.HERE, Standing.OVERDUE):
+    if standing in _PRESENT:
         return ("left",)
     return ("back",) if standing == Standing.LEFT else ()
 
@@ -232,10 +241,11 @@ def _told(visit: Visit, standing: Standing, day: Day) -> tuple[str, str, str]:
     again = arrival = leave = ""
     if standing == Standing.LEFT and visit.last_use_at and visit.left_at and visit.last_use_at > visit.left_at:
         again = words.clock(visit.last_use_at, day) if visit.suggested_leave_at is None else ""
-    if visit.arrived_at is None and visit.suggested_arrival_at:
-        arrival = words.clock(visit.suggested_arrival_at, day)
-    if visit.arrived_at and visit.left_at is None and visit.suggested_leave_at:
-        leave = words.clock(visit.suggested_leave_at, day) if visit.suggested_leave_at >= visit.arrived_at else ""
+    came, went = visit.suggested_arrival_at, visit.suggested_leave_at
+    if standing in MAY_ARRIVE and came and (visit.left_at is None or came > visit.left_at):
+        arrival = words.clock(came, day)
+    if standing in _PRESENT and went and visit.arrived_at and went >= visit.arrived_at:
+        leave = words.clock(went, day)
     return again, arrival, leave
 
 

@@ -14,7 +14,9 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from portal.guests import queries
-from portal.guests.models import CodeLink, DeskSettings, Visit
+from portal.guests.models import By, CodeLink, DeskSettings, Visit
+from portal.guests.today import presence
+from portal.guests.today.days import Day
 from portal.guests.today.queries import PRESENT
 from portal.intents import forgetting
 from portal.intents.models import Intent
@@ -26,7 +28,7 @@ from tenants.scope import across_tenants, tenant_scope
 log = structlog.get_logger(__name__)
 
 EVERY = timedelta(hours=23)
-BY = "portal"
+BY = "portal"  # of the audit trail
 _AT_ONCE = 2000
 _also: list[Callable[[datetime], None]] = []
 _UNCONFIRMED = Q(must_end_at__isnull=False, ended_confirmed_at__isnull=True, gone_at__isnull=True)
@@ -100,13 +102,28 @@ def _erase(ids: list[int], now: datetime) -> None:
     mine = Q(pk__in=visits.exclude(intent=None).values("intent_id")) | Q(target__in=targets)
     forgetting.forget(Intent.objects.filter(mine, operation__in=("create_guest", "update_guest")))
     Guest.objects.filter(guest_id__in=guest_ids).delete()
-    History.objects.filter(member_id__in=guest_ids).update(
+    History.objects.filter(member_id__in=guest_ids).exclude(member_id="").update(
         member_name="", member_label="", member_attribute="", extra={}
     )
     CodeLink.objects.filter(visit__in=ids).delete()
     visits.update(
         guest_name="", name_key="", company="", host_member_id="", host_name="", host_key="", party=None, erased_at=now
     )
+
+
+def tidy() -> list[int]:
+    """What a night brings, for every tenant: those marked by the code alone are no longer here. The tenants that are
+    due for erasing.
+    """
+    with across_tenants("a day ends for every tenant"):
+        open_ones = Visit.objects_across_tenants.filter(
+            PRESENT, arrived_by=By.HISTORY, arrived_at__lt=Day.today().start
+        )
+        tenants = list(Tenant.objects.filter(pk__in=open_ones.values("tenant_id")))
+    for tenant in tenants:
+        with tenant_scope(tenant):
+            presence.believe_no_longer(Day.today())
+    return due_tenants()
 
 
 def run(tenant_id: int) -> int:

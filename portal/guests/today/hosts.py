@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from django.db.models import Count, Max, Min, Q, Window
+from django.db.models import Case, Count, Max, Min, Q, When, Window
 from django.db.models.functions import RowNumber
 
 from portal.guests.today import boards, queries
@@ -12,6 +12,8 @@ from portal.guests.today.days import Day
 from portal.guests.visits import Standing
 
 MOST, EACH = 100, 20
+# Whoever visits nobody in particular comes last.
+_UNNAMED = Case(When(host_key="", then=1), default=0)
 _HERE = Q(standing__in=[Standing.HERE, Standing.OVERDUE])
 
 
@@ -43,7 +45,7 @@ def hosts(slug: str, day: Day, text: str, now: datetime, page: int = 1) -> tuple
         others=Window(Count("*")),
     )  # fmt: skip
     first = (page - 1) * MOST
-    found = list(grouped.order_by("-here", "first", "host_key")[first : first + MOST])
+    found = list(grouped.order_by(_UNNAMED.asc(), "-here", "first", "host_key")[first : first + MOST])
     made = {row["host_key"]: _host(row) for row in found}
     place = Window(RowNumber(), partition_by=["host_key"], order_by=["use_date_start", "pk"])
     listed = visits.filter(host_key__in=list(made)).annotate(place=place).filter(place__lte=EACH)

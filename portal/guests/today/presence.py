@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, Q
 from django.db.models.functions import Greatest
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -33,12 +33,14 @@ def arrive(*, visit: Visit, by: Asker, suggested: bool = False) -> bool:
     """The guest is here now, or (`suggested`) since the first use of the code. False: that was recorded already."""
 
     def step(row: Visit) -> dict[str, Any] | None:
-        if row.arrived_at is not None:
-            return None
-        if standing(row) not in MAY_ARRIVE:
+        stands = standing(row)
+        if stands not in MAY_ARRIVE:
+            if row.arrived_at is not None:
+                return None
             raise NotPossible(_("This code was not issued, or was cut short: issue a new one first."))
-        at = row.suggested_arrival_at if suggested else None
-        return {"arrived_at": at or timezone.now(), "arrived_by": By.HISTORY if at else By.DESK}
+        at = row.suggested_arrival_at if suggested and _is_after(row.suggested_arrival_at, row.left_at) else None
+        came = {"arrived_at": at or timezone.now(), "arrived_by": By.HISTORY if at else By.DESK}
+        return came if row.left_at is None else came | {"left_at": None, "left_by": ""}
 
     return _step(visit, by, "guest.arrived", step)
 
@@ -100,8 +102,19 @@ def close_days(*, by: Asker) -> int:
     return len(ids)
 
 
-def _is_after(one: datetime | None, other: datetime) -> bool:
-    return one is not None and one >= other
+def _is_after(one: datetime | None, other: datetime | None) -> bool:
+    return one is not None and (other is None or one >= other)
+
+
+def believe_no_longer(day: Day) -> int:
+    """Whoever was marked as here by the code alone and did not use it since `day` began has left, with the last use.
+
+    Nobody marks the departure of guests whom nobody marked as arrived; without this they would stay for ever. A use on
+    a later day of the visit marks them as here again (`suggesting`).
+    """
+    before = Visit.objects.filter(PRESENT, arrived_by=By.HISTORY, arrived_at__lt=day.start, erased_at__isnull=True)
+    quiet = before.filter(Q(last_use_at__isnull=True) | Q(last_use_at__lt=day.start))
+    return quiet.update(left_at=Greatest("arrived_at", "last_use_at"), left_by=By.HISTORY)
 
 
 def _step(visit: Visit, by: Asker, action: str, step: Callable[[Visit], dict[str, Any] | None]) -> bool:

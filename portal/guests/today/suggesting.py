@@ -19,20 +19,23 @@ from tenants.models import Tenant
 USED = "normal"
 BY = "histories"
 
-# One statement for all guests at once. An arrival is marked by itself only with its first suggestion: one that the desk
-# took back stays taken back. Of a visit that was over before today, the last use was the departure: the histories of
-# a week come in with the first reading, and nobody waits for those guests any more.
+# One statement for all guests at once. An arrival is marked by itself only with its first suggestion, and on a later
+# day of a visit after the departure of an earlier one: what the desk took back stays taken back. Of uses that all lie
+# before today, the last one was the departure: the histories of a week come in with the first reading.
 _UPDATE = """
 WITH used AS (
-    SELECT member_id, min(at) AS first, max(at) AS last,
-           (array_agg(device_name ORDER BY at, id))[1] AS first_place,
+    SELECT member_id, coalesce(min(at) FILTER (WHERE at >= %(today)s), min(at)) AS first, max(at) AS last,
+           (array_agg(device_name ORDER BY at < %(today)s, at, id))[1] AS first_place,
            (array_agg(device_name ORDER BY at DESC, id DESC))[1] AS last_place,
            (array_agg(device_id ORDER BY at DESC, id DESC))[1] AS last_device
-      FROM {history} WHERE tenant_id = %(tenant)s AND category = %(used)s AND member_id = ANY(%(guests)s)
+      FROM {history} WHERE tenant_id = %(tenant)s AND category = %(used)s
+       AND member_id = ANY(%(guests)s) AND member_id <> '' -- said for the partial index, which many guests do not prove
      GROUP BY member_id
 ), changed AS (
-    SELECT v.id, used.*, v.suggested_arrival_at IS NULL AND v.arrived_at IS NULL AND v.left_at IS NULL AS is_new,
-           v.use_date_end < %(today)s AS is_old,
+    SELECT v.id, used.*, used.last < %(today)s AS is_old,
+           v.left_at IS NULL AND v.arrived_at IS NULL AND v.suggested_arrival_at IS NULL
+           OR v.left_at < least(%(today)s, used.first) AND used.last >= %(today)s
+              AND v.use_date_end >= %(today)s AS is_new,
            CASE WHEN used.last > used.first AND used.last_device = ANY(%(exits)s) THEN used.last END AS leave
       FROM {visit} AS v JOIN used ON used.member_id = v.guest_id
      WHERE v.tenant_id = %(tenant)s AND v.erased_at IS NULL
@@ -44,8 +47,10 @@ UPDATE {visit} AS v
        last_use_at = changed.last, last_use_place = changed.last_place, suggested_leave_at = changed.leave,
        arrived_at = CASE WHEN changed.is_new AND %(arrives)s THEN changed.first ELSE v.arrived_at END,
        arrived_by = CASE WHEN changed.is_new AND %(arrives)s THEN 'history' ELSE v.arrived_by END,
-       left_at = CASE WHEN changed.is_new AND %(arrives)s AND changed.is_old THEN changed.last ELSE v.left_at END,
-       left_by = CASE WHEN changed.is_new AND %(arrives)s AND changed.is_old THEN 'history' ELSE v.left_by END
+       left_at = CASE WHEN changed.is_new AND %(arrives)s THEN CASE WHEN changed.is_old THEN changed.last END
+                      ELSE v.left_at END,
+       left_by = CASE WHEN changed.is_new AND %(arrives)s THEN CASE WHEN changed.is_old THEN 'history' ELSE '' END
+                      ELSE v.left_by END
   FROM changed WHERE v.id = changed.id
 RETURNING v.id, changed.is_new AND %(arrives)s, changed.first
 """

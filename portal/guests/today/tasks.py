@@ -11,5 +11,5 @@ def erase(tenant_id: int) -> None:
 
 @promised(queue="bulk", promise="tick", seconds=60)
 def tick() -> None:
-    for tenant_id in erasing.due_tenants():
+    for tenant_id in erasing.tidy():
         erase.apply_async((tenant_id,), expires=600)

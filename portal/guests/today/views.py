@@ -89,7 +89,7 @@ def _after(request: HttpRequest, visit: Visit, notice: Notice) -> HttpResponse:
         messages.error(request, notice.text)
         return redirect(reverse("guests:index", args=[request.tenant.slug]) + state.query(page=state.page))
     query = state.query(page=state.page)
-    joint = "&" if len(query) > 1 else ""
+    joint = "&" if query else "?"
     return redirect(f"{reverse('guests:index', args=[request.tenant.slug])}{query}{joint}done={visit.pk}")
 
 

@@ -30,7 +30,7 @@ def by_host(request: HttpRequest) -> HttpResponse:
         "state": state,
         "hosts": found,
         "total": total,
-        "before": state.query(page=state.page - 1) if state.page > 1 else "",
+        "before": (state.query(page=state.page - 1) or "?") if state.page > 1 else "",
         "after": state.query(page=state.page + 1) if state.page * hosts.MOST < total else "",
     }
     return render(request, "guests/today/by_host.html", context | _common(request))
