@@ -50,7 +50,9 @@ def acts(place):
 
 
 def test_the_code_stands_large_on_the_page_with_its_hours(desk, place, guest):
-    answer = desk.get(at(place, guest, "code/"))
+    with CaptureQueriesContext(connection) as queries:
+        answer = desk.get(at(place, guest, "code/"))
+    assert len(queries) <= 14
     assert answer.status_code == 200
     assert read_svg(_code_of(answer)) == [CODE]
     assert "Works now" in said(answer)

@@ -6,6 +6,8 @@ from datetime import timedelta
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from openpyxl import Workbook, load_workbook
 
@@ -20,7 +22,7 @@ from portal.intents.sending import send
 from portal.intents.states import State
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
-from tests.support.codes import url, visit
+from tests.support.codes import read_pdf, url, visit
 from tests.support.members import said
 
 CREATE = 20
@@ -156,6 +158,9 @@ def test_each_row_becomes_one_code_however_often_it_is_started(desk, place):
         assert AuditEntry.objects.filter(action="expected.started").count() == 1
     page = said(desk.page(job))
     assert "3 of 3 codes" in page
+    words, _sizes, codes = read_pdf(desk.client.get(url(place, f"expected/{job.pk}/badges.pdf")).content)
+    assert len(codes) == 3
+    assert all(f"Guest {number:03}" in words for number in (1, 2, 3))
     assert page.count("Done") >= 3
     assert desk.post(job, "stop").status_code == 302
     assert desk.start(job).status_code == 302
@@ -299,10 +304,17 @@ def test_a_file_that_cannot_be_used_says_why(desk, place, content, words):
         assert not ExpectedList.objects.exists()
 
 
-def test_five_hundred_rows_are_taken(desk):
+def test_five_hundred_rows_are_taken_and_cost_a_page_no_more_than_five(desk):
     job, page = desk.checked(csv_of(*some(500)))
     assert "Costs 500 calls" in page
     assert len(desk.rows(job)) == 500
+    small, _page = desk.checked(csv_of(*some(5, begin=600)))
+    counts = []
+    for each in (small, job):
+        with CaptureQueriesContext(connection) as queries:
+            desk.page(each)
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 16
 
 
 def test_shift_jis_and_spreadsheets_are_read_alike(desk, place):
@@ -329,8 +341,6 @@ def test_templates_are_read_back_without_a_fault(desk, place):
 
 
 def test_rows_rest_encrypted_and_are_erased_with_the_visits(desk, place):
-    from django.db import connection
-
     job, _page = desk.checked(csv_of(*some(1)))
     with connection.cursor() as cursor:
         cursor.execute("SELECT content::text, problems::text FROM expected_expectedrow")

@@ -1,9 +1,10 @@
 """What stands on a badge or a slip: the same facts on screen, on paper and in a PDF."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
 from django.http import Http404
 from segno import QRCode
 
@@ -12,7 +13,7 @@ from portal.guests.codes.hours import Hours, hours
 from portal.guests.models import Stage, Visit
 from tenants.models import Tenant
 
-MOST_IN_A_PARTY = 200
+MOST_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,17 @@ def badges(tenant: Tenant, visits: Sequence[Visit]) -> list[Badge]:
 
 def party(name: uuid.UUID) -> list[Visit]:
     """The issued visits of a party that can still come, by name. 404 when there are none."""
-    visits = Visit.objects.filter(party=name, stage=Stage.ISSUED, gone_at=None, erased_at=None)
-    found = list(visits.order_by("name_key", "pk")[:MOST_IN_A_PARTY])
+    return _to_come(Visit.objects.filter(party=name))
+
+
+def of_visits(keys: Iterable[int]) -> list[Visit]:
+    """Those of these visits that can still come, by name; at most MOST_AT_ONCE of them. 404 when there are none."""
+    return _to_come(Visit.objects.filter(pk__in=list(keys)))
+
+
+def _to_come(visits: QuerySet[Visit]) -> list[Visit]:
+    rows = visits.filter(stage=Stage.ISSUED, gone_at=None, erased_at=None)
+    found = list(rows.order_by("name_key", "pk")[:MOST_AT_ONCE])
     if not found:
         raise Http404
     return found

@@ -51,8 +51,26 @@ def slips(badges: Sequence[Badge]) -> bytes:
     return bytes(pdf.output())
 
 
-def _document(size: tuple[float, float]) -> FPDF:
-    pdf = FPDF(unit="mm", format=size)
+class _Paper(FPDF):  # type: ignore[misc]
+    """A document that knows how wide its characters are: each is asked for once, and grows with the size."""
+
+    def __init__(self, size: tuple[float, float]) -> None:
+        super().__init__(unit="mm", format=size)
+        self._widths: dict[str, float] = {}
+
+    def width_of(self, text: str, size: float) -> float:
+        """In millimetres, for a size in points."""
+        return sum(self._width(character) for character in text) * size
+
+    def _width(self, character: str) -> float:
+        if character not in self._widths:
+            self.set_font_size(10)
+            self._widths[character] = float(self.get_string_width(character)) / 10
+        return self._widths[character]
+
+
+def _document(size: tuple[float, float]) -> _Paper:
+    pdf = _Paper(size)
     pdf.set_margin(0)
     pdf.set_auto_page_break(False)
     pdf.add_font(_FONT, fname=str(sans_path()))
@@ -61,7 +79,7 @@ def _document(size: tuple[float, float]) -> FPDF:
     return pdf
 
 
-def _card(pdf: FPDF, badge: Badge, x: float, y: float) -> None:
+def _card(pdf: _Paper, badge: Badge, x: float, y: float) -> None:
     _corners(pdf, x, y)
     inner, edge = 5.0, CARD[1] - 10
     code = (edge if badge.is_dense else 34.0) if badge.code else 0.0
@@ -78,7 +96,7 @@ def _card(pdf: FPDF, badge: Badge, x: float, y: float) -> None:
     _text(pdf, badge.hours.span, left, max(at, foot - when), width, 8, _SMALL)
 
 
-def _slip(pdf: FPDF, badge: Badge, *, dry: bool = False) -> float:
+def _slip(pdf: _Paper, badge: Badge, *, dry: bool = False) -> float:
     """Draw a slip, or with `dry` only find out how long it is; the length in millimetres."""
     x, width = _SLIP_MARGIN, SLIP_WIDTH - 2 * _SLIP_MARGIN
     at = 6.0
@@ -107,18 +125,14 @@ def _missing(badge: Badge) -> str:
 
 
 def _text(
-    pdf: FPDF, text: str, x: float, y: float, width: float, height: float, sizes: tuple[float, float],
+    pdf: _Paper, text: str, x: float, y: float, width: float, height: float, sizes: tuple[float, float],
     *, grey: bool = False, dry: bool = False,
 ) -> float:  # fmt: skip
     """Set a text into a box as large as it fits; returns where it ends."""
     if not text:
         return y
 
-    def measure(piece: str, size: float) -> float:
-        pdf.set_font_size(size)
-        return float(pdf.get_string_width(piece))
-
-    placed = fit(text, width, height, sizes, measure)
+    placed = fit(text, width, height, sizes, pdf.width_of)
     if not dry:
         pdf.set_font_size(placed.size)
         pdf.set_text_color(_GREY if grey else _INK)
@@ -127,7 +141,7 @@ def _text(
     return y + placed.height
 
 
-def _code(pdf: FPDF, code: QRCode, x: float, y: float, size: float) -> None:
+def _code(pdf: _Paper, code: QRCode, x: float, y: float, size: float) -> None:
     """The code, its quiet zone inside `size`. Rows overlap a little, so that no viewer shows seams between them."""
     module = size / drawing.side(code)
     pdf.set_fill_color(0)
@@ -136,7 +150,7 @@ def _code(pdf: FPDF, code: QRCode, x: float, y: float, size: float) -> None:
         pdf.rect(left, top, length * module, module * 1.02, style="F")
 
 
-def _corners(pdf: FPDF, x: float, y: float) -> None:
+def _corners(pdf: _Paper, x: float, y: float) -> None:
     """Where to cut, for paper that is not perforated."""
     pdf.set_draw_color(190)
     pdf.set_line_width(0.1)

@@ -56,7 +56,7 @@ def badge(request: HttpRequest, guest_id: str) -> HttpResponse:
 
 @tenant_view(DESK)
 def badge_pdf(request: HttpRequest, guest_id: str, form: str) -> HttpResponse:
-    return _pdf(request, [get_visit(guest_id)], form, guest_id)
+    return pdf(request, [get_visit(guest_id)], form, guest_id)
 
 
 @tenant_view(DESK)
@@ -67,7 +67,7 @@ def party_badges(request: HttpRequest, party: uuid.UUID) -> HttpResponse:
 
 @tenant_view(DESK)
 def party_pdf(request: HttpRequest, party: uuid.UUID, form: str) -> HttpResponse:
-    return _pdf(request, badges.party(party), form, str(party))
+    return pdf(request, badges.party(party), form, str(party))
 
 
 @tenant_view(DESK, methods=["POST"])
@@ -110,7 +110,8 @@ def _sheet(request: HttpRequest, visits: list[Visit], address: dict[str, Any]) -
     return render(request, "guests/codes/badge.html", shown)
 
 
-def _pdf(request: HttpRequest, visits: list[Visit], form: str, name: str) -> HttpResponse:
+def pdf(request: HttpRequest, visits: list[Visit], form: str, name: str) -> HttpResponse:
+    """Badges or slips of these visits, as one file."""
     made = badges.badges(request.tenant, visits)
     first = request.GET.get("first", "1")
     options = {"first": int(first)} if form == "badge" and first.isdecimal() and len(first) < 3 else {}

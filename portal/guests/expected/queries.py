@@ -73,6 +73,12 @@ def not_issued(job: ExpectedList) -> QuerySet[ExpectedRow]:
     return ExpectedRow.objects.filter(surely, job=job, content__isnull=False).select_related("visit__intent")
 
 
+def issued(job: ExpectedList) -> list[int]:
+    """The visits of the list that have a code."""
+    rows = ExpectedRow.objects.filter(_STATES["issued"], job=job)
+    return list(rows.values_list("visit", flat=True))
+
+
 def same_file(job: ExpectedList) -> ExpectedList | None:
     """An earlier list of the very same file that was started."""
     earlier = ExpectedList.objects.filter(fingerprint=job.fingerprint, pk__lt=job.pk, started_at__isnull=False)

@@ -27,5 +27,6 @@ urlpatterns = [
     path("expected/<int:list_id>/stop/", views.stop, name="expected_stop"),
     path("expected/<int:list_id>/continue/", views.go_on, name="expected_continue"),
     path("expected/<int:list_id>/discard/", views.discard, name="expected_discard"),
+    path("expected/<int:list_id>/badges.pdf", views.badge_file, name="expected_badges"),
     path("expected/<int:list_id>/to-correct.<sheet:kind>", views.failed, name="expected_failed"),
 ]

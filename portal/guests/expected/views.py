@@ -12,6 +12,8 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from portal.files.faults import FileFault
 from portal.files.writing import XLSX_TYPE
+from portal.guests.codes.badges import of_visits
+from portal.guests.codes.views import pdf
 from portal.guests.expected import actions, downloads, pages, progressing, queries, words
 from portal.guests.expected.forms import UploadForm
 from portal.guests.expected.models import ExpectedList, ListState
@@ -111,6 +113,13 @@ def failed(request: HttpRequest, list_id: int, kind: str) -> HttpResponseBase:
         raise Http404
     actions.downloaded(by=Asker.of(request), job=job, rows=rows)
     return _file(downloads.name(job, kind), kind, content)
+
+
+@tenant_view(DESK)
+def badge_file(request: HttpRequest, list_id: int) -> HttpResponse:
+    """The badges of everybody on the list who has a code, ready before they come."""
+    job = queries.get_list(list_id)
+    return pdf(request, of_visits(queries.issued(job)), "badge", f"list-{job.pk}")
 
 
 @tenant_view(DESK)
