@@ -121,7 +121,8 @@ def _spoken(sheet: Sheet) -> dict[str, Any]:
     for choice, schedule in sheet.pool.schedules.items():
         pass_ = schedule.pass_()
         problems = {slot.number: slot.problems for slot in schedule.slots if slot.problems}
-        spoken[choice] = {"text": words.when(pass_), "problems": problems}
+        text = _("Some times need correcting.") if schedule.is_wrong else words.when(pass_)
+        spoken[choice] = {"text": text, "problems": problems}
     return {"schedules": spoken}
 
 

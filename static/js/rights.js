@@ -355,6 +355,27 @@ class Card {
     else next.focus();
   }
 
+  // From 22:00 to 06:00 is two stretches to the service: the evening of these days, and the morning after each.
+  offerNight(slot) {
+    if (slot.dataset.slot !== "weekly") return;
+    const past = ({ days, start, end }) => start !== null && end !== null && end < start && days.length > 0;
+    if (!past(this.read(slot))) return;
+    const offer = element("button", "btn btn-sm", this.announcer.dataset.night);
+    offer.type = "button";
+    offer.addEventListener("click", () => {
+      const { days, start, end } = this.read(slot);
+      if (!past({ days, start, end })) return;
+      this.remember();
+      const after = days.filter((day) => day !== "Holiday").map((day) => DAYS[(DAYS.indexOf(day) + 1) % 7]);
+      this.write(slot, { days, start, end: DAY });
+      if (end && after.length) this.add("weekly", { days: after, start: 0, end });
+      this.changed();
+      this.say(slot);
+      $('[data-part="end"]', slot).focus();
+    });
+    $("[data-problems]", slot).append(offer);
+  }
+
   // Buttons: the server could do each of them; here they need no new page.
   click(event) {
     const button = event.target.closest("button");
@@ -445,6 +466,7 @@ function showWords(root, schedules) {
       const found = problems[slot.dataset.n] ?? [];
       slot.classList.toggle("has-error", found.length > 0);
       $("[data-problems]", slot).replaceChildren(...found.map((problem) => element("p", "is-bad", problem)));
+      if (found.length) cards.get(card)?.offerNight(slot);
     }
   }
 }

@@ -94,6 +94,14 @@ def test_bars_are_dragged_and_moved_by_keys_the_sentence_follows_and_the_service
     expect(says).to_have_text("Weekdays 08:00 to 19:00, and Sunday 10:15 to 15:30", timeout=30_000)
     expect(page.locator("[data-changes]")).to_contain_text("Sunday 10:15 to 15:30")
 
+    times = page.locator('[data-slot="weekly"]').last.locator(".slot-time")
+    times.first.fill("22")
+    times.last.fill("6")
+    page.get_by_role("button", name="Over midnight: make two lines of it").click()
+    expect(says).to_have_text(
+        "Monday 00:00 to 06:00; weekdays 08:00 to 19:00, and Sunday 22:00 to 24:00", timeout=30_000
+    )
+
     page.locator("[data-choose]").nth(1).select_option("new")
     page.locator('[data-schedule="s2"]').get_by_role("button", name="+ Monday").click()
     expect(page.locator('[data-schedule="s2"] [data-says]')).to_have_text("Monday 09:00 to 17:00", timeout=30_000)
@@ -101,8 +109,10 @@ def test_bars_are_dragged_and_moved_by_keys_the_sentence_follows_and_the_service
     expect(page.locator('[data-state="done"]').first).to_be_visible(timeout=60_000)
     entries = desk.at_service(editor.member.member_id)["devices_pass"]["areas_list"]
     said = {entry["area_id"]: words.when(entry["pass"]) for entry in entries}
-    assert said[editor.areas[0].area_id] == "Weekdays 08:00 to 19:00, and Sunday 10:15 to 15:30"
-    assert sorted(said.values())[0] == "Monday 09:00 to 17:00"
+    assert said[editor.areas[0].area_id] == (
+        "Monday 00:00 to 06:00; weekdays 08:00 to 19:00, and Sunday 22:00 to 24:00"
+    )
+    assert "Monday 09:00 to 17:00" in said.values()
 
 
 def test_the_editor_fits_a_phone_and_axe_finds_nothing(editor):
