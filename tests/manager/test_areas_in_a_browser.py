@@ -61,7 +61,7 @@ def sound(page: Page) -> None:
     assert found == [], [(each["id"], [node["html"] for node in each["nodes"][:2]]) for each in found]
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", [1440, pytest.param(390, marks=pytest.mark.soak)])
 def test_a_question_is_asked_by_typing_and_choosing_and_its_address_can_be_passed_on(desk, open_page, width):
     member = desk.people[0]
     desk.know(member, {"default_mode": "option", "areas_list": [{"area_id": desk.area.area_id, "pass": always()}]},
