@@ -12,7 +12,7 @@ from portal.guests.cutting import cut as cut_short
 from portal.guests.issuing import Host, Order, issue, receive_without_code
 from portal.guests.models import Visit
 from portal.guests.queries import target_of
-from portal.intents.actions import Asker, dispatch
+from portal.intents.actions import Asker, dispatch, stop
 from portal.intents.models import Intent
 from portal.intents.nonces import Nonce
 from portal.intents.record import record
@@ -44,7 +44,8 @@ def change(
     """
     with transaction.atomic():
         row = Visit.objects.select_for_update(of=("self",)).select_related("cut_intent").get(pk=visit.pk)
-        if _outlives(row, body):
+        lives_again = _outlives(row, body)
+        if lives_again:
             if not revive:
                 raise Resurrects
             cutting.withdraw(row)
@@ -61,6 +62,8 @@ def change(
             before=masks.masked(before or {}, masks.OLD),
             after=masks.masked(body),
         )
+    if lives_again and row.cut_intent is not None:
+        stop(row.cut_intent)
     if is_new:
         dispatch(intent)
         intent.refresh_from_db()

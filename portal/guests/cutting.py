@@ -56,17 +56,20 @@ def cut(*, visit: Visit, by: Asker, nonce: Nonce) -> Visit:
             cut_attempts=0,
         )
         if visit.guest_id is None:
-            _stop_asking(visit, by)
+            _written(visit, by)
     visit.refresh_from_db()
-    if visit.guest_id is not None:
+    if visit.guest_id is None:
+        if visit.intent is not None:  # a creation that has not left is stopped, any other waited for
+            actions.stop(visit.intent)
+    else:
         send(visit, nonce=nonce)
         look(visit)
     visit.refresh_from_db()
     return visit
 
 
-def _stop_asking(visit: Visit, by: Asker) -> None:
-    """There is no guest yet: a creation that has not left is stopped, any other waited for."""
+def _written(visit: Visit, by: Asker) -> None:
+    """There is no guest yet, so that no intent writes down what was asked."""
     audit.record(
         tenant=by.tenant,
         by=by.user,
@@ -75,8 +78,6 @@ def _stop_asking(visit: Visit, by: Asker) -> None:
         summary=_("Cut a guest’s code short"),
         support_session=by.support_session,
     )
-    if visit.intent is not None:
-        actions.stop(visit.intent)
 
 
 def send(visit: Visit, *, nonce: Nonce | None = None) -> Intent:
@@ -210,11 +211,11 @@ def look_soon(guest_id: str) -> None:
 
 
 def withdraw(visit: Visit) -> None:
-    """Somebody wants this code to live again, knowingly: nobody sees to its end any more. Inside a transaction."""
-    waiting = visit.cut_intent
+    """Somebody wants this code to live again, knowingly: nobody sees to its end any more. Inside a transaction.
+
+    After it, stop `visit.cut_intent` in case it waits: not inside, where the locks would be taken in the wrong order.
+    """
     Visit.objects.filter(pk=visit.pk).update(must_end_at=None, ended_confirmed_at=None, cut_due_at=None)
-    if waiting is not None:
-        actions.stop(waiting)
 
 
 def due() -> list[tuple[int, int]]:

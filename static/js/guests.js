@@ -89,6 +89,12 @@ function desk(form) {
   });
 }
 
+// The next guest is one key away, wherever nothing is being typed.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "n" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, [contenteditable]")) return;
+  document.querySelector("[data-next]")?.click();
+});
+
 // Clocks: how long a code works, until when keys are expected. Words stay the server's; the figures move.
 function tickClocks() {
   for (const place of document.querySelectorAll("[data-runs-down]")) {
