@@ -43,8 +43,8 @@ class Lease:
 
         A list of many pages is read less often, so that it never takes more than some fifty calls an hour.
         """
-        wait = max(EVERY[self.kind], pages * _SECONDS_A_PAGE)
-        wait *= random.uniform(0.9, 1.1)  # noqa: S311 - spreads tenants over time
+        spread = random.uniform(0.9, 1.1)  # noqa: S311 - spreads tenants over time
+        wait = spread * max(EVERY[self.kind], pages * _SECONDS_A_PAGE)
         counted = {} if total is None else {"total": total}
         self._finish(timedelta(seconds=wait), as_of=as_of, error="", error_at=None, failures=0, **counted)
 

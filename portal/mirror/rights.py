@@ -5,7 +5,7 @@ a call that somebody waits for: it stops at a part of sync's own share, and earl
 """
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -76,7 +76,7 @@ def known() -> int:
     return Member.objects.filter(rights_read_at__isnull=False, gone_at__isnull=True).count()
 
 
-def _calls(connection: Connection, now: datetime) -> Iterator[partial[object]]:
+def _calls(connection: Connection, now: datetime) -> Iterator[Callable[[], object]]:
     """The single reads of one turn, the most wanted first."""
     dateless = Guest.objects.filter(gone_at__isnull=True, use_date_end__isnull=True, detail_read_at__isnull=True)
     for guest_id in dateless.order_by("pk").values_list("guest_id", flat=True)[:BATCH]:
