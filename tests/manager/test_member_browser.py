@@ -7,6 +7,10 @@ from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from playwright.sync_api import Page, expect
 
+from portal.intents import following
+from portal.intents.clock import database_now
+from portal.intents.models import Intent
+from portal.intents.states import State
 from tests.support.chromium import chromium
 from tests.support.house import until
 from tests.support.images import jpeg, png, read_qr
@@ -76,6 +80,15 @@ def test_the_one_time_code_follows_itself_while_somebody_looks_and_hides_when_no
     assert read_qr(page.content()) == ""
 
 
+def followed(desk: MembersDesk) -> None:
+    """Time passes at the service, and a worker asks what came of it."""
+    desk.place.sandbox.move_clock(desk.place.service.tenant_id, seconds=5)
+    with desk.scope():
+        for intent in Intent.objects.filter(state=State.ACCEPTED):
+            Intent.objects.filter(pk=intent.pk).update(due_at=database_now())
+            following.poll(intent)
+
+
 def test_a_face_is_looked_at_mended_taken_with_the_camera_and_sent(desk, page):
     first, second = desk.members()
     page.goto(f"{desk.url}{first.member_id}/face/")
@@ -94,6 +107,11 @@ def test_a_face_is_looked_at_mended_taken_with_the_camera_and_sent(desk, page):
     page.get_by_role("button", name="Register this face").click()
     expect(page.get_by_text("The service looks at the picture")).to_be_visible(timeout=PATIENCE)
     assert len(desk.place.calls(8)) == 1
+    followed(desk)
+    expect(page.get_by_text("The face opens doors from")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#face-lead")).to_contain_text("usable from", timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Delete the old, register this")).to_be_visible()
+    assert barriers(page) == []
 
     page.goto(f"{desk.url}{second.member_id}/face/")
     page.get_by_role("button", name="Use the camera").click()
