@@ -4,15 +4,19 @@ import difflib
 import hashlib
 import itertools
 import re
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 import httpx2
 import psycopg
 import pytest
 from django.apps import apps
+from django.utils import timezone
 
 from portal.celery import app
+from portal.guests.models import Preset, Visit
 from portal.intents.models import Intent
 from portal.intents.states import State
 from portal.mirror.models import Group, Member, PassController
@@ -55,9 +59,14 @@ def furnish(stage: Stage) -> Victim:
                              name_key=f"group {mark}")  # fmt: skip
         Member.objects.create(tenant=tenant, member_id=f"m{mark}", member_name=f"person {mark}", name_key=mark)
         PassController.objects.update(device_name=f"door {mark}")
-        numbers = {intent.pk, owner.pk, *Staff.objects.values_list("pk", flat=True)}
+        today = timezone.now()
+        visit = Visit.objects.create(tenant=tenant, stage="issued", guest_id=f"v{mark}", guest_name=f"guest {mark}",
+                                     name_key=f"guest {mark}", use_date_start=today - timedelta(hours=1),
+                                     use_date_end=today + timedelta(hours=8), party=uuid.uuid4())  # fmt: skip
+        preset = Preset.objects.create(tenant=tenant, name=f"preset {mark}", minutes=60)
+        numbers = {intent.pk, owner.pk, visit.pk, preset.pk, *Staff.objects.values_list("pk", flat=True)}
     _apart(stage.house)
-    texts = [customer.doors[0], f"m{mark}", f"g{mark}", str(owner.pk), str(intent.pk)]
+    texts = [customer.doors[0], f"m{mark}", f"g{mark}", f"v{mark}", str(owner.pk), str(intent.pk)]
     return Victim(customer, {"int": [str(n) for n in numbers], "text": texts}, [mark])
 
 
