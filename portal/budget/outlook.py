@@ -56,8 +56,15 @@ def _of(call_class: CallClass, reading: ledger.Reading) -> ClassOutlook:
 def minutes_for(calls: int, connection: Connection, priority: Priority) -> int:
     """About how many minutes `calls` general calls of this priority take, given what the hour has left."""
     reading = ledger.read(connection, CallClass.GENERAL)
-    free = max(reading.limit - reading.used - kept_from(priority, reading.limit), 0)
-    if calls <= free:
-        return 0
-    per_hour = max(reading.limit - kept_from(priority, reading.limit), 1)
-    return -(-60 * (calls - free) // per_hour)
+    return _minutes(calls, reading.limit, reading.used, priority)
+
+
+def minutes_within(seen: Outlook, calls: int, priority: Priority) -> int:
+    """The same for a page that has looked at the hour already."""
+    return _minutes(calls, seen.general.limit, seen.general.used, priority)
+
+
+def _minutes(calls: int, limit: int, used: int, priority: Priority) -> int:
+    kept = kept_from(priority, limit)
+    free = max(limit - used - kept, 0)
+    return 0 if calls <= free else -(-60 * (calls - free) // max(limit - kept, 1))

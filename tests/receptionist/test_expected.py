@@ -314,7 +314,7 @@ def test_five_hundred_rows_are_taken_and_cost_a_page_no_more_than_five(desk):
         with CaptureQueriesContext(connection) as queries:
             desk.page(each)
         counts.append(len(queries))
-    assert counts[0] == counts[1] <= 16
+    assert counts[0] == counts[1] <= 13
 
 
 def test_shift_jis_and_spreadsheets_are_read_alike(desk, place):

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from portal.budget.frame import known
 from portal.guests.expected import columns, progressing, queries
 from portal.guests.expected.models import ExpectedList, ListState
 from portal.guests.expected.queries import Counts
@@ -33,12 +34,12 @@ def respond(request: HttpRequest, job: ExpectedList) -> HttpResponse:
     """The page as the list's state wants it."""
     if job.erased_at is not None:
         return render(request, "guests/expected/erased.html", {"job": job, "chip": chip(job)})
-    found, connection = queries.counts(job), progressing.connection_of(job)
+    found, hour = queries.counts(job), known(request)
     shown: dict[str, Any] = {"job": job, "chip": chip(job), "counts": found}
-    shown["connected"] = connection is not None and connection.is_connected
+    shown["connected"] = hour is not None
     if job.state == ListState.CHECKED:
         shown |= {
-            "minutes": progressing.minutes(found.ready, connection),
+            "minutes": progressing.minutes(found.ready, hour),
             "same_file": queries.same_file(job),
             "left_out": columns.unknown(job.headings),
             "nonce": nonces.new(request),
@@ -47,7 +48,7 @@ def respond(request: HttpRequest, job: ExpectedList) -> HttpResponse:
         return _table(request, job, CheckedRows, tabs, shown, "guests/expected/checked.html")
     final = job.state != ListState.RUNNING
     shown |= {
-        "progress": progressing.of(job, found, connection),
+        "progress": progressing.of(job, found, hour),
         "final": final,
         "stopped": job.state == ListState.STOPPED,
         "to_correct": queries.not_issued(job).count() if final else 0,

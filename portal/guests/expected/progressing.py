@@ -4,29 +4,22 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from portal.budget.outlook import minutes_for
+from portal.budget.outlook import Outlook, minutes_within
 from portal.budget.priorities import Priority
 from portal.guests.expected import queries
 from portal.guests.expected.models import ExpectedList, ListState
 from portal.guests.expected.queries import Counts
 from portal.ui.progress import Progress
 from portal.ui.times import local
-from tenants.models import Connection
 
 
-def connection_of(job: ExpectedList) -> Connection | None:
-    return Connection.objects.filter(tenant=job.tenant_id).select_related("tenant__environment").first()
-
-
-def minutes(calls: int, connection: Connection | None) -> int | None:
+def minutes(calls: int, hour: Outlook | None) -> int | None:
     """About how long so many calls take within the hour's budget; None without a connection."""
-    if connection is None or not connection.is_connected:
-        return None
-    return max(minutes_for(calls, connection, Priority.JOBS), 1 if calls else 0)
+    return None if hour is None else max(minutes_within(hour, calls, Priority.JOBS), 1 if calls else 0)
 
 
-def of(job: ExpectedList, found: Counts, connection: Connection | None) -> Progress:
-    """The progress of a list that was started."""
+def of(job: ExpectedList, found: Counts, hour: Outlook | None) -> Progress:
+    """The progress of a list that was started. `hour` is what is left of the tenant's calls, None without any."""
     final = job.state != ListState.RUNNING
     address = [job.tenant.slug, job.pk]
     return Progress(
@@ -39,9 +32,9 @@ def of(job: ExpectedList, found: Counts, connection: Connection | None) -> Progr
         uncertain=found.uncertain,
         rate=_rate(job, found.settled),
         calls_left=None if final else found.waiting,
-        minutes_left=None if final else minutes(found.waiting, connection),
+        minutes_left=None if final else minutes(found.waiting, hour),
         started_at=job.started_at,
-        notes=[] if final else _notes(job, connection),
+        notes=[] if final else _notes(job, connected=hour is not None),
         poll_url="" if final else reverse("guests:expected_progress", args=address),
         stop_url="" if final or job.stop_asked else reverse("guests:expected_stop", args=address),
         final=final,
@@ -56,11 +49,11 @@ def _rate(job: ExpectedList, done: int) -> float | None:
     return done * 60 / max(seconds, 1)
 
 
-def _notes(job: ExpectedList, connection: Connection | None) -> list[str]:
+def _notes(job: ExpectedList, *, connected: bool) -> list[str]:
     notes = []
     if job.stop_asked:
         notes.append(_("Stopping. What has left already is followed to its end."))
-    if connection is None or not connection.is_connected:
+    if not connected:
         notes.append(_("The connection is lost. It goes on by itself once the tenant is connected again."))
     held = queries.held_up(job)
     if held is not None and held.due_at is not None:

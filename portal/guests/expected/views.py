@@ -10,6 +10,7 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRefresh
 
+from portal.budget.frame import known
 from portal.files.faults import FileFault
 from portal.files.writing import XLSX_TYPE
 from portal.guests.codes.badges import of_visits
@@ -55,13 +56,12 @@ def page(request: HttpRequest, list_id: int) -> HttpResponse:
 @tenant_view(DESK, methods=["POST"])
 def start(request: HttpRequest, list_id: int) -> HttpResponse:
     job = queries.get_list(list_id)
-    connection = progressing.connection_of(job)
     try:
         nonces.check(request)
     except nonces.BadNonce as refusal:
         messages.error(request, str(refusal))
         return _to(job)
-    if connection is None or not connection.is_connected:
+    if known(request) is None:
         messages.error(request, _("The tenant is not connected to the service. Nothing was sent."))
     elif not actions.start(by=Asker.of(request), job=job, with_doubles=bool(request.POST.get("doubles"))):
         messages.info(request, _("It was started already, or there is nothing to issue."))
@@ -74,7 +74,7 @@ def progress(request: HttpRequest, list_id: int) -> HttpResponse:
     job = queries.get_list(list_id)
     if job.state != ListState.RUNNING:
         return HttpResponseClientRefresh()
-    shown = progressing.of(job, queries.counts(job), progressing.connection_of(job))
+    shown = progressing.of(job, queries.counts(job), known(request))
     return render(request, "components/progress.html", {"progress": shown})
 
 
