@@ -80,8 +80,12 @@ def access_to(user: User, tenant: Tenant) -> Access | None:
     if not user.is_active or not tenant.pk:
         return None
     with tenant_scope(tenant):
-        staff = Staff.objects.filter(user=user, is_active=True).first()
+        # With the connection, which every page says something about.
+        staff = Staff.objects.select_related("tenant__connection").filter(user=user, is_active=True).first()
         if staff is not None:
+            connection = getattr(staff.tenant, "connection", None)
+            if connection is not None:
+                tenant.connection = connection
             return Access(user, tenant, roles.role(staff.role))
         if not user.platform_role:
             return None
