@@ -52,7 +52,7 @@ def phrase_schedule(items: Sequence[Any], translate: Translate = str) -> str:
     if not items:
         return _("never (its schedule is empty)")
     weekly = [read for item in items if (read := read_weekly(item)) is not None]
-    ranges = [read for item in items if (read := read_range(item)) is not None]
+    ranges = [edges for item in items if (edges := read_range(item)) is not None]
     parts = [_on(days, times, _) for days, times in _gathered(weekly)]
     parts += [_between(first, last, _) for first, last in sorted(ranges)]
     strange = [item for item in items if read_weekly(item) is None and read_range(item) is None]

@@ -71,7 +71,8 @@ def _unread(job: Job, rows: Sequence[Row]) -> set[int]:
 
 def _fresh(job: Job, rows: Sequence[Row]) -> dict[int, kinds.Fresh]:
     """What was looked at is what is replaced: rights that changed since the preview are left alone and reported."""
-    known, found = _members(rows), {}
+    known = _members(rows)
+    found: dict[int, kinds.Fresh] = {}
     for row in rows:
         member, content = known.get(row.member_id), row.content or {}
         body = content.get("body", {})

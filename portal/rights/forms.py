@@ -108,7 +108,7 @@ class PassField(forms.Field):
             return None
         choice, pool = value
         if choice in pool.kept:
-            return pool.kept[choice]  # type: ignore[no-any-return]
+            return pool.kept[choice]
         if choice not in self.allow:
             raise ValidationError(_("Say when."))
         if choice == "schedule":

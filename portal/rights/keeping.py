@@ -1,9 +1,10 @@
 """Templates that a tenant keeps: the list, the two that are offered to begin with, and what staff do to them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.http import Http404
@@ -74,8 +75,19 @@ def _in_japanese(name: str) -> str:
         return _(name)
 
 
+class NameTaken(Exception):
+    """Another template got this name at the same moment."""
+
+
 def keep(*, by: Asker, template: RightsTemplate | None = None, **values: Any) -> RightsTemplate:
-    """Store a new template or the changed values of one, with its audit row. The name must be free."""
+    """Store a new template or the changed values of one, with its audit row. Raises NameTaken."""
+    try:
+        return _kept(by, template, values)
+    except IntegrityError as error:
+        raise NameTaken from error
+
+
+def _kept(by: Asker, template: RightsTemplate | None, values: Mapping[str, Any]) -> RightsTemplate:
     with transaction.atomic():
         row = template or RightsTemplate(tenant=by.tenant)
         before = _seen(row) if row.pk else None

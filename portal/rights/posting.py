@@ -50,7 +50,7 @@ def pool_of(data: QueryDict, prefix: str = "") -> Pool:
     for name in data:
         if name.startswith(prefix) and _KEPT.match(choice := name[len(prefix) :]):
             with contextlib.suppress(NotOurs):
-                pool.kept[choice] = opened(data[name])
+                pool.kept[choice] = opened(data.get(name, ""))
     return pool
 
 
@@ -69,6 +69,12 @@ def unsealed(text: str) -> Any:
         return opened(text) if text else None
     except NotOurs:
         return None
+
+
+def _named(data: QueryDict, stem: str) -> dict[str, str]:
+    """Inputs under a stem: the id that each is about, and its name. What no database could keep is no id."""
+    found = {dec(name[len(stem) :]): name for name in data if name.startswith(stem)}
+    return {identifier: name for identifier, name in found.items() if "\x00" not in identifier}
 
 
 def _lines(data: QueryDict, prefix: str) -> dict[str, list[Slot]]:
@@ -122,8 +128,7 @@ def _extras(data: QueryDict, name: str) -> dict[str, Any]:
 
 def _devices(data: QueryDict, pool: Pool) -> Devices:
     whole = unsealed(data.get("devices.whole", ""))
-    stem = "devices.area."
-    areas = {dec(name[len(stem) :]): choice(data, name, pool) for name in data if name.startswith(stem)}
+    areas = {area: choice(data, name, pool) for area, name in _named(data, "devices.area.").items()}
     return Devices(
         _mode(data, "devices.mode", whole),
         areas,
@@ -143,15 +148,13 @@ def _keys(data: QueryDict, pool: Pool) -> Keys:
         _extras(data, "keys.extras"),
         whole,
     )
-    for name in data:
-        if name.startswith(stem):
-            keys.boxes[dec(name[len(stem) :])] = _box(data, name[len(stem) :], pool)
+    for box, name in _named(data, stem).items():
+        keys.boxes[box] = _box(data, name[len(stem) :], pool)
     return keys
 
 
 def _box(data: QueryDict, part: str, pool: Pool) -> Box:
     whole = unsealed(data.get(f"keys.boxwhole.{part}", ""))
-    stem = f"keys.unit.{part}."
-    units = {dec(name[len(stem) :]): choice(data, name, pool) for name in data if name.startswith(stem)}
+    units = {unit: choice(data, name, pool) for unit, name in _named(data, f"keys.unit.{part}.").items()}
     mode = _mode(data, f"keys.box.{part}", whole)
     return Box(mode, units, _sealed(data.getlist(f"keys.boxkept.{part}")), whole)

@@ -1,5 +1,6 @@
 """Somebody's rights: as the mirror knows them, and fresh from the service."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -20,6 +21,11 @@ class Rights:
     privilege: Any
     read_at: datetime | None = None
 
+    @classmethod
+    def of(cls, told: Mapping[str, Any], read_at: datetime | None) -> "Rights":
+        devices, keys, privilege = (told.get(name) for name in NAMES)
+        return cls(devices, keys, privilege, read_at)
+
     @property
     def told(self) -> dict[str, Any]:
         """The three by the specification's names."""
@@ -30,14 +36,14 @@ def known(member: Member) -> Rights | None:
     """What the mirror has, or None while nothing was ever read."""
     if member.rights is None:
         return None
-    return Rights(*(member.rights.get(name) for name in NAMES), member.rights_read_at)
+    return Rights.of(member.rights, member.rights_read_at)
 
 
 def fresh(connection: Connection, member_id: str, priority: Priority = Priority.PEOPLE) -> Rights:
     """One call (operation 5), within budget; the mirror learns it. Raises NotFound, BudgetExhausted, ServiceError."""
     asked_at = clock.now()
     member = reading.read_member(connection, member_id, priority)
-    return Rights(*(member.odd.get(name, _verbatim(getattr(member, name))) for name in NAMES), asked_at)
+    return Rights.of({name: member.odd.get(name, _verbatim(getattr(member, name))) for name in NAMES}, asked_at)
 
 
 def _verbatim(value: Any) -> Any:

@@ -34,8 +34,8 @@ def seen(member: Member, text: str) -> Rights | None:
         member_id, told, at = opened(text, "seen")
         if member_id != member.member_id:
             return None
-        return Rights(*(told[name] for name in NAMES), datetime.fromisoformat(at) if at else None)
-    except (NotOurs, ValueError, TypeError, KeyError):
+        return Rights.of(told, datetime.fromisoformat(at) if at else None)
+    except (NotOurs, ValueError, TypeError, AttributeError):
         return None
 
 

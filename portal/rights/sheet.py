@@ -177,7 +177,7 @@ class Keys:
         keys = cls(mode, extras=extras)
         for entry in entries:
             name = entry.get("key_device_id") if isinstance(entry, dict) else None
-            if not _usable(name) or name in keys.boxes:
+            if not isinstance(name, str) or not _usable(name) or name in keys.boxes:
                 keys.kept.append(entry)
             else:
                 keys.boxes[name] = _box_of(entry, pool)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
@@ -21,14 +21,14 @@ from portal.rights.places import Places
 from portal.rights.reading import Rights, known
 from portal.rights.saving import Meanwhile
 from portal.rights.sheet import Sheet
-from tenants.access import tenant_view
+from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
 _UNSENT = (State.FAILED, State.CANCELLED, State.EXPIRED)
 
 
 @tenant_view(Permission.MEMBERS_VIEW, methods=["GET", "POST"])
-def edit(request: HttpRequest, member_id: str) -> HttpResponse:
+def edit(request: TenantRequest, member_id: str) -> HttpResponse:
     """The editor; without the permission to edit, the same screen to look at."""
     if request.method == "POST":
         request.access.check(Permission.RIGHTS_EDIT)
@@ -43,7 +43,7 @@ def edit(request: HttpRequest, member_id: str) -> HttpResponse:
     return _page(request, member, read, Sheet.of(told), [trouble] if trouble else [])
 
 
-def _posted(request: HttpRequest, member: Member) -> HttpResponse:
+def _posted(request: TenantRequest, member: Member) -> HttpResponse:
     was = saving.seen(member, request.POST.get("seen", ""))
     if was is None:
         read, trouble = saving.read(member)
@@ -61,7 +61,7 @@ def _posted(request: HttpRequest, member: Member) -> HttpResponse:
     return _save(request, member, was, sheet)
 
 
-def _save(request: HttpRequest, member: Member, was: Rights, sheet: Sheet) -> HttpResponse:
+def _save(request: TenantRequest, member: Member, was: Rights, sheet: Sheet) -> HttpResponse:
     """Nothing is sent unless the service still has what the person saw."""
     body = saving.body_of(was, sheet.rights())
     if not body:
@@ -84,7 +84,7 @@ def _save(request: HttpRequest, member: Member, was: Rights, sheet: Sheet) -> Ht
 
 
 def _after(
-    request: HttpRequest, member: Member, was: Rights, sheet: Sheet, intent: Intent, body: dict[str, Any]
+    request: TenantRequest, member: Member, was: Rights, sheet: Sheet, intent: Intent, body: dict[str, Any]
 ) -> HttpResponse:
     if intent.body != body:
         said = _("This form was used before. What stands below was not sent: send it again to do so.")
@@ -97,7 +97,7 @@ def _after(
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
-def followed(request: HttpRequest, member_id: str) -> JsonResponse:
+def followed(request: TenantRequest, member_id: str) -> JsonResponse:
     """What the posted form says in words, and what it would change: for the script that follows the drawing."""
     member = get_member(member_id)
     was, sheet, named = saving.seen(member, request.POST.get("seen", "")), posting.sheet(request.POST), places.known()
@@ -110,7 +110,7 @@ def followed(request: HttpRequest, member_id: str) -> JsonResponse:
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
-def phrases(request: HttpRequest) -> JsonResponse:
+def phrases(request: TenantRequest) -> JsonResponse:
     """The same for forms with a single pass: every schedule of the form in words. `prefix` is the field's name."""
     prefix = request.POST.get("prefix", "")[:100]
     return JsonResponse(_spoken(Sheet(pool=posting.pool_of(request.POST, prefix))))
@@ -127,7 +127,7 @@ def _spoken(sheet: Sheet) -> dict[str, Any]:
 
 
 def _page(
-    request: HttpRequest,
+    request: TenantRequest,
     member: Member,
     read: Rights | None,
     sheet: Sheet,
@@ -137,7 +137,7 @@ def _page(
     clash: Meanwhile | None = None,
 ) -> HttpResponse:
     named, may_edit = places.known(), request.access.can(Permission.RIGHTS_EDIT)
-    shown = {
+    shown: dict[str, Any] = {
         "member": member,
         "read": read,
         "trouble": trouble,
@@ -153,7 +153,7 @@ def _page(
     return render(request, "rights/edit.html", shown)
 
 
-def _form(request: HttpRequest, member: Member, read: Rights, sheet: Sheet, named: Places) -> dict[str, Any]:
+def _form(request: TenantRequest, member: Member, read: Rights, sheet: Sheet, named: Places) -> dict[str, Any]:
     kept = list(keeping.templates())
     return {
         "board": board(sheet, named),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
@@ -16,14 +16,14 @@ from portal.mirror.models import Member
 from portal.rights import actions, comparing, copying, places, saving, words
 from portal.rights.access import find_member, get_member
 from portal.rights.reading import known
-from tenants.access import tenant_view
+from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
 PARTS = ("areas", "keys", "privileges")
 
 
 @tenant_view(Permission.MEMBERS_VIEW)
-def compare(request: HttpRequest) -> HttpResponse:
+def compare(request: TenantRequest) -> HttpResponse:
     """?a=…&b=…, each an ID; where one is missing, somebody is looked for (?q=…)."""
     chosen = {side: _chosen(request, side) for side in ("a", "b")}
     shown: dict[str, Any] = {**chosen, "q": request.GET.get("q", ""), "trouble": []}
@@ -39,7 +39,7 @@ def compare(request: HttpRequest) -> HttpResponse:
     return render(request, "rights/compare.html", shown)
 
 
-def _chosen(request: HttpRequest, side: str) -> Member | None:
+def _chosen(request: TenantRequest, side: str) -> Member | None:
     asked = request.GET.get(side, "")
     return get_member(asked) if asked else None
 
@@ -55,10 +55,11 @@ def _rights(member: Member, trouble: list[str]) -> Any:
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
-def copy(request: HttpRequest) -> HttpResponse:
+def copy(request: TenantRequest) -> HttpResponse:
     """?from=…, and those who are to have the same: ?to=… (several), looked for with ?q=… or ?group=…"""
     source = get_member(request.GET.get("from", "") or request.POST.get("from", ""))
-    told = _rights(source, trouble := [])
+    trouble: list[str] = []
+    told = _rights(source, trouble)
     given = request.POST if request.method == "POST" else request.GET
     parts = [part for part in given.getlist("part") if part in PARTS] or list(PARTS)
     body = copying.body_from(told.told, parts) if told else {}
@@ -80,7 +81,7 @@ def copy(request: HttpRequest) -> HttpResponse:
 
 
 def _copied(
-    request: HttpRequest, source: Member, targets: list[Member], body: dict[str, Any], trouble: list[str]
+    request: TenantRequest, source: Member, targets: list[Member], body: dict[str, Any], trouble: list[str]
 ) -> HttpResponse | None:
     """One is sent at once, several become a job that is looked at first. None: `trouble` says why not."""
     if len(targets) > 1:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
@@ -14,14 +14,14 @@ from portal.rights.access import get_member
 from portal.rights.forms import TemplateForm
 from portal.rights.models import RightsTemplate
 from portal.rights.weeks import week_of
-from tenants.access import tenant_view
+from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
 Kind = RightsTemplate.Kind
 
 
 @tenant_view(Permission.MEMBERS_VIEW)
-def index(request: HttpRequest) -> HttpResponse:
+def index(request: TenantRequest) -> HttpResponse:
     named = places.known()
     kept = [{"template": each, **_drawn(each, named)} for each in keeping.templates()]
     ready = [] if kept else [{"ready": each, "week": week_of(each.pass_)} for each in keeping.ready()]
@@ -30,29 +30,35 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
-def new(request: HttpRequest) -> HttpResponse:
+def new(request: TenantRequest) -> HttpResponse:
     """A schedule to keep; `?ready=office` begins with one of the two that are offered."""
     form = TemplateForm(request.POST or None, initial=_beginning(request.GET.get("ready", "")))
-    if not _editing(request, form) and form.is_valid():
-        keeping.keep(by=Asker.of(request), kind=Kind.SCHEDULE, **form.cleaned_data)
-        return _kept(request, form)
+    if (
+        not _editing(request, form)
+        and form.is_valid()
+        and (kept := _kept(request, form, kind=Kind.SCHEDULE, **form.cleaned_data))
+    ):
+        return kept
     return render(request, "rights/template.html", {"form": form})
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
-def edit(request: HttpRequest, pk: int) -> HttpResponse:
+def edit(request: TenantRequest, pk: int) -> HttpResponse:
     template = keeping.get(pk)
     started = {"name": template.name, "name_ja": template.name_ja, "schedule": template.schedule}
     form = TemplateForm(request.POST or None, initial=started, template=template)
-    if not _editing(request, form) and form.is_valid():
-        keeping.keep(by=Asker.of(request), template=template, **form.cleaned_data)
-        return _kept(request, form)
+    if (
+        not _editing(request, form)
+        and form.is_valid()
+        and (kept := _kept(request, form, template=template, **form.cleaned_data))
+    ):
+        return kept
     shown = {"form": form, "template": template, **_drawn(template, places.known())}
     return render(request, "rights/template.html", shown)
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
-def delete(request: HttpRequest, pk: int) -> HttpResponse:
+def delete(request: TenantRequest, pk: int) -> HttpResponse:
     template = keeping.get(pk)
     if request.method == "POST":
         keeping.drop(template=template, by=Asker.of(request))
@@ -62,7 +68,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["GET", "POST"])
-def from_member(request: HttpRequest, member_id: str) -> HttpResponse:
+def from_member(request: TenantRequest, member_id: str) -> HttpResponse:
     """Keep what the mirror knows of somebody's rights. Without known rights, said so."""
     member = get_member(member_id)
     form = TemplateForm(request.POST or None, template=RightsTemplate(kind=Kind.RIGHTS))
@@ -71,9 +77,12 @@ def from_member(request: HttpRequest, member_id: str) -> HttpResponse:
         "devices_pass": None if told.get("devices_pass") is None else normalise_devices(told["devices_pass"]),
         "keys_pass": None if told.get("keys_pass") is None else normalise_keys(told["keys_pass"]),
     }
-    if member.rights is not None and form.is_valid():
-        keeping.keep(by=Asker.of(request), kind=Kind.RIGHTS, **values, **form.cleaned_data)
-        return _kept(request, form)
+    if (
+        member.rights is not None
+        and form.is_valid()
+        and (kept := _kept(request, form, kind=Kind.RIGHTS, **values, **form.cleaned_data))
+    ):
+        return kept
     lines = words.gathered(words.lines(values, places.known()))
     return render(request, "rights/template.html", {"form": form, "member": member, "lines": lines})
 
@@ -85,13 +94,19 @@ def _beginning(key: str) -> dict[str, Any]:
     return {"schedule": by_schedule()} if key == "empty" else {}
 
 
-def _editing(request: HttpRequest, form: TemplateForm) -> bool:
+def _editing(request: TenantRequest, form: TemplateForm) -> bool:
     """Whether the post only asks for another line of the schedule."""
     field = form.fields.get("schedule")
     return request.method == "POST" and field is not None and field.widget.is_editing(request.POST, "schedule")
 
 
-def _kept(request: HttpRequest, form: TemplateForm) -> HttpResponse:
+def _kept(request: TenantRequest, form: TemplateForm, **values: Any) -> HttpResponse | None:
+    """Back to the list; None when somebody took the name a moment ago, which the form then says."""
+    try:
+        keeping.keep(by=Asker.of(request), **values)
+    except keeping.NameTaken:
+        form.add_error("name", _("There is a template of this name already."))
+        return None
     messages.success(request, _("Template kept: %(name)s") % {"name": form.cleaned_data["name"]})
     return redirect("rights:templates", request.tenant.slug)
 

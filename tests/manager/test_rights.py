@@ -24,6 +24,8 @@ from tests.support.members import MembersDesk, said
 
 OFFICE = by_schedule(weekly("08:00:00", "19:00:00", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday"))
 
+NO_KEYS = {"default_mode": "deny_all"}
+
 
 class Desk(MembersDesk):
     """One member at a tenant with areas and key boxes, and the editor of their rights."""
@@ -95,7 +97,7 @@ def test_a_form_that_nobody_touched_sends_nothing(desk):
 
 
 def test_an_area_a_schedule_and_a_privilege_are_changed_without_script_and_only_what_changed_is_sent(desk):
-    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass={"default_mode": "deny_all"})
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
     more = desk.save(desk.form(), follow=False, **{"act": "row s1 range", area_field(desk.areas[1]): "s1"})
     form = posted(more.content.decode())
     number = next(name.split(".")[1] for name, value in form.items() if value == "range")
@@ -120,7 +122,7 @@ def test_an_area_a_schedule_and_a_privilege_are_changed_without_script_and_only_
 
 
 def test_keys_are_given_by_box_and_one_by_one(desk):
-    desk.give(keys_pass={"default_mode": "deny_all"})
+    desk.give(keys_pass=NO_KEYS)
     box, other = desk.boxes[0], desk.boxes[1]
     unit = box.units[0]["unit_no"]
     answer = desk.save(desk.form(), **{
@@ -135,7 +137,7 @@ def test_keys_are_given_by_box_and_one_by_one(desk):
 
 
 def test_times_that_cannot_be_read_are_said_beside_them_and_nothing_is_sent(desk):
-    desk.give(devices_pass=listed((desk.areas[0], OFFICE)))
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
     answer = desk.save(desk.form(), **{"s1.1.start": "22:00", "s1.1.end": "6:00"})
     assert "For a night, use two lines" in said(answer)
     assert 'value="22:00"' in answer.content.decode()
@@ -143,7 +145,7 @@ def test_times_that_cannot_be_read_are_said_beside_them_and_nothing_is_sent(desk
 
 
 def test_what_somebody_else_changed_meanwhile_is_put_together_and_asked_about(desk):
-    desk.give(devices_pass=listed((desk.areas[0], OFFICE)))
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
     form = desk.form()
     desk.give(devices_pass=listed((desk.areas[0], OFFICE), (desk.areas[2], always())))
     sent = len(desk.place.calls(6))
@@ -157,7 +159,7 @@ def test_what_somebody_else_changed_meanwhile_is_put_together_and_asked_about(de
 
 
 def test_two_who_changed_the_same_place_are_never_mixed(desk):
-    desk.give(devices_pass=listed((desk.areas[0], OFFICE)))
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
     form = desk.form()
     desk.give(devices_pass=listed((desk.areas[0], always())))
     answer = desk.save(form, **{"s1.1.end": "21:00"})
@@ -168,7 +170,7 @@ def test_two_who_changed_the_same_place_are_never_mixed(desk):
 
 
 def test_nothing_is_sent_while_the_service_cannot_be_read(desk):
-    desk.give(devices_pass=listed((desk.areas[0], OFFICE)))
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
     form = desk.form()
     desk.place.sandbox.fault("status", "read_member", desk.place.service.tenant_id, status=503)
     answer = desk.save(form, **{area_field(desk.areas[1]): "always"})
@@ -202,7 +204,7 @@ def test_a_tenant_keeps_templates_and_puts_them_into_rights(desk):
     assert "Template kept: Cleaning" in said(made)
     again = desk.client.post(f"{tenant}/rights/templates/new/", dict(form.lists()))
     assert "There is a template of this name already." in said(again)
-    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass={"default_mode": "deny_all"})
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
     with desk.scope():
         template = RightsTemplate.objects.get()
     page = desk.save(desk.form(), follow=False, act=f"template {template.pk}")
@@ -225,7 +227,7 @@ def test_somebodys_rights_become_a_template_that_is_added_to_or_put_in_place_of_
     with desk.scope():
         template = RightsTemplate.objects.get(name="Office staff")
     assert template.keys_pass == {"default_mode": "allow_all"}
-    desk.give(devices_pass=listed((desk.areas[1], always())), keys_pass={"default_mode": "deny_all"})
+    desk.give(devices_pass=listed((desk.areas[1], always())), keys_pass=NO_KEYS)
     for how, areas in (("merge", 2), ("replace", 1)):
         page = desk.save(desk.form(), follow=False, act=f"rights {template.pk} {how}")
         sheet = posting_sheet(desk, page)
@@ -240,7 +242,7 @@ def posting_sheet(desk, page):
 
 def test_two_members_are_compared_with_the_differences_first_and_one_gets_the_others_rights(desk):
     other = desk.members()[1]
-    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass={"default_mode": "deny_all"})
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
     desk.client.get(desk.editor)
     desk.client.get(f"{desk.url}{other.member_id}/rights/")
     tenant = f"/t/{desk.place.tenant.slug}/rights"
@@ -259,7 +261,7 @@ def test_two_members_are_compared_with_the_differences_first_and_one_gets_the_ot
 
 def test_several_get_the_same_rights_by_a_job_that_is_looked_at_first(desk):
     others = desk.members()[1:4]
-    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass={"default_mode": "deny_all"})
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
     desk.client.get(desk.editor)
     chosen = {"from": desk.member.member_id, "to": [each.member_id for each in others], "part": ["areas"]}
     answer = desk.client.post(f"/t/{desk.place.tenant.slug}/rights/copy/", chosen)
@@ -278,7 +280,7 @@ def test_several_get_the_same_rights_by_a_job_that_is_looked_at_first(desk):
 
 
 def test_a_lost_answer_to_a_change_of_rights_is_found_out_by_reading(desk):
-    desk.give(devices_pass=listed((desk.areas[0], OFFICE)))
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
     form = desk.form()
     desk.place.sandbox.fault("drop_after", "update_member", desk.place.service.tenant_id)
     desk.save(form, **{area_field(desk.areas[1]): "s1"})
@@ -290,7 +292,7 @@ def test_a_lost_answer_to_a_change_of_rights_is_found_out_by_reading(desk):
 
 
 def test_the_panel_on_a_members_page_says_and_draws_what_they_may_do(desk):
-    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass={"default_mode": "deny_all"})
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
     desk.client.get(desk.editor)
     request = RequestFactory().get("/")
     request.tenant, request.user = desk.place.tenant, desk.user
@@ -325,6 +327,7 @@ def test_who_may_only_look_sees_no_form_and_who_may_not_sees_nothing(desk):
 
 def test_without_a_contract_its_part_is_said_and_cannot_be_changed(make):
     desk = Desk(make(contracts=("door",), members=2))
+    desk.give(devices_pass={"default_mode": "deny_all"})
     page = desk.client.get(desk.editor)
     assert "The key-box contract is missing." in said(page)
     assert "keys.mode" not in page.content.decode()
@@ -333,7 +336,7 @@ def test_without_a_contract_its_part_is_said_and_cannot_be_changed(make):
 
 
 def test_the_words_follow_what_is_typed(desk):
-    desk.give(devices_pass=listed((desk.areas[0], OFFICE)))
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
     form = desk.form()
     form["s1.1.end"] = "21:30"
     told = json.loads(desk.client.post(f"{desk.editor}words/", dict(form.lists())).content)
@@ -342,3 +345,24 @@ def test_the_words_follow_what_is_typed(desk):
     form["s1.1.end"] = "7"
     told = json.loads(desk.client.post(f"{desk.editor}words/", dict(form.lists())).content)
     assert told["schedules"]["s1"]["problems"] == {"1": [ANY]}
+
+
+NASTY = (
+    "", "\x00", "s99999", "k1", "new", "-1", "\u202e", "あ" * 999, "row s1 weekly " * 50, "drop s1 ९", "template 9e9",
+)  # fmt: skip
+
+
+def test_whatever_is_posted_gets_a_page_and_calls_nobody(desk):
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
+    form, tenant = desk.form(), f"/t/{desk.place.tenant.slug}/rights"
+    sent = len(desk.place.calls(6))
+    odd = ["act", "seen", "mine", "s1.1.start", "s1.1.day", "s1.1.kind", "s1.77777.kind", "schedule", "k1", "nonce",
+           "devices.area.~00", "devices.area.~FF", "keys.box.~00", "devices.kept", "devices.whole"]  # fmt: skip
+    for number, value in enumerate(NASTY):
+        data = dict(form.lists()) | {name: [value] for name in odd[number % 3 :: 2]} | {"nonce": ["no"]}
+        for address in (desk.editor, f"{desk.editor}words/", f"{tenant}/words/", f"{tenant}/templates/new/"):
+            assert desk.client.post(address, data).status_code in (200, 400), (address, value)
+        query = {"a": value, "from": desk.member.member_id, "q": value, "group": value, "to": value, "ready": value}
+        for page in ("compare/", "copy/", "templates/new/"):
+            assert desk.client.get(f"{tenant}/{page}", query).status_code in (200, 400, 404), (page, value)
+    assert len(desk.place.calls(6)) == sent
