@@ -215,7 +215,7 @@ def _copy(job: Job, rows: Sequence[Row]) -> None:
         content, member = dict(row.content), members.get(row.member_id)
         if member is not None:
             listed, rights = present_values(member), member.rights or {}
-            old = {name: listed[name] for name in content["body"] if name in listed}
+            old = {name: listed[name] for name in content["body"] or content["old"] if name in listed}
             old |= {name: rights[name] for name in content["body"] if name in HIDDEN and name in rights}
             content["old"] = old
         fresh.append(_New(row.line, Action(row.action), row.member_id, content))

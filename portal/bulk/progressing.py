@@ -45,7 +45,7 @@ def of_run(job: Job, counts: Counts, connection: Connection | None) -> Progress:
     left = costs.left(job, connection) if not final else None
     part = Part.objects.filter(job=job).exclude(state=PartState.CLOSED).select_related("intent").first()
     return Progress(
-        title=kinds.of(job).titled(job),
+        title=_("Progress"),
         unit=_("rows"),
         done=done,
         total=counts.to_send,

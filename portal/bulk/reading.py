@@ -12,13 +12,15 @@ from datetime import datetime, timedelta
 from time import monotonic
 
 import structlog
+from django.db import transaction
 from django.db.models import F, Q
 
 from accessapi import errors
 from portal.budget.ledger import BudgetExhausted
-from portal.bulk import kinds
+from portal.bulk import bell, kinds
 from portal.bulk.models import Job, Row
-from portal.bulk.states import JobState, RowState
+from portal.bulk.results import stop_job
+from portal.bulk.states import Halt, JobState, RowState
 from portal.intents.clock import ClockTime, database_now
 from tenants.models import Connection
 from tenants.standing import holds_permission
@@ -80,9 +82,10 @@ def run(job_id: int) -> None:
         rows = list(waiting.order_by("action", "line")[: job.part_rows])
         unread = _unread(job, rows, database_now())
         blocked = _read(job, connection, [row for row in rows if row.pk in unread])
-    Job.objects.filter(pk=job.pk, lease=job.lease).update(
-        lease=None, reading_until=None, blocked_until=blocked, due_at=ClockTime()
-    )
+    mine = Job.objects.filter(pk=job.pk, lease=job.lease)
+    if mine.update(lease=None, reading_until=None, blocked_until=blocked):
+        Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(due_at=ClockTime())
+        bell.ring([(job.tenant_id, job.pk, str(JobState.RUNNING))])
 
 
 def _lease(job_id: int) -> Job | None:
@@ -116,6 +119,11 @@ def _read(job: Job, connection: Connection, rows: Sequence[Row]) -> datetime | N
             Row.objects.filter(pk=row.pk, state=RowState.PENDING).update(
                 state=RowState.FAILED, problems=[["", "gone", {}]]
             )
+        except (errors.Unauthorised, errors.Forbidden):
+            with transaction.atomic():
+                held = Job.objects.select_for_update(of=("self",)).get(pk=job.pk)
+                stop_job(held, Halt.CONNECTION)
+            return None
         except errors.ServiceError as error:
             log.warning("bulk_read_failed", job_id=job.pk, error=type(error).__name__)
             return database_now() + REST

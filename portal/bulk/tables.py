@@ -1,6 +1,6 @@
 """Jobs and their rows as tables draw them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from django.db.models import QuerySet
@@ -132,13 +132,17 @@ def _detail(row: Row) -> SafeString:
             for field, old, new in changes_of(row, groups)
         ]  # fmt: skip
     elif row.action == Action.CREATE:
-        facts = format_html_join(
-            " · ", '<span class="muted">{}</span> {}', ((f, new) for f, _old, new in words.changes(row, groups) if new)
-        )
+        facts = _facts((f, new) for f, _old, new in words.changes(row, groups) if new)
         lines.append(format_html('<span class="line">{}</span>', facts))
+    elif row.action == Action.DELETE:
+        lines.append(format_html('<span class="line">{}</span>', _facts(words.known(row, groups))))
     if not lines:
         return NOTHING
     return format_html('<div class="lines">{}</div>', format_html_join("", "{}", ((line,) for line in lines)))
+
+
+def _facts(found: Iterable[tuple[str, str]]) -> SafeString:
+    return format_html_join(" · ", '<span class="muted">{}</span> {}', found)
 
 
 def changes_of(row: Row, groups: Mapping[str, str]) -> list[kinds.Change]:

@@ -131,6 +131,12 @@ def changes(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str, str]]:
     ]
 
 
+def known(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str]]:
+    """(field, value) of a member to be deleted, besides name and code."""
+    old = row.content.get("old", {})
+    return [(label(name), shown(name, old[name], groups)) for name in ("membergroup_id", "use_date_end") if name in old]
+
+
 def _qr(value: Any) -> str:
     if isinstance(value, dict) and value.get("email"):
         return str(value["email"])

@@ -175,6 +175,8 @@ class RightsForm(ChangeForm):
                 self.model = _model(str(cleaned.get("member") or "").strip())
             except ValidationError as error:
                 self.add_error("member", error)
+        if not self.errors and not self.body:
+            self.add_error(None, _t("There are no rights in it that could be given."))
         return cleaned
 
     @property

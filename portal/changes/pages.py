@@ -25,9 +25,9 @@ def respond(request: HttpRequest, job: Job, *, typed: str = "", status: int = 20
         "deletes": Row.objects.filter(job=job, action=Action.DELETE).exists(),
         "can_undo": kind.undo,
     }
-    asked = request.GET.get("export", "")
-    if asked:
-        return _file(view, asked)
+    file = _file(view) if "export" in request.GET else None
+    if file is not None:
+        return file
     if job.state != JobState.CHECKED:
         return _started(view)
     answer = _preview(view, typed)
@@ -57,12 +57,10 @@ def _started(view: View) -> HttpResponse:
     return sent(view, Outcome, "changes/job.html")
 
 
-def _file(view: View, kind: str) -> HttpResponseBase:
-    """All rows with old, new and, once started, the outcome of each."""
+def _file(view: View) -> HttpResponseBase | None:
+    """All rows with old, new and, once started, the outcome of each; None where this person gets no such file."""
     rows = Row.objects.filter(job=view.job)
     names = dict(Group.objects.values_list("membergroup_id", "membergroup_name"))
     listed = Preview if view.job.state == JobState.CHECKED else Outcome
     found = listed(view.request, rows, total=view.job.size, job=view.job, groups=names)
-    if not found.wanted_file:
-        return table(view, listed, tabs(view, [("", _("All"), view.job.size)]), "changes/preview.html")
-    return files.respond(found, kind)
+    return files.respond(found, found.wanted_file) if found.wanted_file else None

@@ -131,7 +131,12 @@ def rights(body: Mapping[str, Any]) -> Callable[[Member], Outcome]:
 
 def delete(member: Member) -> Outcome:
     """Delete whoever still is who was looked at."""
-    return {}, {"member_name": member.member_name, "member_code": member.member_code}
+    return {}, {
+        "member_name": member.member_name,
+        "member_code": member.member_code,
+        "membergroup_id": member.membergroup_id,
+        "use_date_end": _written(member.use_date_end),
+    }
 
 
 def _end(member: Member, end: datetime | None) -> tuple[Body, Body]:

@@ -51,6 +51,15 @@ class Alike:
         return len(self.variants) == 1
 
     @property
+    def mixed(self) -> bool:
+        """No rights are those of most."""
+        return bool(self.variants) and self.variants[0].count * 2 <= self.known
+
+    @property
+    def kinds(self) -> int:
+        return len(self.variants) + self.others
+
+    @property
     def unknown(self) -> int:
         return self.looked_at - self.known
 

@@ -10,7 +10,7 @@ class NameForm(forms.Form):
     """The name of a new group, or another name for one that is there."""
 
     membergroup_name = forms.CharField(
-        label=_("Name"),
+        label=_("Group name"),
         max_length=GROUP_NAME_MAX,
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )

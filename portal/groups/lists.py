@@ -60,11 +60,11 @@ def _group_of(request: Any) -> str:
     return urlencode({"group": request.resolver_match.kwargs["membergroup_id"]})
 
 
-def _compared(row: Any) -> Chip:
-    """How a member's rights compare with those of most in the group."""
+def _compared(row: Any) -> Chip | str:
+    """How a member's rights compare with those of most in the group. The rule stays quiet, what differs stands out."""
     if row.rights is None:
-        return Chip("unknown", _t("Not known yet"))
-    return Chip("same", _t("As most")) if digests.digest(row.rights) == row.main else Chip("change", _t("Deviates"))
+        return _t("Not known yet")
+    return _t("As most") if digests.digest(row.rights) == row.main else Chip("change", _t("Deviates"))
 
 
 class GroupMembers(Table):

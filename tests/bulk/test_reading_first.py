@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accessapi.operations import CallClass
+from accessapi.permissions import by_schedule, normalise_devices, weekly
 from portal.budget.ledger import BudgetExhausted
 from portal.bulk import jobs as engine
 from portal.bulk import kinds
@@ -15,14 +16,19 @@ from portal.intents import outcome
 from portal.intents.models import Intent
 from portal.intents.states import Reason, State
 from portal.intents.verdicts import Verdict
-from portal.mirror.models import Member
+from portal.mirror.models import Area, Member
 from tests.support import jobs
 from tests.support.changes import ChangesDesk
 from tests.support.fixtures import make, place, sandbox
 
 __all__ = ["make", "place", "sandbox"]
 
-OPEN = {"devices_pass": {"default_mode": "allow_all"}}
+
+def odd():
+    """Rights that nobody has yet."""
+    area = Area.objects.order_by("pk")[0].area_id
+    entry = {"area_id": area, "pass": by_schedule(weekly("03:07:00", "03:09:00", "Sunday"))}
+    return {"devices_pass": {"default_mode": "option", "areas_list": [entry]}}
 
 
 @pytest.fixture
@@ -34,7 +40,7 @@ def desk(make):
 
 
 def started(desk, count=4):
-    rows = [(member.member_id, OPEN, {}) for member in desk.members()[:count]]
+    rows = [(member.member_id, odd(), {}) for member in desk.members()[:count]]
     job = engine.open(kind="rights", by=desk.place.asker, rows=rows, options={"source": "test"})
     assert engine.start(by=desk.place.asker, job=job)
     return job
@@ -51,7 +57,10 @@ def sent(job):
 
 
 def service(desk, job):
-    return [desk.at_service(row.member_id)["devices_pass"]["default_mode"] for row in desk.rows(job)]
+    """Which of the members have them now."""
+    wanted = normalise_devices(odd()["devices_pass"])
+    told = [desk.at_service(row.member_id)["devices_pass"] for row in desk.rows(job)]
+    return [normalise_devices(rights) == wanted for rights in told]
 
 
 def test_each_unknown_member_is_read_once_and_one_request_follows(desk):
@@ -59,7 +68,7 @@ def test_each_unknown_member_is_read_once_and_one_request_follows(desk):
     reads = desk.calls(5)
     jobs.run(job)
     assert (desk.calls(5) - reads, desk.calls(14), job.reads) == (4, 1, 4)
-    assert service(desk, job) == ["allow_all"] * 4
+    assert service(desk, job) == [True] * 4
     assert all("devices_pass" in row.content["old"] for row in desk.rows(job))
 
 
@@ -94,8 +103,8 @@ def test_what_was_read_is_sent_while_calls_are_short_and_the_rest_later(desk, mo
 def test_rights_that_somebody_else_gave_meanwhile_are_reported(desk):
     first, second = desk.members()[:2]
     before = desk.at_service(first.member_id)["devices_pass"]
-    theirs = {"default_mode": "option", "areas_list": []}
-    rows = [(first.member_id, OPEN, {"devices_pass": before}), (second.member_id, OPEN, {})]
+    theirs = {"default_mode": "deny_all" if before["default_mode"] != "deny_all" else "allow_all"}
+    rows = [(first.member_id, odd(), {"devices_pass": before}), (second.member_id, odd(), {})]
     job = engine.open(kind="rights", by=desk.place.asker, rows=rows, options={"source": "test"})
     token = desk.place.service.token
     answer = desk.place.sandbox.api("PUT", f"/v1/members/{first.member_id}", {"devices_pass": theirs}, token=token)
@@ -121,7 +130,7 @@ def test_after_a_lost_answer_members_are_read_again_and_only_what_is_missing_is_
     calls = desk.calls(14)
     jobs.run(job)
     assert set(desk.rows_by_state(job)) == {"succeeded"}
-    assert service(desk, job) == ["allow_all"] * 4
+    assert service(desk, job) == [True] * 4
     assert desk.calls(14) - calls == (0 if arrived else 1)
 
 

@@ -50,7 +50,7 @@ def test_all_that_match_are_suspended_and_the_page_follows_to_the_outcome(desk, 
     page.get_by_role("button", name=re.compile("Select all .* that match")).click()
     page.get_by_role("button", name="Suspend…").click()
     expect(page.get_by_text("60 members are selected.")).to_be_visible()
-    moment = page.get_by_label("Moment", exact=True)
+    moment = page.locator("input[name=at]")
     expect(moment).to_be_hidden()
     page.get_by_label("At a moment:").check()
     expect(moment).to_be_visible()
