@@ -29,9 +29,14 @@ class Edit:
     """An edit of the area as its page lists it."""
 
     job: Job
+    title: str
     chip: Chip
     href: str
     can_be_taken_back: bool
+
+    @property
+    def is_under_way(self) -> bool:
+        return self.job.state in (JobState.RUNNING, JobState.WAITING)
 
 
 def around(request: HttpRequest, area: Area) -> dict[str, Any]:
@@ -51,7 +56,7 @@ def around(request: HttpRequest, area: Area) -> dict[str, Any]:
 
 def edit_of(job: Job, may_edit: bool) -> Edit:
     back = may_edit and actions.can_be_taken_back(job)
-    return Edit(job, job_chip(job), address_of(job), back)
+    return Edit(job, working.titled(job), job_chip(job), address_of(job), back)
 
 
 def address_of(job: Job) -> str:

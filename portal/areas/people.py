@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
+from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _t
@@ -80,6 +81,15 @@ class People(Table):
         self.columns = [replace(each, **own.get(each.name, {})) for each in self.columns]  # type: ignore[misc]
         self.filters = [*self.narrowing(), *_OF_MEMBERS]  # type: ignore[misc]
         self.actions = _actions(look, self.name)  # type: ignore[misc]
+
+    @cached_property
+    def total(self) -> int:
+        """How many hold a right of one kind stands in the tallies: nobody needs to be counted."""
+        chosen = {each.name: each.values for each in self.bound if each.active}
+        kinds = chosen.get("hours", [])
+        if list(chosen) == ["hours"] and len(kinds) == 1 and kinds[0] in dict(_HOURS) and not self.text:
+            return int(getattr(self.look.roll, kinds[0]))
+        return int(Table.total.func(self))
 
     def narrowing(self) -> list[Filter]:
         return [

@@ -92,7 +92,8 @@ def preview(request: HttpRequest, area_id: str, job_id: int) -> HttpResponseBase
     if job.state != JobState.CHECKED:
         return redirect(kinds.page(job))
     table = Preview(request, Row.objects.filter(job=job), job=job)
-    return table.respond("areas/preview.html", {"area": area, "job": job, "plan": partial(pages.preview, job, area)})
+    context = {"area": area, "job": job, "title": working.titled(job), "plan": partial(pages.preview, job, area)}
+    return table.respond("areas/preview.html", context)
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
