@@ -28,6 +28,8 @@ from tests.support.house import House, until
 from tests.support.stage import PASSWORD, Customer, Stage
 
 _starts = itertools.count(1)
+#: Parameters that name nothing of a tenant: what a file is written as.
+PLAIN = {"picture": "svg", "paper": "badge", "sheet": "csv", "spoken": "en"}
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
@@ -119,6 +121,9 @@ def pairs(address: Address, victim: Victim, most: int) -> Iterator[tuple[dict[st
     for number in range(min(choices, most)):
         foreign, missing = {}, {}
         for kind, name in address.parameters:
+            if kind in PLAIN:
+                foreign[name] = missing[name] = PLAIN[kind]
+                continue
             choice = victim.of(kind)
             foreign[name] = choice[number % len(choice)]
             missing[name] = "2147483000" if kind == "int" else f"nobody{number}"
