@@ -102,7 +102,7 @@ def followed(request: TenantRequest, member_id: str) -> JsonResponse:
     member = get_member(member_id)
     was, sheet, named = saving.seen(member, request.POST.get("seen", "")), posting.sheet(request.POST), places.known()
     answer = _spoken(sheet)
-    if was is not None:
+    if was is not None and not sheet.is_wrong:
         changed = words.changes(was.told, {**was.told, **sheet.rights()}, named)
         answer["changes"] = [[each.place, each.before, each.after] for each in changed]
         answer["summary"] = [words.upper(text) for text in words.gathered(words.lines(sheet.rights(), named))]

@@ -497,8 +497,8 @@ function editor(form) {
   const follow = follower(ask, (told) => {
     showWords(form, told.schedules);
     options(form, told.schedules);
-    changes(form, told.changes ?? []);
-    summary(told.summary ?? []);
+    if (told.changes) changes(form, told.changes); // not while times cannot be read
+    if (told.summary) summary(told.summary);
   });
   form.addEventListener("input", (event) => {
     if (!event.target.matches("[data-find], [data-only-given], [data-set-all], [data-alone]")) follow();

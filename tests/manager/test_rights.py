@@ -76,7 +76,7 @@ def listed(*entries):
 
 
 def test_the_editor_reads_the_service_once_and_shows_what_is_there_in_words_and_drawn(desk):
-    desk.give(devices_pass=listed((desk.areas[0], OFFICE), (desk.areas[1], always())))
+    desk.give(devices_pass=listed((desk.areas[0], OFFICE), (desk.areas[1], always())), keys_pass=NO_KEYS)
     before = len(desk.place.calls(5))
     page = desk.client.get(desk.editor)
     assert len(desk.place.calls(5)) == before + 1
