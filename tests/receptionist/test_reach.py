@@ -97,14 +97,14 @@ def test_the_desks_pages_lead_nowhere_that_is_refused(here, desk):
         answer = desk.get(path)
         assert answer.status_code in {200, 302}, path
         if "text/html" not in answer["Content-Type"]:
-            answer.close()
             continue
         for link in re.findall(r'(?:href|action|hx-get|hx-post|data-href)="([^"#]+)', answer.content.decode()):
             target = unescape(link).partition("?")[0]
             if target.startswith(at):
                 assert target.startswith(f"{at}guests/"), (path, target)
         links = re.findall(r'(?:href|hx-get|data-href)="(/t/[^"#?]+)"', answer.content.decode())
-        waiting += [link for link in links if link not in seen]
+        # Spreadsheets are read by tests of their own.
+        waiting += [link for link in links if link not in seen and "xlsx" not in link]
 
 
 def test_the_palette_answers_at_the_desk_and_finds_what_is_theirs(here, desk):

@@ -74,17 +74,17 @@ def test_every_visit_of_the_day_stands_in_its_group_and_is_counted(desk):
 
 
 def test_a_name_a_host_or_a_company_is_found_as_one_types_whatever_the_keyboard_says(desk):
-    visit(desk.place, "髙橋 ﾊﾅｺ", host_name="山﨑 次郎", company="港湾倉庫")
+    visit(desk.place, "髙橋 ﾊﾅｺ", host_name="山﨑 次郎", company="港湾ソウコ")
     visit(desk.place, "Suzuki Ichiro", host_name="Sato")
     visit(desk.place, "高橋 明日", start=40)
-    for typed in ("高橋", "はな", "ハナコ", "山崎", "港湾", "橋 はな"):
+    for typed in ("高橋", "はな", "ハナコ", "山崎", "港湾", "ソウコ", "橋 はな"):
         assert names(desk.page("board/", q=typed))[0] == "髙橋 ﾊﾅｺ", typed
     assert names(desk.page("board/", q="SUZU")) == ["Suzuki Ichiro"]
     found = desk.page("board/", q="高橋")
     assert "On other days" in found
     assert names(found) == ["髙橋 ﾊﾅｺ", "高橋 明日"]
     nobody = desk.page("board/", q="佐藤 花")
-    assert f"{desk.url}new/?guest_name=%E4%BD%90%E8%97%A4" in nobody
+    assert f"{desk.url}new/?name=%E4%BD%90%E8%97%A4" in nobody
     for typed in ("", "%", "'", "<b>", "x" * 3000, "\\"):
         assert desk.client.get(desk.url + "board/", {"q": typed}).status_code == 200
 

@@ -32,10 +32,13 @@ def counts(visits: QuerySet[Visit]) -> dict[Standing, int]:
 
 
 def matching(visits: QuerySet[Visit], text: str) -> QuerySet[Visit]:
-    """Those whose name, host or company holds every word of `text`; widths, cases and kana do not matter in names."""
+    """Those whose name or host holds every word of `text`, whatever their widths, cases and kana, or whose company
+    holds it as it was typed.
+    """
+    named = Q()
     for word in terms(text):
-        visits = visits.filter(Holds("name_key", word) | Holds("host_key", word) | Q(company__icontains=word))
-    return visits
+        named &= Q(Holds("name_key", word)) | Q(Holds("host_key", word)) | Q(company__icontains=word)
+    return visits.filter(named | Q(company__icontains=text.strip())) if named else visits
 
 
 def around(day: Day, text: str, now: datetime, most: int = 8) -> list[Visit]:

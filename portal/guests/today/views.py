@@ -61,7 +61,7 @@ def step(request: HttpRequest, visit_id: int, step: str) -> HttpResponse:
         more = {"suggested": True} if request.POST.get("suggested") and step in ("arrived", "left") else {}
         STEPS[step](visit=visit, by=Asker.of(request), **more)
         visit.refresh_from_db()
-        notice = notice_of(visit, State.of(QueryDict(request.POST.get("back", "").lstrip("?"))).day)
+        notice = notice_of(visit, _state_of(request).day)
     except presence.NotPossible as refusal:
         notice = Notice(str(refusal), is_refusal=True)
     return _after(request, visit, notice)
@@ -78,9 +78,13 @@ def close(request: HttpRequest) -> HttpResponse:
     return redirect("guests:index", request.tenant.slug)
 
 
+def _state_of(request: HttpRequest) -> State:
+    """What was on the screen when a button was pressed."""
+    return State.of(QueryDict(request.POST.get("back", "").lstrip("?")[:1000]))
+
+
 def _after(request: HttpRequest, visit: Visit, notice: Notice) -> HttpResponse:
-    back = QueryDict(request.POST.get("back", "").lstrip("?")[:1000], mutable=True)
-    state = State.of(back)
+    state = _state_of(request)
     if request.htmx:
         context = _drawn(request, state)
         told = render_to_string("guests/today/notice.html", {"notice": notice, "is_late": True, **context}, request)

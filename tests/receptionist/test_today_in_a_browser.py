@@ -1,0 +1,91 @@
+"""The desk by keyboard, in a real browser: found, chosen, marked, undone; redrawn without taking anything away."""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.conf import settings
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from tests.receptionist.desk import again, visit
+from tests.support.chromium import chromium
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+PATIENCE = 30_000
+expect.set_options(timeout=PATIENCE)
+_TELL = "addEventListener('securitypolicyviolation', e => told(`${e.violatedDirective}: ${e.blockedURI}`))"
+
+
+@pytest.fixture
+def page(place, live_server) -> Iterator[Page]:
+    """The receptionist's browser; any complaint of it fails."""
+    complaints: list[str] = []
+    session = place.client(place.staff("receptionist")).cookies[settings.SESSION_COOKIE_NAME].value
+    with chromium() as browser:
+        context = browser.new_context(base_url=live_server.url, locale="en-GB")
+        context.set_default_timeout(PATIENCE)
+        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
+        context.expose_binding("told", lambda _source, words: complaints.append(words))
+        context.add_init_script(_TELL)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        yield page
+        context.close()
+    assert complaints == []
+
+
+def barriers(page: Page) -> list[str]:
+    found = Axe().run(page, options={"preload": False}).response["violations"]
+    return [
+        f"{each['id']}: {each['nodes'][0]['html'][:160]}" for each in found if each["impact"] in ("serious", "critical")
+    ]
+
+
+def test_the_keyboard_is_enough_and_the_redrawing_takes_nothing_away(place, page):
+    at = f"/t/{place.tenant.slug}/guests/"
+    tanaka, sato = visit(place, "田中 一郎", host_name="鈴木"), visit(place, "佐藤 花子", start=-0.5)
+    page.goto(at)
+    search, rows, done = page.locator("#desk-q"), page.locator("[data-guest]"), page.locator("#desk-done")
+    page.keyboard.press("/")
+    expect(search).to_be_focused()
+    search.press_sequentially("鈴木 nal")  # the keys of the desk are letters here
+    expect(page.get_by_text("Nobody called")).to_be_visible()
+    search.fill("鈴木")
+    expect(rows).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(f"#v{tanaka.pk}")).to_be_focused()
+    page.keyboard.press("a")
+    expect(done).to_contain_text("田中 一郎 is here since")
+    expect(page.locator(f"#v{tanaka.pk}")).to_be_focused()
+    expect(page.locator("#count-here b")).to_have_text("1")
+    page.keyboard.press("u")
+    expect(done).to_contain_text("has not arrived")
+    assert again(place, tanaka).arrived_at is None
+
+    page.keyboard.press("/")
+    page.keyboard.press("Escape")
+    expect(rows).to_have_count(2)
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(f"#v{sato.pk}")).to_be_focused()
+    visit(place, "新規 来訪", arrived_at=timezone.now(), arrived_by="desk")
+    page.evaluate("htmx.trigger('#board', 'outcome-known')")
+    expect(rows).to_have_count(3)
+    expect(page.locator(f"#v{sato.pk}")).to_be_focused()
+    assert barriers(page) == []
+
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{at}{sato.guest_id}/")
+    page.goto(at)
+    page.keyboard.press("b")
+    page.wait_for_url(f"**{at}building/")
+    expect(page.get_by_role("heading", name="1 guest in the building")).to_be_visible()
+    assert barriers(page) == []
+    page.goto(f"{at}month/")
+    assert barriers(page) == []
+    page.goto(at)
+    page.keyboard.press("n")
+    page.wait_for_url(f"**{at}new/")
