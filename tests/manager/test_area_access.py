@@ -228,6 +228,34 @@ def test_nothing_to_do_is_said_and_prepares_nothing(desk):
         assert not Job.objects.exists()
 
 
+@pytest.mark.parametrize("act", ["grant", "withdraw"])
+def test_whatever_is_posted_is_answered(desk, act):
+    one = {"ids": str(desk.people[0].pk)}
+    for values in (
+        {"ids": "9" * 40 + ",x,-1,0"}, {"scope": "match", "match": "sort=x&after=y&hours=z&at=never&group=%00"},
+        {**one, "step": "preview"}, {**one, "step": "x", "trust": "-1", "pass_.choice": "often"},
+        {**one, "step": "preview", "trust": "60", "pass_.choice": "schedule", "pass_.s1.1.kind": "weekly"},
+    ):  # fmt: skip
+        assert desk.post(f"{act}/?list=area-choice", values).status_code in (200, 302), values
+
+
+def test_what_the_page_of_all_changes_undoes_is_judged_the_same(desk):
+    from portal.bulk import jobs
+    from portal.intents.record import Asker
+
+    plain, theirs = desk.people[:2]
+    for member in (plain, theirs):
+        known_and_so(desk, member, NOTHING)
+    job = desk.run(desk.prepared("grant", [plain, theirs]))
+    known_and_so(desk, theirs, option(entry(desk.area, OFFICE)))
+    with desk.scope():
+        back = jobs.undo(by=Asker(desk.place.tenant, desk.user), job=job)
+    back = desk.run(desk.job(back.pk))
+    assert equal(desk.devices(plain), NOTHING)
+    assert equal(desk.devices(theirs), option(entry(desk.area, OFFICE)))
+    assert desk.rows(back)[theirs.member_id].problems == [["", "not_ours", {}]]
+
+
 def test_an_edit_of_another_area_or_tenant_is_not_found_and_a_discarded_one_is_gone(desk):
     known_and_so(desk, desk.people[0], NOTHING)
     job = desk.prepared("grant", desk.people[:1])
