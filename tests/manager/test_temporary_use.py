@@ -24,9 +24,15 @@ def desk(make):
     desk.member = desk.members()[0]
     token = desk.place.service.token
     path = f"/v1/members/{desk.member.member_id}"
-    assert desk.place.sandbox.api("PUT", path, {"keys_pass": EVERY_KEY}, token=token).status_code == 200
+    body = {"keys_pass": EVERY_KEY, "use_date_start": None, "use_date_end": None}  # whose period is over is chance, too
+    assert desk.place.sandbox.api("PUT", path, body, token=token).status_code == 200
     with desk.scope():
         desk.boxes = list(KeyBox.objects.order_by("key_device_name", "pk"))
+    for box in desk.boxes:  # which of them is cut off is chance
+        desk.place.sandbox.console(
+            "devices", tenant_id=desk.place.service.tenant_id, device_id=box.key_device_id,
+            has_power=True, is_connected=True, temporary_use_enabled=True,
+        )  # fmt: skip
     desk.rest = f"{desk.member.member_id}/keys/"
     return desk
 
@@ -51,6 +57,7 @@ def commands(desk):
 def test_keys_are_lent_for_a_while_and_the_page_counts_down(desk):
     answer = lend(desk, units(desk, b0=["01", "02"]), device_action="on", info="夜間清掃")
     words = said(answer)
+    assert answer.redirect_chain, words
     assert f"{desk.boxes[0]}: 01, 02, for 15 minutes." in words
     left = int(re.search(r'class="running-left" data-left="(\d+)"', answer.content.decode())[1])
     assert 890 <= left <= 900
