@@ -1,6 +1,6 @@
 """A spreadsheet of members on its way into the service: the file, and the job that it became."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -74,8 +74,8 @@ class Import(Job):
 
     sheet: Sheet
 
-    objects = _Imports()
-    objects_across_tenants = _ImportsAcrossTenants()
+    objects: ClassVar[_Imports] = _Imports()
+    objects_across_tenants: ClassVar[_ImportsAcrossTenants] = _ImportsAcrossTenants()
 
     class Meta:
         proxy = True
