@@ -1,6 +1,7 @@
 """The member whose rights are looked at, of the tenant in scope, and the line to the service."""
 
 import hashlib
+from collections.abc import Iterable
 
 from django.http import Http404
 
@@ -22,6 +23,13 @@ def find_member(member_id: str) -> Member | None:
     if "\x00" in member_id or not member_id:
         return None
     return Member.objects.filter(member_id=member_id, gone_at__isnull=True).first()
+
+
+def find_members(member_ids: Iterable[str]) -> list[Member]:
+    """Those of them that the service still has, in one query."""
+    sound = [member_id for member_id in member_ids if "\x00" not in member_id]
+    rows = Member.objects.filter(member_id__in=sound, gone_at__isnull=True)
+    return list(rows.defer("card_data", "qrcode", "extra"))
 
 
 def target_of(member_id: str) -> str:

@@ -14,7 +14,7 @@ from portal.intents.states import State
 from portal.mirror import queries
 from portal.mirror.models import Member
 from portal.rights import actions, comparing, copying, places, saving, words
-from portal.rights.access import find_member, get_member
+from portal.rights.access import find_members, get_member
 from portal.rights.reading import known
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
@@ -63,11 +63,11 @@ def copy(request: TenantRequest) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
     parts = [part for part in given.getlist("part") if part in PARTS] or list(PARTS)
     body = copying.body_from(told.told, parts) if told else {}
-    targets = _targets(given.getlist("to"), source)
+    targets, named = _targets(given.getlist("to"), source), places.known()
     shown = {
         "source": source, "told": told, "trouble": trouble, "parts": _parts(parts), "targets": targets,
         "q": request.GET.get("q", ""), "group": request.GET.get("group", ""), "most": copying.MOST,
-        "groups": queries.groups(), "saying": _saying(body),
+        "groups": queries.groups(), "saying": _saying(body, named),
     }  # fmt: skip
     if request.method == "POST" and told and targets and body:
         answer = _copied(request, source, targets, body, trouble)
@@ -76,7 +76,7 @@ def copy(request: TenantRequest) -> HttpResponse:
     taken = (source.member_id, *(member.member_id for member in targets))
     rows = comparing.hits(shown["q"], group=shown["group"], without=taken)
     limit = copying.MOST if shown["group"] else comparing.MOST_HITS
-    shown |= {"hits": rows[:limit], "preview": _preview(targets, body)}
+    shown |= {"hits": rows[:limit], "preview": _preview(targets, body, named)}
     return render(request, "rights/copy.html", shown)
 
 
@@ -111,20 +111,16 @@ def _copied(
 
 
 def _targets(ids: list[str], source: Member) -> list[Member]:
-    """Those who were chosen, each once, without the source. 404 for somebody who is not there."""
-    found = {}
-    for member_id in dict.fromkeys(ids[: copying.MOST]):
-        member = find_member(member_id)
-        if member is None:
-            raise Http404
-        if member.pk != source.pk:
-            found[member.pk] = member
-    return list(found.values())
+    """Those who were chosen, each once, without the source. 404 where somebody is not there."""
+    asked = list(dict.fromkeys(ids[: copying.MOST]))
+    found = {member.member_id: member for member in find_members(asked)}
+    if found.keys() != set(asked):
+        raise Http404
+    return [found[member_id] for member_id in asked if member_id != source.member_id]
 
 
-def _preview(targets: list[Member], body: dict[str, Any]) -> list[dict[str, Any]]:
+def _preview(targets: list[Member], body: dict[str, Any], named: places.Places) -> list[dict[str, Any]]:
     """What would change for each, as far as their rights are known."""
-    named = places.known() if targets else places.Places()
     return [
         {
             "member": member,
@@ -135,8 +131,8 @@ def _preview(targets: list[Member], body: dict[str, Any]) -> list[dict[str, Any]
     ]
 
 
-def _saying(body: dict[str, Any]) -> list[str]:
-    return [words.upper(text) for text in words.gathered(words.lines(body, places.known()))]
+def _saying(body: dict[str, Any], named: places.Places) -> list[str]:
+    return [words.upper(text) for text in words.gathered(words.lines(body, named))]
 
 
 def _parts(chosen: list[str]) -> list[tuple[str, str, bool]]:
