@@ -81,7 +81,7 @@ def open(  # noqa: A001 - `jobs.open` reads as what it does
         count = _store(job, action, rows)
         Job.objects.filter(pk=job.pk).update(size=count)
         job.refresh_from_db()
-        record(by, job, "prepared", {"rows": count})
+        record(by, job, "prepared", {"rows": count, **job.options})
     return job
 
 
