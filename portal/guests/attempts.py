@@ -1,6 +1,7 @@
 """From the desk's forms to the next screen: a code, a page that follows, or the form again with the reason in it."""
 
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -18,6 +19,10 @@ from portal.intents.record import Asker
 from portal.intents.states import State
 from portal.mirror.folding import fold
 
+# Ends are whole minutes, beginnings are not.
+_ROUNDED = timedelta(seconds=60)
+_WORDS = ("email", "remarks")
+_PLAIN = ("email", "return_grace_period", "area_id_list", "key_devices_list", "is_for_reserve")
 UNSENT = (State.FAILED, State.CANCELLED, State.EXPIRED)
 
 
@@ -57,8 +62,26 @@ def address(request: HttpRequest, visits: list[Visit]) -> str:
 
 
 def _are(visits: list[Visit], orders: list[issuing.Order]) -> bool:
-    """Whether these visits are what the orders ask for. The end may have moved on by the minutes in between."""
-    return [visit.name_key for visit in visits] == [fold(order.name) for order in orders]
+    """Whether these visits are what the orders ask for."""
+    return len(visits) == len(orders) and all(map(_is, visits, orders))
+
+
+def _is(visit: Visit, order: issuing.Order) -> bool:
+    """The same guest, the same way in, and the same hours: as a time, or as a length that began anew meanwhile."""
+    wanted = (fold(order.name), order.company, order.host.name)
+    if (visit.name_key, visit.company, visit.host_name) != wanted:
+        return False
+    ends = order.end - visit.use_date_end
+    length = (order.end - order.start) - (visit.use_date_end - visit.use_date_start)
+    if min(abs(ends), abs(length)) > _ROUNDED:
+        return False
+    asked = visit.intent.body if visit.intent is not None else None
+    if asked is None:  # received without a code, or forgotten
+        return True
+    again = order.body()
+    sent, would = (body["qrcode_issuing_method"] for body in (asked, again))
+    same_way = {name: sent.get(name) for name in _WORDS} == {name: would.get(name) for name in _WORDS}
+    return same_way and {name: asked.get(name) for name in _PLAIN} == {name: again.get(name) for name in _PLAIN}
 
 
 def change(

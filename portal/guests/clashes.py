@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Case, Q, When
 from django.utils import timezone
 
 from portal.guests.models import Stage, Visit
@@ -67,8 +67,9 @@ def overlapping(wanted: Sequence[Hours]) -> Iterable[Visit]:
     for hours in wanted:
         meets |= Q(name_key=hours.name_key, use_date_start__lt=hours.end, use_date_end__gt=hours.start)
     rows = Visit.objects.filter(meets, use_date_end__gt=timezone.now(), gone_at__isnull=True)
-    rows = rows.exclude(stage=Stage.NOT_ISSUED).order_by("use_date_end", "pk")
-    return rows[:50]
+    rows = rows.exclude(stage=Stage.NOT_ISSUED).annotate(is_known=Case(When(stage=Stage.ASKED, then=0), default=1))
+    # What nobody knows yet comes first: it forbids issuing, and must not be cut off by namesakes.
+    return rows.order_by("is_known", "use_date_end", "pk")[:50]
 
 
 def _doubled(wanted: Sequence[Hours]) -> list[str]:

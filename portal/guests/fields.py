@@ -25,6 +25,16 @@ def plain(value: str) -> None:
     one_line(value.replace("\n", "").replace("\r", ""))
 
 
+# Letters of no width or none to see: Hangul fillers and the blank of Braille.
+_BLANK = "\u115f\u1160\u3164\uffa0\u2800"
+
+
+def seen(value: str) -> None:
+    """Raise ValidationError for a text of which nothing would be seen: nobody could find or greet such a guest."""
+    if not any(unicodedata.category(one)[0] not in "CZ" and one not in _BLANK for one in value):
+        raise ValidationError(_("Nothing can be seen of this text. Type it again."))
+
+
 TOO_LONG = _("At most %(limit_value)d characters fit; these are %(show_value)d.")
 
 
@@ -34,7 +44,7 @@ def text(label: Any, most: int, needed: Any = "", **more: Any) -> forms.CharFiel
     return forms.CharField(
         label=label,
         max_length=most,
-        validators=[one_line],
+        validators=[one_line, *([seen] if needed else [])],
         error_messages=said,
         required=bool(needed),
         **more,
@@ -52,6 +62,8 @@ class LinesField(forms.CharField):
         if len(names) >= MOST_GUESTS:
             raise ValidationError(_("At most %(n)d guests fit into one visit."), params={"n": MOST_GUESTS})
         long = [str(place) for place, name in enumerate(names, 1) if len(name) > limits.GUEST_NAME_MAX]
+        for name in names:
+            seen(name)
         if long:
             words = _("At most %(most)d characters fit into a name; too long: line %(lines)s.")
             raise ValidationError(words, params={"most": limits.GUEST_NAME_MAX, "lines": ", ".join(long)})

@@ -140,6 +140,17 @@ def test_a_double_click_issues_once(desk):
     assert len(desk.visits()) == 1
 
 
+def test_the_back_button_and_other_values_are_not_taken_for_a_double_click(desk):
+    desk.preset(minutes=60)
+    given = desk.fields() | {"name": NAME, "until": "+60"}
+    assert desk.client.post(desk.url + "new/", given).status_code == 302
+    assert desk.client.post(desk.url + "new/", given).status_code == 302
+    for other in ({"until": "+240"}, {"grace_minutes": "30"}, {"company": "みらい"}, {"email": "a@example.test"}):
+        answer = desk.client.post(desk.url + "new/", given | other)
+        assert "This form was used before" in said(answer), other
+    assert desk.calls().count(CREATE) == len(desk.visits()) == 1
+
+
 def test_the_same_name_for_the_same_hours_asks_first(desk):
     first = desk.issued()
     asked = desk.issue(name="ﾔﾏﾀﾞ太郎".replace("ﾔﾏﾀﾞ", "山田"))
@@ -152,6 +163,20 @@ def test_the_same_name_for_the_same_hours_asks_first(desk):
     elsewhere = GuestDesk(desk.place)
     assert "has a code until" in said(elsewhere.issue(confirmed=[str(first.pk)])), "the second was not confirmed"
     assert "/guests/v" in desk.issue(until="2h", start="2031-01-01T10:00").redirect_chain[-1][0], "other hours"
+
+
+def test_what_nobody_knows_yet_forbids_issuing_however_many_namesakes_there_are(desk):
+    now = timezone.now()
+    given = {"guest_name": NAME, "name_key": order().hours.name_key, "use_date_start": now}
+    with desk.scope():
+        for number in range(51):
+            Visit.objects.create(
+                stage=Stage.ISSUED, guest_id=f"g{number}", use_date_end=now + timedelta(hours=1), **given
+            )
+        Visit.objects.create(use_date_end=now + timedelta(hours=2), **given)
+        with pytest.raises(Clash) as found:
+            clashes.check([order().hours])
+    assert len(found.value.pending) == 1
 
 
 def test_the_same_name_twice_in_one_form_asks_too(desk):
@@ -229,6 +254,8 @@ BAD = [
     ({"area_ids": ["nobody"]}, "not there any more"),
     ({"keys": ["01@nobody"]}, "not there any more"),
     ({"others": "ok\n" + "b" * 41}, "line 2"),
+    ({"name": "\u200b\u3164"}, "Nothing can be seen"),
+    ({"others": "ok\n\u200b"}, "Nothing can be seen"),
     ({"start": "1700-01-01T00:00"}, "1900"),
     ({"preset": "999999"}, "999999"),
 ]

@@ -82,7 +82,7 @@ def read(line: int, cells: Sequence[str], places: Mapping[str, int], known: Know
     for name, most in (("company", COMPANY_MAX), ("host", HOST_MAX)):
         if len(texts.get(name, "")) > most:
             row.problems.append((name, "string_too_long", {"max_length": most}))
-    if "name" not in texts:
+    if "name" not in texts or not _accepts(fields.seen, texts["name"]):
         row.problems.append(("name", "missing", {}))
     preset = _preset(row, texts, known)
     start = _start(row, texts)
