@@ -81,7 +81,7 @@ def sent(view: View, kind: type[Rows], template: str) -> HttpResponse:
     found = tabs(view, [
         ("", _("All"), counts.rows),
         (RowState.SUCCEEDED, _("Done"), counts.state(RowState.SUCCEEDED)),
-        (RowState.FAILED, _("Refused by the service"), counts.state(RowState.FAILED)),
+        (RowState.FAILED, _("Not applied"), counts.state(RowState.FAILED)),
         (RowState.UNCERTAIN, _("Uncertain"), uncertain),
         (RowState.PENDING, _("Waiting"), counts.state(RowState.PENDING) + counts.state(RowState.SENT)),
         (RowState.STOPPED, _("Not sent"), counts.state(RowState.STOPPED)),

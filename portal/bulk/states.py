@@ -31,13 +31,16 @@ class Action(TextChoices):
 
 
 class RowState(TextChoices):
-    """checked: only looked at. The rest is how far a row to be created or changed has come."""
+    """checked: only looked at. The rest is how far a row to be created or changed has come.
+
+    failed: surely not applied, refused by the service or left out by us; the row says which.
+    """
 
     CHECKED = "checked", _("Checked")
     PENDING = "pending", _("Waiting")
     SENT = "sent", _("Sent")
     SUCCEEDED = "succeeded", _("Done")
-    FAILED = "failed", _("Refused by the service")
+    FAILED = "failed", _("Not applied")
     UNCERTAIN = "uncertain", _("Uncertain")
     STOPPED = "stopped", _("Not sent")
 

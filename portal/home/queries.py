@@ -1,15 +1,16 @@
 """What a tenant's home brings together; each part only for those whose role may see it."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import datetime
 
 from django.http import HttpRequest
 
 from portal.budget import frame as budget
 from portal.budget.outlook import Outlook
+from portal.bulk import kinds
+from portal.bulk.models import Job
 from portal.bulk.states import JobState
 from portal.devices import states
-from portal.imports.models import Import
 from portal.intents import queries as intents
 from portal.intents.words import story
 from portal.mirror import frame as mirror
@@ -34,6 +35,16 @@ class Doors:
 
 
 @dataclass(frozen=True)
+class Running:
+    """A long job under way, or waiting for `starts_at`."""
+
+    title: str
+    href: str
+    state: JobState
+    starts_at: datetime | None
+
+
+@dataclass(frozen=True)
 class Home:
     connection: Connection | None
     fresh: Freshness | None = None
@@ -41,7 +52,7 @@ class Home:
     doors: Doors | None = None
     undecided: list[Outcome] = field(default_factory=list)
     under_way: list[Outcome] = field(default_factory=list)
-    jobs: list[Any] = field(default_factory=list)
+    jobs: list[Running] = field(default_factory=list)
     changes: list[AuditEntry] = field(default_factory=list)
 
 
@@ -57,7 +68,7 @@ def home(request: HttpRequest) -> Home:
         doors=_doors() if access.can(Permission.DEVICES_VIEW) else None,
         undecided=[one for one in asked if one.state == "uncertain"][:_FEW],
         under_way=[one for one in asked if one.state != "uncertain"][:_FEW],
-        jobs=_jobs() if access.can(Permission.IMPORTS_RUN) else [],
+        jobs=_jobs(access),
         changes=_changes() if sees_asked else [],
     )
 
@@ -73,9 +84,13 @@ def _doors() -> Doors:
     return Doors(len(known), sum(door.status_as_of is None for door in known), loud[:_FEW])
 
 
-def _jobs() -> list[Import]:
-    running = Import.objects.filter(state__in=[JobState.MAPPED, JobState.RUNNING])
-    return list(running.select_related("sheet__file", "tenant").order_by("-pk")[:_FEW])
+def _jobs(access: Access) -> list[Running]:
+    """Long jobs that are at work or wait for their moment, of those kinds that this person may run."""
+    at_work = Job.objects.filter(
+        state__in=[JobState.MAPPED, JobState.WAITING, JobState.RUNNING], permission__in=access.permissions
+    )
+    found = at_work.select_related("sheet__file", "tenant").order_by("-pk")[:_FEW]
+    return [Running(kinds.of(job).titled(job), kinds.page(job), JobState(job.state), job.starts_at) for job in found]
 
 
 def _changes() -> list[AuditEntry]:

@@ -45,6 +45,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("areas", _("Areas"), "map-pin", "areas:index", Permission.AREAS_VIEW),
     Entry("explain", _("Who may enter"), "help", "explain:index", Permission.AREAS_VIEW),
     Entry("guests", _("Guests"), "qrcode", "guests:index", Permission.GUESTS_VIEW, phone=True),
+    Entry("changes", _("Changes"), "users-plus", "changes:index", Permission.MEMBERS_VIEW),
     Entry("imports", _("Imports"), "table-import", "imports:index", Permission.IMPORTS_RUN),
     Entry("devices", _("Doors"), "door", "devices:index", Permission.DEVICES_VIEW, phone=True),
     Entry("connection", _("Connection"), "plug-connected", "connection:index", Permission.CONNECTION_VIEW, "tenant"),

@@ -162,7 +162,7 @@ def test_a_member_whom_the_service_refuses_fails_alone(desk):
     desk.place.sandbox.api("DELETE", f"/v1/members/{first.member_id}", token=token)
     desk.done(job)
     assert [row.state for row in desk.rows(job)] == [RowState.FAILED, RowState.SUCCEEDED]
-    assert "Refused by the service" in desk.page(job)
+    assert "Not applied" in desk.page(job)
 
 
 def test_extending_by_days_counts_from_each_ones_own_end(desk):

@@ -192,7 +192,7 @@ class Migration(migrations.Migration):
                             ("pending", "Waiting"),
                             ("sent", "Sent"),
                             ("succeeded", "Done"),
-                            ("failed", "Refused by the service"),
+                            ("failed", "Not applied"),
                             ("uncertain", "Uncertain"),
                             ("stopped", "Not sent"),
                         ],
