@@ -41,7 +41,7 @@ class _Forms(HTMLParser):
         elif tag == "input" and given.get("name"):
             kind = given.get("type", "text")
             if kind not in ("submit", "file") and (kind not in ("checkbox", "radio") or "checked" in given):
-                self._open.values[given["name"]] = given.get("value", "on")
+                self._open.values[given["name"]] = given.get("value", "on" if kind in ("checkbox", "radio") else "")
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "form":

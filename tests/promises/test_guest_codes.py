@@ -1,0 +1,131 @@
+"""Codes of guests: never two live ones by accident, and a code that was cut short dies, whoever dies meanwhile."""
+
+import re
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from portal.guests.models import Stage as Standing
+from portal.guests.models import Visit
+from portal.intents.models import Intent
+from portal.intents.states import State
+from tests.support import proxy as faults
+from tests.support.browser import Browser, gist
+from tests.support.house import House, until
+from tests.support.proxy import Gate
+from tests.support.stage import Customer, Stage
+
+CREATE = 20
+# Seconds for whatever workers and timers do by themselves. Nothing here is measured.
+PATIENCE = 90
+
+
+def issue(browser: Browser, customer: Customer, name: str, **values: str) -> str:
+    """Type a name and press Enter at the desk; where it leads, or "" when the form came back."""
+    form = browser.form(customer.url("guests/new/"), having="shown_preset")
+    answer = browser.post(form.action, form.values | {"name": name, "until": "+90"} | values)
+    assert answer.status_code in (200, 302), gist(answer)
+    return str(answer.headers.get("Location", ""))
+
+
+def press(browser: Browser, page: str, button: str) -> str:
+    """Press this button of a guest's page; what the next page says."""
+    form = browser.form(page, f"/{button}/")
+    answer = browser.post(form.action, form.values)
+    assert answer.status_code == 302, gist(answer)
+    return gist(browser.get(answer.headers["Location"]), 100_000)
+
+
+def visit_of(customer: Customer, name: str) -> Visit:
+    with customer.scope():
+        return Visit.objects.select_related("cut_intent", "intent").get(guest_name=name)
+
+
+def at_service(customer: Customer, name: str) -> list[dict[str, Any]]:
+    """Every guest of this name, as the service lists them."""
+    query = {"limit": 1000, "fields": "use_date_start,use_date_end"}
+    found = customer.house.sandbox.api("GET", "/v1/guests", token=customer.service.token, params=query).json()
+    return [guest for guest in found["guests"] if guest["guest_name"] == name]
+
+
+def end_of(customer: Customer, name: str) -> datetime:
+    (guest,) = at_service(customer, name)
+    return datetime.fromisoformat(guest["use_date_end"])
+
+
+def age(house: House, customer: Customer) -> None:
+    """Let what a dead worker held look a minute older, instead of waiting for it: its claims and its leases."""
+    with customer.scope():
+        for intent in Intent.objects.filter(state=State.SENDING):
+            customer.age(intent)
+        minute = timedelta(minutes=1)
+        for visit in Visit.objects.filter(cut_due_at__isnull=False):
+            Visit.objects.filter(pk=visit.pk).update(cut_due_at=visit.cut_due_at - minute)
+
+
+def lose_everything(house: House, customer: Customer) -> None:
+    """SIGKILL to the workers, and the broker forgets all that it was told."""
+    house.urgent.kill()
+    with house.redis() as redis:
+        redis.flushall()
+    age(house, customer)
+
+
+def test_a_cut_code_dies_though_answers_are_lost_the_worker_is_killed_and_the_broker_forgets(
+    house: House, stage: Stage
+) -> None:
+    customer = stage.customer()
+    with customer.browser("receptionist") as browser:
+        kept = issue(browser, customer, "Kept")
+        pages = {name: issue(browser, customer, name) for name in ("Heard", "Unheard")}
+        paths = {name: re.escape(page.rstrip("/").rpartition("/")[2]) for name, page in pages.items()}
+        # One request works and its answer is lost, the other is lost itself; the reading that would tell is lost, too.
+        stage.proxy.on(rf"PUT .*/v1/guests/{paths['Heard']}", faults.reset_after, times=1)
+        stage.proxy.on(rf"PUT .*/v1/guests/{paths['Unheard']}", faults.reset_before, times=1)
+        held = {}
+        for name, path in paths.items():
+            stage.proxy.on(rf"GET .*/v1/guests/{path}", faults.reset_before, times=1)
+            held[name] = stage.proxy.on(rf"PUT .*/v1/guests/{path}", Gate(), times=1, skip=1)
+        for page in pages.values():
+            assert "may still open doors" in press(browser, page, "cut")
+        assert end_of(customer, "Heard") <= timezone.now() < end_of(customer, "Unheard")
+        held["Unheard"].wait(PATIENCE)  # a worker has the second sending in its hands
+        lose_everything(house, customer)
+        banner = gist(browser.get(customer.url("guests/")), 100_000)
+        assert all(f"{name}’s code may still open doors" in banner for name in pages)
+        for rule in held.values():
+            stage.proxy.rules.remove(rule)
+        house.urgent.start()
+        for name in pages:
+            until(confirmed(customer, name), PATIENCE, saying=f"the cut of {name} is confirmed")
+            assert end_of(customer, name) <= visit_of(customer, name).must_end_at <= timezone.now()
+        assert "may still open doors" not in gist(browser.get(customer.url("guests/")), 100_000)
+        assert kept
+        assert end_of(customer, "Kept") > timezone.now(), "nobody else's code was touched"
+
+
+def confirmed(customer: Customer, name: str) -> Callable[[], bool]:
+    return lambda: visit_of(customer, name).ended_confirmed_at is not None
+
+
+def test_a_lost_answer_makes_one_guest_and_a_second_attempt_waits_until_reading_found_it(
+    house: House, stage: Stage
+) -> None:
+    customer = stage.customer()
+    creations = r"POST .*/v1/guests( |\?|$)"
+    with customer.browser("receptionist") as browser, customer.browser("owner") as other:
+        with house.urgent.paused():  # nobody reads yet
+            with stage.proxy.during(creations, faults.reset_after, times=1):
+                issue(browser, customer, "山田 太郎")
+            asked = visit_of(customer, "山田 太郎")
+            assert (asked.stage, asked.guest_id, asked.intent.state) == (Standing.ASKED, None, State.UNCERTAIN)
+            for person in (browser, other):  # not even by saying so
+                assert issue(person, customer, "山田 太郎") == ""
+                assert issue(person, customer, "山田　太郎", confirmed=str(asked.pk)) == ""
+        until(lambda: visit_of(customer, "山田 太郎").guest_id, PATIENCE, saying="reading found the guest")
+    (guest,) = at_service(customer, "山田 太郎")
+    found = visit_of(customer, "山田 太郎")
+    assert (found.guest_id, found.stage, found.intent.state) == (guest["guest_id"], Standing.ISSUED, State.SUCCEEDED)
+    assert len(customer.calls(CREATE)) == stage.proxy.count(creations) == 1
