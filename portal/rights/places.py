@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from portal.mirror import queries
+from django.db.models import F, JSONField, Value
+
+from portal.mirror.models import Area, KeyBox
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,19 @@ class Places:
 
 
 def known() -> Places:
-    """What the entered tenant has; two queries."""
-    areas = {area.area_id: area.area_name or area.area_id for area in queries.areas()}
-    boxes = {box.key_device_id: Box(str(box), _units(box.units)) for box in queries.key_boxes()}
-    return Places(areas, boxes)
+    """What the entered tenant has; one query."""
+    areas = _named(Area, "area_id", "area_name", Value(None, JSONField()))
+    boxes = _named(KeyBox, "key_device_id", "key_device_name", F("units"))
+    found = sorted(areas.union(boxes, all=True), key=lambda row: (row[1], row[0]))
+    return Places(
+        {id_: name or id_ for kind, name, id_, _ in found if kind == Area.__name__},
+        {id_: Box(name or id_, _units(units)) for kind, name, id_, units in found if kind == KeyBox.__name__},
+    )
+
+
+def _named(model: type[Area] | type[KeyBox], identifier: str, name: str, units: Any) -> Any:
+    rows = model.objects.annotate(kind=Value(model.__name__), named=F(name), id_=F(identifier), holds=units)
+    return rows.values_list("kind", "named", "id_", "holds")
 
 
 def _units(listed: object) -> dict[str, str]:
