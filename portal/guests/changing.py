@@ -52,7 +52,9 @@ class ChangeForm(forms.Form):
     new_code = forms.BooleanField(
         label=_("Replace the code"),
         required=False,
-        help_text=_("The portal makes a new one. The old one, wherever it was sent, opens nothing any more."),
+        help_text=_(
+            "The portal makes a new one. The old one, wherever it was sent, opens nothing any more; links to it end."
+        ),
     )
     revive = forms.BooleanField(label=_("Let the code that was cut short work again"), required=False)
     resurrects = False

@@ -6,10 +6,10 @@ from typing import Any
 from django.db.models import F
 
 from portal.guests import cutting
-from portal.guests.models import Stage, Visit
+from portal.guests.models import CodeLink, Stage, Visit
 from portal.guests.queries import target_of
 from portal.intents import handlers
-from portal.intents.clock import database_now
+from portal.intents.clock import ClockTime, database_now
 from portal.intents.models import Intent
 from portal.intents.states import State
 from portal.mirror import hooks, own, schedule
@@ -64,6 +64,11 @@ def updated(intent: Intent) -> None:
     if intent.state == State.SUCCEEDED:
         own.guest_written(intent.tenant, guest_id, intent.body)
         Visit.objects.filter(guest_id=guest_id).update(**_columns(intent.body))
+        if "qrcode_data" in intent.body:  # whoever holds a link to the old code must not be shown the new one
+            given = CodeLink.objects.filter(
+                visit__guest_id=guest_id, revoked_at=None, created_at__lte=intent.created_at
+            )
+            given.update(revoked_at=ClockTime())
     if intent.state != State.UNCERTAIN:
         cutting.look_soon(guest_id)
 

@@ -4,7 +4,7 @@ import re
 
 from portal.guests.issuing import Host
 from portal.mirror import queries, search
-from portal.mirror.folding import fold
+from portal.mirror.folding import fold, terms
 from portal.mirror.models import Member
 
 _MOST = 12
@@ -12,20 +12,26 @@ _LABEL = re.compile(r"(.*\S)\s*\[(.+)\]\s*")
 
 
 def choices(text: str) -> list[str]:
-    """What the field offers for `text`: names, with the member's code or group where names are the same."""
-    found = search.members(queries.members(), text).order_by("name_key", "pk")[:_MOST] if text.strip() else []
-    members = list(found)
+    """What the field offers for `text`: names that hold its words, with the group where names are the same.
+
+    The desk learns no codes of members: neither does it see them, nor does a code lead to a name.
+    """
+    words = terms(text)
+    if not words:
+        return []
+    found = search.members(queries.members(), text).order_by("name_key", "pk")[: _MOST * 4]
+    members = [member for member in found if all(word in member.name_key for word in words)][:_MOST]
     names = [member.name_key for member in members]
-    return [_label(member, names.count(member.name_key) > 1) for member in members]
+    return list(dict.fromkeys(_label(member, names.count(member.name_key) > 1) for member in members))
 
 
 def _label(member: Member, ambiguous: bool) -> str:
-    mark = member.member_code or member.member_id
-    return f"{member.member_name} [{mark}]" if ambiguous else str(member.member_name)
+    group = member.membergroup_name
+    return f"{member.member_name} [{group}]" if ambiguous and group else str(member.member_name)
 
 
 def host_of(text: str) -> Host:
-    """The one member of this name (and code, in brackets), or a name that is nobody's."""
+    """The one member of this name (and group, or code, in brackets), or a name that is nobody's."""
     text = text.strip()
     if not text:
         return Host()
@@ -34,7 +40,7 @@ def host_of(text: str) -> Host:
     alike = queries.members().filter(name_key=fold(name))
     found = list(alike[:20])
     if mark:
-        found = [member for member in found if mark in (member.member_code, member.member_id)]
+        found = [member for member in found if mark in (member.membergroup_name, member.member_code)]
     if len(found) == 1:
         return Host(str(found[0].member_name), found[0].member_id)
     return Host(text)

@@ -48,9 +48,19 @@ def facts(request: HttpRequest, visit: Visit) -> dict[str, Any]:
         "may_desk": can(Permission.GUESTS_DESK),
         "may_read": visit.gone_at is None,
         "may_change": can(Permission.GUESTS_DESK) and visit.gone_at is None and guest is not None,
+        "may_cut": may_cut(visit),
         "extend": ExtendForm(visit=visit, presets=queries.presets()),
         "fresh": _is_fresh(guest, now),
     }
+
+
+def may_cut(visit: Visit) -> bool:
+    """Whether there is something to cut short: the code works, is being cut, or a change nobody knows of yet may have
+    given an ended one a later end.
+    """
+    if visit.gone_at is not None:
+        return False
+    return visit.use_date_end > timezone.now() or visit.may_still_open or queries.is_changing(visit)
 
 
 def _is_fresh(guest: Guest | None, now: datetime) -> bool:

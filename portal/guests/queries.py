@@ -13,6 +13,7 @@ from portal.guests.models import DeskSettings, Preset, Visit
 from portal.guests.places import Places
 from portal.intents import queries as intents
 from portal.intents.models import Intent
+from portal.intents.states import UNDER_WAY, State
 from portal.mirror.models import Guest
 from tenants.models import AuditEntry, Connection
 from tenants.trail.changes import changes
@@ -78,6 +79,12 @@ def asked_about(visit: Visit) -> list[Intent]:
     if visit.guest_id is not None:
         mine |= Q(target=target_of(visit.guest_id))
     return list(intents.latest().filter(mine).select_related("tenant__environment")[:8])
+
+
+def is_changing(visit: Visit) -> bool:
+    """Whether a change of this guest is under way or uncertain: the end that is known here may not be the end."""
+    unknown = Intent.objects.filter(operation="update_guest", state__in=[*UNDER_WAY, State.UNCERTAIN])
+    return visit.guest_id is not None and unknown.filter(target=target_of(visit.guest_id)).exists()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from functools import partial
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from portal.guests import actions, attempts, fresh, pages, queries
@@ -98,7 +97,7 @@ def cut(request: HttpRequest, guest_id: str) -> HttpResponse:
     except nonces.BadNonce as refusal:
         messages.error(request, str(refusal))
     else:
-        if visit.gone_at is not None or (visit.use_date_end <= timezone.now() and not visit.may_still_open):
+        if not pages.may_cut(visit):
             messages.info(request, _("This code had ended already: there was nothing to cut short."))
         else:
             visit = actions.cut_short(visit=visit, by=Asker.of(request), nonce=nonce)

@@ -5,6 +5,7 @@ from datetime import timedelta
 from django.db import transaction
 
 from accessapi.errors import ServiceError
+from accessapi.operations import Delivery
 from portal.budget.ledger import BudgetExhausted
 from portal.intents import handlers, outcome
 from portal.intents.clock import ClockTime, database_now
@@ -15,6 +16,8 @@ from portal.intents.verdicts import Verdict
 from tenants import audit
 
 _PAUSE_AFTER_TROUBLE = 30.0
+# Where reading never succeeds at all, a person need not wait for it any longer than this.
+_READ_FIRST = timedelta(minutes=10)
 
 
 def reconcile(intent: Intent) -> None:
@@ -34,6 +37,16 @@ def reconcile(intent: Intent) -> None:
         outcome.touch(intent, due_in=_PAUSE_AFTER_TROUBLE)
     else:
         _record(intent, finding)
+
+
+def is_reading(intent: Intent) -> bool:
+    """Whether reading may still tell what became of this creation. Until then nobody decides that it is not there:
+    it would be asked for again, and be there twice.
+    """
+    if intent.delivery != Delivery.CREATE or intent.state != State.UNCERTAIN or intent.due_at is None:
+        return False
+    recent = intent.sent_at is None or intent.sent_at > database_now() - _READ_FIRST
+    return recent and handlers.of(intent.operation).reconcile is not None
 
 
 def _record(intent: Intent, finding: handlers.Finding) -> None:

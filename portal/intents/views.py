@@ -45,9 +45,11 @@ def pages(permission: Permission, of: Permission | None) -> tuple[View, View, Vi
 
 
 def _page(request: HttpRequest, intent: Intent) -> HttpResponse:
+    is_reading = reconciling.is_reading(intent)
     may_decide = intent.state == State.UNCERTAIN and request.access.can(Permission(intent.permission))
     told = {"decide_url": address(intent, "decide"), "stop_url": address(intent, "stop")}
-    context = {"intent": intent, "story": story(intent), "may_decide": may_decide, **told}
+    context = {"intent": intent, "story": story(intent), "may_decide": may_decide and not is_reading, **told}
+    context["is_reading"] = is_reading
     return render(request, "intents/page.html", context)
 
 
@@ -64,6 +66,8 @@ def _decide(request: HttpRequest, intent: Intent) -> HttpResponse:
     applied = request.POST.get("applied")
     if applied not in ("yes", "no"):
         messages.error(request, _("Please say whether it was applied. Nothing was recorded."))
+    elif reconciling.is_reading(intent):
+        messages.error(request, _("It is still being read from the service. Decide when that could not tell."))
     elif reconciling.resolve(intent, applied=applied == "yes", by=Asker.of(request)):
         messages.success(request, _("Recorded."))
     else:

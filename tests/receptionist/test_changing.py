@@ -1,8 +1,10 @@
 """A receptionist extends, cuts short and edits; and a code that must die dies at the service in the end."""
 
+import re
 from datetime import datetime, timedelta
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from accessapi.resources import write_moment
@@ -193,6 +195,18 @@ def test_an_extension_that_is_still_on_its_way_does_not_outlive_the_cut(desk):
     assert end_at_service(desk, visit) <= desk.visit(visit).must_end_at
 
 
+def test_an_ended_code_whose_extension_was_lost_can_still_be_cut(desk):
+    visit = desk.issued(until="+60")
+    desk.fault("drop_after", "update_guest")
+    desk.act(visit, "extend", to="60")
+    with desk.scope():  # its time is over, as far as anybody here knows
+        Visit.objects.filter(pk=visit.pk).update(use_date_end=timezone.now() - timedelta(seconds=5))
+    assert end_at_service(desk, visit) > timezone.now()
+    desk.act(visit, "cut")
+    see_to_it(desk, visit)
+    assert end_at_service(desk, visit) <= desk.visit(visit).must_end_at
+
+
 def test_a_cut_code_does_not_come_back_to_life_silently(desk):
     visit = desk.issued()
     desk.act(visit, "cut")
@@ -234,7 +248,11 @@ def test_only_what_was_changed_is_sent_and_edits_elsewhere_stay(desk):
 def test_a_code_is_replaced_by_another_one_and_told_to_nobody(desk):
     visit = desk.issued()
     old = desk.at_service(visit.guest_id)["qrcode_data"]
+    shown = desk.client.post(f"{desk.url}{visit.guest_id}/link/").content.decode()
+    link = re.search(r"/g/[\w-]+/", shown)[0]
+    assert Client().get(link).status_code == 200
     desk.edit(visit, new_code="on", email="yamada@example.test")
+    assert Client().get(link).status_code == 404, "whoever has the old link does not get the new code"
     told = desk.at_service(visit.guest_id)
     assert told["qrcode_data"] != old
     with desk.scope():

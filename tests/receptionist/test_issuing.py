@@ -96,6 +96,7 @@ def test_everything_else_is_there_too(desk):
 
 def test_a_member_can_be_the_host(desk, place):
     from portal.mirror.models import Member
+    from portal.mirror.models.members import MemberSearch
 
     with desk.scope():
         member = Member.objects.order_by("pk")[0]
@@ -103,6 +104,19 @@ def test_a_member_can_be_the_host(desk, place):
     assert member.member_name in said(offered) or member.member_name in offered.content.decode()
     desk.issue(host=member.member_name)
     assert desk.visits()[0].host_member_id == member.member_id
+    with desk.scope():  # a namesake in another group: the desk tells them apart without learning anybody's code
+        values = {field.attname: getattr(member, field.attname) for field in Member._meta.concrete_fields}
+        twin = Member(**values | {"id": None, "member_id": "twin", "member_code": "Z-99", "membergroup_name": "別室"})
+        twin.save()
+        pieces = MemberSearch.objects.get(pk=member.pk).pieces
+        MemberSearch.objects.create(member=twin, tenant=place.tenant, pieces=pieces)
+    offered = desk.get("new/hosts/", host=member.member_name[:2])
+    assert "[別室]" in offered
+    assert member.member_code not in offered
+    assert "Z-99" not in offered
+    assert member.member_name not in desk.get("new/hosts/", host=member.member_code)
+    desk.issue(host=f"{member.member_name} [別室]", name="別の客")
+    assert desk.visits()[1].host_member_id == "twin"
 
 
 def test_several_guests_of_one_visit_each_get_a_code_of_their_own(desk):
@@ -296,6 +310,10 @@ def test_a_lost_answer_is_read_before_anything_is_sent_again(desk):
     assert "nobody knows yet" in said(again)
     assert "Issue another one" not in said(again)
     assert desk.calls().count(CREATE) == 1
+    request = f"{desk.url}requests/{visit.intent_id}/"
+    hasty = desk.client.post(f"{request}decide/", {"applied": "no"}, follow=True)
+    assert "still being read" in said(hasty), "nobody decides before reading had its turn"
+    assert "It was not applied" not in said(hasty)
     visit = settle(desk, visit)
     assert visit.stage == Stage.ISSUED
     assert desk.calls().count(CREATE) == len(desk.all_at_service()) == 1
