@@ -83,7 +83,7 @@ def _done(job: Job) -> dict[str, tuple[Any, Any]]:
     for row in rows.iterator(chunk_size=1000):
         sent = row.content.get("body", {}).get("devices_pass")
         already = any(word == "already" for _field, word, _facts in row.problems)
-        if sent is not None and not already:
+        if sent is not None and (row.attempts or not already):  # found done after a lost answer is done by us
             found[row.member_id] = row.content.get("old", {}).get("devices_pass"), sent
     return found
 

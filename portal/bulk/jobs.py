@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import get_language
 
 from accessapi import limits
@@ -229,7 +230,9 @@ def undo(*, by: Asker, job: Job) -> Job | None:
     """
     if not kinds.of(job).undo or job.state not in (JobState.DONE, JobState.STOPPED):
         return None
-    done = Row.objects.filter(job=job, state=RowState.SUCCEEDED, action=Action.UPDATE, part__isnull=False)
+    # A row whose answer was lost and that was found done when it was to be sent again has no request any more.
+    ours = Q(part__isnull=False) | Q(attempts__gt=0)
+    done = Row.objects.filter(ours, job=job, state=RowState.SUCCEEDED, action=Action.UPDATE)
     rows = list(done.order_by("line"))
     back = [(row.member_id, row.content["old"], row.content["body"]) for row in rows if row.content["old"]]
     if not back:

@@ -98,7 +98,7 @@ class Row(TenantModel):
 
     {"name", "code": for people; "body": names and values of the specification; "old": {field: value} of an update}.
     `problems` (why refused) and `notes` (worth knowing) are [[field, word, {facts}], …] without values. `read_at`: when
-    this job read the member singly, null when it has to be read again.
+    this job read the member singly, null when it has to be read again; `faults` counts the readings that failed.
     """
 
     job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="rows")
@@ -115,6 +115,7 @@ class Row(TenantModel):
     position = models.PositiveIntegerField(null=True)
     attempts = models.PositiveSmallIntegerField(default=0)
     read_at = models.DateTimeField(null=True)
+    faults = models.PositiveSmallIntegerField(db_default=0)
     # The job that sends this row again; a row is sent again by one job only.
     retried_in = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="+")
 

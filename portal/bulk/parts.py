@@ -8,20 +8,24 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
-from django.db.models import F, Max
+from django.db import connection as database
+from django.db.models import F, Max, Q
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, override
 
 from accessapi.encoding import encode_json
+from accessapi.operations import Delivery
 from portal.budget.priorities import Priority
 from portal.bulk import freshening, kinds, reading
 from portal.bulk.models import Job, Part, Row
 from portal.bulk.sightings import snapshot
 from portal.bulk.states import SENDING, Action, PartState, RowState
 from portal.intents.actions import Asker, submit
+from portal.intents.models import Intent
 from portal.intents.nonces import Nonce
+from portal.intents.states import UNDER_WAY
 from tenants.roles import Permission
-from tenants.scope import current_tenant
+from tenants.scope import current_tenant, current_tenant_id
 
 OPERATIONS = {
     Action.DELETE: "bulk_delete_members",
@@ -30,6 +34,8 @@ OPERATIONS = {
 }
 # The length of {"members":[]}: each member adds its own JSON and a comma.
 _FRAME = len(b'{"members":[]}')
+# Advisory locks of this module, so that their numbers are nobody else's.
+_LOCK = int.from_bytes(b"bulk", "big")
 
 
 class Next(Enum):
@@ -43,6 +49,7 @@ class Next(Enum):
 
 def send_next(job: Job) -> Next:
     """Record the next request of a running job, its row locked by the caller."""
+    _one_at_a_time()
     later = False
     for action in SENDING:
         while waiting := list(_waiting(job, action)[: job.part_rows]):
@@ -63,14 +70,28 @@ def _waiting(job: Job, action: Action) -> Any:
     return Row.objects.filter(job=job, state=RowState.PENDING, action=action).order_by("line")
 
 
+def _one_at_a_time() -> None:
+    """Until the transaction ends no other job of the tenant records a request: each sees whom the others' are about."""
+    with database.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, current_tenant_id()])
+
+
+def under_way(member_id: str) -> bool:
+    """Whether some job's request is about this member now: what it does is not known here yet."""
+    return Row.objects.filter(_open(), state=RowState.SENT, member_id=member_id).exists()
+
+
+def _open() -> Q:
+    return Q(part__in=Part.objects.exclude(state=PartState.CLOSED))
+
+
 def _free(job: Job, rows: list[Row]) -> list[Row]:
-    """Leave members alone that a request of another job is about: what it does is not known here yet."""
-    elsewhere = Part.objects.exclude(state=PartState.CLOSED).exclude(job=job)
-    if not elsewhere.exists():
-        return rows
-    busy = Row.objects.filter(part__in=elsewhere, state=RowState.SENT).exclude(member_id="")
+    """Leave members alone that another request is about, a job's or a person's: it is not known here what it does."""
+    busy = Row.objects.filter(_open(), state=RowState.SENT).exclude(part__job=job).exclude(member_id="")
     taken = set(busy.values_list("member_id", flat=True))
-    return [row for row in rows if row.member_id not in taken]
+    single = Intent.objects.filter(state__in=UNDER_WAY, delivery=Delivery.SET, target__startswith="member:")
+    targets = set(single.values_list("target", flat=True))
+    return [row for row in rows if row.member_id not in taken and f"member:{row.member_id}" not in targets]
 
 
 def member_of(row: Row) -> dict[str, Any]:

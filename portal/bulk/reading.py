@@ -34,6 +34,8 @@ HOLD = timedelta(minutes=5)
 STRETCH_SECONDS = 30
 LEASE = timedelta(seconds=45)
 REST = timedelta(seconds=30)
+# A member that cannot be read is tried so often, after all others; after two in a row the service itself is at fault.
+MOST_FAULTS, IN_A_ROW = 20, 2
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ def run(job_id: int) -> None:
         waiting = Row.objects.filter(job=job, state=RowState.PENDING).exclude(member_id="")
         rows = list(waiting.order_by("action", "line")[: job.part_rows])
         unread = _unread(job, rows, database_now())
-        blocked = _read(job, connection, [row for row in rows if row.pk in unread])
+        wanted = sorted((row for row in rows if row.pk in unread), key=lambda row: row.faults)
+        blocked = _read(job, connection, wanted)
     mine = Job.objects.filter(pk=job.pk, lease=job.lease)
     if mine.update(lease=None, reading_until=None, blocked_until=blocked):
         Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(due_at=ClockTime())
@@ -107,7 +110,7 @@ def _lease(job_id: int) -> Job | None:
 
 def _read(job: Job, connection: Connection, rows: Sequence[Row]) -> datetime | None:
     """One call a row, until the time is up. Returns until when there is nothing to be done, if so."""
-    end = monotonic() + STRETCH_SECONDS
+    end, in_a_row, resting = monotonic() + STRETCH_SECONDS, 0, None
     for row in rows:
         if monotonic() >= end or not _held(job):
             return None
@@ -126,11 +129,31 @@ def _read(job: Job, connection: Connection, rows: Sequence[Row]) -> datetime | N
             return None
         except errors.ServiceError as error:
             log.warning("bulk_read_failed", job_id=job.pk, error=type(error).__name__)
-            return database_now() + REST
+            if not _of_the_member(error):
+                return database_now() + REST
+            _count_fault(row)
+            in_a_row, resting = in_a_row + 1, database_now() + REST
+            if in_a_row >= IN_A_ROW:
+                return resting
+            continue
         else:
             Row.objects.filter(pk=row.pk).update(read_at=ClockTime())
+        in_a_row = 0
         Job.objects.filter(pk=job.pk).update(reads=F("reads") + 1)
-    return None
+    return resting
+
+
+def _of_the_member(error: errors.ServiceError) -> bool:
+    """Whether the member itself may be what cannot be read, and not the service as a whole."""
+    unsent = isinstance(error, errors.NotSent) and not isinstance(error, errors.InvalidRequest)
+    return not unsent and not isinstance(error, errors.RateLimited)
+
+
+def _count_fault(row: Row) -> None:
+    """A member that can never be read must not hold the others up for ever: it is left out at last, and reported."""
+    waiting = Row.objects.filter(pk=row.pk, state=RowState.PENDING)
+    waiting.update(faults=F("faults") + 1)
+    waiting.filter(faults__gte=MOST_FAULTS).update(state=RowState.FAILED, problems=[["", "unreadable", {}]])
 
 
 def _held(job: Job) -> bool:

@@ -107,6 +107,11 @@ class Trouble:
         self.lines.append(text)
 
 
+def busy() -> str:
+    """Two who replace the whole rights of one member at once would undo each other."""
+    return _("A change of many members is about this member at this moment. Nothing was sent; try again soon.")
+
+
 def refusal(intent: Intent) -> str:
     """Why an intent was surely not applied: the service's words and code, else ours."""
     code = f"({intent.error_code})" if intent.error_code else ""

@@ -7,6 +7,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from portal.bulk.parts import under_way
 from portal.intents import nonces
 from portal.intents.models import Intent
 from portal.intents.record import Asker
@@ -73,6 +74,8 @@ def _save(request: TenantRequest, member: Member, was: Rights, sheet: Sheet) -> 
         return _page(request, member, was, sheet, [str(refusal)], unsaved=True)
     earlier = Intent.objects.filter(nonce=nonce.value).first()
     if earlier is None:
+        if under_way(member.member_id):
+            return _page(request, member, was, sheet, [saving.busy()], unsaved=True)
         now, trouble = saving.read(member)
         if now is None or trouble:
             said = _("What the service has now could not be read, so nothing was sent.")

@@ -8,6 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from portal.bulk import kinds
+from portal.bulk.parts import under_way
 from portal.intents import nonces
 from portal.intents.record import Asker
 from portal.intents.states import State
@@ -92,6 +93,9 @@ def _copied(
         nonce = nonces.check(request)
     except nonces.BadNonce as refusal:
         trouble.append(str(refusal))
+        return None
+    if under_way(target.member_id):
+        trouble.append(saving.busy())
         return None
     now, why = saving.read(target)
     if now is None or why:

@@ -1,25 +1,34 @@
 """Jobs whose members are read singly first: within budget, never overwriting, and settled after a lost answer."""
 
 from datetime import timedelta
+from threading import Thread
 
 import pytest
+from django.db import connections
 from django.utils import timezone
 
+from accessapi.errors import ServerFault
 from accessapi.operations import CallClass
 from accessapi.permissions import by_schedule, normalise_devices, weekly
 from portal.budget.ledger import BudgetExhausted
 from portal.bulk import jobs as engine
-from portal.bulk import kinds
+from portal.bulk import kinds, reading
 from portal.bulk.models import Job, Part, Row
 from portal.bulk.states import JobState, PartState, RowState
 from portal.intents import outcome
 from portal.intents.models import Intent
+from portal.intents.nonces import Nonce
+from portal.intents.sending import send
 from portal.intents.states import Reason, State
 from portal.intents.verdicts import Verdict
 from portal.mirror.models import Area, Member
+from portal.rights import actions
+from portal.rights.reading import Rights
+from tests.rights.page import posted
 from tests.support import jobs
 from tests.support.changes import ChangesDesk
 from tests.support.fixtures import make, place, sandbox
+from tests.support.members import said
 
 __all__ = ["make", "place", "sandbox"]
 
@@ -154,3 +163,64 @@ def test_a_member_who_is_gone_fails_alone(desk):
     jobs.run(job)
     assert [row.state for row in desk.rows(job)] == [RowState.FAILED, RowState.SUCCEEDED]
     assert desk.rows(job)[0].problems[0][1] == "gone"
+
+
+def test_two_workers_that_look_at_the_same_moment_send_one_after_the_other(desk, monkeypatch):
+    one, two = started(desk, 2), started(desk, 2)
+    Member.objects.update(rights={"devices_pass": {"default_mode": "deny_all"}}, rights_read_at=timezone.now())
+    real, others = kinds.of(one).fresh, []
+
+    def beside():
+        with desk.scope():
+            jobs.advancing.advance(two.pk)
+        connections.close_all()
+
+    def slow(job, rows):
+        if job.pk == one.pk:
+            others.append(Thread(target=beside))
+            others[0].start()
+            others[0].join(0.5)
+        return real(job, rows)
+
+    monkeypatch.setitem(kinds._kinds, "rights", kinds.Kind(**{**kinds.of(one).__dict__, "fresh": slow}))
+    sent(one)
+    others[0].join()
+    assert Part.objects.filter(job=two).count() == 0
+
+
+def test_a_member_about_whom_a_person_has_asked_waits_and_the_editor_waits_for_a_request(desk):
+    asked, other = desk.members()[:2]
+    url = f"{desk.url}{other.member_id}/rights/"
+    form = posted(desk.client.get(url).content.decode())
+    form["devices.mode"] = "allow_all" if form["devices.mode"] == "deny_all" else "deny_all"
+    job = started(desk, 2)
+    mine = actions.change(
+        member=asked, body={"devices_pass": {"default_mode": "deny_all"}}, read=Rights.of({}, None),
+        by=desk.place.asker, nonce=Nonce("a-person-asked"), inline=False,
+    )  # fmt: skip
+    part = sent(job)
+    assert [row.member_id for row in Row.objects.filter(part=part)] == [other.member_id]
+    calls = desk.calls(6)
+    assert "about this member at this moment" in said(desk.client.post(url, dict(form.lists())))
+    assert desk.calls(6) == calls
+    send(mine)
+    jobs.run(job)
+    assert desk.rows_by_state(job) == ["succeeded"] * 2
+
+
+def test_a_member_who_can_never_be_read_does_not_hold_up_the_others(desk, monkeypatch):
+    job = started(desk, 3)
+    bad, real = desk.rows(job)[0].member_id, kinds.of(job).read
+
+    def read(connection, member_id):
+        if member_id == bad:
+            raise ServerFault("read_member", status=500)
+        real(connection, member_id)
+
+    monkeypatch.setitem(kinds._kinds, "rights", kinds.Kind(**{**kinds.of(job).__dict__, "read": read}))
+    monkeypatch.setattr(reading, "REST", timedelta(0))
+    monkeypatch.setattr(reading, "MOST_FAULTS", 3)
+    jobs.run(job)
+    assert desk.rows_by_state(job) == ["failed", "succeeded", "succeeded"]
+    assert desk.rows(job)[0].problems == [["", "unreadable", {}]]
+    assert desk.calls(14) == 1
