@@ -9,6 +9,7 @@ from portal.areas.merging import Act, Wish
 from portal.rights.forms import PassField
 
 TRUST = (
+    ("0", _("read for this edit, right before it is sent")),
     ("15", _("read within the last 15 minutes")),
     ("60", _("read within the last hour")),
     ("1440", _("read within the last day")),
@@ -21,7 +22,7 @@ class _Edit(forms.Form):
     trust = forms.ChoiceField(
         label=_("Rely on rights that were"),
         choices=TRUST,
-        initial="60",
+        initial="0",
         help_text=_(
             "Older ones are read again first, one call a member, and left alone if somebody changed them since, "
             "for example in the member site."

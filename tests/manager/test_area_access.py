@@ -158,7 +158,7 @@ def test_rights_read_long_ago_are_read_again_and_a_change_in_the_member_site_is_
         Member.objects.filter(pk__in=[stale.pk, touched.pk]).update(rights_read_at=long_ago)
     desk.set_at_service(touched, option(entry(desk.other, OFFICE)))
     job = desk.prepared("grant", [stale, touched])
-    assert "(2 of them again, because they were read long ago)" in said(desk.client.get(desk.at(f"edits/{job.pk}/")))
+    assert "(2 of them again, to see what has changed since)" in said(desk.client.get(desk.at(f"edits/{job.pk}/")))
     job = desk.run(job)
     rows = desk.rows(job)
     assert (rows[stale.member_id].state, rows[touched.member_id].state) == (RowState.SUCCEEDED, RowState.FAILED)
