@@ -126,6 +126,8 @@ def issue(
 
 def receive_without_code(*, orders: Sequence[Order], by: Asker, nonce: Nonce) -> list[Visit]:
     """Write down that these visitors are here, without a code and without asking the service for anything."""
+    # A name of its own: the same form may have asked for a code before, and been refused.
+    nonce = Nonce(f"without:{nonce.value}"[-64:])
     with transaction.atomic():
         clashes.lock([f"nonce {nonce.value}"])
         if before := issued_before(by, nonce):

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from accessapi.errors import NotFound
-from accessapi.limits import PAGE_MAX
+from accessapi.limits import JST, PAGE_MAX
 from accessapi.resources import write_moment
 from accessapi.resources.guests import Guest
 from portal.budget.client import client
@@ -81,18 +81,29 @@ def _by_words(body: Mapping[str, Any], candidates: Iterable[Mapping[str, Any]]) 
     """Candidates that agree in all that the list tells; those of which it tells too little are unsure."""
     wanted = {
         "email": str(body["qrcode_issuing_method"]["email"]).casefold(),
-        "use_date_start": body["use_date_start"],
-        "use_date_end": body["use_date_end"],
+        "use_date_start": _moment(body["use_date_start"]),
+        "use_date_end": _moment(body["use_date_end"]),
     }
     ours, unsure = [], []
     for item in candidates:
-        told = {name: str(item[name]) for name in wanted if item.get(name)}
-        told["email"] = told.get("email", "").casefold()
-        if all(told.get(name) == value for name, value in wanted.items()):
+        told = {name: _moment(item.get(name)) for name in ("use_date_start", "use_date_end")}
+        told["email"] = str(item.get("email") or "").casefold() or None
+        if all(told[name] == value for name, value in wanted.items()):
             ours.append(str(item["guest_id"]))
-        elif all(told.get(name) in (value, None, "") for name, value in wanted.items()):
+        elif all(told[name] in (value, None) for name, value in wanted.items()):
             unsure.append(str(item["guest_id"]))
     return ours, unsure
+
+
+def _moment(text: Any) -> datetime | None:
+    """A moment however it is written (fractions of a second aside); None for what cannot be read as one: who takes a
+    guest for another because of a notation, issues a second code.
+    """
+    try:
+        found = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return found.replace(microsecond=0, tzinfo=found.tzinfo or JST)
 
 
 def at_updated(intent: Intent) -> Finding:

@@ -372,6 +372,24 @@ def test_two_mailed_ones_that_look_alike_are_left_to_a_person_and_the_list_tells
     assert NAME in page
 
 
+def test_hours_are_compared_as_moments_however_the_list_writes_them():
+    start, end = "2026-11-22T09:00:00+09:00", "2026-11-22T18:00:00+09:00"
+    body = {"qrcode_issuing_method": {"email": "A@b.test"}, "use_date_start": start, "use_date_end": end}
+    listed = {"guest_id": "g", "email": "a@b.test", "use_date_start": "2026-11-22T00:00:00.000Z", "use_date_end": end}
+    assert looking._by_words(body, [listed]) == (["g"], [])
+    assert looking._by_words(body, [listed | {"use_date_end": "18 o'clock"}]) == ([], ["g"])
+    assert looking._by_words(body, [listed | {"use_date_end": start}]) == ([], [])
+
+
+def test_whoever_was_refused_a_code_is_received_with_the_same_form(desk):
+    desk.fault("status", "create_guest", status=400, error_code="40002", error_detail="guest_name: not this one")
+    given = desk.fields() | {"name": NAME, "until": "+60"}
+    assert "not this one" in said(desk.client.post(desk.url + "new/", given))
+    for _ in range(2):
+        desk.client.post(desk.url + "new/without-code/", given)
+    assert [visit.arrived_at is not None for visit in desk.visits()] == [False, True]
+
+
 def test_a_list_read_in_between_makes_one_visit_of_it(desk):
     visit, _ = lost(desk)
     from portal.mirror import sync
