@@ -4,7 +4,7 @@ from django.http import Http404
 
 from portal.guests.models import Preset, Visit
 
-_WITH = ("by", "preset", "cut_by", "cut_session", "cut_intent__by", "intent__by")
+_WITH = ("by", "preset", "cut_by", "cut_session", "cut_intent__by", "revive_intent", "intent__by")
 
 
 def get_visit(guest_id: str) -> Visit:

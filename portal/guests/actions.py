@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from portal.guests import cutting, masks
+from portal.guests import masks
 from portal.guests.cutting import cut as cut_short
 from portal.guests.issuing import Host, Order, issue, receive_without_code
 from portal.guests.models import Visit
@@ -40,15 +40,13 @@ def change(
     """Ask for a change (operation 22) of the fields in `body` and of no others.
 
     `before`: the same fields as they were, for the audit trail. Raises Resurrects for a later end of a code that was
-    cut short, unless `revive`: then nobody sees to its end any more.
+    cut short, unless `revive`: then nobody sees to its end any more as soon as the service took the later one.
     """
     with transaction.atomic():
         row = Visit.objects.select_for_update(of=("self",)).select_related("cut_intent").get(pk=visit.pk)
         lives_again = _outlives(row, body)
-        if lives_again:
-            if not revive:
-                raise Resurrects
-            cutting.withdraw(row)
+        if lives_again and not revive:
+            raise Resurrects
         intent, is_new = record(
             by=by,
             permission=Permission.GUESTS_DESK,
@@ -62,9 +60,12 @@ def change(
             before=masks.masked(before or {}, masks.OLD),
             after=masks.masked(body),
         )
-    if lives_again and row.cut_intent is not None:
-        stop(row.cut_intent)
+        if lives_again and is_new:
+            Visit.objects.filter(pk=row.pk).update(revive_intent=intent)
     if is_new:
+        # A cut that waits would only go first. Not inside, where the locks would be taken in the wrong order.
+        if lives_again and row.cut_intent is not None:
+            stop(row.cut_intent)
         dispatch(intent)
         intent.refresh_from_db()
     return intent

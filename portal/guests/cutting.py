@@ -50,6 +50,7 @@ def cut(*, visit: Visit, by: Asker, nonce: Nonce) -> Visit:
         Visit.objects.filter(pk=visit.pk).update(
             must_end_at=end,
             ended_confirmed_at=None,
+            revive_intent=None,
             cut_by=by.user,
             cut_session=by.support_session,
             cut_due_at=ClockTime() + timedelta(seconds=_SOON),
@@ -157,7 +158,14 @@ def look(visit: Visit) -> bool:
 
 
 def _again(visit: Visit) -> None:
-    """It still works. Whoever asked may send it again; if not, somebody else has to press."""
+    """It still works. Whoever asked may send it again; if not, somebody else has to press.
+
+    While somebody's later end is on its way, the last word is theirs; what becomes of it decides.
+    """
+    now = Visit.objects.select_related("revive_intent").get(pk=visit.pk)
+    if not now.may_still_open or now.is_being_revived:
+        _due(visit, _SOON)
+        return
     last = visit.cut_intent
     if last is not None and last.state in UNDER_WAY:
         _due(visit, _SOON)
@@ -210,12 +218,14 @@ def look_soon(guest_id: str) -> None:
     Visit.objects.filter(guest_id=guest_id, cut_due_at__gt=ClockTime()).update(cut_due_at=ClockTime())
 
 
-def withdraw(visit: Visit) -> None:
-    """Somebody wants this code to live again, knowingly: nobody sees to its end any more. Inside a transaction.
+def withdraw(revival: Intent) -> None:
+    """The service took the later end that somebody asked for knowingly: nobody sees to the code's end any more.
 
-    After it, stop `visit.cut_intent` in case it waits: not inside, where the locks would be taken in the wrong order.
+    Nothing happens for any other change, nor when somebody cut the code short once more since (see `cut`).
     """
-    Visit.objects.filter(pk=visit.pk).update(must_end_at=None, ended_confirmed_at=None, cut_due_at=None)
+    Visit.objects.filter(revive_intent=revival).update(
+        must_end_at=None, ended_confirmed_at=None, cut_due_at=None, revive_intent=None
+    )
 
 
 def due() -> list[tuple[int, int]]:

@@ -64,6 +64,7 @@ def updated(intent: Intent) -> None:
     if intent.state == State.SUCCEEDED:
         own.guest_written(intent.tenant, guest_id, intent.body)
         Visit.objects.filter(guest_id=guest_id).update(**_columns(intent.body))
+        cutting.withdraw(intent)
         if "qrcode_data" in intent.body:  # whoever holds a link to the old code must not be shown the new one
             given = CodeLink.objects.filter(
                 visit__guest_id=guest_id, revoked_at=None, created_at__lte=intent.created_at

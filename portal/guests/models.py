@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi.limits import GRACE_MINUTES_MAX
 from portal.intents.models import Intent
+from portal.intents.states import UNDER_WAY, State
 from tenants.models import SupportSession, TenantModel
 
 
@@ -132,6 +133,8 @@ class Visit(TenantModel):
     cut_intent = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, related_name="+")
     cut_due_at = models.DateTimeField(null=True)
     cut_attempts = models.PositiveIntegerField(default=0)
+    # The change by which somebody, knowing of the cut, asked for a later end. The cut stands until the service took it.
+    revive_intent = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, related_name="+")
 
     # The service no longer has this guest: its code opens nothing any more.
     gone_at = models.DateTimeField(null=True)
@@ -179,6 +182,14 @@ class Visit(TenantModel):
         """Cut short, and the service has not confirmed it yet: the code may still open doors."""
         open_end = self.ended_confirmed_at is None and self.gone_at is None
         return self.is_cut and open_end and self.stage != Stage.NOT_ISSUED
+
+    @property
+    def is_being_revived(self) -> bool:
+        """A later end was asked for, and it is not known yet whether the service took it: nobody cuts meanwhile."""
+        asked = self.revive_intent
+        if not self.is_cut or asked is None:
+            return False
+        return asked.state in UNDER_WAY or (asked.state == State.UNCERTAIN and asked.due_at is not None)
 
     @property
     def is_no_show(self) -> bool:

@@ -225,6 +225,45 @@ def test_a_cut_code_does_not_come_back_to_life_silently(desk):
     assert not desk.visit(visit).is_cut
 
 
+def unconfirmed_cut(desk):
+    """A code whose cut never arrived, so that it may still open doors."""
+    visit = desk.issued()
+    desk.fault("status", "update_guest", status=503)
+    desk.act(visit, "cut")
+    assert desk.visit(visit).may_still_open
+    return visit
+
+
+def test_a_later_end_that_is_refused_leaves_the_cut_as_it_was(desk):
+    visit = unconfirmed_cut(desk)
+    desk.fault("status", "update_guest", status=400, error_code="40002", error_detail="use_date_end: not now")
+    assert "not now" in said(desk.act(visit, "extend", to="60", revive="on"))
+    assert desk.visit(visit).may_still_open
+    assert "may still open doors" in said(desk.client.get(desk.url + "new/"))
+    see_to_it(desk, visit)
+    assert desk.visit(visit).ended_confirmed_at is not None
+    assert end_at_service(desk, visit) <= desk.visit(visit).must_end_at
+
+
+@pytest.mark.parametrize("pressed_again", [False, True])
+def test_while_a_later_end_is_on_its_way_nobody_cuts_but_a_person(desk, pressed_again):
+    visit = unconfirmed_cut(desk)
+    desk.fault("status", "update_guest", status=503)
+    page = desk.act(visit, "extend", to="60", revive="on")
+    assert "A later end was asked for" in said(page)
+    assert desk.visit(visit).may_still_open
+    before = len(desk.calls())
+    with desk.scope():
+        Visit.objects.filter(pk=visit.pk).update(cut_due_at=ClockTime())
+        cutting.step(visit.pk)
+    assert desk.calls(before) == [READ]
+    if pressed_again:
+        desk.act(visit, "cut")
+    see_to_it(desk, visit)
+    assert desk.visit(visit).is_cut is pressed_again
+    assert (end_at_service(desk, visit) <= timezone.now()) is pressed_again
+
+
 def test_only_what_was_changed_is_sent_and_edits_elsewhere_stay(desk):
     with desk.scope():
         areas = list(Area.objects.values_list("area_id", flat=True)[:3])
