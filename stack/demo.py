@@ -108,6 +108,7 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
     _announce(state, portal_url, sandbox_url)
     _say("First synchronisation")
     _wait(supervisor, f"{portal_url}/readyz", web)
+    demo_setup.set_up_desks(state, portal_url)
     _say(f"Ready: {portal_url}  (Ctrl-C stops it, the next start continues)")
     while True:
         supervisor.look()

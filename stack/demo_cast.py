@@ -52,6 +52,42 @@ PEOPLE = (
     Person("operator@portal.example", "operator"),
 )
 
+
+@dataclass(frozen=True)
+class Preset:
+    """What a desk issues again and again. `areas` by name: those that the tenant has count."""
+
+    name: str
+    name_ja: str
+    areas: tuple[str, ...]
+    minutes: str = ""
+    until: str = ""
+    grace_minutes: str = "0"
+    remarks_en: str = ""
+    remarks_ja: str = ""
+
+
+PRESETS = (
+    Preset(
+        "Meeting",
+        "会議",
+        ("正面エントランス", "Meeting rooms", "休憩室"),
+        minutes="120",
+        remarks_en="Show this code at the entrance. Your host will meet you at the meeting rooms.",
+        remarks_ja="入口でこのコードをかざしてください。会議室でお待ちしております。",
+    ),
+    Preset(
+        "Contractor",
+        "工事・点検",
+        ("正面エントランス", "Loading dock", "倉庫", "屋上"),
+        until="18:00",
+        grace_minutes="60",
+        remarks_en="Please report to the desk when you leave.",
+        remarks_ja="お帰りの際は受付へお声がけください。",
+    ),
+    Preset("Delivery", "配達", ("Loading dock", "倉庫"), minutes="30"),
+)
+
 _WORDS = (
     *("amber", "basil", "birch", "candle", "cedar", "cobalt", "copper", "coral", "daisy", "ember", "falcon"),
     *(

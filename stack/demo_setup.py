@@ -6,13 +6,15 @@ front door: the sandbox is told through its control interface, the portal throug
 
 import json
 import subprocess
+import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import httpx2
 
-from stack.demo_cast import ENVIRONMENT, PEOPLE, TENANTS
+from stack.demo_cast import ENVIRONMENT, PEOPLE, PRESETS, TENANTS, Preset
 from stack.demo_state import State
 from stack.paths import PYTHON, ROOT, write_private
 from stack.visitor import UnexpectedPage, Visitor
@@ -92,6 +94,43 @@ def connect(state: State, portal_url: str) -> None:
                     step(visitor, portal_url + page, service)
                     done.append(name)
                     state.keep("connected", (state.get("connected") or {}) | {tenant.slug: done})
+
+
+def set_up_desks(state: State, portal_url: str) -> None:
+    """Gives each desk that issues codes its presets, by the pages; the areas must have been read."""
+    done: list[str] = state.get("desks") or []
+    for tenant in TENANTS:
+        if tenant.slug in done or "qr" not in tenant.contracts:
+            continue
+        manager = next(each.email for each in PEOPLE if each.tenant == tenant.slug and each.role == "facility manager")
+        page = f"{portal_url}/t/{tenant.slug}/guests/presets/"
+        with Visitor() as visitor:
+            visitor.open(f"{portal_url}/accounts/login/?next=/t/{tenant.slug}/guests/presets/")
+            visitor.send(visitor.form(field="password"), login=manager, password=state.passwords[manager])
+            _areas_read(visitor, f"{page}new/")
+            for preset in PRESETS:
+                visitor.open(f"{page}new/")
+                _preset(visitor, preset)
+        done.append(tenant.slug)
+        state.keep("desks", done)
+
+
+def _areas_read(visitor: Visitor, page: str) -> None:
+    """Waits a while for the areas: the first lists that count for readiness are others."""
+    for _ in range(60):
+        visitor.open(page)
+        if visitor.form(field="grace_minutes").boxes.get("area_ids"):
+            return
+        time.sleep(0.5)
+
+
+def _preset(visitor: Visitor, preset: Preset) -> None:
+    form = visitor.form(field="grace_minutes")
+    areas = form.boxes.get("area_ids", {})
+    chosen = [areas[name] for name in preset.areas if name in areas] or list(areas.values())[:1]
+    given: dict[str, Any] = asdict(preset) | {"area_ids": chosen, "ends": "until" if preset.until else "minutes"}
+    given.pop("areas")
+    visitor.send(form, **given)
 
 
 def _consent(visitor: Visitor, page: str, service: dict[str, str]) -> None:

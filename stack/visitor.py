@@ -14,12 +14,13 @@ class UnexpectedPage(RuntimeError):
 
 @dataclass
 class Form:
-    """A form of a page with the values it would send as it stands."""
+    """A form of a page with the values it would send as it stands; `boxes`: what could be ticked, by name and label."""
 
     action: str
     method: str
     values: dict[str, str] = field(default_factory=dict)
     buttons: list[tuple[str, str]] = field(default_factory=list)
+    boxes: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 class _Forms(HTMLParser):
@@ -28,6 +29,7 @@ class _Forms(HTMLParser):
         self.found: list[Form] = []
         self._open: Form | None = None
         self._select: str | None = None
+        self._box: tuple[str, str] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}
@@ -44,6 +46,8 @@ class _Forms(HTMLParser):
     def _field(self, tag: str, given: dict[str, str], present: set[str]) -> None:
         assert self._open is not None  # noqa: S101 - for the type checker: the caller looked
         kind = given.get("type", "text")
+        if kind == "checkbox":
+            self._box = given["name"], given.get("value", "on")
         if tag == "button" or (tag == "input" and kind == "submit"):
             self._open.buttons.append((given["name"], given.get("value", "")))
         elif tag == "select":
@@ -52,6 +56,12 @@ class _Forms(HTMLParser):
             self._open.values.setdefault(given["name"], "")
         elif tag == "input" and (kind not in {"checkbox", "radio"} or "checked" in present):
             self._open.values[given["name"]] = given.get("value", "on" if kind == "checkbox" else "")
+
+    def handle_data(self, data: str) -> None:
+        if self._open is not None and self._box is not None and data.strip():
+            name, value = self._box
+            self._open.boxes.setdefault(name, {})[data.strip()] = value
+            self._box = None
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "form":
@@ -91,11 +101,11 @@ class Visitor:
         wanted = field or action or button
         raise UnexpectedPage(f"{page.url} has no form with {wanted!r}: {_gist(page.text)}")
 
-    def send(self, form: Form, **values: str) -> httpx2.Response:
+    def send(self, form: Form, **values: str | list[str]) -> httpx2.Response:
         """Sends the form with `values` in it and keeps the page that answers."""
         url = urljoin(str(self._current().url), form.action)
         headers = {"Referer": str(self._current().url)}
-        data = form.values | values
+        data: dict[str, str | list[str]] = {**form.values, **values}
         if form.method == "get":
             return self._keep(self._client.get(url, params=data, headers=headers))
         return self._keep(self._client.post(url, data=data, headers=headers))

@@ -14,6 +14,8 @@ _PAGE = """<form action="/search"><input name="q"></form>
 <input name="name" value="old">
 <select name="role"><option value="a">A</option><option value="b" selected>B</option></select>
 <input type="checkbox" name="off"><input type="checkbox" name="on" checked><textarea name="note"></textarea>
+<label><input type="checkbox" name="area" value="a1"> Hall</label>
+<label><input type="checkbox" name="area" value="a2">倉庫</label>
 <button name="decision" value="allow">Allow</button></form>"""
 
 
@@ -74,3 +76,12 @@ def test_an_unexpected_page_is_told(site: str) -> None:
         visitor.open(site)
         with pytest.raises(UnexpectedPage, match="no form with 'password'"):
             visitor.form(field="password")
+
+
+def test_what_can_be_ticked_is_known_by_its_label(site: str) -> None:
+    with Visitor() as visitor:
+        visitor.open(site)
+        form = visitor.form(field="role")
+        assert form.boxes == {"area": {"Hall": "a1", "倉庫": "a2"}}
+        answer = visitor.send(form, area=["a1", "a2"])
+    assert "('area', ['a1', 'a2'])" in answer.text
