@@ -7,7 +7,7 @@ from portal.mirror.models import Group
 
 def get_group(membergroup_id: str) -> Group:
     """The group as the mirror knows it, or 404 exactly as for another tenant's."""
-    group = Group.objects.filter(membergroup_id=membergroup_id).first()
+    group = None if "\x00" in membergroup_id else Group.objects.filter(membergroup_id=membergroup_id).first()
     if group is None:
         raise Http404
     return group

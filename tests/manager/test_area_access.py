@@ -167,6 +167,18 @@ def test_rights_read_long_ago_are_read_again_and_a_change_in_the_member_site_is_
     assert desk.rows(trusting)
 
 
+def test_unless_somebody_relies_on_older_ones_rights_are_read_right_before_they_are_changed(desk):
+    touched = desk.people[0]
+    known_and_so(desk, touched, NOTHING)
+    page = desk.client.post(desk.at("grant/?list=area-choice"), {"ids": str(touched.pk)}).content.decode()
+    assert re.search(r'<option value="0"\s+selected', page) or re.search(r'value="0"[^>]*checked', page)
+    job = desk.prepared("grant", [touched], trust="0")
+    desk.set_at_service(touched, option(entry(desk.other, OFFICE)))
+    (row,) = desk.rows(desk.run(job)).values()
+    assert row.problems == [["devices_pass", "meanwhile", {}]]
+    assert equal(desk.devices(touched), option(entry(desk.other, OFFICE)))
+
+
 def test_a_lost_answer_is_settled_by_reading_and_nothing_is_sent_twice_in_vain(desk):
     member = desk.people[0]
     known_and_so(desk, member, NOTHING)
