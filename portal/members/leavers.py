@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, TextChoices
+from django.db.models import IntegerField, OuterRef, QuerySet, Subquery, TextChoices
 from django.http import Http404, HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _t
@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.bulk import offered
 from portal.members.lists import Members
 from portal.mirror import queries
-from portal.mirror.models import History, Member
+from portal.mirror.models import Member
 from portal.ui.tables import Column, Empty, Filter
 from portal.ui.times import ago
 from tenants.models import Tenant
@@ -59,22 +59,15 @@ def of(which: Which) -> QuerySet[Member]:
         case Which.ENDED:
             return rows.filter(use_end_key__lt=second)
         case Which.NEVER:
-            # Written as the partial index of the log has it, or it would not be used.
-            theirs = History.objects.filter(~Q(member_id=""), member_id=OuterRef("member_id"))
-            return rows.filter(~Exists(theirs))
+            return queries.never_seen()
         case Which.NONE:
             return rows.filter(has_card=False, has_qr=False, has_face=False)
         case Which.TWICE:
-            return rows.filter(has_card=True, card_fingerprint__in=_doubled())
+            return queries.sharing_a_card()
 
 
 def _end(days: int) -> int:
     return int((timezone.now() + timedelta(days=days)).timestamp())
-
-
-def _doubled() -> QuerySet[Any]:
-    cards = Member.objects.filter(gone_at__isnull=True, has_card=True).order_by().values("card_fingerprint")
-    return cards.annotate(holders=Count("pk")).filter(holders__gt=1).values("card_fingerprint")
 
 
 def _with_others(rows: QuerySet[Member]) -> QuerySet[Member]:

@@ -27,7 +27,7 @@ from accessapi.errors import Invalid, Rejected, ServiceError, UnreadableAnswer
 from accessapi.limits import HISTORY_RETENTION_DAYS, JST, PAGE_MAX
 from portal.budget.client import client as budgeted
 from portal.budget.priorities import Priority
-from portal.mirror import clock, history_rows, hooks, reasons
+from portal.mirror import clock, history_rows, hooks, reasons, seen
 from portal.mirror.history_rows import Row
 from portal.mirror.kinds import EVERY, Kind
 from portal.mirror.leases import Lease
@@ -174,6 +174,7 @@ class _Turn:
         new = history_rows.insert(found)
         if new:
             MirrorState.objects.filter(pk=self.lease.state_id).update(total=F("total") + len(new))
+            seen.mark(new)
             if hooks.wanted(Kind.HISTORIES):
                 rows = list(History.objects.filter(pk__in=new).order_by("at", "pk"))
                 hooks.tell(Kind.HISTORIES, self.connection.tenant, histories=rows)
@@ -238,11 +239,13 @@ def _move(span: Span, answer: Answer) -> None:
 
 def _forget_old(lease: Lease) -> None:
     """Remove what is older than the portal keeps, some at a time."""
-    oldest = History.objects.filter(at__lt=clock.now() - KEEP).order_by("at").values("pk")[:_FORGET_AT_ONCE]
+    kept_from = clock.now() - KEEP
+    oldest = History.objects.filter(at__lt=kept_from).order_by("at").values_list("pk", flat=True)[:_FORGET_AT_ONCE]
     with transaction.atomic():
         lease.hold()
-        removed, _ = History.objects.filter(pk__in=oldest).delete()
-        if removed:
+        if old := list(oldest):
+            seen.forget(old, kept_from)
+            removed, _ = History.objects.filter(pk__in=old).delete()
             MirrorState.objects.filter(pk=lease.state_id).update(total=F("total") - removed)
 
 

@@ -3,14 +3,14 @@
 Called by whoever learns the outcome of an intent, inside the transaction that records it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Count, F
 
-from portal.mirror import clock, hooks
+from portal.mirror import clock, hooks, seen
 from portal.mirror.folding import fold
 from portal.mirror.kinds import Kind
 from portal.mirror.models import Group, Member, MemberSearch, MirrorState
@@ -52,8 +52,12 @@ _UNSAID: dict[str, dict[str, Any]] = {
     "keys_pass": {"default_mode": "deny_all"},
     "privilege": {"keys_without_2fa": False, "restricted_keys_enabled": False},
 }
+# What others keep in a member's row: the log's reading, and whoever gives a card.
+_NOT_TOLD = {"last_seen_at", "shares_card"}
 _WRITTEN = [
-    field.attname for field in Member._meta.concrete_fields if field.attname not in ("id", "tenant_id", "member_id")
+    field.attname
+    for field in Member._meta.concrete_fields
+    if field.attname not in {"id", "tenant_id", "member_id"} | _NOT_TOLD
 ]
 
 
@@ -189,6 +193,9 @@ def _listed(row: Member) -> list[Any]:
 
 def _store(rows: Sequence[Member], reader: Reader) -> None:
     """Rows and what they are found by. Listeners of RIGHTS hear of those whose permissions are known."""
+    unknown = {row.member_id: row for row in rows if row.pk is None}
+    for member_id, at in seen.known(unknown).items():
+        unknown[member_id].last_seen_at = at
     Member.objects.bulk_create(
         rows,
         update_conflicts=True,
@@ -211,12 +218,20 @@ def _store(rows: Sequence[Member], reader: Reader) -> None:
         update_fields=["pieces"],
         batch_size=500,
     )
+    _mark_shared({bytes(row.card_fingerprint) for row in rows if row.card_fingerprint is not None})
     if hooks.wanted(Kind.RIGHTS):
         for row in rows:
             row.pk = ids[row.member_id]
         told = [row for row in rows if row.rights is not None]
         if told:
             hooks.tell(Kind.RIGHTS, current_tenant(), members=told)
+
+
+def _mark_shared(cards: Collection[bytes]) -> None:
+    """Mark the holders of those of these cards that several members have."""
+    holders = Member.objects.filter(has_card=True, gone_at__isnull=True, card_fingerprint__in=cards)
+    several = holders.order_by().values("card_fingerprint").annotate(holders=Count("pk")).filter(holders__gt=1)
+    holders.filter(shares_card=False, card_fingerprint__in=several.values("card_fingerprint")).update(shares_card=True)
 
 
 def _count(more: int) -> None:

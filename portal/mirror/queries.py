@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Q, QuerySet, TextChoices
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextChoices
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -64,6 +64,17 @@ def members() -> QuerySet[Member]:
 def gone_members() -> QuerySet[Member]:
     """Members that the service no longer knows and that no complete list has confirmed yet."""
     return Member.objects.filter(gone_at__isnull=False).defer("card_data", "qrcode", "rights", "extra")
+
+
+def never_seen() -> QuerySet[Member]:
+    """Members about whom the log, as far as it is known (`log_span`), has no record."""
+    return members().filter(last_seen_at__isnull=True)
+
+
+def sharing_a_card() -> QuerySet[Member]:
+    """Members whose card another member has, too."""
+    same = Member.objects.filter(has_card=True, gone_at__isnull=True, card_fingerprint=OuterRef("card_fingerprint"))
+    return members().filter(Exists(same.exclude(pk=OuterRef("pk"))), shares_card=True, has_card=True)
 
 
 def total() -> int:

@@ -13,6 +13,7 @@ from typing import Any
 
 from django.db import connection as database
 
+from portal.mirror import seen
 from portal.mirror.models import StagedPage, SyncRun
 from portal.mirror.rows import Listed, Reader
 
@@ -35,10 +36,16 @@ _SET = ", ".join(
 )
 _DEFAULTS = {"account_type": "''"}
 
+# Of members who become known after the records about them.
+_LAST_SEEN = """
+(SELECT h.at FROM mirror_history h
+ WHERE h.tenant_id = %(tenant)s AND h.member_id = i.member_id AND NOT h.member_id = '' ORDER BY h.at DESC LIMIT 1)
+"""
+
 _UPSERT = f"""
-INSERT INTO mirror_member AS m (tenant_id, {", ".join(_COLUMNS)}, {", ".join(_DEFAULTS)})
-SELECT %(tenant)s, {", ".join(_COLUMNS).replace("extra", "extra::jsonb")}, {", ".join(_DEFAULTS.values())}
-FROM mirror_incoming
+INSERT INTO mirror_member AS m (tenant_id, {", ".join(_COLUMNS)}, {", ".join(_DEFAULTS)}, last_seen_at)
+SELECT %(tenant)s, {", ".join(_COLUMNS).replace("extra", "extra::jsonb")}, {", ".join(_DEFAULTS.values())}, {_LAST_SEEN}
+FROM mirror_incoming i
 ON CONFLICT (tenant_id, member_id) DO UPDATE SET {_SET}, gone_at = NULL
 WHERE m.first_hand_at IS NULL OR m.first_hand_at <= %(since)s
 """  # noqa: S608 - our own column names
@@ -58,6 +65,27 @@ WHERE m.digest = i.digest
 ON CONFLICT (member_id) DO UPDATE SET pieces = EXCLUDED.pieces WHERE f.pieces IS DISTINCT FROM EXCLUDED.pieces
 """
 
+# Only a card that came with this list can be a second one; only one that was shared can have become the only one.
+_SHARES = """
+UPDATE mirror_member m SET shares_card = true
+FROM (
+    SELECT c.card_fingerprint FROM mirror_member c
+    WHERE c.tenant_id = %(tenant)s AND c.has_card AND c.gone_at IS NULL
+    AND c.card_fingerprint IN (SELECT i.card_fingerprint FROM mirror_incoming i)
+    GROUP BY c.card_fingerprint HAVING count(*) > 1
+) twice
+WHERE m.tenant_id = %(tenant)s AND m.has_card AND m.gone_at IS NULL AND NOT m.shares_card
+AND m.card_fingerprint = twice.card_fingerprint
+"""
+_SHARES_NO_MORE = """
+UPDATE mirror_member m SET shares_card = false
+WHERE m.tenant_id = %(tenant)s AND m.shares_card AND m.gone_at IS NULL AND NOT EXISTS (
+    SELECT 1 FROM mirror_member o
+    WHERE o.tenant_id = %(tenant)s AND o.has_card AND o.card_fingerprint = m.card_fingerprint AND o.gone_at IS NULL
+    AND o.id <> m.id
+)
+"""
+
 
 @dataclass(frozen=True)
 class Swapped:
@@ -71,6 +99,7 @@ class Swapped:
 def members(run: SyncRun) -> Swapped:
     """Take over a complete run. Must be called inside the transaction that also finishes the run."""
     scope: dict[str, Any] = {"tenant": run.tenant_id, "since": run.started_at}
+    seen.lock()
     with database.cursor() as cursor:
         cursor.execute('CREATE TEMP TABLE mirror_seen (member_id text COLLATE "C") ON COMMIT DROP')
         cursor.execute(f"CREATE TEMP TABLE mirror_incoming ({_INCOMING}) ON COMMIT DROP")
@@ -84,6 +113,8 @@ def members(run: SyncRun) -> Swapped:
         removed = cursor.rowcount
         cursor.execute(_UPSERT, scope)
         changed = cursor.rowcount
+        cursor.execute(_SHARES, scope)
+        cursor.execute(_SHARES_NO_MORE, scope)
         cursor.execute(_FIND, scope)
         cursor.execute("SELECT count(*) FROM mirror_member WHERE tenant_id = %s AND gone_at IS NULL", [run.tenant_id])
         total = cursor.fetchone()[0]

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -12,7 +13,7 @@ from django.utils import timezone
 
 from portal.members import leavers
 from portal.members.leavers import Which
-from portal.mirror import own
+from portal.mirror import own, seen
 from portal.mirror.kinds import Kind
 from portal.mirror.models import History, MirrorState
 from tenants.models import AuditEntry
@@ -42,9 +43,16 @@ def desk(make):
         put("去る", 3, card_data="00FF")
         own.member_deleted(desk.place.tenant, "m-去る")
         History.objects.all().delete()
-        History.objects.create(history_id="h1", at=now, member_id="m-佐藤", content="Entry")
-        History.objects.create(history_id="h2", at=now, member_id="", content="Forced")
+        came("m-佐藤")
+        came("")
     return desk
+
+
+def came(*member_ids):
+    """The log tells of them, as its reading takes it over."""
+    now = timezone.now()
+    rows = [History(history_id=str(uuid4()), at=now, member_id=each, content="Entry") for each in member_ids]
+    seen.mark([row.pk for row in History.objects.bulk_create(rows)])
 
 
 def listed(desk, which, **query):
@@ -61,6 +69,20 @@ def test_each_list_holds_whom_it_says(desk):
     assert set(listed(desk, "twice")) == {"佐藤", "鈴木"}
     assert set(listed(desk, "never")) == {"五日", "廿日", "遠い", "一年", "昨日", "手ぶら", "鈴木"}
     assert desk.client.get(f"{desk.url}leavers/elsewhere/").status_code == 404
+
+
+def test_whoever_comes_leaves_the_list_of_those_who_never_did_and_a_card_taken_back_is_nobodys_second(desk):
+    tenant = desk.place.tenant
+    with desk.scope():
+        came("m-五日", "m-五日", "m-手ぶら", "g-somebody")
+        own.member_written(tenant, "m-五日", {"member_code": "E5"})
+        own.member_written(tenant, "m-鈴木", {"card_data": "A6"})
+        own.member_written(tenant, "m-手ぶら", {"card_data": "a4"})
+    assert set(listed(desk, "never")) == {"廿日", "遠い", "一年", "昨日", "鈴木"}
+    assert set(listed(desk, "twice")) == {"一年", "手ぶら"}
+    with desk.scope():
+        own.member_deleted(tenant, "m-一年")
+    assert listed(desk, "twice") == []
 
 
 def test_a_doubled_card_names_the_other_and_never_the_number(desk):

@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 
 from accessapi.limits import JST
-from portal.mirror import histories, hooks, queries
+from portal.mirror import histories, hooks, own, queries, seen
 from portal.mirror.kinds import Kind
-from portal.mirror.models import History, MirrorState
+from portal.mirror.models import History, Member, MirrorState
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import Service, serving
@@ -287,3 +287,41 @@ def test_what_is_older_than_the_portal_keeps_goes(told: tuple[Log, Service, Cust
     again(here)
     assert known(here) == ["o399"]
     assert here.state(Kind.HISTORIES).total == 1
+
+
+def test_members_remember_when_the_log_told_of_them_last_as_long_as_it_is_kept(
+    told: tuple[Log, Service, Customer],
+) -> None:
+    log, _, here = told
+    now = timezone.now()
+
+    def last(name: str) -> datetime | None:
+        with tenant_scope(here.tenant):
+            return Member.objects.values_list("last_seen_at", flat=True).get(member_id=name)
+
+    log.add("h1", timedelta(minutes=1), member={"id": "before"})
+    with tenant_scope(here.tenant):
+        History.objects.create(history_id="h0", at=now - timedelta(days=9), member_id="after")
+        for name in ("before", "never"):
+            own.member_written(here.tenant, name, {"member_name": name})
+    again(here)
+    with tenant_scope(here.tenant):
+        own.member_written(here.tenant, "after", {"member_name": "after"})
+        assert {row.member_id for row in queries.never_seen()} == {"never"}
+    first = last("before")
+    assert first is not None
+    assert abs(now - timedelta(minutes=1) - first) < timedelta(seconds=30)
+    assert last("after") == now - timedelta(days=9)
+    log.add("h2", member={"id": "before"})
+    log.add("h3", member={"id": "after"})
+    again(here)
+    assert last("before") == first, "to within a day"
+    assert last("after") > now - timedelta(minutes=1)  # type: ignore[operator]
+    with tenant_scope(here.tenant):
+        theirs = [History.objects.get(history_id=name).pk for name in ("h1", "h3")]
+        seen.forget(theirs, first + seen.GRAIN)
+        assert last("before") == first
+        seen.forget(theirs[1:], now + 2 * seen.GRAIN)
+        assert last("before") == first
+        seen.forget(theirs, now + 2 * seen.GRAIN)
+        assert {row.member_id for row in queries.never_seen()} == {"never", "before", "after"}

@@ -8,13 +8,14 @@ import pytest
 from django.db import connection as database
 from django.utils import timezone
 
-from portal.mirror import own, runs
+from portal.mirror import own, queries, runs
 from portal.mirror.kinds import Kind
 from portal.mirror.models import (
     NEVER,
     UNREADABLE,
     Area,
     Group,
+    History,
     KeyBox,
     Member,
     MirrorState,
@@ -274,3 +275,31 @@ def test_values_that_nobody_described_are_kept(paged: tuple[Pages, Service, Cust
     assert (row.member_code, row.use_end_key, plain.use_end_key) == ("12", UNREADABLE, NEVER)
     assert late.extra == {"use_date_end": "9999-12-31T23:59:59+09:00"}
     assert row.qrcode == {"data": "d", "sparkle": 1, "one_time_qr": {"enabled": True}}
+
+
+def test_a_list_keeps_who_was_seen_and_tells_whose_card_another_has(paged: tuple[Pages, Service, Customer]) -> None:
+    pages, _, here = paged
+    now = timezone.now()
+    pages.pages[0][1]["card_data"] = pages.pages[1][0]["card_data"] = "AB12"
+    with tenant_scope(here.tenant):
+        for days in (2, 1):
+            History.objects.create(history_id=f"h{days}", at=now - timedelta(days=days), member_id="m2")
+    here.sync()
+
+    def seen() -> dict[str, Any]:
+        with tenant_scope(here.tenant):
+            return dict(Member.objects.exclude(last_seen_at=None).values_list("member_id", "last_seen_at"))
+
+    def sharing() -> set[str]:
+        with tenant_scope(here.tenant):
+            assert {row.pk for row in queries.sharing_a_card()} <= {row.pk for row in queries.members()}
+            return set(Member.objects.filter(shares_card=True).values_list("member_id", flat=True))
+
+    assert (seen(), sharing()) == ({"m2": now - timedelta(days=1)}, {"m2", "m3"})
+    with tenant_scope(here.tenant):
+        own.member_written(here.tenant, "m2", {"member_code": "7"})
+        own.member_written(here.tenant, "m4", {"card_data": "ab12"})
+        assert sharing() == {"m2", "m3", "m4"}
+    pages.pages = [[listed(1), listed(2, card_data="CD34"), listed(3, card_data="AB12"), listed(4, card_data="CD34")]]
+    here.sync()
+    assert (seen(), sharing()) == ({"m2": now - timedelta(days=1)}, {"m2", "m4"})

@@ -60,6 +60,12 @@ class Member(TenantModel):
     # The service no longer knows this member: deleted by us or answered 404. The next complete list removes the row.
     gone_at = models.DateTimeField(null=True)
 
+    # The newest record of the log about this member, to within a day (seen.py). None: there is none.
+    last_seen_at = models.DateTimeField(null=True)
+    # Another member has the same card. Set with whatever makes it true; taken back by the next complete list, so that
+    # until then it may say too much (queries.sharing_a_card).
+    shares_card = models.BooleanField(default=False, db_default=False)
+
     class Meta:
         constraints = [models.UniqueConstraint(fields=["tenant", "member_id"], name="mirror_member_once")]
         indexes = [
@@ -84,6 +90,16 @@ class Member(TenantModel):
                 fields=["tenant", "name_key", "id"],
                 name="mirror_member_with_none",
                 condition=Q(has_card=False, has_qr=False, has_face=False, gone_at__isnull=True),
+            ),
+            models.Index(
+                fields=["tenant", "name_key", "id"],
+                name="mirror_member_never_seen",
+                condition=Q(last_seen_at__isnull=True, gone_at__isnull=True),
+            ),
+            models.Index(
+                fields=["tenant", "name_key", "id"],
+                name="mirror_member_shares_card",
+                condition=Q(shares_card=True, gone_at__isnull=True),
             ),
             models.Index(
                 fields=["tenant", "use_date_start"],
