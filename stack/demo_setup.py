@@ -119,13 +119,13 @@ def _areas_read(visitor: Visitor, page: str) -> None:
     """Waits a while for the areas: the first lists that count for readiness are others."""
     for _ in range(60):
         visitor.open(page)
-        if visitor.form(field="grace_minutes").boxes.get("area_ids"):
+        if visitor.form(field="minutes").boxes.get("area_ids"):
             return
         time.sleep(0.5)
 
 
 def _preset(visitor: Visitor, preset: Preset) -> None:
-    form = visitor.form(field="grace_minutes")
+    form = visitor.form(field="minutes")
     areas = form.boxes.get("area_ids", {})
     chosen = [areas[name] for name in preset.areas if name in areas] or list(areas.values())[:1]
     given: dict[str, Any] = asdict(preset) | {"area_ids": chosen, "ends": "until" if preset.until else "minutes"}
