@@ -225,6 +225,8 @@ class ExtendForm(forms.Form):
         if given.get("to") in ("30", "60"):
             return self._by(int(given["to"]))
         if given.get("to") == "closing" and self.closing is not None:
+            if self.closing <= self.base:  # the page stood open, or another desk was faster
+                self.add_error("until", _t("Closing time is no later than the end there is. Nothing was changed."))
             return self.closing
         try:
             end = hours.read(given.get("until") or "", self.now)

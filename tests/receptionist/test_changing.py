@@ -4,7 +4,9 @@ import re
 from datetime import datetime, timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accessapi.resources import write_moment
@@ -65,6 +67,14 @@ def test_until_closing_comes_from_the_presets(desk):
     if "Until closing" in page:  # not in the last minutes of a day
         desk.act(visit, "extend", to="closing")
         assert f"{timezone.localtime(end_at_service(desk, visit)):%H:%M}" == "23:59"
+
+
+def test_until_closing_never_shortens_a_code_from_a_page_that_stood_open(desk):
+    desk.preset("Day", minutes=None, until="00:00")  # today's was over as the day began
+    visit = desk.issued(until="+60")
+    end = end_at_service(desk, visit)
+    assert "no later than the end there is" in said(desk.act(visit, "extend", to="closing"))
+    assert end_at_service(desk, visit) == end
 
 
 def test_a_code_that_is_cut_short_is_dead_at_the_service_when_the_page_comes_back(desk):
@@ -359,6 +369,30 @@ def test_a_creation_that_nobody_wants_any_more_is_cut_as_soon_as_it_is_known(des
     assert end_at_service(desk, desk.visit(visit)) <= timezone.now()
 
 
+def test_who_came_and_left_is_marked_on_the_guests_page_too(desk):
+    with desk.scope():
+        area = Area.objects.order_by("pk")[0].area_id
+    visit = desk.issued(area_ids=[area])
+    rest = f"{visit.guest_id}/"
+
+    def press(step):
+        fields = desk.fields(rest, "/presence/")
+        answer = desk.client.post(f"{desk.url}visits/{visit.pk}/presence/{step}/", fields, follow=True)
+        assert answer.redirect_chain[-1][0] == desk.url + rest
+        return said(answer)
+
+    assert "is here since" in press("arrived")
+    assert desk.visit(visit).arrived_at is not None
+    assert "left at" in press("left")
+    assert desk.visit(visit).left_at is not None
+    assert "is here since" in press("back")
+    assert "has not arrived" in press("not-arrived")
+    assert desk.visit(visit).arrived_at is None
+    with CaptureQueriesContext(connection) as queries:
+        desk.get(rest)
+    assert len(queries) <= 13  # 12, and one for the names of the areas
+
+
 # Those who may not
 
 
@@ -368,7 +402,7 @@ def test_an_auditor_sees_no_code_and_no_forms(desk):
     assert guard.get(f"{desk.url}{visit.guest_id}/").status_code == 403
     page = client.get(f"{desk.url}{visit.guest_id}/")
     assert NAME in said(page)
-    for word in ("guest-code-paper", "yamada@example.test", "/cut/", "/extend/", "/edit/"):
+    for word in ("guest-code-paper", "yamada@example.test", "/cut/", "/extend/", "/edit/", "/presence/"):
         assert word not in page.content.decode()
     before = len(desk.calls())
     for rest in ("cut/", "extend/", "edit/"):
