@@ -297,6 +297,6 @@ def split_privilege(told: Any) -> tuple[dict[str, bool], Any]:
     if told is not None and not isinstance(told, dict):
         return {}, told
     given = told or {}
-    plain = {name: given.get(name) or False for name in PRIVILEGES if given.get(name) in (None, True, False)}
-    plain = {name: value for name, value in plain.items() if value is True or value is False}
+    # A nought equals False, and is not what the service calls a no.
+    plain = {name: bool(value) for name in PRIVILEGES if (value := given.get(name)) is None or isinstance(value, bool)}
     return plain, {name: value for name, value in given.items() if name not in plain}

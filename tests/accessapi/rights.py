@@ -108,6 +108,39 @@ strange_keys = st.one_of(
 )
 
 
+def _places(value, path=()):
+    yield path, value
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, each in inner:
+        yield from _places(each, (*path, name))
+
+
+def _put(value, path, new):
+    if not path:
+        return new
+    copy = value.copy()
+    copy[path[0]] = _put(value[path[0]], path[1:], new)
+    return copy
+
+
+@st.composite
+def wild(draw, base):
+    """What `base` makes with a field more, a value in another's place or a field less, at any depth."""
+    value = draw(base)
+    odd = json_values | st.sampled_from(
+        ["", "\r\n", "<script>", "24:00:00+09:00", 0, -0.0, 1.0, 10**30, "allow_all", []]
+    )
+    for _ in range(draw(st.integers(1, 3))):
+        path, there = draw(st.sampled_from(list(_places(value))))
+        if isinstance(there, dict) and draw(st.booleans()):
+            name = draw(st.sampled_from(["note", "", "pass", "effect", "mode", "week", "time", *map(str, there)]))
+            there = {**there, name: draw(odd)} if draw(st.booleans()) else {k: v for k, v in there.items() if k != name}
+        else:
+            there = [*there, draw(odd)] if isinstance(there, list) else draw(odd)
+        value = _put(value, path, there)
+    return value
+
+
 @st.composite
 def holiday_settings(draw):
     named = st.dictionaries(days.map(date.isoformat), st.text(max_size=3), max_size=4)

@@ -25,6 +25,7 @@ odd_ids = st.sampled_from(["a1", "a.2", "a~1", "", "\n", "エリア", "x" * 60, 
 privileges = st.one_of(
     st.none(),
     r.json_values,
+    st.just({"keys_without_2fa": 0, "restricted_keys_enabled": -0.0}),
     st.fixed_dictionaries({}, optional={"keys_without_2fa": st.booleans() | st.none(), "restricted_keys_enabled":
                                         st.booleans() | r.json_values, "since": r.json_values}),
 )  # fmt: skip
@@ -51,7 +52,11 @@ def same(one, other):
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-@given(st.one_of(r.devices(ids=r.AREAS), r.strange_devices), st.one_of(r.keys(), r.strange_keys), privileges)
+@given(
+    st.one_of(r.devices(ids=r.AREAS), r.strange_devices, r.wild(r.devices())),
+    st.one_of(r.keys(), r.strange_keys, r.wild(r.keys())),
+    privileges,
+)
 @settings(max_examples=examples(400, quick=60))
 def test_a_form_sent_as_it_stands_means_the_same_rights(devices, keys, privilege):
     told = {"devices_pass": devices, "keys_pass": keys, "privilege": privilege}
