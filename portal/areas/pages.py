@@ -15,6 +15,8 @@ from portal.bulk import costs, kinds
 from portal.bulk.models import Job
 from portal.bulk.states import JobState
 from portal.bulk.tables import job_chip
+from portal.mirror.frame import known
+from portal.mirror.kinds import Kind
 from portal.mirror.models import Area
 from portal.rights import words
 from portal.ui.chips import Chip
@@ -49,9 +51,15 @@ def around(request: HttpRequest, area: Area) -> dict[str, Any]:
         "lately": queries.entered_lately(doors),
         "changes": queries.staff_changes(area),
         "read": queries.rights_read(),
+        "everybody": everybody(request),
         "may_edit": may_edit,
         "edits": [edit_of(job, may_edit) for job in jobs.order_by("-id")[:JOBS]],
     }
+
+
+def everybody(request: HttpRequest) -> int:
+    """How many members the tenant has, whether their rights are known or not."""
+    return known(request)[Kind.MEMBERS].total
 
 
 def edit_of(job: Job, may_edit: bool) -> Edit:

@@ -25,7 +25,9 @@ def index(request: HttpRequest) -> HttpResponseBase:
     table = Areas(request, Area.objects.all())
     if table.wanted_file:
         return _file(request, table, "areas")
-    return table.respond("areas/index.html", {"read": queries.rights_read})
+    return table.respond(
+        "areas/index.html", {"read": queries.rights_read, "everybody": partial(pages.everybody, request)}
+    )
 
 
 @tenant_view(Permission.AREAS_VIEW)
