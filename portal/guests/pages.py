@@ -12,6 +12,8 @@ from portal.guests import masks, queries
 from portal.guests.changing import ExtendForm
 from portal.guests.models import Visit
 from portal.guests.places import Places
+from portal.guests.today.boards import Row, row_of
+from portal.guests.today.days import Day
 from portal.guests.visits import standing
 from portal.intents.states import State
 from portal.mirror.models import Guest
@@ -27,7 +29,9 @@ def facts(request: HttpRequest, visit: Visit) -> dict[str, Any]:
     can = request.access.can  # type: ignore[attr-defined]
     guest, now = queries.guest_of(visit), timezone.now()
     detail = guest.detail if guest is not None and isinstance(guest.detail, dict) else {}
-    known = Places.known()
+    known = Places()
+    if guest is not None and guest.gone_at is None:  # what is known of the code is here already
+        visit.__dict__["code_data"] = guest.qrcode_data or ""
     areas, keys = detail.get("area_id_list"), detail.get("key_devices_list")
     email = guest.email if guest is not None and guest.email else ""
     return {
@@ -35,7 +39,7 @@ def facts(request: HttpRequest, visit: Visit) -> dict[str, Any]:
         "guest": guest,
         "known": known,
         "state": state_of(visit),
-        "standing": standing(visit, now),
+        "presence": presence_of(request, visit, now),
         "areas": known.area_names(areas) if areas is not None else None,
         "keys": known.key_names(keys) if keys is not None else None,
         "remarks": detail.get("remarks") or "",
@@ -61,6 +65,13 @@ def may_cut(visit: Visit) -> bool:
     if visit.gone_at is not None:
         return False
     return visit.use_date_end > timezone.now() or visit.may_still_open or queries.is_changing(visit)
+
+
+def presence_of(request: HttpRequest, visit: Visit, now: datetime) -> Row:
+    """Where the visit stands, and what can be done about it, as on the board of the day."""
+    visit.standing = standing(visit, now)  # type: ignore[attr-defined]
+    may_act = request.access.can(Permission.GUESTS_DESK)  # type: ignore[attr-defined]
+    return row_of(request.tenant.slug, visit, Day.today(), may_act=may_act)  # type: ignore[attr-defined]
 
 
 def _is_fresh(guest: Guest | None, now: datetime) -> bool:

@@ -1,7 +1,7 @@
 """Areas and keys as the desk offers them, from the mirror; and back into the shapes of the specification."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -12,22 +12,20 @@ Choices = list[tuple[str, str]]
 Keys = list[dict[str, Any]]
 
 
-@dataclass(frozen=True)
 class Places:
-    """What a guest can be let into: areas, and the units of key boxes."""
+    """What guests can be let into, as the mirror has it for the tenant in scope; read when it is first asked for."""
 
-    areas: Choices
-    boxes: list[tuple[str, str, Choices]]  # (key_device_id, its name, (unit_no, unit_name) …)
+    @cached_property
+    def areas(self) -> Choices:
+        """(area_id, its name)"""
+        rows = mirror.areas().values_list("area_id", "area_name")
+        return [(area_id, name or area_id) for area_id, name in rows]
 
-    @classmethod
-    def known(cls) -> "Places":
-        """As the mirror has them, of the tenant in scope."""
-        areas = list(mirror.areas().values_list("area_id", "area_name"))
-        boxes = [
-            (box.key_device_id, str(box), _units(box.units))
-            for box in mirror.key_boxes().only("tenant_id", "key_device_id", "key_device_name", "units")
-        ]
-        return cls([(area_id, name or area_id) for area_id, name in areas], boxes)
+    @cached_property
+    def boxes(self) -> list[tuple[str, str, Choices]]:
+        """(key_device_id, its name, (unit_no, unit_name) …)"""
+        rows = mirror.key_boxes().only("tenant_id", "key_device_id", "key_device_name", "units")
+        return [(box.key_device_id, str(box), _units(box.units)) for box in rows]
 
     def area_choices(self, in_use: Iterable[str] = ()) -> Choices:
         """The areas, and those in use that are not there any more, flagged."""
@@ -45,12 +43,16 @@ class Places:
             groups.append((_("Not there any more"), [(value, _vanished(" ".join(_split(value)))) for value in gone]))
         return [group for group in groups if group[1]]
 
-    def area_names(self, area_ids: Iterable[str]) -> list[str]:
+    def area_names(self, area_ids: Sequence[str]) -> list[str]:
+        if not area_ids:
+            return []
         known = dict(self.areas)
         return [known.get(area_id) or _vanished(area_id) for area_id in area_ids]
 
     def key_names(self, keys: Sequence[Mapping[str, Any]]) -> list[str]:
         """One line for each key box: its name and its keys."""
+        if not keys:
+            return []
         boxes = {box: (name, dict(units)) for box, name, units in self.boxes}
         lines = []
         for item in keys:

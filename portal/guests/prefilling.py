@@ -13,7 +13,7 @@ from portal.guests.places import Places
 
 def desk() -> Desk:
     """Presets, places and settings of the tenant in scope."""
-    return Desk(queries.presets(), Places.known(), queries.desk_settings())
+    return Desk(queries.presets(), Places(), queries.desk_settings())
 
 
 def initial(request: HttpRequest) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def edit(request: HttpRequest, guest_id: str) -> HttpResponse:
     if known is None or visit.gone_at is not None:
         messages.error(request, _("The service does not know this guest any more."))
         return redirect("guests:guest", request.tenant.slug, guest_id)
-    form = ChangeForm(request.POST or None, visit=visit, guest=known, known=Places.known())
+    form = ChangeForm(request.POST or None, visit=visit, guest=known, known=Places())
     if request.method == "POST" and form.is_valid():
         answer = _save(request, form)
         if answer is not None:

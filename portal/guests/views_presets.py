@@ -17,7 +17,7 @@ from tenants.roles import Permission
 
 @tenant_view(Permission.GUESTS_MANAGE)
 def index(request: HttpRequest) -> HttpResponse:
-    known = Places.known()
+    known = Places()
     rows = [(preset, known.area_names(preset.area_ids), known.key_names(preset.keys)) for preset in queries.presets()]
     return render(request, "guests/presets.html", {"rows": rows})
 
@@ -33,7 +33,7 @@ def edit(request: HttpRequest, preset_id: int) -> HttpResponse:
 
 
 def _form(request: HttpRequest, preset: Preset | None) -> HttpResponse:
-    known = Places.known()
+    known = Places()
     form = PresetForm(request.POST or None, known=known, preset=preset)
     if request.method == "POST" and form.is_valid():
         saved = presetting.save(preset=preset, columns=form.columns(), by=Asker.of(request))

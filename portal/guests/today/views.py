@@ -53,7 +53,9 @@ def board(request: HttpRequest) -> HttpResponse:
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
 def step(request: HttpRequest, visit_id: int, step: str) -> HttpResponse:
-    """Somebody came, left, is here again, or did not come after all; then the board again, with a way back."""
+    """Somebody came, left, is here again, or did not come after all; then the board again, with a way back, or the
+    guest's page when it was pressed there.
+    """
     visit = get_visit_row(visit_id)
     if step not in STEPS:
         raise Http404
@@ -84,6 +86,9 @@ def _state_of(request: HttpRequest) -> State:
 
 
 def _after(request: HttpRequest, visit: Visit, notice: Notice) -> HttpResponse:
+    if request.POST.get("page") == "guest" and visit.guest_id is not None:
+        (messages.error if notice.is_refusal else messages.success)(request, notice.text)
+        return redirect("guests:guest", request.tenant.slug, visit.guest_id)
     state = _state_of(request)
     if request.htmx:
         context = _drawn(request, state)
