@@ -8,6 +8,8 @@ const parts = (at) => {
   const there = new Date(at + JST);
   return { day: `${there.getUTCFullYear()}-${two(there.getUTCMonth() + 1)}-${two(there.getUTCDate())}`, time: `${two(there.getUTCHours())}:${two(there.getUTCMinutes())}` };
 };
+// A number of hours, minutes or days in the language of the page: "2 hr", "2 時間".
+const inWords = (n, unit) => new Intl.NumberFormat(document.documentElement.lang, { style: "unit", unit, unitDisplay: "short" }).format(n);
 const midnight = (at) => Math.floor((at + JST) / 864e5) * 864e5 - JST;
 
 if (form) desk(form);
@@ -65,10 +67,10 @@ function desk(form) {
     if (clock && Number(clock[1]) < 24 && Number(clock[2] ?? 0) < 60) end = midnight(at) + (Number(clock[1]) * 60 + Number(clock[2] ?? 0)) * 60e3;
     else if (dated) end = Date.UTC(dated[1], dated[2] - 1, dated[3], dated[4], dated[5]) - JST;
     else if (span && (span[1] || span[2]) && text.length > 1) end = at + (Number(span[1] ?? 0) * 60 + Number(span[2] ?? 0)) * 60e3;
-    if (end === null || end <= at) { place.textContent = ""; return; }
+    if (end === null || end <= at || !Number.isFinite(end)) { place.textContent = ""; return; }
     const minutes = Math.ceil((end - at) / 60e3);
-    const length = minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h${minutes % 60 ? ` ${minutes % 60} min` : ""}`;
-    place.textContent = `→ ${typed(end, at)} (${length})`;
+    const sizes = [[Math.floor(minutes / 60), "hour"], [minutes % 60, "minute"]].filter(([n]) => n);
+    place.textContent = `→ ${typed(end, at)} (${sizes.map(([n, unit]) => inWords(n, unit)).join(" ")})`;
   }
   form.addEventListener("change", (event) => {
     if (event.target.name === "preset" || event.target.name === "language") follow();
@@ -103,7 +105,7 @@ function tickClocks() {
     place.classList.toggle("is-past", left <= 0);
     const size = Math.abs(left);
     const [days, hours, minutes, seconds] = [Math.floor(size / 86400), Math.floor(size / 3600) % 24, Math.floor(size / 60) % 60, size % 60];
-    place.textContent = `${left < 0 ? "−" : ""}${days ? `${days} d ` : ""}${two(hours)}:${two(minutes)}:${two(seconds)}`;
+    place.textContent = `${left < 0 ? "−" : ""}${days ? `${inWords(days, "day")} ` : ""}${two(hours)}:${two(minutes)}:${two(seconds)}`;
   }
 }
 if (document.querySelector("[data-runs-down]")) tickClocks();
