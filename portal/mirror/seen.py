@@ -7,6 +7,7 @@ None: no record that the portal has is about this member.
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection as database
 from django.db.models import Max
@@ -46,8 +47,9 @@ UPDATE mirror_member m SET last_seen_at = NULL FROM held WHERE m.id = held.id
 def mark(new: Sequence[int]) -> None:
     """Records with these keys were just inserted. Inside the transaction that inserted them."""
     lock()
+    values: dict[str, Any] = {"tenant": current_tenant_id(), "new": list(new), "grain": GRAIN}
     with database.cursor() as cursor:
-        cursor.execute(_MARK, {"tenant": current_tenant_id(), "new": list(new), "grain": GRAIN})
+        cursor.execute(_MARK, values)
 
 
 def forget(old: Sequence[int], kept_from: datetime) -> None:

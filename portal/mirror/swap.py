@@ -99,7 +99,6 @@ class Swapped:
 def members(run: SyncRun) -> Swapped:
     """Take over a complete run. Must be called inside the transaction that also finishes the run."""
     scope: dict[str, Any] = {"tenant": run.tenant_id, "since": run.started_at}
-    seen.lock()
     with database.cursor() as cursor:
         cursor.execute('CREATE TEMP TABLE mirror_seen (member_id text COLLATE "C") ON COMMIT DROP')
         cursor.execute(f"CREATE TEMP TABLE mirror_incoming ({_INCOMING}) ON COMMIT DROP")
@@ -108,6 +107,7 @@ def members(run: SyncRun) -> Swapped:
             _copy(cursor, "mirror_incoming", [_TYPES.get(name, "text") for name in Listed._fields], incoming)
         cursor.execute("ANALYZE mirror_seen")
         cursor.execute("ANALYZE mirror_incoming")
+        seen.lock()  # before the first row is locked, and after all that takes long
         cursor.execute(_FORGET, scope)
         cursor.execute(_REMOVE, scope)
         removed = cursor.rowcount
