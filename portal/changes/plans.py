@@ -67,7 +67,7 @@ def resume(how: str, former: Mapping[str, Former], now: datetime) -> Callable[[M
 
     def decide(member: Member) -> Outcome:
         if how == "none":
-            return "same" if member.use_date_end is None else _end(member, None)
+            return _without_end(member, now)
         known = former.get(member.member_id)
         if known is None or known.ours != member.use_date_end:
             return "no_former"
@@ -79,12 +79,23 @@ def resume(how: str, former: Mapping[str, Former], now: datetime) -> Callable[[M
     return decide
 
 
+def _without_end(member: Member, now: datetime) -> Outcome:
+    """Whoever's use goes on keeps its end: to resume is not to give somebody more than they had."""
+    if member.use_end_key == UNREADABLE:
+        return "unreadable"
+    if member.use_date_end is None:
+        return "same"
+    return "goes_on" if member.use_date_end > now else _end(member, None)
+
+
 def extend_to(end: datetime) -> Callable[[Member], Outcome]:
     """Let the use end at one moment for all."""
 
     def decide(member: Member) -> Outcome:
         if member.use_date_start is not None and member.use_date_start > end:
             return "begins_later"
+        if member.use_date_end is not None and member.use_date_end > end:
+            return "ends_later"
         return "same" if member.use_date_end == end else _end(member, end)
 
     return decide

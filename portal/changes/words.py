@@ -42,6 +42,8 @@ def _reason(word: str, n: int) -> str:
         "begins_later": ngettext(
             "The use of %(n)s begins only after that day.", "The use of %(n)s begins only after that day.", n
         ),
+        "goes_on": ngettext("The use of %(n)s goes on still.", "The use of %(n)s goes on still.", n),
+        "ends_later": ngettext("The use of %(n)s ends later already.", "The use of %(n)s ends later already.", n),
         "never_ends": ngettext("The use of %(n)s has no end.", "The use of %(n)s has no end.", n),
         "unreadable": ngettext(
             "The end of use of %(n)s cannot be read or is too far away.",

@@ -165,6 +165,20 @@ def test_a_member_whom_the_service_refuses_fails_alone(desk):
     assert "Not applied" in desk.page(job)
 
 
+def test_resuming_and_extending_change_nobody_whose_use_goes_on_longer(desk):
+    goes_on, ended = desk.plain()[:2]
+    day = timezone.localdate() + timedelta(days=60)
+    desk.changed("extend", [goes_on], how="to", day=f"{day}")
+    desk.changed("suspend", [ended])
+    until = desk.known(goes_on).use_date_end
+    job = desk.prepared("resume", [goes_on, ended], end="none")
+    assert "The use of 1 goes on still." in desk.page(job)
+    desk.done(job)
+    assert (desk.known(goes_on).use_date_end, desk.known(ended).use_date_end) == (until, None)
+    refused = desk.ask("extend", [goes_on], how="to", day=f"{day - timedelta(days=30)}")
+    assert "The use of 1 ends later already." in said(refused)
+
+
 def test_extending_by_days_counts_from_each_ones_own_end(desk):
     first, second, third = desk.plain()[:3]
     desk.changed("extend", [first], how="to", day="2027-03-31")
