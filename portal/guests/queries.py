@@ -7,18 +7,21 @@ from datetime import datetime
 
 from django.db.models import BooleanField, F, Func, Q, Value
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from accessapi.resources import write_moment
-from portal.guests.models import DeskSettings, Preset, Visit
+from portal.guests.models import By, DeskSettings, Preset, Visit
 from portal.guests.places import Places
 from portal.intents import queries as intents
 from portal.intents.models import Intent
 from portal.intents.states import UNDER_WAY, State
 from portal.mirror.models import Guest
+from portal.ui.times import local
 from tenants.models import AuditEntry, Connection
 from tenants.trail.changes import changes
 
 _LONGEST = 120
+_PRESENCE = ("arrived_at", "arrived_by", "left_at", "left_by")
 _PLACES = ("area_id_list", "key_devices_list")
 _LABELS = {
     "guest_name": _("Name"),
@@ -34,6 +37,10 @@ _LABELS = {
     "is_for_reserve": _("For a reservation"),
     "company": _("Company"),
     "host_name": _("Host"),
+    "arrived_at": _("Arrived"),
+    "arrived_by": _("Recorded by"),
+    "left_at": pgettext_lazy("guests", "Left"),
+    "left_by": _("Recorded by"),
 }
 
 
@@ -109,9 +116,21 @@ def _readable(known: Places, name: str, *values: str) -> tuple[str, str, str]:
     """A changed field with its name and values as the page writes them."""
     if name.startswith("use_date"):
         values = tuple(value.replace("T", " ").removesuffix("+09:00") for value in values)
+    if name in _PRESENCE:
+        values = tuple(_came_or_went(value) for value in values)
     if name in _PLACES:
         values = tuple(_named(known, name, value) for value in values)
     return str(_LABELS.get(name, name)), values[0], values[1]
+
+
+def _came_or_went(value: str) -> str:
+    """When somebody came or left, or who said so, of an audit entry."""
+    if value in By.values:
+        return str(By(value).label)
+    try:
+        return f"{local(datetime.fromisoformat(value)):%Y-%m-%d %H:%M:%S}"
+    except ValueError:
+        return value
 
 
 def _named(known: Places, name: str, value: str) -> str:

@@ -386,7 +386,10 @@ def test_who_came_and_left_is_marked_on_the_guests_page_too(desk):
     assert "left at" in press("left")
     assert desk.visit(visit).left_at is not None
     assert "is here since" in press("back")
-    assert "has not arrived" in press("not-arrived")
+    page = press("not-arrived")
+    assert "has not arrived" in page
+    assert "Recorded by Desk" in page
+    assert "arrived_at" not in page
     assert desk.visit(visit).arrived_at is None
     with CaptureQueriesContext(connection) as queries:
         desk.get(rest)
