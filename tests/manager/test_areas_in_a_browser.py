@@ -99,7 +99,7 @@ def test_access_is_given_to_two_members_from_choosing_to_done(desk, open_page):
     expect(page.locator(".plan-of-edit")).to_contain_text("Would change")
     expect(page.locator("tbody")).to_contain_text("At any time")
     sound(page)
-    page.get_by_role("button", name="Change now").click()
+    page.get_by_role("button", name="Read and change").click()
     job = desk.finish(desk.job(int(re.search(r"/(\d+)/", page.url.partition("/changes")[2])[1])))
     assert job.state == JobState.DONE
     given = {"default_mode": "option", "areas_list": [{"area_id": desk.area.area_id, "pass": always()}]}
