@@ -1,6 +1,6 @@
 """What follows when a guest's creation or change comes to something: visits and mirror learn of it together."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import F
@@ -16,6 +16,9 @@ from portal.mirror import hooks, own, schedule
 from portal.mirror.folding import fold
 from portal.mirror.kinds import Kind
 from tenants.models import Tenant
+
+# Two lists of guests have been read by then.
+_LONG_ENOUGH = timedelta(minutes=15)
 
 
 def created(intent: Intent) -> None:
@@ -93,9 +96,11 @@ def take_over(tenant: Tenant) -> None:
 
 def adopt(tenant: Tenant) -> None:
     """Creations that a person declared applied find their guest: the only one of that name and those hours that no
-    intent of ours made. Several stay apart, for a person to see.
+    intent of ours made. Where lists go on to show none, or several, the visit ends: there is no code, or each of them
+    stands on the desk as a visit of its own.
     """
     waiting = Visit.objects.filter(stage=Stage.ASKED, intent__state=State.SUCCEEDED)
+    given_up = database_now() - _LONG_ENOUGH
     for visit in waiting.select_related("intent")[:50]:
         known = (visit.intent.snapshot or {}).get("known", []) if visit.intent else []
         alike = Visit.objects.filter(
@@ -108,6 +113,8 @@ def adopt(tenant: Tenant) -> None:
         found = list(alike[:2])
         if len(found) == 1:
             name_guest(visit, str(found[0].guest_id))
+        elif visit.intent and visit.intent.finished_at and visit.intent.finished_at < given_up:
+            Visit.objects.filter(pk=visit.pk).update(stage=Stage.NOT_ISSUED, cut_due_at=None)
 
 
 def register() -> None:

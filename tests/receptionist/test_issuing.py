@@ -11,7 +11,7 @@ from portal.guests.clashes import Clash
 from portal.guests.issuing import Host, Order
 from portal.guests.models import Stage, Visit
 from portal.intents import handlers, outcome, reconciling
-from portal.intents.clock import ClockTime
+from portal.intents.clock import ClockTime, database_now
 from portal.intents.models import Intent
 from portal.intents.states import Reason, State
 from portal.mirror.models import Area, Guest, KeyBox
@@ -447,3 +447,18 @@ def test_the_expected_ones_wait_for_workers_at_their_own_pace(desk):
         assert Visit.objects.get(pk=visits[0].pk).stage == Stage.NOT_ISSUED
     assert handlers.of("create_guest").finished is follow.created
     assert READ not in desk.calls()
+
+
+def test_what_somebody_declared_applied_forbids_no_name_for_good(desk):
+    """The lists that follow show no such guest: there is no code, and the name is free again."""
+    with desk.scope():
+        desk.issue(name="山田 空")
+        visit = desk.visits()[-1]
+        nobody = {"guest_name": "誰でもない", "name_key": "誰でもない"}
+        Visit.objects.filter(pk=visit.pk).update(stage=Stage.ASKED, guest_id=None, **nobody)
+        follow.adopt(desk.place.tenant)
+        assert desk.visit(visit).stage == Stage.ASKED
+        earlier = database_now() - timedelta(minutes=20)
+        Intent.objects.filter(pk=visit.intent_id).update(finished_at=earlier)
+        follow.adopt(desk.place.tenant)
+        assert desk.visit(visit).stage == Stage.NOT_ISSUED
