@@ -110,7 +110,8 @@ def _lease(job_id: int) -> Job | None:
 
 def _read(job: Job, connection: Connection, rows: Sequence[Row]) -> datetime | None:
     """One call a row, until the time is up. Returns until when there is nothing to be done, if so."""
-    end, in_a_row, resting = monotonic() + STRETCH_SECONDS, 0, None
+    end, in_a_row = monotonic() + STRETCH_SECONDS, 0
+    resting: datetime | None = None
     for row in rows:
         if monotonic() >= end or not _held(job):
             return None

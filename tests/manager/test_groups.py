@@ -255,7 +255,8 @@ def test_another_tenants_owner_finds_nothing(other, here):
 
 
 @pytest.mark.parametrize("rest", ["no-such-group/", "~00/", "~FF~FE/", "~/", "..%2f..%2fnew/", "x" * 3000 + "/",
-                                  "?sort=;drop", "?after=nonsense", "?q=%00", "?size=-1", "?q=" + "%F0%9F%98%80" * 100])  # fmt: skip
+                                  "?sort=;drop", "?after=nonsense", "?q=%00", "?size=-1",
+                                  "?q=" + "%F0%9F%98%80" * 100])  # fmt: skip
 def test_whatever_the_address_says_is_answered(here, rest):
     assert here.browser.get(url(here, rest)).status_code in (200, 302, 400, 404)
 
