@@ -20,7 +20,7 @@ def main() -> int:
     import django
 
     django.setup()
-    from bench import doors, imports, pages, queries, sandbox, syncs, ticks, trickle
+    from bench import areas, doors, imports, pages, queries, sandbox, syncs, ticks, trickle
     from bench.figures import Figure, table
     from bench.ground import Sizes, ground
 
@@ -28,6 +28,7 @@ def main() -> int:
         "list": pages.lists,
         "search": pages.searches,
         "growth": pages.growth,
+        "areas": areas.pages,
         "deep": pages.deep,
         "queries": queries.pages,
         "load": pages.load,
@@ -41,7 +42,7 @@ def main() -> int:
         "tick": ticks.tick,
         "sandbox": sandbox.scale,
     }
-    of_lists = {"list", "search", "growth", "deep", "queries", "load", "dryrun"}
+    of_lists = {"list", "search", "growth", "areas", "deep", "queries", "load", "dryrun"}
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--only", default="", help=f"names separated by commas: {', '.join(measures)}")
     parser.add_argument("--quick", action="store_true", help="small sizes: to see that everything works")

@@ -20,9 +20,9 @@ SECONDS = 6.0
 def lists(ground: Ground) -> list[Figure]:
     """The list, 50 rows, default sort."""
     say("the member list beside the admin's")
-    times = _interleaved(ground, OURS, ADMIN)
+    times = interleaved(ground, OURS, ADMIN)
     again = ground.sizes.again("list", members=ground.sizes.members)
-    return [_beside(f"member list, {name}", times, share, 0.33, again) for name, share in (("p50", 0.5), ("p95", 0.95))]
+    return [beside(f"member list, {name}", times, share, 0.33, again) for name, share in (("p50", 0.5), ("p95", 0.95))]
 
 
 def searches(ground: Ground) -> list[Figure]:
@@ -30,10 +30,10 @@ def searches(ground: Ground) -> list[Figure]:
     say("searches beside the admin's")
     found = []
     for name, text in (("two characters 山田", "山田"), ("code's prefix E0123", "E0123")):
-        times = _interleaved(ground, f"{OURS}?q={quote(text)}", f"{ADMIN}?q={quote(text)}", share=0.5)
+        times = interleaved(ground, f"{OURS}?q={quote(text)}", f"{ADMIN}?q={quote(text)}", share=0.5)
         again = ground.sizes.again("search", members=ground.sizes.members)
-        found += [_beside(f"search, {name}, p50", times, 0.5, 0.1, again)]
-        found += [_beside(f"search, {name}, p95", times, 0.95, 0.1, again)]
+        found += [beside(f"search, {name}, p50", times, 0.5, 0.1, again)]
+        found += [beside(f"search, {name}, p95", times, 0.95, 0.1, again)]
     return found
 
 
@@ -43,8 +43,8 @@ def growth(ground: Ground) -> list[Figure]:
     found, sizes = [], ground.sizes
     again = sizes.again("growth", members=sizes.members, small=sizes.small)
     for page in ("members/", "members/?sort=-use_end_key", "members/?group=g07", "members/?credential=qr", "groups/"):
-        times = _interleaved(ground, f"/t/{LARGE}/{page}", f"/t/{SMALL}/{page}", share=0.5)
-        found.append(_beside(f"{page} {sizes.members:,} beside {sizes.small:,}", times, 0.5, 1.3, again))
+        times = interleaved(ground, f"/t/{LARGE}/{page}", f"/t/{SMALL}/{page}", share=0.5)
+        found.append(beside(f"{page} {sizes.members:,} beside {sizes.small:,}", times, 0.5, 1.3, again))
     return found
 
 
@@ -57,9 +57,9 @@ def deep(ground: Ground) -> list[Figure]:
         before = 50 * (number - 1)
         row = queries.members().order_by("name_key", "pk")[before - 1]
         cursor = keyset.Cursor(row.name_key, row.pk, before).dump(order)
-    times = _interleaved(ground, f"{OURS}?after={cursor}", OURS)
+    times = interleaved(ground, f"{OURS}?after={cursor}", OURS)
     again = ground.sizes.again("deep", members=ground.sizes.members)
-    return [_beside(f"page {number:,} beside page 1", times, 0.5, 1.3, again)]
+    return [beside(f"page {number:,} beside page 1", times, 0.5, 1.3, again)]
 
 
 def load(ground: Ground) -> list[Figure]:
@@ -98,7 +98,7 @@ def _rate(ground: Ground, path: str) -> float:
         return sum(threads.map(client, range(CLIENTS)))
 
 
-def _interleaved(ground: Ground, ours: str, other: str, share: float = 1.0) -> tuple[list[float], list[float]]:
+def interleaved(ground: Ground, ours: str, other: str, share: float = 1.0) -> tuple[list[float], list[float]]:
     """Times of both, taken in turns after a few that do not count."""
     http = ground.http()
     for path in (ours, other):
@@ -112,6 +112,6 @@ def _interleaved(ground: Ground, ours: str, other: str, share: float = 1.0) -> t
     return mine, others
 
 
-def _beside(name: str, times: tuple[list[float], list[float]], share: float, reach: float, again: str) -> Figure:
+def beside(name: str, times: tuple[list[float], list[float]], share: float, reach: float, again: str) -> Figure:
     ours, other = (percentile(each, share) for each in times)
     return Figure(name, ms(ours), ms(other), ours / other, ("<=", reach), again)
