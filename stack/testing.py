@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Sequence
 
 from stack import assets
-from stack.paths import PYTHON, ROOT
+from stack.paths import PYTHON, ROOT, RUN
 from stack.services import run
 
 _STANDSTILL = 300  # seconds
@@ -32,12 +32,19 @@ def test(arguments: Sequence[str], *, everything: bool) -> int:
         chosen += ["-o", f"faulthandler_timeout={_STANDSTILL}", "-o", "faulthandler_exit_on_timeout=true"]
     found = browser()
     os.environ["CHROMIUM"] = found or ""
+    _keep_bytecode()
     os.environ.setdefault("PORTAL_STATIC", "none")
     os.environ.setdefault("PORTAL_SIGN_IN_RATE", "100000/m/ip")  # hundreds of people sign in from one address
     code = run([PYTHON, "-m", "pytest", *chosen])
     if not found:
         print("No Chromium was found (on the path, or named by CHROMIUM): the browser tests were LEFT OUT.")
     return code
+
+
+def _keep_bytecode() -> None:
+    """Compile each module once for the dozens of processes of a run, even where Python was told to write nothing."""
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        os.environ.setdefault("PYTHONPYCACHEPREFIX", str(RUN / "bytecode"))
 
 
 def again() -> int:
