@@ -125,6 +125,23 @@ def entry_of(normal: Json, area_id: str) -> Any:
     return mine[0]["pass"] if plain else _STRANGE
 
 
+def about(rights: Any, area_id: str) -> Json:
+    """What decides about one area, in canonical form: everything but the entries of other areas.
+
+    Two readings that agree here are judged alike. A value that names no area may concern this one, so that it counts.
+    """
+    normal = normalise_devices(rights)
+    listed = normal.get(_LIST)
+    if not isinstance(listed, list):
+        return normal
+    return {**normal, _LIST: [entry for entry in listed if not _of_another(entry, area_id)]}
+
+
+def _of_another(entry: Any, area_id: str) -> bool:
+    named = entry.get("area_id") if isinstance(entry, dict) else None
+    return isinstance(named, str) and named != area_id
+
+
 def _from_everywhere(before: Json, wish: Wish, all_area_ids: Collection[str]) -> Verdict:
     less = wish.act == Act.WITHDRAW or normal_pass(wish.pass_) != always()
     if not less or not wish.everywhere:

@@ -1,9 +1,9 @@
 """Edits of an area's access as bulk jobs: what is looked at right before rows leave, and how they are told.
 
 A job keeps what its rows were when somebody looked at them. Right before they are sent, inside the transaction that
-records the request, each member's rights are taken from the mirror again: unchanged since, they are merged anew and
-sent; changed meanwhile, the row is left out and says so. Members whose rights are unknown, or were read longer ago than
-the job trusts, are read singly first.
+records the request, each member's rights are taken from the mirror again: where what decides about this area is as it
+was, they are merged anew and sent, with whatever came to other areas since; where it is not, the row is left out and
+says so. Members whose rights are unknown, or were read longer ago than the job trusts, are read singly first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -85,15 +85,24 @@ def _merging(job: Job) -> Any:
     wish, all_areas = wish_of(job), area_ids(job)
 
     def judge(row: Row, now: Any) -> Verdict | None:
-        """None: the member's rights are neither what they were when the row was made nor what it sends."""
+        """None: about this area, the rights are neither what they were when the row was made nor what it sends."""
         seen, sent = _kept(row, "old"), _kept(row, "body")
         if sent is not _MISSING and same(now, sent):
             return Verdict(Effect.SAME)
-        if seen is not _MISSING and not same(now, seen):
-            return None
-        return merging.judge(now, wish, all_areas)
+        if seen is _MISSING or _agree(now, seen, wish.area_id):
+            return merging.judge(now, wish, all_areas)
+        # What the row sends stands here already, and other areas came or went. Not where it sends a list in place of
+        # "everywhere": that is about every area.
+        everywhere = normalise_devices(seen).get("default_mode") == "allow_all"
+        done = sent is not _MISSING and not everywhere and _agree(now, sent, wish.area_id)
+        return Verdict(Effect.SAME) if done else None
 
     return judge
+
+
+def _agree(one: Any, other: Any, area_id: str) -> bool:
+    """Whether two readings of devices_pass mean the same for one area, the default mode included."""
+    return merging.about(one, area_id) == merging.about(other, area_id)
 
 
 def _undoing(job: Job, rows: Sequence[Row]) -> Any:

@@ -15,7 +15,7 @@ from accessapi.permissions import (
     normalise_devices,
     weekly,
 )
-from portal.areas.merging import Act, Effect, Wish, judge, undo
+from portal.areas.merging import Act, Effect, Wish, about, judge, undo
 from tests.accessapi import rights as the
 from tests.support.effort import examples
 
@@ -128,6 +128,42 @@ def test_what_somebody_else_changed_here_since_is_not_taken_back(rights, wish, l
     theirs = judge(mine.after, Wish(later.act, wish.area_id, later.pass_, replace=True, everywhere=True), ALL)
     if theirs.sends and theirs.after != normalise_devices(rights):
         assert undo(theirs.after, rights, mine.after, wish.area_id).effect == Effect.NOT_OURS
+
+
+@given(rights=the.strange_devices, wish=wishes, first=wishes, elsewhere=st.sampled_from(["a2", "a9", "a-new"]))
+@settings(max_examples=examples(500))
+def test_an_edit_of_another_area_leaves_what_decides_here_unless_the_mode_changed(rights, wish, first, elsewhere):
+    theirs = judge(rights, Wish(first.act, elsewhere, first.pass_, replace=True, everywhere=first.everywhere), ALL)
+    if elsewhere == wish.area_id or not theirs.sends:
+        return
+    same_mode = theirs.after["default_mode"] == normalise_devices(rights)["default_mode"]
+    assert (about(theirs.after, wish.area_id) == about(rights, wish.area_id)) == same_mode
+    if not same_mode:
+        return
+    mine, merged = judge(rights, wish, ALL), judge(theirs.after, wish, ALL)
+    assert merged.effect == mine.effect, "what was previewed is not what is sent"
+    if merged.sends:
+        assert others(merged.after, wish.area_id) == others(theirs.after, wish.area_id)
+        assert _only(merged.after, wish.area_id) == _only(mine.after, wish.area_id)
+
+
+def test_what_decides_about_an_area_are_the_mode_its_own_entry_and_what_nobody_knows():
+    here, there = {"area_id": "a1", "pass": OFFICE}, {"area_id": "a2", "pass": OFFICE}
+    strange, nameless = {"area_id": "a1", "pass": {"effect": "allow_once"}}, {"zone": "north"}
+
+    def listed(*entries, **more):
+        return {"default_mode": "option", "areas_list": [*entries], **more}
+
+    was = about(listed(here, there), "a1")
+    for same in (listed(here), listed({"area_id": "a2", "pass": {"effect": "allow_once"}}, here)):
+        assert about(same, "a1") == was
+    for other in (
+        listed(there), listed({"area_id": "a1", "pass": always()}, there), listed(strange, there),
+        listed(here, strange, there), listed(here, there, nameless), listed(here, there, until="2027"),
+        {"default_mode": "allow_all"}, {"default_mode": "deny_all"}, None, {"default_mode": "some"},
+    ):  # fmt: skip
+        assert about(other, "a1") != was
+    assert about(listed(there), "a1") != about({"default_mode": "deny_all"}, "a1")
 
 
 def _only(rights, area_id):

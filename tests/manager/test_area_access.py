@@ -149,6 +149,59 @@ def test_what_changed_between_the_preview_and_the_sending_is_left_and_reported_a
     assert equal(desk.devices(changed), option(entry(desk.other, OFFICE), entry(desk.area, always())))
 
 
+def test_two_edits_of_two_areas_previewed_before_either_ran_both_come_to_everybody(desk):
+    with desk.scope():
+        third = Area.objects.order_by("pk")[2]
+    plain, hours, last, given = chosen = desk.people[:4]
+    kept = entry(third, OFFICE)
+    known_and_so(desk, plain, option(kept))
+    known_and_so(desk, hours, option(kept, entry(desk.area, OFFICE)))
+    known_and_so(desk, last, option(kept, entry(desk.other, always())))
+    known_and_so(desk, given, option(kept))
+    one, two = desk.area, desk.other
+    first = desk.prepared("grant", chosen)
+    desk.area = two
+    second = desk.prepared("grant", [plain, hours], **HOURS)
+    taken = desk.prepared("withdraw", [last])
+    # Somebody gave just what the edit gives, and another area besides.
+    known_and_so(desk, given, option(kept, entry(one, always()), entry(two, OFFICE)))
+    for job, area in ((second, two), (taken, two), (first, one)):
+        desk.area = area
+        assert {row.state for row in desk.rows(desk.run(job)).values()} == {RowState.SUCCEEDED}
+    assert desk.rows(first)[given.member_id].problems == [["", "already", {}]]
+    for member in (plain, hours, given):
+        assert equal(desk.devices(member), option(kept, entry(one, always()), entry(two, OFFICE)))
+    assert equal(desk.devices(last), option(kept, entry(one, always())))
+    # Taking the one back leaves the other, and what somebody else gave.
+    back = desk.post(f"edits/{first.pk}/undo/", {})
+    desk.run(desk.job(int(re.search(r"/edits/(\d+)/", back["Location"])[1])))
+    assert equal(desk.devices(plain), option(kept, entry(two, OFFICE)))
+    assert equal(desk.devices(hours), option(kept, entry(one, OFFICE), entry(two, OFFICE)))
+    assert equal(desk.devices(last), option(kept))
+    assert equal(desk.devices(given), option(kept, entry(one, always()), entry(two, OFFICE)))
+
+
+def test_what_changed_here_since_the_preview_is_left_and_what_changed_elsewhere_is_taken_along(desk):
+    hours, everywhere, denied, strange, elsewhere = chosen = desk.people[:5]
+    for member in chosen:
+        known_and_so(desk, member, option(entry(desk.other, OFFICE)))
+    job = desk.prepared("grant", chosen)
+    odd = {"area_id": desk.area.area_id, "pass": {"effect": "allow_once"}}
+    known_and_so(desk, hours, option(entry(desk.area, OFFICE), entry(desk.other, OFFICE)))
+    known_and_so(desk, everywhere, EVERYWHERE)
+    known_and_so(desk, denied, NOTHING)
+    desk.know(strange, option(odd, entry(desk.other, OFFICE)))
+    known_and_so(desk, elsewhere, option(entry(desk.other, always())))
+    rows = desk.rows(desk.run(job))
+    for member in (hours, everywhere, denied, strange):
+        assert rows[member.member_id].problems == [["devices_pass", "meanwhile", {}]]
+    assert rows[elsewhere.member_id].state == RowState.SUCCEEDED
+    assert equal(desk.devices(hours), option(entry(desk.area, OFFICE), entry(desk.other, OFFICE)))
+    assert equal(desk.devices(everywhere), EVERYWHERE)
+    assert equal(desk.devices(denied), NOTHING)
+    assert equal(desk.devices(elsewhere), option(entry(desk.area, always()), entry(desk.other, always())))
+
+
 def test_rights_read_long_ago_are_read_again_and_a_change_in_the_member_site_is_not_overwritten(desk):
     stale, touched = desk.people[:2]
     long_ago = timezone.now() - timedelta(hours=3)
