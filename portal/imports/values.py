@@ -1,15 +1,12 @@
 """From cells to what the service takes. Values pass unchanged; only dates and removals are read for their meaning."""
 
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
 
-from accessapi.limits import JST
 from accessapi.resources import write_moment
+from portal.files import moments
 from portal.files.sheets import LOST
 from portal.mirror.folding import fold
 
@@ -19,10 +16,6 @@ Problem = tuple[str, str, dict[str, Any]]  # field, word, facts
 CLEAR_WORDS: Final = ("#clear", "#消去")
 _CLEAR = {fold(word) for word in CLEAR_WORDS}
 CLEARED: Final = {"card_data": "", "member_code": "", "qr": None, "use_date_start": None, "use_date_end": None}
-
-_DAY = r"(\d{4})(?:[-/.](\d{1,2})[-/.](\d{1,2})|年(\d{1,2})月(\d{1,2})日)"
-_TIME = r"(?:[ T]*(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.0+)?\s*(Z|[+-]\d{2}:?\d{2})?)?"
-_MOMENT = re.compile(rf"{_DAY}{_TIME}\Z", re.ASCII)
 
 
 @dataclass
@@ -100,26 +93,8 @@ def _read_moment(row: Cells, name: str, text: str) -> None:
 @lru_cache(maxsize=10_000)
 def moment_of(text: str, *, end: bool) -> str | None:
     """The moment as the service writes it, at +09:00; None for what is none. A day alone begins or, as an end, ends."""
-    found = _MOMENT.match(unicodedata.normalize("NFKC", text).strip())
-    if found is None:
-        return None
-    year, month, day, month_ja, day_ja, hour, minute, second, offset = found.groups()
-    clock = (23, 59, 59) if end and hour is None else (int(hour or 0), int(minute or 0), int(second or 0))
+    moment = moments.moment_of(text, end=end)
     try:
-        moment = datetime(int(year), int(month or month_ja), int(day or day_ja), *clock, tzinfo=JST)
-        if not 1900 <= moment.year <= 9998:
-            return None
-        return write_moment(moment - _shift(offset))
+        return write_moment(moment) if moment is not None else None
     except (ValueError, OverflowError):
         return None
-
-
-def _shift(offset: str | None) -> timedelta:
-    """How far the text's own offset is ahead of +09:00."""
-    if offset is None:
-        return timedelta()
-    if offset == "Z":
-        return timedelta(hours=-9)
-    sign = -1 if offset[0] == "-" else 1
-    digits = offset[1:].replace(":", "")
-    return sign * timedelta(hours=int(digits[:2]), minutes=int(digits[2:])) - timedelta(hours=9)
