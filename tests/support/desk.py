@@ -17,14 +17,16 @@ NAME, UNTIL = "山田 太郎", "+90"
 
 
 class GuestDesk:
-    """A desk whose mirror has been read, and a person at it (a receptionist by default)."""
+    """A desk whose mirror has been read but for `unread`, and a person at it (a receptionist by default)."""
+
+    unread: tuple[Kind, ...] = (Kind.RIGHTS, Kind.GROUPS, Kind.PASS_CONTROLLERS, Kind.TENANT)
 
     def __init__(self, place: Place, role: str = "receptionist") -> None:
         self.place = place
         self.url = f"/t/{place.tenant.slug}/guests/"
         with self.scope():
             schedule.start(place.tenant)
-            MirrorState.objects.filter(kind=Kind.RIGHTS).update(due_at=None)
+            MirrorState.objects.filter(kind__in=self.unread).update(due_at=None)
             sync.due()
             # Guests that the service had before anybody came to this desk.
             self.others = set(Visit.objects.filter(intent__isnull=True).values_list("guest_id", flat=True))

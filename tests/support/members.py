@@ -13,14 +13,16 @@ from tests.support.places import Place
 
 
 class MembersDesk:
-    """A tenant whose mirror has been read, and a person at its screens."""
+    """A tenant whose mirror has been read but for `unread`, and a person at its screens."""
+
+    unread: tuple[Kind, ...] = (Kind.RIGHTS, Kind.GUESTS, Kind.HISTORIES)
 
     def __init__(self, place: Place, role: str = "facility manager") -> None:
         self.place = place
         self.url = f"/t/{place.tenant.slug}/members/"
         with self.scope():
             schedule.start(place.tenant)
-            MirrorState.objects.filter(kind=Kind.RIGHTS).update(due_at=None)
+            MirrorState.objects.filter(kind__in=self.unread).update(due_at=None)
             sync.due()
             self.user = place.staff(role)
         self.client = place.client(self.user)
