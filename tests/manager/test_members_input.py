@@ -53,7 +53,10 @@ def test_absurd_input_is_answered_with_a_message_and_nothing_is_sent(desk):
         assert "Not saved" in said(answer), absurd
     member = desk.members()[0]
     edit = f"{member.member_id}/edit/"
+    keeps_code = "Empty: the present data stays" in desk.get(edit)
     for absurd in [*ABSURD, {"seen": "forged", "member_name": LONG}, {"card_remove": "on", "card_data": "AB"}]:
+        if keeps_code and absurd == {"qr": "data", "qr_data": ""}:
+            continue
         if "nonce" in absurd or (not member.has_card and "card_remove" in absurd):
             continue
         answer = desk.client.post(desk.url + edit, desk.fields(edit) | absurd)
