@@ -84,7 +84,8 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 document.addEventListener("htmx:afterSettle", (event) => {
   if (!held || event.detail.target?.id !== "board") return;
   held = null;
-  if (document.activeElement?.closest?.("#board")) return;
+  // Whoever went elsewhere meanwhile, to the search say, stays there: only focus that the redrawing took is given back.
+  if (document.activeElement && document.activeElement !== document.body) return;
   const all = rows();
   // The row that was acted upon may have moved to another group: what took its place is next in line.
   choose(all[Math.min(place, all.length - 1)]);
