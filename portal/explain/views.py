@@ -6,10 +6,10 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from portal.explain import fresh, week
+from portal.explain import week
 from portal.explain.answers import Answer
 from portal.explain.questions import Question
-from portal.mirror import queries
+from portal.mirror import fresh, queries
 from portal.mirror.models import Member
 from tenants.access import tenant_view
 from tenants.models import Connection
@@ -26,7 +26,7 @@ def reading(request: HttpRequest) -> HttpResponse:
     """The same after one budgeted reading of the member: the answer alone for htmx, else back to the page."""
     question, trouble = Question(request), ""
     if question.member is not None:
-        trouble = fresh.read(_connection(), question.member)
+        _told, trouble = fresh.read(_connection(), question.member.member_id)
         question = Question(request)  # the member again, as it was just told
     if request.htmx:
         gone = Member.objects.filter(member_id=request.GET.get("member", ""), gone_at__isnull=False).exists()
