@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from tests.support.proxy import Exchange, Fault
+from tests.support.faults import Exchange, Fault
 
 Alter = Callable[[Any], Any]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.contract.altering import addressed, asked, changed, drop, instead, put
-from tests.support.proxy import Fault
+from tests.support.faults import Fault
 
 _MEMBER = r"/v1/members/(?!bulk)[^/?]+"
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.contract.altering import changed
 from tests.contract.trial import Trial
-from tests.support.proxy import Exchange
+from tests.support.faults import Exchange
 
 #: Every method and path that may be another, and other shapes.
 OTHER_PATHS = """

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from accessapi import limits
-from tests.support import proxy as faults
+from tests.support import faults
 from tests.support.browser import Browser, gist
 from tests.support.crawl import Address, addresses_of_tenants
 from tests.support.house import House

@@ -16,9 +16,9 @@ from portal.intents.record import Asker
 from portal.mirror import schedule
 from portal.mirror.kinds import Kind
 from portal.mirror.models import MirrorState
-from tests.support import proxy as faults
+from tests.support import faults
+from tests.support.faults import Fault, Gate
 from tests.support.house import House, until
-from tests.support.proxy import Fault, Gate
 from tests.support.stage import Customer, Stage
 
 BULK = "POST .*/members/bulk/create"

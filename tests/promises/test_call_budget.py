@@ -11,7 +11,7 @@ from portal.budget.client import client
 from portal.budget.ledger import BudgetExhausted
 from portal.budget.outlook import outlook
 from portal.budget.priorities import KEPT_FOR_DOORS, MOST_FOR_SYNC, Priority
-from tests.support import proxy as faults
+from tests.support import faults
 from tests.support.house import House, together
 from tests.support.stage import Customer, Stage
 

@@ -12,10 +12,10 @@ from portal.guests.models import Visit
 from portal.intents.clock import ClockTime
 from portal.intents.models import Intent
 from portal.intents.states import State
-from tests.support import proxy as faults
+from tests.support import faults
 from tests.support.browser import Browser, gist
+from tests.support.faults import Gate
 from tests.support.house import House, until
-from tests.support.proxy import Gate
 from tests.support.stage import Customer, Stage
 
 CREATE = 20

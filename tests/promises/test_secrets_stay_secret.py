@@ -14,10 +14,10 @@ from tenants.connections.actions import set_webhook_secret
 from tenants.connections.reissue import reissue
 from tenants.roles import Permission
 from tests.promises.test_oauth_callback import begin, come_back
-from tests.support import proxy as faults
+from tests.support import faults
 from tests.support.crawl import crawl
+from tests.support.faults import Exchange, Fault
 from tests.support.house import House, until
-from tests.support.proxy import Exchange, Fault
 from tests.support.stage import PASSWORD, Customer, Stage
 
 

@@ -10,9 +10,9 @@ from portal.budget.client import client
 from portal.budget.priorities import Priority
 from tenants.connections.reissue import Outcome, reissue
 from tenants.models import Connection
-from tests.support import proxy as faults
+from tests.support import faults
+from tests.support.faults import Gate
 from tests.support.house import House, together, until
-from tests.support.proxy import Gate
 from tests.support.stage import Customer, Stage
 
 UPDATE = "POST /oauth2/update"

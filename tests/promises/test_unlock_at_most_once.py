@@ -7,9 +7,9 @@ import pytest
 
 from portal.intents.models import Intent
 from portal.intents.states import State
-from tests.support import proxy as faults
+from tests.support import faults
+from tests.support.faults import Fault, Gate
 from tests.support.house import House, together, until
-from tests.support.proxy import Fault, Gate
 from tests.support.stage import Customer, Stage
 
 DELIVERIES = 20

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from portal.intents.models import Intent
 from portal.intents.states import PHYSICAL_SECONDS, State
-from tests.support import proxy as faults
+from tests.support import faults
 from tests.support.house import House, until
 from tests.support.stage import Customer, Stage
 

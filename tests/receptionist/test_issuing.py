@@ -6,17 +6,15 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from portal.guests import actions, clashes, follow, issuing, looking
+from portal.guests import actions, clashes, follow, issuing
 from portal.guests.clashes import Clash
-from portal.guests.issuing import Host, Order
+from portal.guests.issuing import Host
 from portal.guests.models import Stage, Visit
-from portal.intents import handlers, outcome, reconciling
-from portal.intents.clock import ClockTime, database_now
-from portal.intents.models import Intent
+from portal.intents import handlers, outcome
 from portal.intents.states import Reason, State
 from portal.mirror.models import Area, Guest, KeyBox
 from tenants.models import AuditEntry
-from tests.support.desk import NAME, GuestDesk, said
+from tests.support.desk import NAME, GuestDesk, order, said
 from tests.support.places import fresh_nonce
 
 CREATE, READ, LIST = 20, 21, 19
@@ -25,11 +23,6 @@ CREATE, READ, LIST = 20, 21, 19
 @pytest.fixture
 def desk(place):
     return GuestDesk(place)
-
-
-def order(name=NAME, minutes=60, **values):
-    start = timezone.now()
-    return Order(name=name, start=start, end=start + timedelta(minutes=minutes), **values)
 
 
 def test_three_fields_and_enter_is_one_call_and_a_code(desk):
@@ -284,103 +277,6 @@ def test_bad_input_is_told_beside_its_field_and_nothing_is_sent(desk):
     assert CREATE not in desk.calls()
 
 
-# A lost answer
-
-
-def lost(desk, **values):
-    """A creation whose answer was lost after the service had carried it out."""
-    desk.fault("drop_after", "create_guest")
-    answer = desk.issue(**values)
-    visit = desk.visits()[-1]
-    assert visit.intent.state == State.UNCERTAIN
-    return visit, answer
-
-
-def settle(desk, visit):
-    with desk.scope():
-        Intent.objects.filter(pk=visit.intent_id).update(due_at=ClockTime())
-        reconciling.reconcile(Intent.objects.get(pk=visit.intent_id))
-    return desk.visit(visit)
-
-
-def test_a_lost_answer_is_read_before_anything_is_sent_again(desk):
-    visit, answer = lost(desk)
-    assert answer.redirect_chain[-1][0] == f"{desk.url}visits/{visit.pk}/"
-    again = desk.issue()
-    assert "nobody knows yet" in said(again)
-    assert "Issue another one" not in said(again)
-    assert desk.calls().count(CREATE) == 1
-    request = f"{desk.url}requests/{visit.intent_id}/"
-    hasty = desk.client.post(f"{request}decide/", {"applied": "no"}, follow=True)
-    assert "still being read" in said(hasty), "nobody decides before reading had its turn"
-    assert "It was not applied" not in said(hasty)
-    visit = settle(desk, visit)
-    assert visit.stage == Stage.ISSUED
-    assert desk.calls().count(CREATE) == len(desk.all_at_service()) == 1
-    code = desk.at_service(visit.guest_id)["qrcode_data"]
-    with desk.scope():
-        assert Guest.objects.get(guest_id=visit.guest_id).qrcode_data == code
-    assert desk.client.get(f"{desk.url}visits/{visit.pk}/").headers["Location"] == f"{desk.url}{visit.guest_id}/"
-
-
-@pytest.mark.parametrize("mail", [False, True])
-def test_what_surely_is_not_there_may_be_issued_again_by_a_person(desk, mail):
-    desk.fault("drop_before", "create_guest")
-    given = {"delivery": "mail", "email": "yamada@example.test"} if mail else {}
-    desk.issue(**given)
-    visit = settle(desk, desk.visits()[-1])
-    assert visit.stage == Stage.ASKED, "one reading is not enough"
-    with desk.scope():
-        intent = Intent.objects.get(pk=visit.intent_id)
-        evidence = dict(intent.result["evidence"])
-        evidence["first seen missing"] = (timezone.now() - looking.APART * 2).isoformat()
-        Intent.objects.filter(pk=intent.pk).update(result={"evidence": evidence})
-    visit = settle(desk, visit)
-    assert (visit.stage, visit.intent.reason) == (Stage.NOT_ISSUED, Reason.ABSENT)
-    assert "surely no code" in said(desk.client.get(f"{desk.url}visits/{visit.pk}/"))
-    assert desk.issue(desk.fields(f"new/?again={visit.pk}")).redirect_chain
-    assert len(desk.all_at_service()) == 1
-
-
-def test_a_namesake_that_was_there_or_came_from_elsewhere_is_not_taken_for_ours(desk):
-    body = order().body() | {"guest_name": NAME}
-    before = desk.place.sandbox.api("POST", "/v1/guests", body, token=desk.place.service.token)
-    assert before.status_code == 200
-    visit, _ = lost(desk)
-    elsewhere = order().body()
-    desk.place.sandbox.api("POST", "/v1/guests", elsewhere, token=desk.place.service.token)
-    visit = settle(desk, visit)
-    assert visit.stage == Stage.ISSUED
-    with desk.scope():
-        assert (
-            desk.at_service(visit.guest_id)["qrcode_data"] == visit.intent.body["qrcode_issuing_method"]["qrcode_data"]
-        )
-
-
-def test_two_mailed_ones_that_look_alike_are_left_to_a_person_and_the_list_tells_which(desk):
-    values = {"delivery": "mail", "email": "yamada@example.test"}
-    visit, _ = lost(desk, **values)
-    with desk.scope():
-        desk.place.sandbox.api("POST", "/v1/guests", visit.intent.body, token=desk.place.service.token)
-    visit = settle(desk, visit)
-    assert visit.stage == Stage.ASKED
-    assert visit.intent.due_at is None
-    with desk.scope():
-        reconciling.resolve(visit.intent, applied=True, by=desk.place.asker)
-    assert desk.visit(visit).stage == Stage.ASKED, "nobody knows which guest it is"
-    page = said(desk.client.get(f"{desk.url}visits/{visit.pk}/"))
-    assert NAME in page
-
-
-def test_hours_are_compared_as_moments_however_the_list_writes_them():
-    start, end = "2026-11-22T09:00:00+09:00", "2026-11-22T18:00:00+09:00"
-    body = {"qrcode_issuing_method": {"email": "A@b.test"}, "use_date_start": start, "use_date_end": end}
-    listed = {"guest_id": "g", "email": "a@b.test", "use_date_start": "2026-11-22T00:00:00.000Z", "use_date_end": end}
-    assert looking._by_words(body, [listed]) == (["g"], [])
-    assert looking._by_words(body, [listed | {"use_date_end": "18 o'clock"}]) == ([], ["g"])
-    assert looking._by_words(body, [listed | {"use_date_end": start}]) == ([], [])
-
-
 def test_whoever_was_refused_a_code_is_received_with_the_same_form(desk):
     desk.fault("status", "create_guest", status=400, error_code="40002", error_detail="guest_name: not this one")
     given = desk.fields() | {"name": NAME, "until": "+60"}
@@ -388,23 +284,6 @@ def test_whoever_was_refused_a_code_is_received_with_the_same_form(desk):
     for _ in range(2):
         desk.client.post(desk.url + "new/without-code/", given)
     assert [visit.arrived_at is not None for visit in desk.visits()] == [False, True]
-
-
-def test_a_list_read_in_between_makes_one_visit_of_it(desk):
-    visit, _ = lost(desk)
-    from portal.mirror import sync
-    from portal.mirror.kinds import Kind
-    from portal.mirror.models import MirrorState
-
-    with desk.scope():
-        MirrorState.objects.filter(kind=Kind.GUESTS).update(due_at=ClockTime())
-        sync.due()
-        Visit.objects.filter(intent__isnull=True).update(arrived_at=timezone.now(), arrived_by="desk")
-    assert len(desk.visits()) == 2
-    settle(desk, visit)
-    (only,) = desk.visits()
-    assert only.pk == visit.pk
-    assert only.arrived_at is not None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -447,18 +326,3 @@ def test_the_expected_ones_wait_for_workers_at_their_own_pace(desk):
         assert Visit.objects.get(pk=visits[0].pk).stage == Stage.NOT_ISSUED
     assert handlers.of("create_guest").finished is follow.created
     assert READ not in desk.calls()
-
-
-def test_what_somebody_declared_applied_forbids_no_name_for_good(desk):
-    """The lists that follow show no such guest: there is no code, and the name is free again."""
-    with desk.scope():
-        desk.issue(name="山田 空")
-        visit = desk.visits()[-1]
-        nobody = {"guest_name": "誰でもない", "name_key": "誰でもない"}
-        Visit.objects.filter(pk=visit.pk).update(stage=Stage.ASKED, guest_id=None, **nobody)
-        follow.adopt(desk.place.tenant)
-        assert desk.visit(visit).stage == Stage.ASKED
-        earlier = database_now() - timedelta(minutes=20)
-        Intent.objects.filter(pk=visit.intent_id).update(finished_at=earlier)
-        follow.adopt(desk.place.tenant)
-        assert desk.visit(visit).stage == Stage.NOT_ISSUED

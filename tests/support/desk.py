@@ -2,8 +2,12 @@
 
 import html
 import re
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.utils import timezone
+
+from portal.guests.issuing import Order
 from portal.guests.models import Preset, Visit
 from portal.intents.models import Intent
 from portal.mirror import schedule, sync
@@ -89,6 +93,10 @@ class GuestDesk:
         answer = self.place.sandbox.api("GET", f"/v1/guests/{guest_id}", token=self.place.service.token)
         return dict(answer.json()) if answer.status_code == 200 else {}
 
+    def end_at_service(self, visit: Visit) -> datetime:
+        """When the code's time is over at the service."""
+        return datetime.fromisoformat(self.at_service(visit.guest_id)["use_date_end"])
+
     def all_at_service(self) -> list[dict[str, Any]]:
         """The guests that came to be since this desk was opened, as the service lists them."""
         query = {"limit": "1000", "fields": "email,use_date_start,use_date_end"}
@@ -101,6 +109,12 @@ class GuestDesk:
     def calls(self, since: int = 0) -> list[int]:
         """The operations that the service was asked for, oldest first, after the first `since`."""
         return [int(str(call["operation"])) for call in self.place.calls()][since:]
+
+
+def order(name: str = NAME, minutes: int = 60, **values: Any) -> Order:
+    """An order of a code from now on for so many minutes."""
+    start = timezone.now()
+    return Order(name=name, start=start, end=start + timedelta(minutes=minutes), **values)
 
 
 def fields_of(page: str, action: str = "") -> dict[str, Any]:
@@ -129,4 +143,4 @@ def _attribute(tag: str, name: str) -> str:
     return html.unescape(found[1]) if found else ""
 
 
-__all__ = ["NAME", "UNTIL", "GuestDesk", "fields_of", "said"]
+__all__ = ["NAME", "UNTIL", "GuestDesk", "fields_of", "order", "said"]

@@ -1,229 +1,20 @@
 """A fault-injecting proxy on the loopback address, between the site and whatever it talks to.
 
 `TcpProxy` passes bytes and can refuse, freeze or cut connections: for PostgreSQL and Valkey. `HttpProxy` reads each
-request whole and looks up its rules: the first one that matches and is not used up decides the fault. It counts what it
-saw and what it passed on, and tells the test the moment a request arrives, so that the sender can be killed just then.
+request whole and looks up its rules: the first one that matches and is not used up decides the fault (tests.support.
+faults). It counts what it saw and what it passed on, and tells the test the moment a request arrives, so that the
+sender can be killed just then.
 """
 
 import contextlib
 import re
 import select
 import socket
-import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 
-_ABORT = struct.pack("ii", 1, 0)
-
-
-@dataclass(frozen=True)
-class Request:
-    """A request as it came: `line` is "METHOD /path?query"."""
-
-    at: float
-    line: str
-    head: bytes
-    body: bytes
-
-    @property
-    def raw(self) -> bytes:
-        return self.head + self.body
-
-    def header(self, name: str) -> str:
-        found = re.search(rb"(?im)^" + re.escape(name).encode() + rb":[ \t]*([^\r\n]*)", self.head)
-        return found[1].decode("latin-1") if found else ""
-
-
-class _Over(Exception):
-    """The connection carries nothing more."""
-
-
-@dataclass
-class Exchange:
-    """One request in the hands of a fault."""
-
-    request: Request
-    client: socket.socket
-    proxy: "HttpProxy"
-
-    def forward(self) -> bytes:
-        """Pass the request on and read the whole answer."""
-        return self.proxy.pass_on(self.request)
-
-    def reply(self, answer: bytes) -> None:
-        self.client.sendall(answer)
-
-    def reset(self) -> None:
-        """End the connection with a RST."""
-        self.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
-        raise _Over
-
-    def end(self) -> None:
-        """End the connection in good order."""
-        raise _Over
-
-    def hold(self) -> None:
-        """Keep the connection open, silent, until the other side gives up or the proxy closes."""
-        while not self.proxy.closing.is_set():
-            if select.select([self.client], [], [], 0.1)[0] and not self.client.recv(65536):
-                break
-        raise _Over
-
-
-Fault = Callable[[Exchange], None]
-
-
-@dataclass
-class Rule:
-    """Which requests meet a fault: a pattern searched in the request line, after `skip` of them, `times` of them."""
-
-    pattern: str
-    fault: Fault
-    times: int | None = None
-    skip: int = 0
-    seen: threading.Event = field(default_factory=threading.Event)
-    met: int = 0
-
-    def wait(self, seconds: float = 15.0) -> None:
-        """Until a request met the fault. AssertionError when none did."""
-        assert self.seen.wait(seconds), f"no request matched {self.pattern!r} within {seconds} s"
-
-    def takes(self, request: Request) -> bool:
-        if not re.search(self.pattern, request.line):
-            return False
-        if self.skip:
-            self.skip -= 1
-            return False
-        if self.times is not None and self.met >= self.times:
-            return False
-        self.met += 1
-        return True
-
-
-# What can go wrong with one request. Each is a function of the exchange; some are made with a value.
-
-
-def reset_before(exchange: Exchange) -> None:
-    """The connection breaks before the service sees the request."""
-    exchange.reset()
-
-
-def reset_after(exchange: Exchange) -> None:
-    """The service did the work; the connection breaks before its answer."""
-    exchange.forward()
-    exchange.reset()
-
-
-def swallow(exchange: Exchange) -> None:
-    """A black hole: written by the site, never seen by the service, never answered."""
-    exchange.hold()
-
-
-def swallow_answer(exchange: Exchange) -> None:
-    """A black hole behind the service: the work is done, the answer never comes."""
-    exchange.forward()
-    exchange.hold()
-
-
-def network_standstill(exchange: Exchange) -> None:
-    """The network stands still until the sender gives up, then delivers what the sender's kernel would go on sending:
-    all of it after an ordinary close, nothing after a reset.
-    """
-    while not exchange.proxy.closing.is_set():
-        if select.select([exchange.client], [], [], 0.1)[0]:
-            try:
-                exchange.client.recv(65536)
-            except ConnectionResetError:
-                raise _Over from None
-            exchange.forward()
-            raise _Over
-
-
-def delay(seconds: float) -> Fault:
-    """The request reaches the service late."""
-
-    def fault(exchange: Exchange) -> None:
-        exchange.proxy.closing.wait(seconds)
-        exchange.reply(exchange.forward())
-
-    return fault
-
-
-def delay_answer(seconds: float) -> Fault:
-    """The request arrives at once, its answer late."""
-
-    def fault(exchange: Exchange) -> None:
-        answer = exchange.forward()
-        exchange.proxy.closing.wait(seconds)
-        exchange.reply(answer)
-
-    return fault
-
-
-def answer(status: int, body: bytes = b"", *, applied: bool = False, **headers: str) -> Fault:
-    """Another answer in the service's place: without the request ever reaching it, or (`applied`) after it worked."""
-
-    def fault(exchange: Exchange) -> None:
-        if applied:
-            exchange.forward()
-        given = {"content-type": "application/json"} | {k.replace("_", "-"): v for k, v in headers.items()}
-        lines = [f"HTTP/1.1 {status} Substituted", *(f"{name}: {value}" for name, value in given.items())]
-        head = "\r\n".join([*lines, f"content-length: {len(body)}", "", ""])
-        exchange.reply(head.encode("latin-1") + body)
-
-    return fault
-
-
-def truncate(keep: int) -> Fault:
-    """The service's answer, cut off after `keep` bytes of its body."""
-
-    def fault(exchange: Exchange) -> None:
-        head, _, body = exchange.forward().partition(b"\r\n\r\n")
-        exchange.reply(head + b"\r\n\r\n" + body[:keep])
-        exchange.end()
-
-    return fault
-
-
-def headers(**changed: str | None) -> Fault:
-    """The service's answer with headers that lie (a value) or are missing (None)."""
-
-    def fault(exchange: Exchange) -> None:
-        head, _, body = exchange.forward().partition(b"\r\n\r\n")
-        names = {name.replace("_", "-").lower(): value for name, value in changed.items()}
-        lines = [line for line in head.split(b"\r\n") if line.partition(b":")[0].decode("latin-1").lower() not in names]
-        lines += [f"{name}: {value}".encode("latin-1") for name, value in names.items() if value is not None]
-        exchange.reply(b"\r\n".join(lines) + b"\r\n\r\n" + body)
-
-    return fault
-
-
-class Gate:
-    """A fault that keeps the request until the test lets it go: before the service sees it, or (`after`) behind it."""
-
-    def __init__(self, *, after: bool = False) -> None:
-        self.after = after
-        self.open = threading.Event()
-        self.forwarded = threading.Event()
-
-    def __call__(self, exchange: Exchange) -> None:
-        answered = exchange.forward() if self.after else None
-        self.forwarded.set() if self.after else None
-        while not self.open.wait(0.05):
-            if exchange.proxy.closing.is_set() or _gone(exchange.client):
-                exchange.end()
-        exchange.reply(answered if answered is not None else exchange.forward())
-
-
-def _gone(client: socket.socket) -> bool:
-    if not select.select([client], [], [], 0)[0]:
-        return False
-    try:
-        return not client.recv(1, socket.MSG_PEEK)
-    except OSError:
-        return True
+from tests.support.faults import ABORT, Exchange, Fault, Over, Request, Rule
 
 
 class TcpProxy:
@@ -298,7 +89,7 @@ class TcpProxy:
             victims = list(self._open)
         for each in victims:
             with contextlib.suppress(OSError):
-                each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
+                each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
                 each.shutdown(socket.SHUT_RDWR)
 
     @property
@@ -363,7 +154,7 @@ class TcpProxy:
 
     def _serving(self, client: socket.socket) -> None:
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        with client, self._kept(client), contextlib.suppress(OSError, ValueError, _Over):
+        with client, self._kept(client), contextlib.suppress(OSError, ValueError, Over):
             self.serve(client)
 
     @contextlib.contextmanager

@@ -8,8 +8,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx2
 import pytest
 
-from tests.support import proxy as faults
-from tests.support.proxy import Gate, HttpProxy
+from tests.support import faults
+from tests.support.faults import Gate
+from tests.support.proxy import HttpProxy
 
 
 class _Echo(BaseHTTPRequestHandler):

@@ -14,8 +14,9 @@ from tenants.connections.reissue import NotConnected, Outcome
 from tenants.connections.service import service_client
 from tenants.models import Connection, ServiceEnvironment, Tenant
 from tenants.scope import tenant_scope
+from tests.support.faults import reset_after
 from tests.support.places import signed_in, staff_of
-from tests.support.proxy import HttpProxy, reset_after
+from tests.support.proxy import HttpProxy
 
 REISSUE = "POST /oauth2/update"
 
