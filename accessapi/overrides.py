@@ -20,11 +20,22 @@ The format is one TOML file, every table optional (names under `operations` are 
 
     [states]
     device_request_done = ["succeeded", "completed"]
+    device_request_failed = ["failed", "failed_*", "timeout"]
+    locked = ["lock", "locked"]
+    unlocked = ["unlock", "unlocked", "open"]
+
+    [errors]                            # what a refusal means; a code that is not listed blames nothing
+    scope = ["40301"]
+    contract = { door = ["40302"], key_box = ["40302"], qr = ["40302"], face = ["40302"] }
+    licence = ["40303"]
+    setting = ["40304", "40305"]
+    duplicate = { card = ["40901"], face = ["40902"], qr = ["40903"] }
 
     [limits]
     general = 720
     device = 180
     window_seconds = 3600
+    one_time_timestep_max = 86400
 
     [rules]
     weekdays_on_holidays = false        # whether an item for a weekday also applies on a holiday
@@ -38,16 +49,28 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
-from enum import StrEnum
-from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from accessapi import limits
+from accessapi.meanings import Blame, Errors, Meaning, Outcome, States, Table
 from accessapi.operations import OPERATIONS, CallClass, Operation, Provenance
+
+__all__ = [
+    "Blame",
+    "Catalogue",
+    "Errors",
+    "Limits",
+    "Meaning",
+    "Outcome",
+    "OverrideError",
+    "Overrides",
+    "States",
+    "load",
+]
 
 _HEADER = r"^[A-Za-z0-9-]{1,100}$"
 _PATH = re.compile(r"(/[A-Za-z0-9._~{}-]+)+\Z")
@@ -57,11 +80,7 @@ class OverrideError(ValueError):
     """The overrides file cannot be used; the text says which entry and why."""
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class OperationOverride(_Table):
+class OperationOverride(Table):
     """Another method, path or both for the operation of this number."""
 
     number: int = Field(ge=1, le=40)
@@ -76,7 +95,7 @@ class OperationOverride(_Table):
         return value
 
 
-class Shapes(_Table):
+class Shapes(Table):
     """Shapes the specification does not show. Defaults are assumed."""
 
     qr_removal: Any = None
@@ -91,82 +110,23 @@ class Shapes(_Table):
     )
 
 
-class Webhook(_Table):
+class Webhook(Table):
     """Headers of a notification. Defaults are published."""
 
     id_header: str = Field(default="X-Splats-ID", pattern=_HEADER)
     signature_header: str = Field(default="X-Splats-Signature", pattern=_HEADER)
 
 
-class Outcome(StrEnum):
-    """What the status of an asynchronous request means."""
+class Limits(Table):
+    """Calls per token and window, and bounds of values that the specification does not show.
 
-    WAITING = "waiting"
-    RUNNING = "running"
-    DONE = "done"
-    PARTLY = "partly"
-    FAILED = "failed"
-    UNKNOWN = "unknown"
-
-    @property
-    def final(self) -> bool:
-        return self in (Outcome.DONE, Outcome.PARTLY, Outcome.FAILED)
-
-
-class States(_Table):
-    """Statuses of device requests (not shown, hence data); a trailing * matches any ending."""
-
-    device_request_waiting: tuple[str, ...] = ("pending",)
-    device_request_running: tuple[str, ...] = ("progress",)
-    device_request_done: tuple[str, ...] = ("succeeded", "completed")
-    device_request_failed: tuple[str, ...] = ("failed", "failed_*", "timeout")
-
-    def outcome(self, request_type: str | None, status: str | None) -> Outcome:
-        """Meaning of `status` for a members_bulk, face or device_request; UNKNOWN for a value nobody
-        described.
-
-        Specification: part "States and transitions"; device requests from this table.
-        """
-        if status is None:
-            return Outcome.UNKNOWN
-        if request_type == "members_bulk":
-            return _BULK.get(status, Outcome.UNKNOWN)
-        if request_type == "face":
-            return _face(status)
-        table = (
-            (self.device_request_failed, Outcome.FAILED),
-            (self.device_request_done, Outcome.DONE),
-            (self.device_request_running, Outcome.RUNNING),
-            (self.device_request_waiting, Outcome.WAITING),
-        )
-        for patterns, outcome in table:
-            if any(fnmatchcase(status, pattern) for pattern in patterns):
-                return outcome
-        return Outcome.UNKNOWN
-
-
-_BULK = {
-    "pending": Outcome.WAITING,
-    "progress": Outcome.RUNNING,
-    "completed": Outcome.DONE,
-    "completed_with_errors": Outcome.PARTLY,
-    "failed": Outcome.FAILED,
-}
-
-
-def _face(status: str) -> Outcome:
-    if status.startswith("failed_"):
-        return Outcome.FAILED
-    known = {"pending": Outcome.WAITING, "progress": Outcome.RUNNING, "succeeded": Outcome.DONE}
-    return known.get(status, Outcome.UNKNOWN)
-
-
-class CallLimits(_Table):
-    """Calls per token and window; settable so that a test environment can be small."""
+    The calls are settable so that a test environment can be small; what the rate headers say goes before them.
+    """
 
     general: int = Field(default=limits.GENERAL_CALLS, ge=1)
     device: int = Field(default=limits.DEVICE_CALLS, ge=1)
     window_seconds: int = Field(default=limits.CALL_WINDOW_SECONDS, ge=1)
+    one_time_timestep_max: int = Field(default=limits.TIMESTEP_MAX, ge=limits.TIMESTEP_MIN, le=limits.TIMESTEP_MAX)
 
     def calls(self, call_class: CallClass) -> int | None:
         """Calls per window of a class; None where the specification shows no limit (OAuth)."""
@@ -175,20 +135,21 @@ class CallLimits(_Table):
         return self.device if call_class is CallClass.DEVICE else None
 
 
-class Rules(_Table):
+class Rules(Table):
     """How the service reads rights where the specification does not say. Defaults are assumed."""
 
     weekdays_on_holidays: bool = False
 
 
-class Overrides(_Table):
+class Overrides(Table):
     """The whole file."""
 
     operations: dict[str, OperationOverride] = Field(default_factory=dict)
     shapes: Shapes = Shapes()
     webhook: Webhook = Webhook()
     states: States = States()
-    limits: CallLimits = CallLimits()
+    errors: Errors = Errors()
+    limits: Limits = Limits()
     rules: Rules = Rules()
 
     @model_validator(mode="after")
@@ -221,7 +182,8 @@ def _sentence(fault: Any) -> str:
 
 
 class Catalogue:
-    """The table of operations as one service environment has it, with its shapes, states, webhook and limits.
+    """The table of operations as one service environment has it, with its shapes, states, errors, webhook and
+    limits.
 
     Iterates over the operations in the order of their numbers. Raises `OverrideError` when an override
     touches a specified row, changes the path parameters, or makes two operations the same.
@@ -238,6 +200,7 @@ class Catalogue:
         self._by_name = MappingProxyType({row.name: row for row in rows.values()})
         self.shapes = overrides.shapes
         self.states = overrides.states
+        self.errors = overrides.errors
         self.webhook = overrides.webhook
         self.limits = overrides.limits
         self.rules = overrides.rules

@@ -1,22 +1,35 @@
-"""Errors as the service words them (specification: Errors). Codes besides 40002 and 40901 are assumed."""
+"""Errors as the service words them (specification: Errors). Codes besides 40002 and 40901 are assumed.
 
+Those that the overrides file can state are taken from it, the first of each.
+"""
+
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
+from accessapi.operations import Contract
+from sandbox.catalogue import CATALOGUE
+
+_ERRORS = CATALOGUE.errors
+
+
+def _first(codes: Sequence[str], otherwise: str) -> str:
+    return codes[0] if codes else otherwise
+
+
 INVALID = "40002"
 UNAUTHORISED = "40101"
-SCOPE_MISSING = "40301"
-CONTRACT_MISSING = "40302"
-LICENCE_MISSING = "40303"
-SETTING_OFF = "40304"
-KEY_NOT_PERMITTED = "40305"
+SCOPE_MISSING = _first(_ERRORS.scope, "40301")
+LICENCE_MISSING = _first(_ERRORS.licence, "40303")
+SETTING_OFF = _first(_ERRORS.setting, "40304")
+KEY_NOT_PERMITTED = _first(_ERRORS.setting[1:], SETTING_OFF)
 USAGE_REACHED = "40306"
 NOT_FOUND = "40401"
 VIDEO_LATER = "40402"
 NO_VIDEO = "40403"
-CARD_TAKEN = "40901"
-FACE_PRESENT = "40902"
-QR_TAKEN = "40903"
+CARD_TAKEN = _first(_ERRORS.duplicate.card, "40901")
+FACE_PRESENT = _first(_ERRORS.duplicate.face, "40902")
+QR_TAKEN = _first(_ERRORS.duplicate.qr, "40903")
 CAMERA_AWAY = "40904"
 ADDRESS_EXPIRED = "41001"
 TOO_LARGE = "41301"
@@ -58,7 +71,8 @@ def not_found(what: str) -> Fault:
 
 def contract_missing(contract: str) -> Fault:
     """The tenant has not concluded what the operation needs."""
-    return Fault(403, CONTRACT_MISSING, f"the contract {contract} is missing")
+    codes = getattr(_ERRORS.contract, Contract(contract))
+    return Fault(403, _first(codes, "40302"), f"the contract {contract} is missing")
 
 
 def setting_off(detail: str) -> Fault:

@@ -153,6 +153,9 @@ def test_overrides_move_operations_and_shapes() -> None:
         image_field = "face"
         pass_list_key = "passes"
         snapshot = "base64"
+        [errors]
+        scope = ["40350"]
+        contract = { qr = ["40351"] }
         [limits]
         general = 50
     """
@@ -178,6 +181,9 @@ def test_overrides_move_operations_and_shapes() -> None:
         described = sandbox.api("GET", "/openapi.json").json()
         assert described["paths"]["/v1/members/{member_id}/modify"]["post"]["operationId"] == "update_member"
         assert described["servers"] == [{"url": sandbox.url}]
+        token = sandbox.token(sandbox.tenant(contracts=["door"]).tenant_id, scopes=["guests:read"])
+        refused = [sandbox.api("GET", path, token=token).json() for path in ("/v1/members", "/v1/guests")]
+        assert [each["error_code"] for each in refused] == ["40350", "40351"]
 
 
 def test_another_name_for_this_machine_is_refused(sandbox: Sandbox) -> None:

@@ -1,0 +1,216 @@
+"""What the service's words and codes mean, where the specification does not say: two tables of the overrides file.
+
+`States` reads the statuses of requests and locks, `Errors` the codes of refusals. Everything is a default that an
+environment may state differently; a word or a code that stands in no table means nothing, and is shown verbatim.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from accessapi.operations import Contract, Operation
+
+Patterns = tuple[Annotated[str, Field(min_length=1, max_length=100)], ...]
+Codes = tuple[Annotated[str, Field(pattern=r"^[0-9]{5}$")], ...]
+
+
+class Table(BaseModel):
+    """A table of the file: nothing in it that is not known."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Outcome(StrEnum):
+    """What the status of an asynchronous request means."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    PARTLY = "partly"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+    @property
+    def final(self) -> bool:
+        return self in (Outcome.DONE, Outcome.PARTLY, Outcome.FAILED)
+
+
+class States(Table):
+    """Statuses of device requests and words of locks (not shown, hence data); a trailing * matches any ending."""
+
+    device_request_waiting: Patterns = ("pending",)
+    device_request_running: Patterns = ("progress",)
+    device_request_done: Patterns = ("succeeded", "completed")
+    device_request_failed: Patterns = ("failed", "failed_*", "timeout")
+    locked: Patterns = ("lock", "locked")
+    unlocked: Patterns = ("unlock", "unlocked", "open")
+
+    @model_validator(mode="after")
+    def _locked_is_not_unlocked(self) -> States:
+        both = sorted(set(self.locked) & set(self.unlocked))
+        if both:
+            raise ValueError(f"{both[0]} stands in locked and in unlocked")
+        return self
+
+    def outcome(self, request_type: str | None, status: str | None) -> Outcome:
+        """Meaning of `status` for a members_bulk, face or device_request; UNKNOWN for a value nobody
+        described.
+
+        Specification: part "States and transitions"; device requests from this table.
+        """
+        if status is None:
+            return Outcome.UNKNOWN
+        if request_type == "members_bulk":
+            return _BULK.get(status, Outcome.UNKNOWN)
+        if request_type == "face":
+            return _face(status)
+        table = (
+            (self.device_request_failed, Outcome.FAILED),
+            (self.device_request_done, Outcome.DONE),
+            (self.device_request_running, Outcome.RUNNING),
+            (self.device_request_waiting, Outcome.WAITING),
+        )
+        return next((outcome for patterns, outcome in table if _among(patterns, status)), Outcome.UNKNOWN)
+
+    def is_done(self, status: str | None) -> bool:
+        """Whether a device request of this status has succeeded."""
+        return self.outcome("device_request", status) is Outcome.DONE
+
+    def is_failed(self, status: str | None) -> bool:
+        """Whether a device request of this status has failed."""
+        return self.outcome("device_request", status) is Outcome.FAILED
+
+    def is_locked(self, word: str | None) -> bool:
+        """Whether a lock of which the service says this word is surely locked. A word in neither table says nothing."""
+        return _among(self.locked, word)
+
+    def is_unlocked(self, word: str | None) -> bool:
+        """Whether a lock of which the service says this word is surely unlocked."""
+        return not self.is_locked(word) and _among(self.unlocked, word)
+
+
+def _among(patterns: tuple[str, ...], word: str | None) -> bool:
+    return bool(word) and any(fnmatchcase(str(word), pattern) for pattern in patterns)
+
+
+_BULK = {
+    "pending": Outcome.WAITING,
+    "progress": Outcome.RUNNING,
+    "completed": Outcome.DONE,
+    "completed_with_errors": Outcome.PARTLY,
+    "failed": Outcome.FAILED,
+}
+
+
+def _face(status: str) -> Outcome:
+    if status.startswith("failed_"):
+        return Outcome.FAILED
+    known = {"pending": Outcome.WAITING, "progress": Outcome.RUNNING, "succeeded": Outcome.DONE}
+    return known.get(status, Outcome.UNKNOWN)
+
+
+class Blame(StrEnum):
+    """What kind of thing a refusal is for want of."""
+
+    SCOPE = "scope"
+    CONTRACT = "contract"
+    LICENCE = "licence"
+    SETTING = "setting"
+    DUPLICATE = "duplicate"
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a code means. `of` names the contracts it may be about, or what is registered already."""
+
+    blame: Blame
+    of: tuple[str, ...] = ()
+
+
+class ContractCodes(Table):
+    """Codes by the contract that is missing."""
+
+    door: Codes = ("40302",)
+    key_box: Codes = ("40302",)
+    qr: Codes = ("40302",)
+    face: Codes = ("40302",)
+
+
+class DuplicateCodes(Table):
+    """Codes by what is registered already. 40901 is specified, the others are assumed."""
+
+    card: Codes = ("40901",)
+    face: Codes = ("40902",)
+    qr: Codes = ("40903",)
+
+
+class Errors(Table):
+    """What a refusal means, by its code of five digits. A code in no table blames nothing.
+
+    What the file states goes before the defaults: a code that it gives a meaning loses the assumed one.
+    """
+
+    scope: Codes = ("40301",)
+    contract: ContractCodes = ContractCodes()
+    licence: Codes = ("40303",)
+    setting: Codes = ("40304", "40305")
+    duplicate: DuplicateCodes = DuplicateCodes()
+
+    @model_validator(mode="after")
+    def _one_meaning_each(self) -> Errors:
+        stated: dict[str, Blame] = {}
+        for blame, _, codes in self._rows(stated_only=True):
+            for code in codes:
+                if stated.setdefault(code, blame) is not blame:
+                    raise ValueError(f"{code} stands in {stated[code]} and in {blame}")
+        return self
+
+    def meaning(self, code: str | None) -> Meaning | None:
+        """What a refusal with this code is for want of; None when nobody described it."""
+        rows = [(blame, of) for blame, of, codes in self._rows() if code in codes]
+        stated = [blame for blame, _, codes in self._rows(stated_only=True) if code in codes]
+        if not rows:
+            return None
+        meant = stated[0] if stated else rows[0][0]
+        return Meaning(meant, tuple(of for blame, of in rows if blame is meant and of))
+
+    def contract_of(self, code: str | None, detail: str, operation: Operation | None = None) -> Contract | None:
+        """The contract that a refusal is for want of; None when it is about none, or does not say which.
+
+        A code of several contracts is about the one that the service's words name, else the one that `operation` needs.
+        """
+        meaning = self.meaning(code)
+        if meaning is None or meaning.blame is not Blame.CONTRACT:
+            return None
+        if len(meaning.of) == 1:
+            return Contract(meaning.of[0])
+        named = [of for of in meaning.of if re.search(_NAMES[of], detail, re.IGNORECASE)]
+        if named:
+            return Contract(named[0]) if len(named) == 1 else None
+        needed = operation.contract if operation is not None else None
+        return needed if needed in meaning.of else None
+
+    def _rows(self, *, stated_only: bool = False) -> Iterator[tuple[Blame, str, Codes]]:
+        for name in ("scope", "licence", "setting"):
+            if not stated_only or name in self.model_fields_set:
+                yield Blame(name), "", getattr(self, name)
+        for blame, table in ((Blame.CONTRACT, self.contract), (Blame.DUPLICATE, self.duplicate)):
+            for name in type(table).model_fields:
+                if not stated_only or name in table.model_fields_set:
+                    yield blame, name, getattr(table, name)
+
+
+# How services write the names of contracts in prose.
+_NAMES = {
+    "door": r"\bdoor\b",
+    "key_box": r"\bkey[ _-]?box\b",
+    "qr": r"\bqr\b",
+    "face": r"\bface\b",
+}
