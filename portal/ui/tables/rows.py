@@ -32,7 +32,7 @@ def draw(table: "Table") -> SafeString:
 
 
 def _cell(column: "Column") -> Write:
-    """What draws a whole cell. Its label shows on a phone alone, where a title needs none and what is hidden neither."""
+    """What draws a whole cell. Its label shows on a phone alone, where a title and what is hidden need none."""
     label = f' data-label="{escape(str(column.label))}"' if column.phone == "line" else ""
     before, inner = f'<td class="{column.css}"{label}>', column.writer()
     if not column.leads:
