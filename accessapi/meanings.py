@@ -10,14 +10,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from accessapi.doors import DoorWords, Patterns, among
 from accessapi.operations import Contract, Operation
 
-Patterns = tuple[Annotated[str, Field(min_length=1, max_length=100)], ...]
 Codes = tuple[Annotated[str, Field(pattern=r"^[0-9]{5}$")], ...]
 
 
@@ -42,22 +41,13 @@ class Outcome(StrEnum):
         return self in (Outcome.DONE, Outcome.PARTLY, Outcome.FAILED)
 
 
-class States(Table):
-    """Statuses of device requests and words of locks (not shown, hence data); a trailing * matches any ending."""
+class States(DoorWords):
+    """Statuses of device requests, and words of doors (not shown, hence data); a trailing * matches any ending."""
 
     device_request_waiting: Patterns = ("pending",)
     device_request_running: Patterns = ("progress",)
     device_request_done: Patterns = ("succeeded", "completed")
     device_request_failed: Patterns = ("failed", "failed_*", "timeout")
-    locked: Patterns = ("lock", "locked")
-    unlocked: Patterns = ("unlock", "unlocked", "open")
-
-    @model_validator(mode="after")
-    def _locked_is_not_unlocked(self) -> States:
-        both = sorted(set(self.locked) & set(self.unlocked))
-        if both:
-            raise ValueError(f"{both[0]} stands in locked and in unlocked")
-        return self
 
     def outcome(self, request_type: str | None, status: str | None) -> Outcome:
         """Meaning of `status` for a members_bulk, face or device_request; UNKNOWN for a value nobody
@@ -77,7 +67,7 @@ class States(Table):
             (self.device_request_running, Outcome.RUNNING),
             (self.device_request_waiting, Outcome.WAITING),
         )
-        return next((outcome for patterns, outcome in table if _among(patterns, status)), Outcome.UNKNOWN)
+        return next((outcome for patterns, outcome in table if among(patterns, status)), Outcome.UNKNOWN)
 
     def is_done(self, status: str | None) -> bool:
         """Whether a device request of this status has succeeded."""
@@ -86,18 +76,6 @@ class States(Table):
     def is_failed(self, status: str | None) -> bool:
         """Whether a device request of this status has failed."""
         return self.outcome("device_request", status) is Outcome.FAILED
-
-    def is_locked(self, word: str | None) -> bool:
-        """Whether a lock of which the service says this word is surely locked. A word in neither table says nothing."""
-        return _among(self.locked, word)
-
-    def is_unlocked(self, word: str | None) -> bool:
-        """Whether a lock of which the service says this word is surely unlocked."""
-        return not self.is_locked(word) and _among(self.unlocked, word)
-
-
-def _among(patterns: tuple[str, ...], word: str | None) -> bool:
-    return bool(word) and any(fnmatchcase(str(word), pattern) for pattern in patterns)
 
 
 _BULK = {

@@ -23,6 +23,8 @@ The format is one TOML file, every table optional (names under `operations` are 
     device_request_failed = ["failed", "failed_*", "timeout"]
     locked = ["lock", "locked"]
     unlocked = ["unlock", "unlocked", "open"]
+    leaf_open = ["open", "opened"]      # and leaf_closed, connected, powered: words of a door's status
+    forced_open = ["forced_open*", "*forced open*"]  # and left_open, held_unlocked: errors and records of the log
 
     [errors]                            # what a refusal means; a code that is not listed blames nothing
     scope = ["40301"]

@@ -6,8 +6,9 @@ class DevicesConfig(AppConfig):
     label = "devices"
 
     def ready(self) -> None:
-        from portal.devices import banners, find, follow
+        from portal.devices import banners, find, follow, hearing
 
         follow.register()
         find.register()
         banners.register()
+        hearing.register()

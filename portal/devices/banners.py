@@ -1,59 +1,64 @@
-"""A door that somebody holds unlocked from here is on top of every page until it is locked again."""
+"""A door that stands open or is held unlocked is on top of every page, from what is known of it, until it is shut."""
 
 from collections.abc import Iterator
-from datetime import timedelta
 
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from portal.devices.commands import Command
-from portal.intents.models import Intent
-from portal.intents.states import State
+from portal.devices.states import is_held
+from portal.mirror.doors import LOUD
 from portal.mirror.models import PassController
+from portal.mirror.models.devices import DoorState
 from portal.ui import frame
 from portal.ui.frame import Banner
 from tenants.roles import Permission
 
-_LOOKS_BACK = timedelta(hours=24)
+# More than these would push the page itself out of sight.
+MOST = 4
 
 
-def held() -> list[tuple[str, Intent]]:
-    """(device_id, the command) for each door whose newest successful command holds it unlocked."""
-    done = Intent.objects.filter(
-        operation="operate_door", state=State.SUCCEEDED, created_at__gte=timezone.now() - _LOOKS_BACK
-    )
-    newest = (
-        done.order_by("target", "-pk").distinct("target").only("tenant_id", "target", "path", "result", "finished_at")
-    )
-    return [
-        (intent.path["device_id"], intent) for intent in newest if intent.result.get("control") == Command.HOLD.value
-    ]
-
-
-def held_open(request: HttpRequest) -> Iterator[Banner]:
+def loud_doors(request: HttpRequest) -> Iterator[Banner]:
+    """A banner for each door that is forced open, left open or held unlocked, the most alarming first."""
     if not request.access.can(Permission.DEVICES_VIEW):
         return
-    found = held()
-    names = dict(
-        PassController.objects.filter(device_id__in=[key for key, _intent in found]).values_list(
-            "device_id", "device_name"
-        )
-        if found
-        else []
-    )
-    for device_id, intent in found:
+    found = list(PassController.objects.filter(state__in=LOUD).defer("status", "extra", "told"))
+    found.sort(key=lambda door: (LOUD.index(DoorState(door.state)), door.device_name, door.pk))
+    for door in found[:MOST]:
+        yield _of(request, door)
+    if more := found[MOST:]:
         yield Banner(
             "alarm",
-            _("%(door)s is held unlocked.") % {"door": names.get(device_id) or device_id},
+            ngettext("%(n)d more door needs attention.", "%(n)d more doors need attention.", len(more))
+            % {"n": len(more)},
             icon="door-enter",
-            since=intent.finished_at,
-            action=_("Lock now") if request.access.can(Permission.DOORS_OPERATE) else _("Look at it"),
-            action_url=reverse("devices:door", args=[request.tenant.slug, device_id]),
+            action=_("All doors"),
+            action_url=reverse("devices:index", args=[request.tenant.slug]),
             action_get=True,
         )
 
 
+def _of(request: HttpRequest, door: PassController) -> Banner:
+    lockable = is_held(door) and request.access.can(Permission.DOORS_OPERATE)
+    return Banner(
+        "alarm",
+        _WORDS[DoorState(door.state)]() % {"door": door},
+        icon="door-enter" if is_held(door) else "alert-triangle",
+        since=door.state_since,
+        action=_("Lock now") if lockable else _("Show door"),
+        action_url=reverse("devices:door", args=[request.tenant.slug, door.device_id]),
+        action_get=True,
+    )
+
+
+_WORDS = {
+    DoorState.FORCED_OPEN: lambda: _("%(door)s was forced open."),
+    DoorState.LEFT_OPEN: lambda: _("%(door)s was left open."),
+    DoorState.HELD_OPEN: lambda: _("%(door)s is held unlocked and stands open."),
+    DoorState.HELD: lambda: _("%(door)s is held unlocked."),
+}
+
+
 def register() -> None:
-    frame.banner(held_open)
+    frame.banner(loud_doors)

@@ -1,34 +1,68 @@
-"""What is looked at when a door's command ends uncertain."""
+"""What a door's command means for what is known of the door, and what is looked at when it ends uncertain."""
 
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accessapi.doors import DoorWord
 from portal.budget.priorities import Priority
+from portal.devices import hearing
+from portal.devices.commands import Command
 from portal.intents import handlers
 from portal.intents.clock import database_now
-from portal.intents.handlers import Finding
+from portal.intents.handlers import Finding, Told
 from portal.intents.models import Intent
-from portal.mirror import reading
+from portal.intents.states import Reason, State
+from portal.mirror import doors, reading
 from tenants.models import Connection
+
+_TELLS = {Command.HOLD.value: DoorWord.HELD, Command.LOCK.value: DoorWord.LOCKED}
 
 
 def look_at_door(intent: Intent) -> Finding:
-    """Read the door once. What is locked now may have been open before: only locking can be proven by looking."""
+    """Read the door once. What is locked now may have been open before: only locking can be proven by looking.
+
+    A hold whose answer was lost and that leaves the door unlocked is said on every page, whoever caused it.
+    """
     connection = Connection.objects.select_related("tenant__environment").get(tenant=intent.tenant_id)
     status = reading.door_status(connection, intent.path["device_id"], Priority.DOORS)
     door = status.door_status
-    lock = str(getattr(door, "lock", "") or "")
+    said = str(getattr(door, "lock", "") or "")
     evidence = {
         "read": database_now().isoformat(timespec="seconds"),
-        "lock": lock,
+        "lock": said,
         "door": str(getattr(door, "door", "") or ""),
     }
-    proven = intent.is_lock and lock == "lock"
-    return Finding(True if proven else None, evidence)
+    lock = connection.tenant.environment.catalogue.states.lock(said)
+    if _control(intent) == Command.HOLD and lock == "unlocked":
+        doors.tell(connection.tenant, intent.path["device_id"], DoorWord.HELD)
+    return Finding(True if intent.is_lock and lock == "locked" else None, evidence)
 
 
-def keep_control(intent: Intent) -> None:
-    """What was asked for, in clear: the banner of doors that are held unlocked reads it."""
-    intent.result["control"] = (intent.body or {}).get("control", "")
+def finished(intent: Intent) -> None:
+    """Keep what was asked for in clear, and tell the mirror what a command that was done makes of the door."""
+    control, device_id = _control(intent), intent.path.get("device_id", "")
+    intent.result["control"] = control
     intent.save(update_fields=["result"])
+    if intent.state == State.SUCCEEDED and control in _TELLS:
+        doors.tell(intent.tenant, device_id, _TELLS[control])
+    elif intent.reason == Reason.REQUEST_FAILED and doors.look_at([device_id]):
+        transaction.on_commit(lambda: hearing.ring(intent.tenant_id))
+
+
+def words(intent: Intent) -> Told:
+    """A request that the service took and then reported as failed may have moved the door all the same."""
+    if intent.reason != Reason.REQUEST_FAILED:
+        return Told()
+    if _control(intent) == Command.LOCK:
+        told = _("The service accepted it and then reported that it failed. The door may not be locked.")
+    else:
+        told = _("The service accepted it and then reported that it failed. The door may have opened.")
+    return Told(told, [_("Check the door, or its status, before you try again.")])
+
+
+def _control(intent: Intent) -> str:
+    return str((intent.body or {}).get("control", ""))
 
 
 def register() -> None:
-    handlers.register("operate_door", finished=keep_control, reconcile=look_at_door)
+    handlers.register("operate_door", finished=finished, reconcile=look_at_door, words=words)

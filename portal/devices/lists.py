@@ -1,6 +1,7 @@
 """The list of doors: what needs attention is loud, everything else is quiet."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
@@ -21,10 +22,10 @@ class Doors(Table):
         Column("name", _("Door"), value=str, sort="device_name", phone="title", fixed=True),
         Column("state", _("State"), value=states.state_of, export=False),
         Column("areas", _("Area"), value=""),
-        Column("door", _("Door leaf"), value=lambda row: row.door),
-        Column("power", _("Power"), value=lambda row: row.power_status, phone="hide"),
-        Column("line", _("Line"), value=lambda row: row.cloud_com_status, phone="hide"),
-        Column("errors", _("Errors"), value=lambda row: ", ".join(row.errors)),
+        Column("door", _("Door leaf"), value=""),
+        Column("power", _("Power"), value="", phone="hide"),
+        Column("line", _("Line"), value="", phone="hide"),
+        Column("errors", _("Errors"), value=""),
         Column("device_id", _("Device ID"), value="device_id", kind="mono", phone="hide", shown=False),
     )
     empty = Empty(
@@ -36,8 +37,17 @@ class Doors(Table):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.places = queries.places()
+        words = self.request.tenant.environment.catalogue.states
+        said = partial(states.words_of, states=words)
+        own = {
+            "areas": self.areas_of,
+            "door": lambda row: said(row).leaf,
+            "power": lambda row: said(row).power,
+            "line": lambda row: said(row).line,
+            "errors": lambda row: ", ".join(said(row).errors),
+        }
         self.columns = [
-            replace(column, value=self.areas_of) if column.name == "areas" else column for column in self.columns
+            replace(column, value=own[column.name]) if column.name in own else column for column in self.columns
         ]
 
     def areas_of(self, row: PassController) -> str:
@@ -51,4 +61,4 @@ class Doors(Table):
         return reverse("devices:door", args=[self.request.tenant.slug, row.device_id])
 
     def row_class(self, row: PassController) -> str:
-        return "loud" if states.needs_attention(row) else ""
+        return "loud" if row.attention else ""

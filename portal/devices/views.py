@@ -34,6 +34,7 @@ def door(request: HttpRequest, device_id: str) -> HttpResponse:
     context = {
         "door": found,
         "state": states.state_of(found),
+        "words": _words(request, found),
         "areas": queries.places().get(device_id, []),
         "sees_areas": request.access.can(Permission.AREAS_VIEW),
         "commands": list(Command),
@@ -61,7 +62,8 @@ def status(request: HttpRequest, device_id: str) -> HttpResponse:
         }
     except ServiceError:
         trouble = _("The service did not answer. This is the last status that is known.")
-    context = {"door": found, "state": states.state_of(found), "trouble": trouble, "fresh": True}
+    context = {"door": found, "state": states.state_of(found), "words": _words(request, found)}
+    context |= {"trouble": trouble, "fresh": True}
     return render(request, "devices/status.html", context)
 
 
@@ -79,3 +81,7 @@ def command(request: HttpRequest, device_id: str) -> HttpResponse:
     else:
         actions.command(door=found, command=Command(wanted), by=Asker.of(request), nonce=nonce)
     return redirect("devices:door", request.tenant.slug, device_id)
+
+
+def _words(request: HttpRequest, door: PassController) -> states.Words:
+    return states.words_of(door, request.tenant.environment.catalogue.states)

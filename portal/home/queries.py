@@ -80,7 +80,7 @@ def _asked() -> list[Outcome]:
 
 def _doors() -> Doors:
     known = list(PassController.objects.order_by("device_name", "pk"))
-    loud = [(door, states.state_of(door)) for door in known if states.needs_attention(door)]
+    loud = [(door, states.state_of(door)) for door in known if door.attention]
     return Doors(len(known), sum(door.status_as_of is None for door in known), loud[:_FEW])
 
 

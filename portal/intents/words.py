@@ -37,7 +37,7 @@ def story(intent: Intent) -> Outcome:
         message=told.message or _message(intent, state),
         service_code=intent.error_code,
         service_detail=intent.error_detail or _status(intent),
-        not_applied=_not_applied(state),
+        not_applied=_not_applied(intent, state),
         next_steps=told.next_steps or _next_steps(intent, state),
         steps=way(_SHOWN_AS[state], asynchronous=bool(intent.request_id or intent.is_physical), at=_times(intent)),
         at=intent.finished_at or intent.created_at,
@@ -84,8 +84,9 @@ def _status(intent: Intent) -> str:
     return intent.request_status if intent.state in (State.ACCEPTED, State.UNCERTAIN) else ""
 
 
-def _not_applied(state: State) -> Sequence[Text]:
-    if state in (State.FAILED, State.EXPIRED, State.CANCELLED):
+def _not_applied(intent: Intent, state: State) -> Sequence[Text]:
+    """What surely did not happen. A request that was accepted and then failed may have done something on the way."""
+    if state in (State.FAILED, State.EXPIRED, State.CANCELLED) and intent.reason != Reason.REQUEST_FAILED:
         return [_("Nothing was changed at the service.")]
     return ()
 

@@ -6,9 +6,9 @@ from accessapi.errors import NotFound
 from accessapi.resources import guests, members, places
 from portal.budget.client import client as budgeted
 from portal.budget.priorities import Priority
-from portal.mirror import clock, own, own_guests
+from portal.mirror import clock, doors, own, own_guests
 from portal.mirror.joining import shared
-from portal.mirror.models import KeyBox, PassController
+from portal.mirror.models import KeyBox
 from tenants.models import Connection
 from tenants.scope import tenant_scope
 
@@ -55,29 +55,25 @@ def read_guest(connection: Connection, guest_id: str, priority: Priority) -> gue
 
 def door_status(connection: Connection, device_id: str, priority: Priority) -> places.PassControllerStatus:
     """A door's status now (operation 26), kept verbatim as the last known one. Raises the error tree."""
-    data = _status(connection, PassController, "pass_controller_status", {"device_id": device_id}, priority)
+    data = _status(connection, "pass_controller_status", {"device_id": device_id}, priority)
     return places.PassControllerStatus.model_validate(data)
 
 
 def key_box_status(connection: Connection, key_device_id: str, priority: Priority) -> places.KeyBoxStatus:
     """A key box's status now (operation 28), kept verbatim as the last known one. Raises the error tree."""
-    data = _status(connection, KeyBox, "key_box_status", {"key_device_id": key_device_id}, priority)
+    data = _status(connection, "key_box_status", {"key_device_id": key_device_id}, priority)
     return places.KeyBoxStatus.model_validate(data)
 
 
-def _status(
-    connection: Connection,
-    model: type[PassController] | type[KeyBox],
-    operation: str,
-    path: dict[str, str],
-    priority: Priority,
-) -> dict[str, Any]:
+def _status(connection: Connection, operation: str, path: dict[str, str], priority: Priority) -> dict[str, Any]:
     with tenant_scope(connection.tenant):
         asked_at = clock.now()
         key = f"{operation}:{next(iter(path.values()))}"
         data, first = shared(key, lambda: _call(connection, priority, operation, path))
-        if first:
-            rows = model.objects.filter(**path).exclude(status_as_of__gt=asked_at)
+        if first and "device_id" in path:
+            doors.read(connection.tenant, path["device_id"], data, asked_at)
+        elif first:
+            rows = KeyBox.objects.filter(**path).exclude(status_as_of__gt=asked_at)
             rows.update(status=data, status_as_of=asked_at)
         return data
 

@@ -73,7 +73,7 @@ def _all(client: Client, described: _List) -> dict[str, dict[str, Any]]:
 
 def _replace(described: _List, columns: Mapping[str, dict[str, Any]], started: datetime) -> None:
     rows, key = described.model.objects, described.identifier
-    known = {getattr(row, key): row for row in rows.select_for_update()}
+    known = {getattr(row, key): row for row in rows.select_for_update().order_by("pk")}
     kept = {identifier for identifier, row in known.items() if _newer(row, started)}
     rows.filter(**{f"{key}__in": known.keys() - columns.keys() - kept}).delete()
     changed = [

@@ -7,7 +7,7 @@ from functools import lru_cache
 from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import get_language, gettext_lazy, pgettext_lazy
 from django.utils.translation import gettext as _
 
 from portal.ui.icons import icon
@@ -17,7 +17,11 @@ from portal.ui.times import clock
 CHIPS: dict[str, tuple[str | Promise, str, str]] = {
     "locked": (gettext_lazy("Locked"), "lock", "quiet"),
     "unlocked": (gettext_lazy("Unlocked"), "lock-open", "loud"),
+    "forced_open": (gettext_lazy("Forced open"), "alert-triangle", "alarm"),
+    "left_open": (gettext_lazy("Left open"), "door-exit", "alarm"),
     "held_open": (gettext_lazy("Held open"), "door-enter", "alarm"),
+    "held": (gettext_lazy("Held unlocked"), "lock-open", "alarm"),
+    "open": (pgettext_lazy("door", "Open"), "door-exit", "loud"),
     "offline": (gettext_lazy("Offline"), "plug-off", "hatched"),
     "unknown": (gettext_lazy("Unknown"), "question-mark", "unknown"),
     "connected": (gettext_lazy("Connected"), "plug-connected", "quiet"),

@@ -14,6 +14,8 @@ from portal.intents.clock import database_now
 from portal.intents.models import Intent
 from portal.mirror.models import PassController
 from tenants.scope import tenant_scope
+from tests.support.doors import door as seen
+from tests.support.doors import shows
 
 
 @pytest.fixture
@@ -121,7 +123,7 @@ def test_the_status_is_read_from_the_service_and_kept_with_its_time(place, manag
     with tenant_scope(place.tenant):
         PassController.objects.filter(pk=device.pk).update(device_id=first)
     html = manager.get(page_of(place, first) + "status/").content.decode()
-    assert "connected" in html
+    assert "Connected" in html
     with tenant_scope(place.tenant):
         assert PassController.objects.get().status_as_of is not None
         assert watch.read_stale(place.tenant.pk) == 0
@@ -173,10 +175,14 @@ def test_the_palette_finds_a_door(place, manager):
 
 
 def test_a_door_seen_unlocked_is_looked_at_again_after_a_minute(place):
+    shows(place, "mock_succeeded", lock="unlock", ago=120)
     with tenant_scope(place.tenant):
-        seen = timezone.now() - timedelta(minutes=2)
-        PassController.objects.update(status={"door_status": {"lock": "unlock"}}, status_as_of=seen)
+        PassController.objects.update(look_at=timezone.now())
     assert watch.stale_tenants() == [place.tenant.pk]
-    with tenant_scope(place.tenant):
-        PassController.objects.update(status={"door_status": {"lock": "lock"}})
+    shows(place, "mock_succeeded", lock="unlock")
+    door = seen(place, "mock_succeeded")
+    assert timedelta(seconds=30) < door.look_at - door.known_at <= timedelta(seconds=60)
+    shows(place, "mock_succeeded")
+    door = seen(place, "mock_succeeded")
+    assert door.look_at - door.known_at == timedelta(minutes=15)
     assert watch.stale_tenants() == []

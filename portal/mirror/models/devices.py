@@ -1,8 +1,23 @@
 """Pass controllers and key boxes, with the last status that anybody read."""
 
 from django.db import models
+from django.db.models import TextChoices
 
 from tenants.models import TenantModel
+
+
+class DoorState(TextChoices):
+    """What is known of a door in one word (`portal.mirror.doors` folds it), the most alarming first."""
+
+    FORCED_OPEN = "forced_open"
+    LEFT_OPEN = "left_open"
+    HELD_OPEN = "held_open"
+    HELD = "held"
+    OFFLINE = "offline"
+    OPEN = "open"
+    UNLOCKED = "unlocked"
+    LOCKED = "locked"
+    UNKNOWN = ""
 
 
 class DeviceStatus(models.Model):
@@ -54,10 +69,24 @@ class DeviceStatus(models.Model):
 
 
 class PassController(DeviceStatus, TenantModel):
-    """A door's controller (specification: "Pass controller"). Its list fields are not shown: the rest is in `extra`."""
+    """A door's controller (specification: "Pass controller"). Its list fields are not shown: the rest is in `extra`.
+
+    `state` is what is known of it, since when as far as anybody told, and `attention` whether somebody should look.
+    `told` is what the log and our own commands said beside the last reading; `known_at` when anything was last learned.
+    `look_at` is the timer of the next reading (None: at once), `urgent` one that does not wait for its turn.
+    """
 
     device_id = models.TextField(db_collation="C")
     device_name = models.TextField(blank=True, default="")
+    state = models.CharField(
+        max_length=12, choices=DoorState, blank=True, default=DoorState.UNKNOWN, db_default=DoorState.UNKNOWN
+    )
+    state_since = models.DateTimeField(null=True)
+    attention = models.BooleanField(default=False, db_default=False)
+    told = models.JSONField(default=dict, db_default={})
+    known_at = models.DateTimeField(null=True)
+    look_at = models.DateTimeField(null=True)
+    urgent = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["tenant", "device_id"], name="mirror_passcontroller_once")]

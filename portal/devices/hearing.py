@@ -1,0 +1,53 @@
+"""What the log tells of doors: an alarm, a hold, its end. The door is then read at once, and every page says so."""
+
+from collections.abc import Sequence
+
+import structlog
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+from accessapi.doors import DoorWord
+from accessapi.overrides import States
+from portal.mirror import doors, hooks
+from portal.mirror.kinds import Kind
+from portal.mirror.models import History
+from tenants.models import Tenant
+
+log = structlog.get_logger(__name__)
+# Records of these categories are worth a reading, whatever their words: somebody operated the door, or it is serious.
+_SERIOUS = frozenset({"operation", "emergency"})
+
+
+def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
+    """New records came in, oldest first: listener of the mirror, inside the transaction that takes them over."""
+    states = tenant.environment.catalogue.states
+    wanted = set()
+    for record in histories:
+        word = word_of(record, states)
+        if not record.device_id or (word is None and record.category not in _SERIOUS):
+            continue
+        if word is None or doors.tell(tenant, record.device_id, word, at=record.at):
+            wanted.add(record.device_id)
+    if wanted and doors.look_at(sorted(wanted)):
+        transaction.on_commit(lambda: ring(tenant.pk))
+
+
+def word_of(record: History, states: States) -> DoorWord | None:
+    """What a record tells of its door, if it is about an alarm or a hold."""
+    word = states.event([record.content])
+    return DoorWord.OVER if word in (DoorWord.FORCED, DoorWord.LEFT) and states.is_over(record.status) else word
+
+
+def ring(tenant_id: int) -> None:
+    """Wake a worker. What a dead broker does not take, the next tick finds."""
+    from portal.devices.tasks import read_stale
+
+    try:
+        read_stale.apply_async((tenant_id,), expires=60)
+    except (OperationalError, OSError):
+        log.warning("doors_bell_lost", tenant_id=tenant_id)
+
+
+def register() -> None:
+    """Called once, when the app is ready."""
+    hooks.after(Kind.HISTORIES, heard)

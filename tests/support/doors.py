@@ -1,0 +1,60 @@
+"""Doors of a place in the mirror, and what the log or a reading tells of them."""
+
+from datetime import timedelta
+from typing import Any
+
+from portal.devices import watch
+from portal.mirror import doors, sync
+from portal.mirror.clock import now
+from portal.mirror.kinds import Kind
+from portal.mirror.models import MirrorState, PassController
+from tenants.scope import tenant_scope
+from tests.support.places import Place
+
+
+def real_doors(place: Place) -> list[str]:
+    """The sandbox's doors of this tenant, put into the mirror."""
+    found = place.sandbox.api("GET", "/v1/devices/passes", token=place.service.token).json()["devices"]
+    with tenant_scope(place.tenant):
+        PassController.objects.bulk_create(
+            PassController(device_id=each["device_id"], device_name=each["device_name"]) for each in found
+        )
+    return [each["device_id"] for each in found]
+
+
+def shows(
+    place: Place, device_id: str, *, door: str = "close", lock: str = "lock", ago: float = 0, **more: Any
+) -> None:
+    """A reading of so many seconds ago says this."""
+    errors = more.pop("errors", [])
+    status = {"door_status": {"door": door, "lock": lock, "errors": errors}, "cloud_com_status": "connected"} | more
+    with tenant_scope(place.tenant):
+        doors.read(place.tenant, device_id, status, now() - timedelta(seconds=ago))
+
+
+def door(place: Place, device_id: str) -> PassController:
+    with tenant_scope(place.tenant):
+        return PassController.objects.get(device_id=device_id)
+
+
+def read_due(place: Place) -> int:
+    """What a worker does when the bell of the watch rings."""
+    with tenant_scope(place.tenant):
+        return watch.read_stale(place.tenant.pk)
+
+
+def hear(place: Place) -> None:
+    """The log is read, as it is every two minutes."""
+    with tenant_scope(place.tenant):
+        MirrorState.objects.get_or_create(kind=Kind.HISTORIES)
+        MirrorState.objects.filter(kind=Kind.HISTORIES).update(due_at=now(), lease_until=None)
+        sync.due()
+
+
+def moved(place: Place, device_id: str, action: str) -> None:
+    """Somebody forces a door, leaves it open (hold) or shuts it (close), as the service sees it."""
+    place.sandbox.console("doors", tenant_id=place.service.tenant_id, device_id=device_id, action=action)
+
+
+def calls_of_devices(place: Place) -> int:
+    return len(place.calls(26))
