@@ -3,7 +3,7 @@
 ::
 
     ServiceError
-    |-- Rejected            surely not applied: a documented 4xx
+    |-- Rejected            surely not applied: a documented 4xx, or any with the body of an application error
     |   |-- Invalid         400, the service names the fault in `code` and `detail`
     |   |-- Unauthorised    401, token unknown or revoked
     |   |-- Forbidden       403, scope, contract or licence missing
@@ -33,6 +33,8 @@ import re
 from dataclasses import dataclass
 
 _CODE = re.compile(r"[A-Za-z0-9_.-]{1,60}\Z")
+# An application error of the specification names itself by five digits.
+_APPLICATION = re.compile(r"[0-9]{5}\Z")
 
 
 class ServiceError(Exception):
@@ -176,6 +178,8 @@ def for_status(
         return RateLimited(status, code, detail, message, retry_after=retry_after)
     if status in REJECTIONS:
         return REJECTIONS[status](status, code, detail, message)
+    if 400 <= status <= 499 and _APPLICATION.match(code):  # which status goes with which code is not shown
+        return Rejected(status, code, detail, message)
     if 500 <= status <= 599:
         return ServerFault("the service failed", status)
     return UnexpectedStatus("undocumented status", status)

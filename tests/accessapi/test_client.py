@@ -1,6 +1,7 @@
 """What the client makes of answers, and what it refuses to send."""
 
 import json
+import re
 
 import httpx2
 import pytest
@@ -113,13 +114,20 @@ def test_no_answer_raises_anything_but_the_error_tree(operation, status, content
     elif status < 300:
         assert isinstance(error, UnreadableAnswer)
     else:
-        assert isinstance(error, Rejected) is (status in errors.REJECTIONS)
+        said = isinstance(error, Rejected) and re.fullmatch("[0-9]{5}", error.code) and 400 <= status <= 499
+        assert isinstance(error, Rejected) is (status in errors.REJECTIONS or bool(said))
+
+
+def test_an_undocumented_refusal_counts_as_one_when_it_names_its_application_error():
+    for body in (b"", b"{}", b"no", json.dumps({"error_code": "E12"}).encode()):
+        with pytest.raises(errors.UnexpectedStatus):
+            answering(422, body).call("get_tenant")
 
 
 @pytest.mark.parametrize(("status", "kind"), [
     (400, errors.Invalid), (401, errors.Unauthorised), (403, errors.Forbidden), (404, errors.NotFound),
     (409, errors.Conflict), (413, errors.TooLarge), (429, errors.RateLimited), (500, errors.ServerFault),
-    (502, errors.ServerFault), (302, errors.UnexpectedStatus), (418, errors.UnexpectedStatus),
+    (502, errors.ServerFault), (302, errors.UnexpectedStatus), (418, errors.Rejected),
 ])  # fmt: skip
 def test_a_status_says_whether_the_call_was_applied(status, kind):
     body = {"message": "Bad Request", "error_code": "40002", "error_detail": "card 0123456789 is odd"}
