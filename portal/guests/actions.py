@@ -22,6 +22,8 @@ from tenants.roles import Permission
 
 __all__ = ["Host", "Order", "Resurrects", "change", "cut_short", "issue", "note", "receive_without_code"]
 
+_ARMS = ("qrcode_data", "area_id_list", "key_devices_list")
+
 
 class Resurrects(Exception):
     """This change would bring a code back to life that somebody cut short. Nothing was recorded and nothing sent."""
@@ -72,9 +74,13 @@ def change(
 
 
 def _outlives(visit: Visit, body: Mapping[str, Any]) -> bool:
-    """Whether this body makes a code work after the moment at which it was cut short."""
+    """Whether this body makes a code work after the moment at which it was cut short: by a later end, or where it was
+    the code and its places that were taken, by any of these.
+    """
     if not visit.is_cut or visit.must_end_at is None:
         return False
+    if visit.is_disarmed and any(body.get(name) for name in _ARMS):
+        return True
     end = body.get("use_date_end")
     return end is not None and datetime.fromisoformat(end) > visit.must_end_at
 

@@ -6,9 +6,11 @@ class GuestsConfig(AppConfig):
     label = "guests"
 
     def ready(self) -> None:
-        from portal.guests import banners, find, follow, today
+        from portal.guests import banners, cutting, find, follow, today
+        from tenants.signals import connected
 
         follow.register()
         banners.register()
         find.register()
         today.register()
+        connected.connect(cutting.on_connected, dispatch_uid="guests")

@@ -9,6 +9,7 @@ from django.utils.translation import ngettext
 
 from portal.guests import cutting
 from portal.guests.models import Visit
+from portal.intents.states import Reason
 from portal.ui import frame
 from portal.ui.frame import Banner
 from tenants.roles import Permission
@@ -28,7 +29,7 @@ def may_still_open(request: HttpRequest) -> Iterator[Banner]:
             _why(visit),
             icon="alert-triangle",
             since=visit.must_end_at,
-            action=_("Look at it"),
+            action=_("See what to do") if needs_a_person(visit) else _("Look at it"),
             action_url=address(request, visit),
             action_get=True,
         )
@@ -41,7 +42,15 @@ def may_still_open(request: HttpRequest) -> Iterator[Banner]:
 def _why(visit: Visit) -> str:
     if visit.guest_id is None:
         return _("Nobody knows yet whether there is a code. It is cut short as soon as that is known.")
+    if needs_a_person(visit):
+        return _("The portal cannot end it by itself: somebody has to act.")
     return _("It was cut short, and the service has not confirmed that yet. We keep sending it.")
+
+
+def needs_a_person(visit: Visit) -> bool:
+    """Whether nothing more is sent by itself: the service refused, or whoever asked may no longer ask."""
+    asked = visit.cut_intent
+    return cutting.is_given_up(visit) or (asked is not None and asked.reason == Reason.RIGHTS)
 
 
 def address(request: HttpRequest, visit: Visit) -> str:

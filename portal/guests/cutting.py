@@ -1,12 +1,15 @@
-"""A code that must die now: its end is set to now at the service, and followed until a reading confirms it.
+"""A code that must die now: it is ended at the service, and followed until a reading confirms it.
 
 The visit carries the promise (`must_end_at`, and `cut_due_at` as its timer), so that it outlives every process, a lost
-broker and a refused request. Each sending is a "setting" intent of its own in the name of who asked; sending it twice
-does no harm. Nothing but a reading of the guest (operation 21) ends it.
+broker and a refused request. Each sending is a "setting" intent of its own, the first one in the name of who asked, the
+others as the portal's own, with that person's rights; sending one twice does no harm. What the service refuses is asked
+in another way (`ending.WAYS`), and after the last one a person is told what remains to be done. Nothing but a reading
+of the guest (operation 21) confirms the end.
 """
 
 import uuid
 from datetime import datetime, timedelta
+from typing import Any
 
 import structlog
 from django.db import transaction
@@ -15,9 +18,10 @@ from django.utils.translation import gettext as _
 
 from accessapi.errors import NotFound, ServiceError
 from accessapi.resources import write_moment
+from accessapi.resources.guests import Guest
 from portal.budget.ledger import BudgetExhausted
 from portal.budget.priorities import Priority
-from portal.guests import hours
+from portal.guests import ending, hours, masks
 from portal.guests.models import Stage, Visit
 from portal.guests.queries import connection, target_of
 from portal.intents import actions
@@ -28,14 +32,17 @@ from portal.intents.nonces import Nonce
 from portal.intents.states import UNDER_WAY, Reason, State
 from portal.mirror import reading
 from tenants import audit
+from tenants.models import Connection
 from tenants.roles import Permission
+from tenants.scope import tenant_scope
 
 log = structlog.get_logger(__name__)
 
 # A change that was slow on its way may arrive after ours: a reading counts when the last of those is this long ago.
 APART = timedelta(seconds=60)
 _LEASE = timedelta(seconds=40)
-_SOON, _LATEST = 2.0, 60.0
+# Between two looks at what is under way here, and at most between two tries that the service left without an answer.
+_SOON, _LATEST = 2.0, 300.0
 
 
 def cut(*, visit: Visit, by: Asker, nonce: Nonce) -> Visit:
@@ -55,6 +62,7 @@ def cut(*, visit: Visit, by: Asker, nonce: Nonce) -> Visit:
             cut_session=by.support_session,
             cut_due_at=ClockTime() + timedelta(seconds=_SOON),
             cut_attempts=0,
+            cut_way=0,
         )
         if visit.guest_id is None:
             _written(visit, by)
@@ -64,7 +72,7 @@ def cut(*, visit: Visit, by: Asker, nonce: Nonce) -> Visit:
             actions.stop(visit.intent)
     else:
         send(visit, nonce=nonce)
-        look(visit)
+        _onwards(visit)
     visit.refresh_from_db()
     return visit
 
@@ -81,14 +89,20 @@ def _written(visit: Visit, by: Asker) -> None:
     )
 
 
-def send(visit: Visit, *, nonce: Nonce | None = None) -> Intent:
-    """Send the end once more, in the name of who asked for it. Older changes of this guest that wait are stopped."""
+def send(visit: Visit, *, nonce: Nonce | None = None) -> Intent | None:
+    """Ask once more for the end, in the first way from the visit's on that there is: with a nonce in the name of who
+    asked, else as the portal's own. None: no way is left, and nothing was sent.
+
+    Older changes of this guest that wait are stopped.
+    """
     if visit.must_end_at is None or visit.cut_by is None:
         raise ValueError("nobody asked for this code to be cut short")
     stop_older(visit)
-    body = {"use_date_end": write_moment(visit.must_end_at)}
-    if visit.use_date_start > visit.must_end_at:  # not begun: the start must not lie behind the end
-        body = {"use_date_start": body["use_date_end"], **body}
+    way, body = ending.next_body(visit, visit.cut_way, database_now())
+    Visit.objects.filter(pk=visit.pk).update(cut_way=way)
+    visit.cut_way = way
+    if body is None:
+        return None
     intent = actions.submit(
         by=Asker(visit.tenant, visit.cut_by, visit.cut_session),
         permission=Permission.GUESTS_DESK,
@@ -100,11 +114,34 @@ def send(visit: Visit, *, nonce: Nonce | None = None) -> Intent:
         body=body,
         nonce=nonce or Nonce(uuid.uuid4().hex),
         before={"use_date_end": write_moment(visit.use_date_end)},
-        after=body,
+        after=masks.masked(body),
+        automatic=nonce is None,
     )
     Visit.objects.filter(pk=visit.pk).update(cut_intent=intent, cut_attempts=F("cut_attempts") + 1)
     visit.cut_intent = intent
+    visit.cut_attempts += 1
     return intent
+
+
+def _onwards(visit: Visit) -> None:
+    """Go on to the next way for as long as the service refuses, then read what came of it."""
+    while visit.cut_intent is not None and _is_refused(visit.cut_intent) and not is_given_up(visit):
+        visit.cut_way += 1
+        send(visit)
+    look(visit)
+
+
+def _is_refused(intent: Intent) -> bool:
+    """Whether the service surely took nothing of it, and would not take the very same again. A token that it no longer
+    knows is no fault of what was asked.
+    """
+    unheard = intent.http_status in (401, 429)
+    return intent.state == State.FAILED and intent.reason in (Reason.REFUSED, Reason.INVALID) and not unheard
+
+
+def is_given_up(visit: Visit) -> bool:
+    """Whether the service refused every way: what remains is for a person to do, on the member site."""
+    return visit.cut_way >= len(ending.WAYS)
 
 
 def stop_older(visit: Visit) -> None:
@@ -128,7 +165,7 @@ def step(visit_id: int) -> None:
         _stop_in_the_way(visit)
         _due(visit, _SOON)
     else:
-        look(visit)
+        _onwards(visit)
 
 
 def look(visit: Visit) -> bool:
@@ -148,13 +185,18 @@ def look(visit: Visit) -> bool:
     except ServiceError:
         _due(visit, _pause(visit))
         return False
+    if heard(visit, guest, at):
+        return True
+    _again(visit)
+    return False
+
+
+def heard(visit: Visit, guest: Guest, read_at: datetime) -> bool:
+    """A reading told the guest's hours: the visit learns them. True: it proves that a code that must die is dead."""
     start, end = guest.use_date_start or visit.use_date_start, guest.use_date_end or visit.use_date_end
     Visit.objects.filter(pk=visit.pk).update(use_date_start=start, use_date_end=end)
     visit.use_date_start, visit.use_date_end = start, end
-    if visit.must_end_at is not None and end <= visit.must_end_at:
-        return _confirm(visit, at)
-    _again(visit)
-    return False
+    return visit.may_still_open and ending.is_dead(visit, guest, read_at) and _confirm(visit, read_at)
 
 
 def _again(visit: Visit) -> None:
@@ -170,14 +212,23 @@ def _again(visit: Visit) -> None:
     if last is not None and last.state in UNDER_WAY:
         _due(visit, _SOON)
         return
-    if last is not None and last.reason == Reason.RIGHTS:
-        _due(visit, _LATEST)
+    if is_given_up(visit) or (last is not None and last.reason == Reason.RIGHTS):
+        _wait_for_a_person(visit)
         return
     pause = _pause(visit)
-    ready = last is None or last.finished_at is None or database_now() >= last.finished_at + timedelta(seconds=pause)
-    if ready:
-        send(visit)
-    _due(visit, _SOON if ready else pause)
+    if last is None or last.finished_at is None or database_now() >= last.finished_at + timedelta(seconds=pause):
+        if last is not None and last.state == State.SUCCEEDED:  # taken, and yet it works: this way does not end it
+            visit.cut_way += 1
+        if send(visit) is None:
+            _wait_for_a_person(visit)
+            return
+        pause = _SOON
+    _due(visit, pause)
+
+
+def _wait_for_a_person(visit: Visit) -> None:
+    """Look once more when its hours are over; earlier when a list of the service, or somebody, says that it changed."""
+    Visit.objects.filter(pk=visit.pk).update(cut_due_at=visit.use_date_end + timedelta(seconds=_SOON))
 
 
 def _confirm(visit: Visit, read_at: datetime, *, gone: bool = False) -> bool:
@@ -186,7 +237,11 @@ def _confirm(visit: Visit, read_at: datetime, *, gone: bool = False) -> bool:
     if late is not None and read_at < late + APART:
         Visit.objects.filter(pk=visit.pk).update(cut_due_at=late + APART)
         return False
-    values = {"ended_confirmed_at": read_at, "cut_due_at": None} | ({"gone_at": read_at} if gone else {})
+    values: dict[str, Any] = {"ended_confirmed_at": read_at, "cut_due_at": None}
+    if gone:
+        values["gone_at"] = read_at
+    elif visit.must_end_at is not None:  # a later end than was asked for is the one that there is
+        values["must_end_at"] = max(visit.must_end_at, visit.use_date_end)
     Visit.objects.filter(pk=visit.pk, must_end_at=visit.must_end_at).update(**values)
     return True
 
@@ -218,6 +273,21 @@ def look_soon(guest_id: str) -> None:
     Visit.objects.filter(guest_id=guest_id, cut_due_at__gt=ClockTime()).update(cut_due_at=ClockTime())
 
 
+def noticed() -> None:
+    """A list of guests came in: ends that it shows, made on the member site say, are confirmed at once."""
+    over = Visit.objects.filter(must_end_at__isnull=False, ended_confirmed_at__isnull=True, gone_at__isnull=True)
+    over.filter(Q(cut_due_at__gt=ClockTime()) | Q(cut_due_at__isnull=True), use_date_end__lte=ClockTime()).update(
+        cut_due_at=ClockTime()
+    )
+
+
+def on_connected(sender: Any, *, connection: Connection, **more: Any) -> None:
+    """Receiver of tenants.signals.connected: what was refused for want of a permission is tried again."""
+    with tenant_scope(connection.tenant):
+        open_ones = Visit.objects.filter(must_end_at__isnull=False, ended_confirmed_at__isnull=True)
+        open_ones.filter(gone_at__isnull=True).update(cut_way=0, cut_attempts=0, cut_due_at=ClockTime())
+
+
 def withdraw(revival: Intent) -> None:
     """The service took the later end that somebody asked for knowingly: nobody sees to the code's end any more.
 
@@ -238,7 +308,7 @@ def unconfirmed() -> list[Visit]:
     """Codes of the tenant in scope that were cut short and may still open doors, oldest first."""
     rows = Visit.objects.filter(must_end_at__isnull=False, ended_confirmed_at__isnull=True, gone_at__isnull=True)
     rows = rows.exclude(stage=Stage.NOT_ISSUED)
-    return list(rows.select_related("cut_by").order_by("must_end_at", "pk")[:20])
+    return list(rows.select_related("cut_by", "cut_intent").order_by("must_end_at", "pk")[:20])
 
 
 def _due(visit: Visit, seconds: float | None) -> None:

@@ -92,6 +92,7 @@ def take_over(tenant: Tenant) -> None:
 
     visits.take_over(tenant)
     adopt(tenant)
+    cutting.noticed()
 
 
 def adopt(tenant: Tenant) -> None:

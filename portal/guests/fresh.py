@@ -5,6 +5,7 @@ from django.utils.translation import gettext as _
 from accessapi.errors import NotFound, ServiceError
 from portal.budget.ledger import BudgetExhausted
 from portal.budget.priorities import Priority
+from portal.guests import cutting
 from portal.guests.models import Visit
 from portal.guests.queries import connection
 from portal.intents.clock import database_now
@@ -17,6 +18,7 @@ def read(visit: Visit) -> str:
     line = connection()
     if line is None or not line.is_connected:
         return _("The connection to the service is not working. This is what was last known.")
+    at = database_now()
     try:
         guest = reading.read_guest(line, str(visit.guest_id), Priority.PEOPLE)
     except NotFound:
@@ -27,6 +29,6 @@ def read(visit: Visit) -> str:
         return words % {"time": f"{local(exhausted.retry_at):%H:%M}"}
     except ServiceError:
         return _("The service did not answer. This is what was last known.")
-    hours = {"use_date_start": guest.use_date_start, "use_date_end": guest.use_date_end}
-    Visit.objects.filter(pk=visit.pk).update(gone_at=None, **{name: at for name, at in hours.items() if at})
+    Visit.objects.filter(pk=visit.pk).update(gone_at=None)
+    cutting.heard(visit, guest, at)
     return ""

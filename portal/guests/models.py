@@ -1,5 +1,7 @@
 """The desk's own records: visits, which outlive the service's guests, and what a tenant set the desk up with."""
 
+from datetime import datetime
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
@@ -133,6 +135,8 @@ class Visit(TenantModel):
     cut_intent = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, related_name="+")
     cut_due_at = models.DateTimeField(null=True)
     cut_attempts = models.PositiveIntegerField(default=0)
+    # Which of the ways to end it is tried (portal/guests/ending.py). Past the last one only a person can help.
+    cut_way = models.PositiveSmallIntegerField(default=0, db_default=0)
     # The change by which somebody, knowing of the cut, asked for a later end. The cut stands until the service took it.
     revive_intent = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, related_name="+")
 
@@ -182,6 +186,19 @@ class Visit(TenantModel):
         """Cut short, and the service has not confirmed it yet: the code may still open doors."""
         open_end = self.ended_confirmed_at is None and self.gone_at is None
         return self.is_cut and open_end and self.stage != Stage.NOT_ISSUED
+
+    @property
+    def is_disarmed(self) -> bool:
+        """Cut short by another code without areas and keys, because the service took no earlier end."""
+        confirmed = self.ended_confirmed_at
+        return self.is_cut and confirmed is not None and self.must_end_at is not None and self.must_end_at > confirmed
+
+    @property
+    def dead_since(self) -> datetime | None:
+        """From when on a code that was cut short opened nothing any more, as far as it is known."""
+        if not self.is_cut:
+            return None
+        return min(at for at in (self.use_date_end, self.must_end_at, self.ended_confirmed_at) if at is not None)
 
     @property
     def is_being_revived(self) -> bool:

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accessapi.limits import GUEST_DELETED_AFTER_DAYS
-from portal.guests import masks, queries
+from portal.guests import cutting, masks, queries
 from portal.guests.changing import ExtendForm
 from portal.guests.models import Visit
 from portal.guests.places import Places
@@ -53,6 +53,7 @@ def facts(request: HttpRequest, visit: Visit) -> dict[str, Any]:
         "may_read": visit.gone_at is None,
         "may_change": can(Permission.GUESTS_DESK) and visit.gone_at is None and guest is not None,
         "may_cut": may_cut(visit),
+        "given_up": cutting.is_given_up(visit),
         "extend": ExtendForm(visit=visit, presets=queries.presets()),
         "fresh": _is_fresh(guest, now),
     }
@@ -64,7 +65,8 @@ def may_cut(visit: Visit) -> bool:
     """
     if visit.gone_at is not None:
         return False
-    return visit.use_date_end > timezone.now() or visit.may_still_open or queries.is_changing(visit)
+    works = visit.use_date_end > timezone.now() and not visit.is_cut
+    return works or visit.may_still_open or queries.is_changing(visit)
 
 
 def presence_of(request: HttpRequest, visit: Visit, now: datetime) -> Row:

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
 
 from accessapi.operations import Delivery
 from portal.budget.priorities import Priority
@@ -33,6 +34,8 @@ class Intent(TenantModel):
 
     by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     support_session = models.ForeignKey(SupportSession, null=True, on_delete=models.PROTECT, related_name="+")
+    # The portal sends it of its own accord, following up on what `by` asked for once: the audit trail names the portal.
+    automatic = models.BooleanField(default=False, db_default=False)
     permission = models.CharField(max_length=40, choices=[(p.value, p.value) for p in Permission])
     priority = models.SmallIntegerField(choices=[(p.value, p.name) for p in Priority])
     queue = models.CharField(max_length=12)
@@ -88,6 +91,11 @@ class Intent(TenantModel):
     def summary(self) -> str:
         """What the audit trail calls it: nothing can ever be taken out of there."""
         return self.audit_title or self.title
+
+    @property
+    def asked_by(self) -> str:
+        """Who asked, as pages write it."""
+        return str(_("The portal")) if self.automatic else str(self.by)
 
     @property
     def is_final(self) -> bool:

@@ -13,6 +13,7 @@ from portal.intents import handlers
 from portal.intents.clock import ClockTime, database_now
 from portal.intents.models import Enclosure, Intent
 from portal.intents.pacing import first_look
+from portal.intents.record import actor
 from portal.intents.states import FINAL, Reason, State
 from portal.intents.verdicts import Verdict
 from tenants import audit
@@ -83,13 +84,12 @@ def _tell(intent: Intent) -> None:
             Intent.objects.filter(pk=intent.pk).update(result={**intent.result, "follow_up_failed": True})
     audit.record(
         tenant=intent.tenant,
-        by=intent.by,
         action=f"{intent.operation}.{intent.state}",
         target=intent.target,
         summary=intent.summary,
         after={"reason": intent.reason, "code": intent.error_code} if intent.reason else None,
         intent_id=str(intent.pk),
-        support_session=intent.support_session,
+        **actor(intent),
     )
 
 

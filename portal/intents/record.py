@@ -26,6 +26,9 @@ QUEUES = {
     Priority.SYNC: "sync",
 }
 
+# What the audit trail calls the site itself.
+PORTAL = "portal"
+
 
 @dataclass(frozen=True)
 class Asker:
@@ -57,13 +60,15 @@ def record(
     priority: Priority = Priority.PEOPLE,
     image: Image | None = None,
     held: bool = False,
+    automatic: bool = False,
 ) -> tuple[Intent, bool]:
     """The intent of this nonce, and whether it is new. A second one with the same nonce finds the first, unchanged.
 
     `before` and `after` go to the audit trail in clear: leave secrets out or mask them. `body` rests encrypted. Where
     the title names somebody who is to be forgotten one day, `audit_title` is what the trail says instead.
     `image` is sent as the body of the operations that take one; `body` then only describes it. A `held` intent is not
-    due before `actions.release`: a second step, whose first one is still to be confirmed.
+    due before `actions.release`: a second step, whose first one is still to be confirmed. An `automatic` one needs the
+    rights of `by` like any other, and is written down as the portal's own.
     """
     stated = by.tenant.environment.catalogue.operation(operation)
     intent = Intent(
@@ -79,6 +84,7 @@ def record(
         snapshot=snapshot,
         by=by.user,
         support_session=by.support_session,
+        automatic=automatic,
         permission=permission.value,
         priority=priority,
         queue=QUEUES[priority],
@@ -93,18 +99,24 @@ def record(
                 _enclose(intent, image)
             audit.record(
                 tenant=by.tenant,
-                by=by.user,
                 action=operation,
                 target=target,
                 summary=intent.summary,
                 before=before,
                 after=after,
                 intent_id=str(intent.pk),
-                support_session=by.support_session,
+                **actor(intent),
             )
     except IntegrityError:
         return Intent.objects.get(nonce=nonce.value), False
     return intent, True
+
+
+def actor(intent: Intent) -> dict[str, Any]:
+    """Whom the audit trail names for an intent and what comes of it."""
+    if intent.automatic:
+        return {"by": None, "by_label": PORTAL}
+    return {"by": intent.by, "support_session": intent.support_session}
 
 
 def _enclose(intent: Intent, image: Image) -> None:

@@ -41,7 +41,7 @@ def story(intent: Intent) -> Outcome:
         next_steps=told.next_steps or _next_steps(intent, state),
         steps=way(_SHOWN_AS[state], asynchronous=bool(intent.request_id or intent.is_physical), at=_times(intent)),
         at=intent.finished_at or intent.created_at,
-        by=str(intent.by),
+        by=intent.asked_by,
         audit_url=address(intent),
         poll_url="" if intent.is_final else address(intent, "outcome"),
         final=intent.is_final,

@@ -1,5 +1,6 @@
 """Codes of guests: never two live ones by accident, and a code that was cut short dies, whoever dies meanwhile."""
 
+import json
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -16,6 +17,7 @@ from tests.support import faults
 from tests.support.browser import Browser, gist
 from tests.support.faults import Gate
 from tests.support.house import House, until
+from tests.support.proxy import Exchange
 from tests.support.stage import Customer, Stage
 
 CREATE = 20
@@ -105,6 +107,47 @@ def test_a_cut_code_dies_though_answers_are_lost_the_worker_is_killed_and_the_br
         assert "may still open doors" not in gist(browser.get(customer.url("guests/")), 100_000)
         assert kept
         assert end_of(customer, "Kept") > timezone.now(), "nobody else's code was touched"
+
+
+def no_such_period(exchange: Exchange) -> None:
+    """A service that takes neither a period without length nor one that is over."""
+    body = json.loads(exchange.request.body)
+    start, end = (datetime.fromisoformat(body[name]) if name in body else None for name in _HOURS)
+    if (end is not None and end <= timezone.now()) or (start is not None and start == end):
+        detail = json.dumps({"message": "Bad Request", "error_code": "40002", "error_detail": "use_date_end"})
+        faults.answer(400, detail.encode())(exchange)
+    else:
+        exchange.reply(exchange.forward())
+
+
+_HOURS = ("use_date_start", "use_date_end")
+
+
+def test_a_code_dies_at_a_service_that_takes_no_empty_and_no_past_period_though_the_worker_is_killed(
+    house: House, stage: Stage
+) -> None:
+    customer = stage.customer()
+    tomorrow = f"{timezone.localtime() + timedelta(days=1):%Y-%m-%dT%H:%M}"
+    with customer.browser("receptionist") as browser:
+        pages = {"Begun": issue(browser, customer, "Begun"), "Later": issue(browser, customer, "Later", start=tomorrow)}
+        old = {name: code_of(customer, name) for name in pages}
+        stage.proxy.on(r"PUT .*/v1/guests/", faults.reset_before, times=1)
+        stage.proxy.on(r"PUT .*/v1/guests/", no_such_period)
+        for page in pages.values():
+            press(browser, page, "cut")
+        lose_everything(house, customer)
+        house.urgent.start()
+        for name in pages:
+            until(confirmed(customer, name), PATIENCE, saying=f"the cut of {name} is confirmed")
+            assert code_of(customer, name) != old[name], "the old code opens nothing"
+            assert end_of(customer, name) < timezone.now() + timedelta(minutes=2)
+        assert "may still open doors" not in gist(browser.get(customer.url("guests/")), 100_000)
+
+
+def code_of(customer: Customer, name: str) -> str:
+    (guest,) = at_service(customer, name)
+    path = f"/v1/guests/{guest['guest_id']}"
+    return str(customer.house.sandbox.api("GET", path, token=customer.service.token).json()["qrcode_data"])
 
 
 def confirmed(customer: Customer, name: str) -> Callable[[], bool]:

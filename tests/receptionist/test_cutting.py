@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from accessapi.resources import write_moment
 from portal.guests import cutting, tasks
 from portal.guests.models import Stage, Visit
 from portal.intents import sending, sweeping
@@ -35,15 +34,6 @@ def test_a_code_that_is_cut_short_is_dead_at_the_service_when_the_page_comes_bac
     assert "may still open" not in said(desk.client.get(desk.url + "new/"))
     again = desk.client.post(f"{desk.url}{visit.guest_id}/cut/", desk.fields(f"{visit.guest_id}/"), follow=True)
     assert "nothing to cut short" in said(again)
-
-
-def test_a_code_that_has_not_begun_is_cut_too(desk):
-    tomorrow = timezone.localtime() + timedelta(days=1)
-    visit = desk.issued(start=f"{tomorrow:%Y-%m-%dT%H:%M}", until="+60")
-    desk.act(visit, "cut")
-    told = desk.at_service(visit.guest_id)
-    assert told["use_date_start"] == told["use_date_end"] == write_moment(desk.visit(visit).must_end_at)
-    assert desk.visit(visit).ended_confirmed_at is not None
 
 
 FAULTS = {

@@ -78,7 +78,7 @@ def hours(visit: Visit, now: datetime | None = None) -> Hours:
     elif visit.may_still_open and end > now:
         phase = Phase.ENDING
     elif visit.is_cut:
-        phase, end = Phase.CUT, min(end, visit.must_end_at or end)
+        phase, end = Phase.CUT, visit.dead_since or end
     elif end <= now:
         phase = Phase.ENDED
     else:
