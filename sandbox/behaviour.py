@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -30,6 +31,8 @@ class Behaviour(BaseModel):
     general_limit: int = Field(CATALOGUE.limits.general, ge=0, le=_MOST)
     device_limit: int = Field(CATALOGUE.limits.device, ge=0, le=_MOST)
     window_seconds: float = Field(CATALOGUE.limits.window_seconds, gt=0, le=FARTHEST)
+    #: All calls of a window come back at once, a window after its first one; otherwise each a window after itself.
+    fixed_windows: bool = False
     #: False: calls are not limited and not counted (for benches of other things).
     limited: bool = True
     bulk_seconds_per_member: float = Field(0.002, ge=0, le=60)
@@ -53,20 +56,49 @@ class Behaviour(BaseModel):
     media_seconds: float = Field(3600.0, gt=0, le=_WEEK)
     #: Whether the old token ends when it is reissued (the specification does not show it).
     reissue_kills_old: bool = True
+    #: Whether a guest's or member's use may end at the moment at which it begins.
+    empty_periods: bool = True
+    #: The longest timestep of one-time codes.
+    timestep_max: int = Field(CATALOGUE.limits.one_time_timestep_max, ge=1, le=_MOST)
+    #: Whether a face that is not there can be deleted; otherwise that is refused with 404.
+    absent_faces_deleted: bool = True
+    #: Deletions are answered with 204 and no body at all.
+    mute_deletions: bool = False
+    #: What a log says in words stands in `member.label`, and nothing in `_content`.
+    words_in_label: bool = False
     #: Seconds by which the clock was moved.
     clock_offset: float = Field(0.0, ge=-FARTHEST, le=FARTHEST)
     #: Waiting time before every answer of the API, after the work was done.
     request_latency: float = Field(0.0, ge=0, le=120)
 
 
+#: What differs by default where the sandbox is contrary.
+_CONTRARY: dict[str, Any] = {
+    "general_limit": 600,
+    "device_limit": 150,
+    "fixed_windows": True,
+    "reissue_kills_old": False,
+    "empty_periods": False,
+    "absent_faces_deleted": False,
+    "mute_deletions": True,
+    "words_in_label": True,
+}
+
+
 class UnknownSetting(ValueError):
     """A setting that does not exist or a value it cannot take; the text names it."""
+
+
+def usual() -> Behaviour:
+    """What holds where nothing is set: the defaults, or what a contrary sandbox has in their place."""
+    return Behaviour.model_validate(_CONTRARY if settings.CONTRARY else {})
 
 
 def of(tenant_id: str) -> Behaviour:
     """The behaviour towards this tenant: its own settings over everybody's over the defaults."""
     rows = dict(Settings.objects.filter(key__in=[EVERYBODY, tenant_id]).values_list("key", "values"))
-    return Behaviour.model_validate(rows.get(EVERYBODY, {}) | rows.get(tenant_id, {}))
+    defaults = _CONTRARY if settings.CONTRARY else {}
+    return Behaviour.model_validate(defaults | rows.get(EVERYBODY, {}) | rows.get(tenant_id, {}))
 
 
 def clock_of(tenant_id: str) -> AbstractContextManager[None]:

@@ -50,8 +50,10 @@ ALLOWED_HOSTS = os.environ.get("SANDBOX_HOSTS", "localhost,127.0.0.1,[::1]").spl
 WEBHOOK_HOSTS = [
     host for host in os.environ.get("SANDBOX_WEBHOOK_HOSTS", "").lower().replace(" ", "").split(",") if host
 ]
-# An overrides file (TOML): other methods and paths for what the specification does not show.
-OPERATIONS_FILE = os.environ.get("SANDBOX_OPERATIONS", "")
+# A service that decides the other way wherever the specification leaves room: docs/sandbox.md, "Contrary".
+CONTRARY = flag("SANDBOX_CONTRARY", False)
+# An overrides file (TOML): other methods, paths and words for what the specification does not show.
+OPERATIONS_FILE = os.environ.get("SANDBOX_OPERATIONS", "") or (str(BASE_DIR / "contrary.toml") if CONTRARY else "")
 # The control API for tests and demonstrations; `serve` switches it on unless told otherwise.
 CONSOLE = flag("SANDBOX_CONSOLE", False)
 

@@ -124,6 +124,12 @@ class Row(TenantModel):
         indexes = [
             models.Index(fields=["job", "state", "action", "line"], name="bulk_row_by_state"),
             models.Index(fields=["part", "position"], name="bulk_row_of_part", condition=models.Q(part__isnull=False)),
+            # What was done to a member by jobs, newest first.
+            models.Index(
+                fields=["tenant", "member_id", "-id"],
+                name="bulk_row_of_member",
+                condition=models.Q(state=RowState.SUCCEEDED, part__isnull=False),
+            ),
         ]
 
     def __str__(self) -> str:

@@ -5,8 +5,9 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 
-from portal.explain import week
+from portal.explain import since, week
 from portal.explain.answers import Answer
 from portal.explain.questions import Question
 from portal.mirror import fresh, queries
@@ -52,6 +53,7 @@ def _context(request: HttpRequest, question: Question) -> dict[str, Any]:
     days = week.drawn(answer.openings, holidays, question.monday, at) if answer.openings is not None else []
     return context | {
         "answer": answer,
+        "past": since.before(member, place, at, timezone.now(), request.tenant.slug) if question.given_at else None,
         "days": days,
         "hours": week.hours(),
         "next_url": question.then_address(answer.opens.start) if answer.opens else "",

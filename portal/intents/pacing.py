@@ -7,17 +7,21 @@ from portal.intents.states import State
 
 BULK = ("bulk_create_members", "bulk_update_members", "bulk_delete_members")
 _SOONEST, _LATEST = 1.0, 60.0
+# Members a second where nothing of the size was seen yet; the first look then tells the true pace.
+_GUESSED_PACE = 500
+# How many times larger a request may be than the one that its pace is taken from, and among how many that is sought.
+_COMPARABLE, _REMEMBERED = 4, 20
 # Somebody stands at the door: with the sweeper's own steps this is about one look a second, six for five seconds.
 _AT_A_DOOR = 0.8
 
 
 def first_look(intent: Intent) -> float:
-    """Seconds from acceptance to the first look. A bulk request takes as long as the one before, for its size."""
+    """Seconds from acceptance to the first look. A bulk request takes as long as one before of about its size."""
     if intent.operation not in BULK:
         return _SOONEST
-    members = (intent.body or {}).get("members", ())
-    pace = _last_pace(intent)
-    expected = pace * len(members) if pace is not None else 1.0 + len(members) / 500
+    members = len((intent.body or {}).get("members", ()))
+    pace = _last_pace(intent, members)
+    expected = pace * members if pace is not None else 1.0 + members / _GUESSED_PACE
     return min(max(expected, _SOONEST), _LATEST)
 
 
@@ -34,13 +38,16 @@ def next_look(intent: Intent, record: RequestRecord | None) -> float:
     return min(1.5**intent.polls, 30.0)
 
 
-def _last_pace(intent: Intent) -> float | None:
-    """Seconds a member, by the newest finished bulk request of the same kind; None when there is none."""
+def _last_pace(intent: Intent, members: int) -> float | None:
+    """Seconds a member, by the newest finished bulk request of the same kind; None when there is none.
+
+    One that was much smaller says nothing: most of its time went by until somebody looked.
+    """
     finished = Intent.objects.filter(
         operation=intent.operation, state=State.SUCCEEDED, accepted_at__isnull=False, finished_at__isnull=False
     )
-    last = finished.defer("body", "snapshot").order_by("-pk").first()
-    count = last.result.get("completed_member_count") if last else None
-    if last is None or not isinstance(count, int) or count < 1:
-        return None
-    return (last.finished_at - last.accepted_at).total_seconds() / count
+    recent = finished.order_by("-pk").values_list("accepted_at", "finished_at", "result__completed_member_count")
+    for accepted_at, finished_at, count in recent[:_REMEMBERED]:
+        if isinstance(count, int) and count > 0 and count * _COMPARABLE >= members:
+            return float((finished_at - accepted_at).total_seconds() / count)
+    return None

@@ -6,8 +6,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils.functional import cached_property
-from django.utils.html import conditional_escape, format_html
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
@@ -27,14 +25,6 @@ from tenants.roles import Permission
 _ids = ServiceId()
 
 
-def _validity(member: Member) -> str | SafeString:
-    """Valid is the rule and stays quiet (on a phone: away); what is not stands out."""
-    chip = standing.validity_of(member)
-    if chip.state == "valid":
-        return format_html('<span class="none fine">{}</span>', chip.word)
-    return conditional_escape(chip)
-
-
 class Members(Table):
     name = "members"
     caption = _("Members")
@@ -48,9 +38,9 @@ class Members(Table):
             "credentials",
             _("Credentials"),
             lambda row: ", ".join(standing.credential_words(row)),
-            cell=standing.credential_icons,
+            drawer=standing.credential_drawer,
         ),
-        Column("validity", _("Validity"), standing.validity_of, cell=_validity),
+        Column("validity", _("Validity"), standing.validity_of, drawer=standing.validity_drawer),
         Column("start", _("Start of use"), "use_date_start", kind="time", shown=False, phone="hide"),
         Column("end", _("End of use"), "use_date_end", kind="time", sort="use_end_key"),
         Column("member_id", _("Member ID"), "member_id", kind="mono", shown=False, phone="hide"),
@@ -76,7 +66,7 @@ class Members(Table):
         return f"{self._index}{_ids.to_url(row.member_id)}/"
 
     def row_class(self, row: Member) -> str:
-        return "quiet" if standing.validity_of(row).state == "ended" else ""
+        return "quiet" if standing.state_of(row) == "ended" else ""
 
     @cached_property
     def _index(self) -> str:

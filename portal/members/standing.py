@@ -1,5 +1,6 @@
 """What stands about a member, in the words of a page: validity, credentials, rights."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -18,16 +19,38 @@ from portal.ui.tables.columns import NOTHING
 _ICONS = (("has_card", "id"), ("has_qr", "qrcode"), ("has_face", "face-id"))
 
 
-def validity_of(member: Member, now: datetime | None = None) -> Chip:
-    """Where now lies in the use period, as a chip. Without bounds a member is valid."""
+def state_of(member: Member, now: datetime | None = None) -> str:
+    """Where now lies in the use period, as the state of a chip. Without bounds a member is valid."""
     now = now or timezone.now()
     if member.use_end_key == UNREADABLE:
-        return Chip("unknown", _("End not readable"))
+        return "unknown"
     if member.use_date_end is not None and member.use_date_end < now:
-        return Chip("ended")
+        return "ended"
     if member.use_date_start is not None and member.use_date_start > now:
-        return Chip("not_yet")
-    return Chip("valid")
+        return "not_yet"
+    return "valid"
+
+
+def validity_of(member: Member, now: datetime | None = None) -> Chip:
+    """The same, as a chip."""
+    return _chip(state_of(member, now))
+
+
+def _chip(state: str) -> Chip:
+    return Chip(state, _("End not readable")) if state == "unknown" else Chip(state)
+
+
+def validity_drawer() -> Callable[[Member], SafeString]:
+    """What draws the same for a cell: valid is the rule and stays quiet (on a phone: away); the rest stands out."""
+    now, language = timezone.now(), get_language()
+    return lambda member: _validity(state_of(member, now), language)
+
+
+@cache
+def _validity(state: str, language: str | None) -> SafeString:
+    """Lists draw the same few on every row."""
+    chip = _chip(state)
+    return format_html('<span class="none fine">{}</span>', chip.word) if state == "valid" else format_html("{}", chip)
 
 
 def credential_words(member: Member) -> list[str]:
@@ -36,9 +59,10 @@ def credential_words(member: Member) -> list[str]:
     return [word for name, word in words.items() if getattr(member, name)]
 
 
-def credential_icons(member: Member) -> SafeString:
-    """The same, drawn for a cell."""
-    return _icons(member.has_card, member.has_qr, member.has_face, get_language())
+def credential_drawer() -> Callable[[Member], SafeString]:
+    """What draws the same for a cell."""
+    language = get_language()
+    return lambda member: _icons(member.has_card, member.has_qr, member.has_face, language)
 
 
 @cache

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, F
 
-from portal.mirror import clock, hooks, seen
+from portal.mirror import clock, hooks, rights_changes, seen
 from portal.mirror.folding import fold
 from portal.mirror.kinds import Kind
 from portal.mirror.models import Group, Member, MemberSearch, MirrorState
@@ -128,7 +128,9 @@ def member_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetime) -> 
         row.extra = {**row.extra, **reader.values(item)["extra"]}
         row.account_type = str(item.get("account_type") or "")
         row.has_profile_image = bool(item.get("profile_image_url"))
-        row.rights = {name: item.get(name) for name in RIGHTS}
+        told = {name: item.get(name) for name in RIGHTS}
+        rights_changes.note(row, told, asked_at)
+        row.rights = told
         row.rights_read_at = row.first_hand_at = asked_at
         if row.gone_at is not None or _listed(row) != before:
             row.digest = None

@@ -4,8 +4,7 @@ from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 from django.utils import timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -36,10 +35,8 @@ def stamp(moment: datetime | date | None, *, seconds: bool = False) -> SafeStrin
     if moment is None or moment == "":
         return ""
     if not isinstance(moment, datetime):
-        return format_html('<time datetime="{0}">{0}</time>', moment.isoformat())
-    there = local(moment)
-    shown = there.strftime("%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
-    return format_html('<time datetime="{}">{}</time>', there.isoformat(timespec="seconds"), shown)
+        return mark_safe('<time datetime="{0}">{0}</time>'.format(moment.isoformat()))  # noqa: S308
+    return _drawn(local(moment), "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
 
 
 def clock(moment: datetime | None) -> SafeString | str:
@@ -48,8 +45,12 @@ def clock(moment: datetime | None) -> SafeString | str:
         return ""
     there = local(moment)
     today = there.date() == local(timezone.now()).date()
-    shown = there.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M")
-    return format_html('<time datetime="{}">{}</time>', there.isoformat(timespec="seconds"), shown)
+    return _drawn(there, "%H:%M:%S" if today else "%Y-%m-%d %H:%M")
+
+
+def _drawn(there: datetime, pattern: str) -> SafeString:
+    """Digits and our own marks alone: nothing to escape, and lists draw hundreds."""
+    return mark_safe(f'<time datetime="{there.isoformat(timespec="seconds")}">{there.strftime(pattern)}</time>')  # noqa: S308
 
 
 def ago(moment: datetime | None) -> str:

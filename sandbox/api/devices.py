@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sandbox import clock
+from sandbox import clock, wording
 from sandbox.catalogue import CATALOGUE
 from sandbox.engine import doors, keys
 from sandbox.service.models import Area, DeviceRequest, KeyBox, PassController
@@ -51,7 +51,7 @@ def pass_controller_status(call: Call) -> dict[str, Any]:
     return {
         "device_id": door.device_id,
         "device_name": door.name,
-        "door_status": {"door": doors.leaf(door, now), "lock": lock, "errors": errors},
+        "door_status": {"door": doors.leaf(door, now), "lock": wording.lock(lock), "errors": errors},
     } | _health(door)
 
 
@@ -85,13 +85,13 @@ def key_box_status(call: Call) -> dict[str, Any]:
         "key_device_id": box.key_device_id,
         "key_device_name": box.name,
         "product_type": box.product_type,
-        "door_status": {"door": "close", "lock": "lock", "errors": []},
+        "door_status": {"door": "close", "lock": wording.lock("lock"), "errors": []},
         "units_status": [
             {
                 "unit_no": unit["unit_no"],
                 "door": "close",
                 "key": "taken" if unit["unit_no"] in out else "return",
-                "lock": locks.get(unit["unit_no"], "lock"),
+                "lock": wording.lock(locks.get(unit["unit_no"], "lock")),
                 "errors": [],
             }
             for unit in box.units

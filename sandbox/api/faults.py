@@ -75,6 +75,12 @@ def contract_missing(contract: str) -> Fault:
     return Fault(403, _first(codes, "40302"), f"the contract {contract} is missing")
 
 
+def check_period(start: Any, end: Any, *, may_be_empty: bool) -> None:
+    """Raises Fault when a use would end before it begins, or at that moment if no use may be empty."""
+    if start and end and (start > end or (start == end and not may_be_empty)):
+        raise invalid(f"use_date_end: is {'not after' if start == end else 'before'} use_date_start")
+
+
 def setting_off(detail: str) -> Fault:
     """A setting of a device or of a member that must be enabled beforehand."""
     return Fault(403, SETTING_OFF, detail)

@@ -37,7 +37,7 @@ def list_histories(call: Call) -> dict[str, Any]:
     # Later pages begin where the one before ended: what was to be skipped lies before it.
     first = 0 if wanted.after else paging.whole(query, "offset", 0, 0, limits.HISTORY_OFFSET_MAX)
     shown, more = paging.cut(list(rows[first : first + wanted.size + 1]), wanted)
-    answer: dict[str, Any] = {"histories": [_record(row, named) for row in shown]}
+    answer: dict[str, Any] = {"histories": [_record(row, named, call.behaviour.words_in_label) for row in shown]}
     if more:
         answer["last_evaluated_key"] = wanted.cursor([shown[-1].at.isoformat(), shown[-1].pk])
     return answer
@@ -72,7 +72,7 @@ def _beyond(after: list[Any], sort: str) -> tuple[Q, Q]:
     return Q(at__lte=at), Q(at__lt=at) | Q(id__lt=pk)
 
 
-def _record(row: History, named: Collection[str]) -> dict[str, Any]:
+def _record(row: History, named: Collection[str], words_in_label: bool) -> dict[str, Any]:
     record = {
         "history_id": row.history_id,
         "datetime": clock.wire(row.at),
@@ -82,6 +82,8 @@ def _record(row: History, named: Collection[str]) -> dict[str, Any]:
         "member": row.member or _NOBODY,
         "device": row.device or _NOTHING,
     }
+    if words_in_label:
+        record |= {"_content": "", "member": record["member"] | {"label": row.content}}
     return {name: value for name, value in record.items() if name in named or name == "history_id"}
 
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.http import HttpResponse
+
 from sandbox import files
 from sandbox.engine import bulk, faces
 from sandbox.engine.desk import Desk, locked
@@ -93,14 +95,14 @@ def update_member(call: Call) -> dict[str, Any]:
     return _named(member)
 
 
-def delete_member(call: Call) -> dict[str, Any]:
+def delete_member(call: Call) -> Any:
     """Deletes the member for good, its face image and its card registration with it."""
     call.query()
     with locked(call.tenant):
         desk = Desk(call.tenant, [])
         desk.delete(member_of(call))
         desk.save()
-    return {}
+    return _deleted(call)
 
 
 def register_face_image(call: Call) -> dict[str, Any]:
@@ -114,12 +116,14 @@ def register_face_image(call: Call) -> dict[str, Any]:
     return {"request_id": request.request_id, "request_type": "face"}
 
 
-def delete_face_image(call: Call) -> dict[str, Any]:
-    """Deletes the face image at once; without one nothing happens (assumed)."""
+def delete_face_image(call: Call) -> Any:
+    """Deletes the face image at once; without one nothing happens (assumed; `absent_faces_deleted`)."""
     call.query()
     with locked(call.tenant):
-        faces.remove(member_of(call))
-    return {}
+        there = faces.remove(member_of(call))
+    if not there and not call.behaviour.absent_faces_deleted:
+        raise not_found("face_image")
+    return _deleted(call)
 
 
 def bulk_create_members(call: Call) -> dict[str, Any]:
@@ -154,6 +158,10 @@ def member_of(call: Call) -> Member:
     if member is None:
         raise not_found("member_id")
     return member
+
+
+def _deleted(call: Call) -> Any:
+    return HttpResponse(status=204) if call.behaviour.mute_deletions else {}
 
 
 def _named(member: Member) -> dict[str, Any]:

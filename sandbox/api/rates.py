@@ -1,4 +1,4 @@
-"""Calls per token and class in a sliding window (specification: Limits), counted by one atomic statement."""
+"""Calls per token and class in a window, sliding or fixed (specification: Limits), counted by one atomic statement."""
 
 import math
 from dataclasses import dataclass
@@ -9,18 +9,21 @@ from django.db import connection
 from accessapi.operations import CallClass
 from sandbox.behaviour import Behaviour
 
-# Concurrent calls of a token queue on its row: the expressions see the row as the call before left it.
+# Concurrent calls of a token queue on its row: the expressions see the row as the call before left it. In a sliding
+# window a call counts by its own age, in a fixed one by that of the window's first call.
 _TAKE = """
 INSERT INTO service_ratewindow AS w (token_id, call_class, hits, allowed)
 VALUES (%(token)s, %(class)s,
         CASE WHEN %(limit)s > 0 THEN ARRAY[%(now)s]::float8[] ELSE ARRAY[]::float8[] END, %(limit)s > 0)
 ON CONFLICT (token_id, call_class) DO UPDATE SET
-    allowed = (SELECT count(*) < %(limit)s FROM unnest(w.hits) hit WHERE hit > %(now)s - %(window)s),
+    allowed = (SELECT count(*) < %(limit)s FROM unnest(w.hits) hit
+               WHERE CASE WHEN %(fixed)s THEN w.hits[1] ELSE hit END > %(now)s - %(window)s),
     hits = (SELECT CASE WHEN count(*) < %(limit)s
                         THEN coalesce(array_agg(hit ORDER BY hit), ARRAY[]::float8[]) || %(now)s::float8
                         ELSE coalesce(array_agg(hit ORDER BY hit), ARRAY[]::float8[]) END
-            FROM unnest(w.hits) hit WHERE hit > %(now)s - %(window)s)
-RETURNING allowed, cardinality(hits), hits[greatest(cardinality(hits) - %(limit)s + 1, 1)]
+            FROM unnest(w.hits) hit WHERE CASE WHEN %(fixed)s THEN w.hits[1] ELSE hit END > %(now)s - %(window)s)
+RETURNING allowed, cardinality(hits),
+          hits[CASE WHEN %(fixed)s THEN 1 ELSE greatest(cardinality(hits) - %(limit)s + 1, 1) END]
 """
 
 
@@ -52,6 +55,7 @@ def take(token_id: int, call_class: CallClass, behaviour: Behaviour, at: datetim
         "limit": limit,
         "now": at.timestamp(),
         "window": behaviour.window_seconds,
+        "fixed": behaviour.fixed_windows,
     }
     with connection.cursor() as cursor:
         cursor.execute(_TAKE, values)

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from accessapi import limits
-from sandbox import clock
+from sandbox import clock, wording
 from sandbox.engine import doors
 from sandbox.service.models import BulkRequest, DeviceRequest, FaceRequest
 
@@ -26,7 +26,7 @@ def request_result(call: Call) -> dict[str, Any]:
     if face := FaceRequest.objects.filter(**wanted).first():
         return {"request_id": face.request_id, "request_type": "face", "status": face.status}
     if device := DeviceRequest.objects.filter(**wanted).first():
-        status = doors.status(device, now)
+        status = wording.request(doors.status(device, now))
         return {"request_id": device.request_id, "request_type": "device_request", "status": status}
     raise not_found("request_id")
 

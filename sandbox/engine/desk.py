@@ -4,12 +4,13 @@ import secrets
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 from django.db import models, transaction
 
-from sandbox import clock
-from sandbox.api.faults import card_taken, contract_missing, invalid, qr_taken
+from sandbox import behaviour, clock
+from sandbox.api.faults import card_taken, check_period, contract_missing, invalid, qr_taken
 from sandbox.engine import codes
 from sandbox.service.models import Area, Group, KeyBox, Mail, Member, Tenant
 
@@ -49,6 +50,10 @@ class Desk:
         self._mails: list[Mail] = []
         #: group -> by how many members it grows.
         self._moved: Counter[int] = Counter()
+
+    @cached_property
+    def _ways(self) -> behaviour.Behaviour:
+        return behaviour.of(self.tenant.tenant_id)
 
     def create(self, body: dict[str, Any]) -> Member:
         """A new member. Raises Fault (40002, 40302, 40901, 40903) and then changes nothing."""
@@ -128,8 +133,9 @@ class Desk:
         if (code := _code(body)) and self._codes.get(code, member.member_id) != member.member_id:
             raise qr_taken()
         start, end = (body.get(name, member.listed.get(name)) for name in ("use_date_start", "use_date_end"))
-        if start and end and start > end:
-            raise invalid("use_date_end: is before use_date_start")
+        check_period(start, end, may_be_empty=self._ways.empty_periods)
+        if (body.get("qrcode") or {}).get("one_time_qr", {}).get("timestep", 0) > self._ways.timestep_max:
+            raise invalid(f"qrcode.one_time_qr.timestep: is at most {self._ways.timestep_max}")
 
     def _check_box(self, item: dict[str, Any]) -> None:
         box = self._boxes.get(item["key_device_id"])

@@ -23,11 +23,12 @@ def register(tenant: Tenant, member: Member, image: bytes, behaviour: Behaviour,
     )
 
 
-def remove(member: Member) -> None:
-    """Deletes the member's face image; nothing happens when there is none."""
-    Face.objects.filter(member=member).delete()
+def remove(member: Member) -> bool:
+    """Deletes the member's face image; whether there was one."""
+    deleted, _ = Face.objects.filter(member=member).delete()
     if member.listed.pop("face_data", None):
         member.save(update_fields=["listed"])
+    return bool(deleted)
 
 
 def due(tenant: Tenant, now: datetime) -> QuerySet[FaceRequest]:

@@ -7,7 +7,8 @@ from typing import Any
 from django.db.models import QuerySet
 
 from accessapi import limits
-from sandbox.api.faults import contract_missing, invalid, qr_taken, setting_off
+from sandbox import behaviour
+from sandbox.api.faults import check_period, contract_missing, invalid, qr_taken, setting_off
 from sandbox.engine import codes
 from sandbox.service.models import Area, Guest, KeyBox, Tenant
 
@@ -97,8 +98,8 @@ def _apply(guest: Guest, body: dict[str, Any]) -> None:
     for name in ("use_date_start", "use_date_end"):
         if name in body:
             setattr(guest, name, _moment(name, body[name]))
-    if guest.use_date_start > guest.use_date_end:
-        raise invalid("use_date_end: is before use_date_start")
+    may_be_empty = behaviour.of(guest.tenant_id).empty_periods
+    check_period(guest.use_date_start, guest.use_date_end, may_be_empty=may_be_empty)
     for name, column in _SIMPLE.items():
         if name in body:
             setattr(guest, column, body[name])

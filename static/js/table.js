@@ -12,10 +12,15 @@ function state(list) {
 function rows(list) {
   return $$("tbody tr", list);
 }
+// The page of a row: where its title leads, or what it says itself.
+function page(row) {
+  return $("a.row-link", row)?.href ?? row.dataset.href;
+}
 function here(list, row) {
   for (const other of $$("tr.here", list)) other.classList.remove("here");
   if (!row) return;
   row.classList.add("here");
+  row.tabIndex = -1;
   row.focus({ preventScroll: true });
   row.scrollIntoView({ block: "nearest" });
 }
@@ -30,7 +35,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "j" || event.key === "k") {
     const next = event.key === "j" ? now + 1 : Math.max(now - 1, 0);
     here(list, all[Math.min(next, all.length - 1)]);
-  } else if (event.key === "Enter" && now >= 0 && event.target === all[now] && all[now].dataset.href) location.assign(all[now].dataset.href);
+  } else if (event.key === "Enter" && now >= 0 && event.target === all[now] && page(all[now])) location.assign(page(all[now]));
   else if (event.key === "x" && now >= 0) $("input[name=id]", all[now])?.click();
   else if (event.key === "/") $(".list-search input", list)?.focus();
   else if (event.key === "]") $("a[rel=next]", list)?.click();
@@ -41,10 +46,10 @@ document.addEventListener("keydown", (event) => {
 
 // A click anywhere on a row opens it, unless it was meant for something in it or marks text.
 document.addEventListener("click", (event) => {
-  const row = event.target.closest("tr[data-href]");
-  if (!row || event.target.closest("a, button, input, label, summary") || String(getSelection())) return;
-  if (event.ctrlKey || event.metaKey) open(row.dataset.href, "_blank", "noopener");
-  else location.assign(row.dataset.href);
+  const row = event.target.closest("tbody tr");
+  if (!row || !page(row) || event.target.closest("a, button, input, label, summary") || String(getSelection())) return;
+  if (event.ctrlKey || event.metaKey) open(page(row), "_blank", "noopener");
+  else location.assign(page(row));
 });
 
 function draw(list) {

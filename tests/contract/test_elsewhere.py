@@ -100,6 +100,7 @@ CHOICES: dict[str, tuple[dict[str, Any], set[int]]] = {
     "has more than a page of members": ({"crowd": 1010}, set()),
     "takes minutes for a bulk request": ({"bulk_seconds": 50}, set()),
     "takes hours for a bulk request": ({"bulk_seconds": 9000}, {13, 14, 15}),
+    "deletes a face once": ({"deletes_once": True}, set()),
     "has a bare tenant": ({"furnished": False}, {2, 11, 23, 24, 26, 28, 30, 31, 32, 33}),
 }
 

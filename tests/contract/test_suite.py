@@ -16,7 +16,7 @@ from tests.contract.altering import instead
 from tests.contract.report import Report, Verdict
 from tests.contract.runner import EVERYTHING, Unusable, run
 from tests.contract.trial import Trial
-from tests.contract.variants import OTHER_PATHS, be_another_service
+from tests.contract.variants import be_another_service
 from tests.support.sandbox import ROOT, Sandbox
 
 
@@ -43,17 +43,17 @@ def _start(*arguments: str) -> subprocess.Popen[str]:
 
 
 @pytest.fixture(scope="module")
-def other_paths() -> Iterator[Sandbox]:
-    with Sandbox(operations=OTHER_PATHS) as running:
+def contrary() -> Iterator[Sandbox]:
+    with Sandbox(contrary=True) as running:
         yield running
 
 
-def test_the_sandbox_conforms_as_a_whole_and_so_does_a_service_with_other_paths(
-    trials: Callable[..., Trial], other_paths: Sandbox, tmp_path: Path
+def test_the_sandbox_conforms_as_a_whole_and_so_does_the_contrary_one(
+    trials: Callable[..., Trial], contrary: Sandbox, tmp_path: Path
 ) -> None:
-    plain, other = trials(), Trial(other_paths, operations=OTHER_PATHS)
+    plain, other = trials(), Trial(contrary, operations=contrary.overrides)
     overrides = tmp_path / "operations.toml"
-    overrides.write_text(OTHER_PATHS, encoding="utf-8")
+    overrides.write_text(contrary.overrides, encoding="utf-8")
     runs = []
     for name, trial, more in (("plain", plain, []), ("other", other, ["--operations", str(overrides)])):
         file = tmp_path / f"{name}.toml"

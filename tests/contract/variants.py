@@ -6,39 +6,6 @@ from tests.contract.altering import changed
 from tests.contract.trial import Trial
 from tests.support.faults import Exchange
 
-#: Every method and path that may be another, and other shapes.
-OTHER_PATHS = """
-[operations]
-get_tenant = { number = 1, path = "/v2/organisation" }
-update_webhook = { number = 2, method = "POST", path = "/v2/organisation/notifications" }
-update_member = { number = 6, method = "PATCH", path = "/v2/people/{member_id}" }
-register_profile_image = { number = 7, method = "POST", path = "/v2/people/{member_id}/picture" }
-register_face_image = { number = 8, method = "POST", path = "/v2/people/{member_id}/face" }
-delete_face_image = { number = 9, path = "/v2/people/{member_id}/face" }
-delete_member = { number = 10, method = "POST", path = "/v2/people/{member_id}/remove" }
-bulk_create = { number = 13, method = "PUT", path = "/v2/people/many" }
-bulk_update = { number = 14, method = "PATCH", path = "/v2/people/many" }
-bulk_delete = { number = 15, method = "POST", path = "/v2/people/many/remove" }
-create_group = { number = 17, path = "/v2/groups" }
-update_group = { number = 18, method = "PATCH", path = "/v2/groups/{membergroup_id}" }
-list_guests = { number = 19, path = "/v2/visitors" }
-update_guest = { number = 22, method = "PATCH", path = "/v2/visitors/{guest_id}" }
-usage = { number = 29, path = "/v2/cameras" }
-snapshots = { number = 30, path = "/v2/pictures" }
-streaming = { number = 31, method = "POST", path = "/v2/cameras/{camera_id}/sessions" }
-camera = { number = 32, path = "/v2/cameras/{camera_id}" }
-video = { number = 33, path = "/v2/logs/{history_id}/clip" }
-result = { number = 34, path = "/v2/tasks/{request_id}" }
-door = { number = 35, path = "/v2/doors/{device_id}/commands" }
-keys = { number = 36, path = "/v2/boxes/{key_device_id}/commands" }
-
-[shapes]
-qr_removal = { remove = true }
-image_body = "multipart"
-image_field = "file"
-pass_list_key = "pass_controllers"
-"""
-
 _OPTIONAL = ("member_code", "card_data", "face_data", "use_date_start", "use_date_end", "qrcode", "profile_image_url")
 
 

@@ -41,6 +41,23 @@ def test_the_next_one_is_looked_at_when_the_pace_of_the_last_says_that_it_is_don
     assert first_look(bulk(10)) == 1.0
 
 
+def test_a_request_of_a_few_members_says_nothing_about_one_of_hundreds(bulk):
+    began = database_now() - timedelta(minutes=9)
+    for minute, members, seconds in ((1, 400, 4), (2, 1, 2), (3, 2, 3)):
+        at = began + timedelta(minutes=minute)
+        bulk(members, state=State.SUCCEEDED, accepted_at=at, finished_at=at + timedelta(seconds=seconds),
+             result={"completed_member_count": members})  # fmt: skip
+    assert first_look(bulk(288)) == pytest.approx(2.9, abs=0.1)
+    assert first_look(bulk(5)) == pytest.approx(7.5)
+
+
+def test_what_only_one_of_two_rows_was_seen_of_is_first_looked_at_after_a_guess(bulk):
+    began = database_now() - timedelta(minutes=1)
+    bulk(2, state=State.SUCCEEDED, accepted_at=began, finished_at=began + timedelta(seconds=2),
+         result={"completed_member_count": 2})  # fmt: skip
+    assert first_look(bulk(288)) < 2
+
+
 def test_while_it_moves_the_next_look_is_when_the_rest_should_be_done(bulk):
     intent = bulk(1000, accepted_at=database_now() - timedelta(seconds=4))
     half = RequestRecord.model_validate(

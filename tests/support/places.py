@@ -69,7 +69,11 @@ def make_place(
     name = f"place-{uuid.uuid4().hex[:10]}"
     service = sandbox.tenant(members=members, contracts=list(contracts), name=name)
     environment = ServiceEnvironment.objects.create(
-        name=name, base_url=base_url or sandbox.url, client_id="c", client_secret="s", overrides=overrides
+        name=name,
+        base_url=base_url or sandbox.url,
+        client_id="c",
+        client_secret="s",
+        overrides=overrides or sandbox.overrides,
     )
     tenant = Tenant.objects.create(slug=name, name=name.title(), environment=environment)
     with tenant_scope(tenant):

@@ -24,6 +24,9 @@ import httpx2
 import psycopg
 from psycopg import sql
 
+from accessapi.overrides import Catalogue
+from tests.support import contrary as contrary_service
+
 ROOT = Path(__file__).resolve().parents[2]
 _WHERE = re.compile(r"Sandbox listens on (http://\S+)")
 _CSRF = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
@@ -58,12 +61,19 @@ class Sandbox:
         self,
         *,
         operations: str = "",
+        contrary: bool | None = None,
         database_url: str = "",
         port: int = 0,
         workers: int = 1,
         threads: int = 16,
     ) -> None:
-        """`operations` is the text of an overrides file. A given `database_url` is used as it is and kept."""
+        """`operations` is the text of an overrides file. A given `database_url` is used as it is and kept.
+
+        `contrary`: the service decides the other way wherever the specification is silent; else as the run wants it.
+        """
+        self._contrary = (contrary_service.wanted() and not operations) if contrary is None else contrary
+        #: Text of the overrides file that a portal needs for it.
+        self.overrides = contrary_service.OVERRIDES if self._contrary else operations
         self._operations = operations
         self._given = database_url
         self._options = ["--workers", str(workers), "--threads", str(threads)]
@@ -73,6 +83,11 @@ class Sandbox:
         self._http = httpx2.Client(timeout=60)
         self.database_url = ""
         self.url = ""
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """Where this service has its operations, and what its words mean."""
+        return contrary_service.catalogue(self.overrides)
 
     def __enter__(self) -> "Sandbox":
         return self.start()
@@ -258,6 +273,7 @@ class Sandbox:
 
     def _environment(self) -> dict[str, str]:
         environment = dict(os.environ, SANDBOX_DATABASE_URL=self.database_url, SANDBOX_OPERATIONS="")
+        environment["SANDBOX_CONTRARY"] = "1" if self._contrary else "0"
         environment.pop("DJANGO_SETTINGS_MODULE", None)
         environment.pop("SANDBOX_CONSOLE", None)
         if self._operations:

@@ -194,7 +194,7 @@ class Stage:
         self.house = house
         self.name = f"env-{secrets.token_hex(4)}"
         self.limits = limits or {}
-        self.overrides = overrides + self._limits_text()
+        self.overrides = self._with_limits(house.sandbox.overrides + overrides)
         self.customers: list[Customer] = []
 
     def __enter__(self) -> "Stage":
@@ -244,14 +244,15 @@ class Stage:
         customer = Customer(self, tenant, service)
         self.customers.append(customer)
         found = self.house.sandbox.api("GET", "/v1/devices/passes", token=service.token).json()
-        customer.doors = [each["device_id"] for each in found["devices"] if "屋上" not in each["device_name"]]
+        listed = found[self.house.sandbox.catalogue.shapes.pass_list_key]
+        customer.doors = [each["device_id"] for each in listed if "屋上" not in each["device_name"]]
         if connected:
             self._connect(customer)
         if mirrored:
             with customer.scope():
                 PassController.objects.bulk_create(
                     PassController(tenant=tenant, device_id=each["device_id"], device_name=each["device_name"])
-                    for each in found["devices"]
+                    for each in listed
                 )
         return customer
 
@@ -270,6 +271,8 @@ class Stage:
                 token_at=timezone.now(),
             )
 
-    def _limits_text(self) -> str:
-        lines = [f"{name} = {value}" for name, value in self.limits.items()]
-        return "\n".join(["", "[limits]", *lines, ""]) if lines else ""
+    def _with_limits(self, overrides: str) -> str:
+        lines = "".join(f"{name} = {value}\n" for name, value in self.limits.items())
+        if lines and "[limits]\n" in overrides:
+            return overrides.replace("[limits]\n", f"[limits]\n{lines}")
+        return f"{overrides}\n[limits]\n{lines}" if lines else overrides

@@ -13,10 +13,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 from redis.exceptions import RedisError
 
-from portal.guests.codes import links
+from portal.guests.codes import drawing, links
 from portal.guests.codes.badges import symbol_of
 from portal.guests.codes.hours import Hours, Phase
-from portal.ui import drawing
 
 log = structlog.get_logger(__name__)
 

@@ -3,7 +3,7 @@
 from portal.mirror.models.devices import KeyBox, PassController
 from portal.mirror.models.guests import Guest
 from portal.mirror.models.histories import History
-from portal.mirror.models.members import NEVER, UNREADABLE, Member, MemberSearch
+from portal.mirror.models.members import NEVER, UNREADABLE, Member, MemberSearch, RightsChange
 from portal.mirror.models.places import Area, Group, TenantRecord
 from portal.mirror.models.state import MirrorState, SharedReading, StagedPage, SyncRun
 
@@ -19,6 +19,7 @@ __all__ = [
     "MemberSearch",
     "MirrorState",
     "PassController",
+    "RightsChange",
     "SharedReading",
     "StagedPage",
     "SyncRun",

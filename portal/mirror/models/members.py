@@ -137,3 +137,23 @@ class MemberSearch(models.Model):
 
     def __str__(self) -> str:
         return str(self.member_id)
+
+
+class RightsChange(TenantModel):
+    """Two single reads of a member's rights that mean something else, with no write of ours in between.
+
+    The change happened at some moment after `since`, when `before` was read, and until `read_at`, when `after` was.
+    """
+
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
+    member_id = models.TextField(db_collation="C")
+    since = models.DateTimeField(null=True)
+    read_at = models.DateTimeField()
+    before = models.JSONField()
+    after = models.JSONField()
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant", "member_id", "-read_at"], name="mirror_rights_change_of")]
+
+    def __str__(self) -> str:
+        return f"{self.member_id} {self.read_at:%Y-%m-%d %H:%M}"

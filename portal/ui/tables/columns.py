@@ -6,7 +6,7 @@ from html import escape
 from typing import Any
 
 from django.utils.functional import Promise
-from django.utils.html import conditional_escape, format_html
+from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
@@ -27,7 +27,8 @@ class Column:
     - `sort`: the ORM path to sort by; without it the header is plain. It should be backed by an index with the key.
     - `phone`: `title` (the card's heading), `line` (a labelled line), `hide`.
     - `shown`: in the table before a person chooses; `fixed`: cannot be hidden. `export`: goes into files.
-    - `cell`: draws the whole cell in place of the rest: a callable of the row giving SafeString.
+    - `cell`: draws the whole cell in place of the rest: a callable of the row giving SafeString. `drawer` makes such a
+      callable once for a page, for what is the same for all of its rows (the language, the moment).
     """
 
     name: str
@@ -41,11 +42,17 @@ class Column:
     fixed: bool = False
     export: bool = True
     cell: Callable[[Any], SafeString] | None = None
+    drawer: Callable[[], Callable[[Any], SafeString]] | None = None
     help: str | Promise = ""
 
     @property
+    def leads(self) -> bool:
+        """Whether its cells lead to the row's page: those of a title that says nothing else."""
+        return self.phone == "title" and not (self.href or self.cell or self.drawer)
+
+    @property
     def css(self) -> str:
-        return f"k-{self.kind} p-{self.phone}"
+        return f"p-{self.phone}" if self.kind == "text" else f"k-{self.kind} p-{self.phone}"
 
     def read(self, row: Any) -> Any:
         """The value of this column for `row`, as files get it."""
@@ -60,26 +67,46 @@ class Column:
 
     def draw(self, row: Any) -> str:
         """The HTML inside the cell."""
-        if self.cell is not None:
-            return self.cell(row)
-        value = self.read(row)
-        if value is None or value == "" or (value is False and self.kind == "yes"):
-            return NOTHING
-        inner = self._inner(value)
-        return format_html('<a href="{}">{}</a>', self.href(row), inner) if self.href else inner
+        return self.writer()(row)
 
-    def _inner(self, value: Any) -> str:
-        match self.kind:
-            case "time" | "date":
-                return conditional_escape(stamp(value))
-            case "number":
-                return f"{value:,}" if isinstance(value, int | float) else conditional_escape(value)
-            case "yes":
-                return icon("check", 16, str(_("Yes")))
-            case _:
-                return _text(value)
+    def writer(self) -> Callable[[Any], str]:
+        """What draws this column's cells, escaped: made once for a page, so that no cell asks again how it is drawn."""
+        if self.drawer is not None:
+            return self.drawer()
+        if self.cell is not None:
+            return self.cell
+        read, inner, href = self._reader(), _INNER.get(self.kind, _text), self.href
+
+        def write(row: Any) -> str:
+            value = read(row)
+            if value is None or value == "" or (value is False and inner is _yes):
+                return NOTHING
+            return f'<a href="{escape(href(row))}">{inner(value)}</a>' if href else inner(value)
+
+        return write
+
+    def _reader(self) -> Callable[[Any], Any]:
+        if callable(self.value):
+            return self.value
+        path = self.value or self.name
+        return self.read if "." in path else lambda row: getattr(row, path, None)
 
 
 def _text(value: Any) -> str:
     """Escaped. Nearly every cell is a plain text, for which Django's own way costs five times as much."""
     return escape(value) if type(value) is str else conditional_escape(value)
+
+
+def _number(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int | float) else conditional_escape(value)
+
+
+def _time(value: Any) -> str:
+    return conditional_escape(stamp(value))
+
+
+def _yes(_value: Any) -> str:
+    return icon("check", 16, str(_("Yes")))
+
+
+_INNER: dict[str, Callable[[Any], str]] = {"time": _time, "date": _time, "number": _number, "yes": _yes}

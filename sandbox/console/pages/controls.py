@@ -22,6 +22,14 @@ _GROUPS = {
     "life": ["passages_per_hour", "door_open_seconds", "relock_seconds", "device_seconds", "keys_return_seconds"],
     "work": ["face_seconds", "bulk_seconds_per_member", "bulk_fail_after", "mock_timeout_seconds"],
     "calls": ["general_limit", "device_limit", "window_seconds", "limited", "request_latency", "reissue_kills_old"],
+    "choices": [
+        "fixed_windows",
+        "empty_periods",
+        "timestep_max",
+        "absent_faces_deleted",
+        "mute_deletions",
+        "words_in_label",
+    ],
     "video": ["streaming_limit", "download_limit", "video_lag_seconds", "media_seconds"],
 }
 
@@ -76,7 +84,7 @@ def _fault(fault: dict[str, Any], desk: Desk) -> dict[str, Any]:
 def _groups(desk: Desk, form: Form | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """(word, settings) of each group; what is shown as set is what was typed, else what is kept here."""
     kept = Settings.objects.filter(key=desk.key).values_list("values", flat=True).first() or {}
-    inherited = behaviour.of(EVERYBODY) if desk.key else Behaviour()
+    inherited = behaviour.of(EVERYBODY) if desk.key else behaviour.usual()
     named = {name for group in _GROUPS.values() for name in group} | {CLOCK}
     groups = _GROUPS | {"other": [name for name in Behaviour.model_fields if name not in named]}
     for group, names in groups.items():

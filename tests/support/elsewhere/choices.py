@@ -37,6 +37,8 @@ class Choices:
     furnished: bool = True
     #: …has a secret token for its webhook
     has_secret: bool = False
+    #: …deletes a face once, and then says that there is none
+    deletes_once: bool = False
     #: …shows what is not there as null
     shows_nulls: bool = False
     #: …tells the calls that are left with every answer

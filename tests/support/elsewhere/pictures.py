@@ -55,6 +55,8 @@ def face_image(call: Call) -> Json:
 @route(9, "POST", "/v1/members/{member_id}/faces/none", "members:write", contract="face")
 def delete_face(call: Call) -> Answer:
     member = find(call)
+    if call.world.choices.deletes_once and member["member_id"] not in call.house.faces:
+        raise Refusal(404, 40417, "there is no such face")
     if not call.has("face_kept"):
         call.house.faces.pop(member["member_id"], None)
     return Answer(204)

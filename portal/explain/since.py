@@ -1,0 +1,151 @@
+"""What is known to have changed since a moment: an answer about the past is worked out from the rights of today.
+
+Three sources: what staff did to this member alone, what a change of many did to them, and what two readings of their
+rights tell apart (somebody else's doing). And what the log has of this person around the moment. No call is made.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import F
+from django.urls import reverse
+from django.utils.functional import cached_property
+
+from portal.bulk import kinds
+from portal.bulk import words as bulk_words
+from portal.bulk.models import Row
+from portal.bulk.states import RowState
+from portal.explain.questions import Place
+from portal.intents.models import Intent
+from portal.intents.states import State
+from portal.mirror import queries as mirror
+from portal.mirror.models import History, Member, RightsChange
+from portal.rights import places, words
+from portal.rights.access import target_of
+from tenants.models import AuditEntry
+
+MOST, RECORDS = 20, 6
+# How far around the moment the log is looked at.
+AROUND = timedelta(hours=12)
+_DECIDES = frozenset({"devices_pass", "keys_pass", "use_date_start", "use_date_end", "card_data", "qrcode"})
+_RIGHTS = ("devices_pass", "keys_pass")
+Fields = list[tuple[str, str, str]]
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something that decides about entry became something else at `at`; `since` where only a span is known.
+
+    `by` is empty where nobody here did it. `href` leads to more about it.
+    """
+
+    at: datetime
+    by: str
+    fields: Fields
+    href: str = ""
+    since: datetime | None = None
+    uncertain: bool = False
+
+
+class Since:
+    """What changed about a member since a moment of the past, newest first, and what the log has around it."""
+
+    def __init__(self, member: Member, place: Place, at: datetime, tenant_slug: str) -> None:
+        self.member, self.place, self.at, self.slug = member, place, at, tenant_slug
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        found = [*self._alone(), *self._with_others(), *self._elsewhere()]
+        return sorted(found, key=lambda change: change.at, reverse=True)[:MOST]
+
+    @cached_property
+    def records(self) -> list[History]:
+        """The nearest records before and after the moment, oldest first."""
+        mine = mirror.histories_of(self.member.member_id)
+        before = mine.filter(at__lte=self.at, at__gte=self.at - AROUND)[:RECORDS]
+        after = mine.filter(at__gt=self.at, at__lte=self.at + AROUND).order_by("at", "pk")[:RECORDS]
+        return [*reversed(before), *after]
+
+    @cached_property
+    def log(self) -> mirror.LogSpan:
+        return mirror.log_span()
+
+    @property
+    def log_covers(self) -> bool:
+        """Whether the log is loaded for the moment: otherwise nothing follows from the lack of records."""
+        begin, end = self.log.known_from, self.log.through
+        return begin is not None and end is not None and begin <= self.at <= end
+
+    @cached_property
+    def _places(self) -> places.Places:
+        return places.known()
+
+    def _alone(self) -> Iterable[Change]:
+        """Requests about this member alone that were carried out, or may have been."""
+        asked = Intent.objects.filter(
+            target=target_of(self.member.member_id),
+            operation__in=["create_member", "update_member"],
+            state__in=[State.SUCCEEDED, State.UNCERTAIN],
+            created_at__gt=self.at,
+        )
+        intents = {str(each.pk): each for each in asked.select_related("by").order_by("-id")[:MOST]}
+        trail = AuditEntry.objects.filter(intent_id__in=intents, action__in=["create_member", "update_member"])
+        for entry in trail if intents else ():
+            intent = intents[entry.intent_id]
+            fields = self._fields(entry.before or {}, entry.after or {})
+            if fields or intent.operation == "create_member":
+                yield Change(
+                    intent.finished_at or intent.created_at,
+                    entry.by_label,
+                    fields,
+                    reverse("intents:page", args=[self.slug, intent.pk]),
+                    uncertain=intent.state == State.UNCERTAIN,
+                )
+
+    def _with_others(self) -> Iterable[Change]:
+        """Rows of jobs that were carried out."""
+        rows = Row.objects.filter(member_id=self.member.member_id, state=RowState.SUCCEEDED, part__isnull=False)
+        later = rows.filter(part__intent__created_at__gt=self.at).annotate(done_at=F("part__intent__finished_at"))
+        for row in later.select_related("job__by", "job__tenant", "part__intent").order_by("-id")[:MOST]:
+            if _DECIDES & row.content.get("body", {}).keys():
+                fields = [(kinds.of(row.job).titled(row.job), "", ""), *self._of_row(row)]
+                at = row.done_at or row.part.intent.created_at  # type: ignore[union-attr]
+                yield Change(at, str(row.job.by), fields, kinds.page(row.job))
+
+    def _of_row(self, row: Row) -> Fields:
+        own = kinds.of(row.job).changes
+        return list(own(row)) if own is not None else bulk_words.changes(row, {})
+
+    def _elsewhere(self) -> Iterable[Change]:
+        rows = RightsChange.objects.filter(member_id=self.member.member_id, read_at__gt=self.at)
+        for row in rows.order_by("-read_at")[:MOST]:
+            yield Change(row.read_at, "", self._rights(row.before, row.after), since=row.since)
+
+    def _fields(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> Fields:
+        plain = [name for name in ("use_date_start", "use_date_end") if name in after]
+        fields = [
+            (bulk_words.label(name), _shown(name, before.get(name)), _shown(name, after.get(name))) for name in plain
+        ]
+        masked = {"card": "card_data", "qr": "qrcode"}
+        fields += [
+            (bulk_words.label(masked[name]), str(before.get(name) or ""), str(after.get(name) or ""))
+            for name in masked
+            if name in after
+        ]
+        if any(name in after for name in _RIGHTS):
+            fields += self._rights(before, {**before, **after})
+        return fields
+
+    def _rights(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> Fields:
+        return [(each.place, each.before, each.after) for each in words.changes(before, after, self._places)]
+
+
+def _shown(name: str, value: Any) -> str:
+    return bulk_words.shown(name, value, {})
+
+
+def before(member: Member, place: Place, at: datetime, now: datetime, tenant_slug: str) -> Since | None:
+    """For a moment that is past: None for now and later, about which today's rights are the right ones."""
+    return Since(member, place, at, tenant_slug) if at < now - timedelta(minutes=1) else None
