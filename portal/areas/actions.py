@@ -1,7 +1,7 @@
 """What staff do to an area's access: prepare an edit, start it, take it back; and take lists along."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -25,14 +25,27 @@ Chosen = Mapping[str, str]
 
 
 def prepare(
-    *, area: Area, members: QuerySet[Member], wish: Wish, trust: timedelta, chosen: Chosen, by: Asker
+    *,
+    area: Area,
+    members: QuerySet[Member],
+    wish: Wish,
+    trust: timedelta,
+    chosen: Chosen,
+    by: Asker,
+    starts_at: datetime | None = None,
+    until: datetime | None = None,
 ) -> Job | None:
-    """A job to be looked at; nothing is sent. None: nothing would change for anybody."""
-    plan = planning.plan(members, wish, trust)
+    """A job to be looked at; nothing is sent. None: nothing would change for anybody.
+
+    With `starts_at` it is on everybody who was chosen: what it does to each is worked out anew at that moment. `until`:
+    when what it gives is taken back (`ending.py`).
+    """
+    plan = planning.plan(members, wish, trust, everybody=starts_at is not None)
     options = {
         "pass": wish.pass_, "replace": wish.replace, "everywhere": wish.everywhere, "chosen": dict(chosen),
+        "scheduled": starts_at is not None, "until": until.isoformat() if until else "",
     }  # fmt: skip
-    return _open(area, wish.act, plan, trust, options, by)
+    return _open(area, wish.act, plan, trust, options, by, starts_at=starts_at)
 
 
 def take_back(*, area: Area, job: Job, trust: timedelta, by: Asker) -> Job | None:
@@ -43,7 +56,7 @@ def take_back(*, area: Area, job: Job, trust: timedelta, by: Asker) -> Job | Non
 
 def edits_of(area: Area) -> QuerySet[Job]:
     """The edits of an area, each with whether it was taken back already (`is_undone`)."""
-    undone = Job.objects.filter(undo_of=OuterRef("pk")).exclude(state=JobState.CHECKED)
+    undone = Job.objects.filter(undo_of=OuterRef("pk")).exclude(state__in=[JobState.CHECKED, JobState.WAITING])
     return Job.objects.filter(kind=working.KIND, options__area_id=area.area_id).annotate(is_undone=Exists(undone))
 
 
@@ -96,6 +109,7 @@ def _open(
     options: dict[str, Any],
     by: Asker,
     undo_of: Job | None = None,
+    starts_at: datetime | None = None,
 ) -> Job | None:
     if not plan.rows:
         return None
@@ -109,7 +123,8 @@ def _open(
         rows=plan.rows,
         permission=Permission.RIGHTS_EDIT,
         options=known | options,
-        unchanged=plan.left,
+        unchanged=0 if starts_at is not None else plan.left,
+        starts_at=starts_at,
         undo_of=undo_of,
     )
     Job.objects.filter(pk=job.pk).update(title=working.titled(job)[:300])

@@ -1,11 +1,14 @@
 """What is asked of an area's access: when, and what to do with members who are a case of their own."""
 
+from datetime import datetime
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.areas.merging import Act, Wish
+from portal.bulk.starting import StartForm, moment
 from portal.rights.forms import PassField
 
 TRUST = (
@@ -16,8 +19,10 @@ TRUST = (
 )
 
 
-class _Edit(forms.Form):
-    """`trust`: rights read longer ago are read again before they are changed, one call for each member."""
+class _Edit(StartForm):
+    """When it begins, and `trust`: rights read longer ago are read again before they are changed, one call for each
+    member.
+    """
 
     trust = forms.ChoiceField(
         label=_("Rely on rights that were"),
@@ -30,6 +35,16 @@ class _Edit(forms.Form):
     )
 
     act = Act.GRANT
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["when"].label = _t("Start")
+        self.fields["when"].required = False
+
+    @property
+    def until(self) -> datetime | None:
+        """When what is given ends; None without an end."""
+        return self.cleaned_data.get("until")
 
     def wish(self, area_id: str) -> Wish:
         told = self.cleaned_data
@@ -45,7 +60,22 @@ class GrantForm(_Edit):
         help_text=_("Otherwise they keep what they have: giving never takes anything away."),
         required=False,
     )
-    field_order = ("pass_", "replace", "trust")
+    until = moment(
+        _("Until"),
+        help_text=_(
+            "Empty: without an end. At this moment everybody who gets access here loses it again, or has the hours "
+            "from before back. The job waits under “Changes” until then and can be cancelled there."
+        ),
+    )
+    last = ["when", "at", "until", "trust"]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        if cleaned.get("until") is not None:
+            self.check_moment("until", "")
+            if self.starts_at is not None and self.starts_at >= cleaned["until"] and "until" not in self.errors:
+                self.add_error("until", _t("The end lies before the start."))
+        return cleaned
 
     def is_editing(self) -> bool:
         """Whether the person changed the schedule's rows and sees the form again."""
@@ -63,4 +93,4 @@ class WithdrawForm(_Edit):
         ),
         required=False,
     )
-    field_order = ("everywhere", "trust")
+    last = ["when", "at", "trust"]

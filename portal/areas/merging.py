@@ -34,6 +34,7 @@ class Effect(StrEnum):
     OTHER_HOURS = "other_hours"  # has other hours here, and keeps them
     EVERYWHERE = "everywhere"  # may enter everywhere, and keeps that
     UNKNOWN = "unknown"  # holds a value that the portal does not know: nobody can decide
+    UNTOUCHED = "untouched"  # undo: it was not changed in the first place
     NOT_OURS = "not_ours"  # undo: what was written is not what stands there any more
 
 

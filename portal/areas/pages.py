@@ -1,6 +1,7 @@
 """What stands around the list of an area's people, and what the preview of an edit tells."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -93,6 +94,8 @@ def preview(job: Job, area: Area) -> dict[str, Any]:
         "connected": connection is not None and connection.is_connected,
         "other_areas": Area.objects.exclude(pk=area.pk).count() if told.get(Effect.WIDENED) else 0,
         "overlapping": _overlapping(job),
+        "starts_at": job.starts_at,
+        "until": datetime.fromisoformat(job.options["until"]) if job.options.get("until") else None,
         "again": _again(job, area),
     }
 

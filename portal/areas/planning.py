@@ -44,10 +44,14 @@ class Plan:
         return found | {"unread": self.unknown_yet, "stale": self.stale}
 
 
-def plan(members: QuerySet[Member], wish: Wish, trust: timedelta) -> Plan:
-    """Judge every chosen member by what the mirror knows. Members share few different rights: each is judged once."""
+def plan(members: QuerySet[Member], wish: Wish, trust: timedelta, *, everybody: bool = False) -> Plan:
+    """Judge every chosen member by what the mirror knows. Members share few different rights: each is judged once.
+
+    `everybody`: a row also for those who stay as they are today, for a job that judges again later.
+    """
     all_areas = list(Area.objects.values_list("area_id", flat=True))
-    return _collected(_rights(members), _once(lambda rights: merging.judge(rights, wish, all_areas)), trust)
+    judge = _once(lambda rights: merging.judge(rights, wish, all_areas))
+    return _collected(_rights(members), judge, trust, everybody)
 
 
 def plan_undo(done: dict[str, tuple[Any, Any]], area_id: str, trust: timedelta) -> Plan:
@@ -66,11 +70,15 @@ def _rights(members: QuerySet[Member]) -> Iterator[tuple[str, Any, Any]]:
     yield from rows.iterator(chunk_size=2000)
 
 
-def _collected(told: Iterable[tuple[str, Any, Any]], judge: Callable[[Any], Verdict], trust: timedelta) -> Plan:
+def _collected(
+    told: Iterable[tuple[str, Any, Any]], judge: Callable[[Any], Verdict], trust: timedelta, everybody: bool
+) -> Plan:
     found, since = Plan(), clock.now() - trust
     for member_id, rights, read_at in told:
         verdict = None if rights is None else judge(rights.get("devices_pass"))
         _add(found, member_id, rights, verdict, read_at is None or read_at < since)
+        if everybody and verdict is not None and not verdict.sends:
+            found.rows.append((member_id, {}, {"devices_pass": rights.get("devices_pass")}))
     return found
 
 

@@ -79,6 +79,8 @@ def _prepared(request: HttpRequest, area: Area, selection: Selection, form: Any)
         members=selection.queryset,
         wish=form.wish(area.area_id),
         trust=timedelta(minutes=int(form.cleaned_data["trust"])),
+        starts_at=form.starts_at,
+        until=form.until,
         chosen=selection.fields | {"list": request.GET.get("list", "")},
         by=Asker.of(request),
     )

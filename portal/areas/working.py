@@ -7,30 +7,29 @@ says so. Members whose rights are unknown, or were read longer ago than the job 
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import normalise_devices
-from portal.areas import merging
+from portal.areas import ending, merging
 from portal.areas.merging import Act, Effect, Verdict, Wish
 from portal.bulk import kinds
 from portal.bulk.models import Job, Row
+from portal.bulk.states import RowState
 from portal.mirror import clock
 from portal.mirror.models import Area, Member
 from portal.rights import words
+from portal.ui.times import local
 from tenants.roles import Permission
 
 KIND = "area"
 _MISSING: Any = object()
-# What becomes of a member that does not change although a row was made of it, as the row's reason.
-_LEFT = {
-    Effect.OTHER_HOURS: "other_hours",
-    Effect.EVERYWHERE: "everywhere",
-    Effect.UNKNOWN: "unknown",
-    Effect.NOT_OURS: "not_ours",
-}
+# What becomes of a member that does not change although a row was made of it, as the row's reason: some stay as they
+# are because that was asked for, of others it could not be done.
+_KEPT = {Effect.OTHER_HOURS: "other_hours", Effect.EVERYWHERE: "everywhere"}
+_LEFT = {Effect.UNKNOWN: "unknown", Effect.NOT_OURS: "not_ours"}
 
 
 def wish_of(job: Job) -> Wish:
@@ -54,6 +53,8 @@ def unread(job: Job, rows: Sequence[Row]) -> set[int]:
         rights_read_at__gte=clock.now() - trust_of(job),
     )
     known = set(fresh.values_list("member_id", flat=True))
+    if job.undo_of_id is not None:  # whoever was not changed is not worth a call
+        known |= {row.member_id for row in rows} - _changed_by(job, rows).keys()
     return {row.pk for row in rows if row.member_id not in known}
 
 
@@ -62,10 +63,10 @@ def fresh(job: Job, rows: Sequence[Row]) -> dict[int, kinds.Fresh]:
     members = Member.objects.filter(member_id__in=[row.member_id for row in rows], gone_at__isnull=True)
     rights = dict(members.values_list("member_id", "rights"))
     judge = _merging(job) if job.undo_of_id is None else _undoing(job, rows)
-    return {row.pk: _one(row, rights.get(row.member_id, _MISSING), judge) for row in rows}
+    return {row.pk: _one(job, row, rights.get(row.member_id, _MISSING), judge) for row in rows}
 
 
-def _one(row: Row, rights: Any, judge: Any) -> kinds.Fresh:
+def _one(job: Job, row: Row, rights: Any, judge: Any) -> kinds.Fresh:
     if rights is _MISSING:
         return kinds.Skip("gone")
     if rights is None:
@@ -74,11 +75,23 @@ def _one(row: Row, rights: Any, judge: Any) -> kinds.Fresh:
     verdict = judge(row, now)
     if verdict is None:
         return kinds.Skip("meanwhile", field="devices_pass")
+    note = _note(job, row, now)
     if verdict.sends:
-        return kinds.Send({"devices_pass": verdict.after}, {"devices_pass": now})
+        return kinds.Send({"devices_pass": verdict.after}, {"devices_pass": now}, note)
     if verdict.effect in _LEFT:
-        return kinds.Skip(_LEFT[verdict.effect])
-    return kinds.Already()
+        return kinds.Skip(_LEFT[verdict.effect], note=note)
+    if verdict.effect in _KEPT:
+        takes = wish_of(job).act == Act.WITHDRAW
+        return kinds.Keep("still_everywhere" if takes else _KEPT[verdict.effect], note)
+    return kinds.Already(note) if verdict.effect != Effect.UNTOUCHED else kinds.Keep("untouched")
+
+
+def _note(job: Job, row: Row, now: Any) -> str:
+    """That a scheduled edit comes to something else than its preview said."""
+    seen = _kept(row, "old")
+    if not job.options.get("scheduled") or seen is _MISSING:
+        return ""
+    return "" if _agree(now, seen, wish_of(job).area_id) else "recomputed"
 
 
 def _merging(job: Job) -> Any:
@@ -89,7 +102,7 @@ def _merging(job: Job) -> Any:
         seen, sent = _kept(row, "old"), _kept(row, "body")
         if sent is not _MISSING and same(now, sent):
             return Verdict(Effect.SAME)
-        if seen is _MISSING or _agree(now, seen, wish.area_id):
+        if job.options.get("scheduled") or seen is _MISSING or _agree(now, seen, wish.area_id):
             return merging.judge(now, wish, all_areas)
         # What the row sends stands here already, and other areas came or went. Not where it sends a list in place of
         # "everywhere": that is about every area.
@@ -107,17 +120,28 @@ def _agree(one: Any, other: Any, area_id: str) -> bool:
 
 def _undoing(job: Job, rows: Sequence[Row]) -> Any:
     """Judges by what the job to be undone did, as its rows tell; those are not rewritten any more."""
-    done = Row.objects.filter(job_id=job.undo_of_id, member_id__in=[row.member_id for row in rows])
-    did = {row.member_id: row for row in done}
-    area_id = wish_of(job).area_id
+    did, area_id = _changed_by(job, rows), wish_of(job).area_id
 
     def judge(row: Row, now: Any) -> Verdict | None:
         origin = did.get(row.member_id)
         if origin is None:
-            return Verdict(Effect.NOT_OURS)
+            return Verdict(Effect.UNTOUCHED)
         return merging.undo(now, _kept(origin, "old", None), _kept(origin, "body", None), area_id)
 
     return judge
+
+
+def _changed_by(job: Job, rows: Sequence[Row]) -> dict[str, Row]:
+    """Those rows of the job to be undone that really changed their member, by member."""
+    done = Row.objects.filter(
+        job_id=job.undo_of_id, member_id__in=[row.member_id for row in rows], state=RowState.SUCCEEDED
+    )
+    # One that was found done after a lost answer is done by us, too.
+    return {
+        row.member_id: row
+        for row in done
+        if row.attempts or all(word != "already" for _field, word, _facts in row.problems)
+    }
 
 
 def _kept(row: Row, part: str, missing: Any = _MISSING) -> Any:
@@ -143,11 +167,13 @@ def changes(row: Row) -> list[kinds.Change]:
     name = str(row.job.options.get("area_name") or wish.area_id)
     if before is _MISSING:
         wanted = words.when(wish.pass_) if wish.act == Act.GRANT else _("no right here")
+        if row.job.undo_of_id is not None:
+            wanted = _("as it was before")
         return [(name, _("rights are read first"), wanted)]
     undoes = row.job.undo_of_id is not None
     after = _kept(row, "body") if undoes else merging.judge(before, wish, area_ids(row.job)).after
     if after is None or after is _MISSING:
-        return []
+        return [(name, stays, stays)] if (stays := _held(before, wish.area_id)) and not undoes else []
     return [(name, _held(before, wish.area_id), _held(after, wish.area_id))]
 
 
@@ -165,6 +191,13 @@ def _held(rights: Any, area_id: str) -> str:
 def titled(job: Job) -> str:
     """A job's name in the reader's language."""
     names = {"area": job.options.get("area_name") or job.options.get("area_id", "")}
+    until = job.options.get("until")
+    if until and not job.options.get("undo"):
+        names["until"] = f"{local(datetime.fromisoformat(until)):%Y-%m-%d %H:%M}"
+        if job.options.get("ends"):
+            return _("End of access to %(area)s") % names
+        if Act(job.options["act"]) == Act.GRANT and job.undo_of_id is None:
+            return _("Give access to %(area)s until %(until)s") % names
     said = {
         Act.GRANT: _("Give access to %(area)s"),
         Act.WITHDRAW: _("Take away access to %(area)s"),
@@ -176,7 +209,10 @@ def titled(job: Job) -> str:
 def _words() -> Mapping[str, Any]:
     return {
         "other_hours": lambda facts: _("Has other hours here, which were kept."),
-        "everywhere": lambda facts: _("May enter every area, which was kept."),
+        "everywhere": lambda facts: _("May enter every area already: nothing was to be given."),
+        "still_everywhere": lambda facts: _("May enter every area, also this one: kept, as was chosen."),
+        "untouched": lambda facts: _("Was not changed by that edit: nothing is to be taken back."),
+        "recomputed": lambda facts: _("The rights have changed since the preview: worked out anew."),
         "unknown": lambda facts: _("Holds a value that this portal does not know: nobody here can decide it."),
         "not_ours": lambda facts: _("What stands there now is not what was given then, so that it was left."),
     }
@@ -193,5 +229,6 @@ def register() -> None:
             changes=changes,
             words=_words(),
             undo=True,
+            started=ending.schedule,
         )
     )

@@ -103,9 +103,11 @@ def _settled(job: Job, part: Part) -> bool:
 
 
 def _waits(job: Job) -> bool:
-    """Of the jobs that create members one at a time: what one creates, the next must know of."""
-    earlier = ahead(job)
-    if not earlier:
+    """Of the jobs that create members one at a time: what one creates, the next must know of. And what undoes a job
+    waits until that has come to its end.
+    """
+    undoes = job.undo_of_id is not None and Job.objects.filter(pk=job.undo_of_id, state=JobState.RUNNING).exists()
+    if not undoes and not ahead(job):
         return False
     _again(job, _SOON)
     return True

@@ -19,8 +19,13 @@ def refreshed(job: Job, action: Action, rows: list[Row]) -> list[Row]:
 
 def _sorted(job: Job, rows: list[Row], found: Mapping[int, kinds.Fresh]) -> list[Row]:
     send, rewritten, left_out, done = [], [], [], []
+    _note(rows, found)
     for row in rows:
         verdict = found.get(row.pk)
+        if isinstance(verdict, kinds.Keep):
+            row.state, row.problems = RowState.KEPT, [["", verdict.word, {}]]
+            left_out.append(row)
+            continue
         if isinstance(verdict, kinds.Skip):
             row.state, row.problems = RowState.FAILED, [[verdict.field, verdict.word, verdict.facts]]
             left_out.append(row)
@@ -36,6 +41,17 @@ def _sorted(job: Job, rows: list[Row], found: Mapping[int, kinds.Fresh]) -> list
     rowstore.rewrite(job, rewritten)
     Row.objects.filter(pk__in=done).update(state=RowState.SUCCEEDED, problems=[["", "already", {}]])
     return send
+
+
+def _note(rows: list[Row], found: Mapping[int, kinds.Fresh]) -> None:
+    """Keep what is worth knowing about rows once they are looked at for the last time."""
+    noted = []
+    for row in rows:
+        verdict = found.get(row.pk)
+        if verdict is not None and verdict.note:
+            row.notes = [["", verdict.note, {"at_start": True}]]
+            noted.append(row)
+    Row.objects.bulk_update(noted, ["notes"], batch_size=500)
 
 
 def _not_come_meanwhile(rows: list[Row]) -> list[Row]:

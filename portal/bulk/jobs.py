@@ -124,6 +124,7 @@ def start(*, by: Asker, job: Job) -> bool:
             _take_over(job)
         at = {"at": job.starts_at.isoformat()} if waits and job.starts_at else {}
         record(by, job, "scheduled" if waits else "started", {"rows": count, **at})
+        kinds.of(job).started(job, by)
         wake(job)
     return True
 

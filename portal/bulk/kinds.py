@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from portal.budget.priorities import Priority
 from portal.bulk.models import Job, Row
+from portal.intents.record import Asker
 from portal.mirror.models import Member
 from portal.mirror.reading import read_member
 from tenants.models import Connection
@@ -24,10 +25,14 @@ Change = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Send:
-    """Send `body` (names and values of the specification, without the ID); `old` are the values it replaces."""
+    """Send `body` (names and values of the specification, without the ID); `old` are the values it replaces.
+
+    `note`: a stable word for what is worth knowing about the row, also after it was sent; so for the others below.
+    """
 
     body: dict[str, Any]
     old: dict[str, Any]
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,14 +42,25 @@ class Skip:
     word: str
     facts: dict[str, Any] = field(default_factory=dict)
     field: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Leave the member as is because that is what was asked for: neither done nor failed. `word` says why."""
+
+    word: str
+    note: str = ""
 
 
 @dataclass(frozen=True)
 class Already:
     """The member has the wanted values: nothing needs to be sent, and the row is done."""
 
+    note: str = ""
 
-Fresh = Send | Skip | Already
+
+Fresh = Send | Skip | Keep | Already
 
 
 def _read(connection: Connection, member_id: str) -> None:
@@ -68,6 +84,7 @@ class Kind:
     - `label(field)`: a name of the kind's own for a field that a reason is about; empty for the usual one.
     - `check(job_id)`: a worker's part in finding out the rows of a `mapped` job (the dry run of a file).
     - `undo`: whether the former values can be put back by another job.
+    - `started(job, by)`: what else belongs to starting a job, in the same transaction.
     """
 
     name: str
@@ -84,6 +101,7 @@ class Kind:
     check: Callable[[int], None] = lambda _job_id: None
     label: Callable[[str], str] = lambda _field: ""
     undo: bool = False
+    started: Callable[[Job, Asker], None] = lambda _job, _by: None
 
 
 # Jobs of this family create members: one of them runs at a time, so that the next knows what one created.

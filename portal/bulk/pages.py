@@ -81,8 +81,10 @@ def sent(view: View, kind: type[Rows], template: str) -> HttpResponse:
     found = tabs(view, [
         ("", _("All"), counts.rows),
         (RowState.SUCCEEDED, _("Done"), counts.state(RowState.SUCCEEDED)),
+        (RowState.KEPT, _("Left as is"), counts.state(RowState.KEPT)),
         (RowState.FAILED, _("Not applied"), counts.state(RowState.FAILED)),
         (RowState.UNCERTAIN, _("Uncertain"), uncertain),
+        ("noted", _("Different from the preview"), queries.noted(job) if job.options.get("scheduled") else 0),
         (RowState.PENDING, _("Waiting"), counts.state(RowState.PENDING) + counts.state(RowState.SENT)),
         (RowState.STOPPED, _("Not sent"), counts.state(RowState.STOPPED)),
         (Action.REFUSED, _("Refused in the dry run"), counts.action(Action.REFUSED)),

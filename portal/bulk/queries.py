@@ -33,7 +33,7 @@ class Counts:
     @property
     def settled(self) -> int:
         """Rows to be sent about which something final is known, "uncertain" included."""
-        return sum(self.state(s) for s in (RowState.SUCCEEDED, RowState.FAILED, RowState.UNCERTAIN))
+        return sum(self.state(s) for s in (RowState.SUCCEEDED, RowState.KEPT, RowState.FAILED, RowState.UNCERTAIN))
 
 
 def jobs(family: str) -> QuerySet[Job]:

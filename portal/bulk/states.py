@@ -33,13 +33,15 @@ class Action(TextChoices):
 class RowState(TextChoices):
     """checked: only looked at. The rest is how far a row to be created or changed has come.
 
-    failed: surely not applied, refused by the service or left out by us; the row says which.
+    failed: surely not applied, refused by the service or left out by us; the row says which. kept: nothing was to be
+    done about this member, for the reason that the row says.
     """
 
     CHECKED = "checked", _("Checked")
     PENDING = "pending", _("Waiting")
     SENT = "sent", _("Sent")
     SUCCEEDED = "succeeded", _("Done")
+    KEPT = "kept", _("Left as is")
     FAILED = "failed", _("Not applied")
     UNCERTAIN = "uncertain", _("Uncertain")
     STOPPED = "stopped", _("Not sent")

@@ -38,13 +38,19 @@ _ROW_CHIPS = {
     RowState.PENDING: "waiting",
     RowState.SENT: "sent",
     RowState.SUCCEEDED: "done",
+    RowState.KEPT: "same",
     RowState.FAILED: "refused",
     RowState.UNCERTAIN: "uncertain",
     RowState.STOPPED: "cancelled",
 }
 
 
-_TONES = {RowState.UNCERTAIN: "is-doubt", RowState.SUCCEEDED: "muted", RowState.STOPPED: "muted"}
+_TONES = {
+    RowState.UNCERTAIN: "is-doubt",
+    RowState.SUCCEEDED: "muted",
+    RowState.KEPT: "muted",
+    RowState.STOPPED: "muted",
+}
 
 
 def job_chip(job: Job) -> Chip:
@@ -119,10 +125,8 @@ def _detail(row: Row) -> SafeString:
     groups = getattr(row, "group_names", {})
     tone = _TONES.get(RowState(row.state), "is-bad")
     lines = [format_html('<span class="line {}">{}</span>', tone, said) for said in words.reasons(row, row.job)]
-    if row.state == RowState.CHECKED:
-        lines += [
-            format_html('<span class="line is-doubt">{}</span>', said) for said in words.problems(row.notes, row.job)
-        ]
+    notes = [note for note in row.notes if row.state == RowState.CHECKED or note[2].get("at_start")]
+    lines += [format_html('<span class="line is-doubt">{}</span>', said) for said in words.problems(notes, row.job)]
     if row.action == Action.UPDATE:
         lines += [
             format_html(

@@ -1,7 +1,7 @@
 """What has to be said about a change before its preview can be made."""
 
 from collections.abc import Callable, Iterable
-from datetime import datetime, time, timedelta
+from datetime import datetime, time
 from typing import Any
 
 from django import forms
@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
+from portal.bulk.starting import StartForm
 from portal.changes import plans
 from portal.mirror.folding import fold
 from portal.mirror.models import Group, Member
@@ -19,52 +20,15 @@ from portal.rights.models import RightsTemplate
 from portal.ui.times import TOKYO
 
 Decide = Callable[[Member], plans.Outcome]
-_FARTHEST = timedelta(days=5 * 366)
 _LAST_DAY = datetime(9998, 12, 31, tzinfo=TOKYO)
 
 
-def _moment(label: Any, **more: Any) -> forms.DateTimeField:
-    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
-    return forms.DateTimeField(label=label, required=False, widget=widget, **more)
-
-
-class ChangeForm(forms.Form):
+class ChangeForm(StartForm):
     """The moment of a change, which every kind has. `decide` and `options` are what its rows are made with."""
-
-    when = forms.ChoiceField(
-        label=_("When"),
-        choices=[("now", _("As soon as it is started")), ("at", _("At a moment:"))],
-        initial="now",
-        widget=forms.RadioSelect,
-    )
-    at = _moment(
-        _("Moment"),
-        help_text=_("It waits here until then. Whoever asked for it must still have the permission at that time."),
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.order_fields([name for name in self.fields if name not in ("when", "at")] + ["when", "at"])
-
-    @property
-    def starts_at(self) -> datetime | None:
-        return self.cleaned_data["at"] if self.cleaned_data["when"] == "at" else None
 
     @property
     def options(self) -> dict[str, Any]:
         return {}
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or self.cleaned_data
-        if cleaned.get("when") == "at" and "at" not in self.errors:
-            at, now = cleaned.get("at"), timezone.now()
-            if at is None:
-                self.add_error("at", _t("Give the moment."))
-            elif at <= now:
-                self.add_error("at", _t("This moment is past."))
-            elif at - now > _FARTHEST:
-                self.add_error("at", _t("At most five years ahead."))
-        return cleaned
 
     def decide(self, members: Iterable[Member]) -> Decide:
         raise NotImplementedError

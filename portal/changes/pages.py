@@ -52,8 +52,13 @@ def _preview(view: View, typed: str) -> HttpResponse:
 
 def _started(view: View) -> HttpResponse:
     job = view.job
-    undone = job.undone_by.exclude(state=JobState.CHECKED).order_by("-id").first()
-    view.context |= {"undone_by": undone, "waiting": job.state == JobState.WAITING}
+    undoing = job.undone_by.exclude(state=JobState.CHECKED).select_related("tenant").order_by("-id")
+    undone = undoing.exclude(state=JobState.WAITING).first()
+    view.context |= {
+        "undone_by": undone,
+        "ends_by": undoing.filter(state=JobState.WAITING).first(),
+        "waiting": job.state == JobState.WAITING,
+    }
     return sent(view, Outcome, "changes/job.html")
 
 

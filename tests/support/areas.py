@@ -57,7 +57,8 @@ class AreasDesk(MembersDesk):
 
     def prepared(self, act: str, members: list[Member], **values: Any) -> Job:
         """Choose members, fill in the form, and come to the preview."""
-        given = {"ids": ",".join(str(member.pk) for member in members), "step": "preview", "trust": "60"} | values
+        ids = ",".join(str(member.pk) for member in members)
+        given = {"ids": ids, "step": "preview", "trust": "60", "when": "now"} | values
         if act == "grant" and "pass_.choice" not in given:
             given["pass_.choice"] = "always"
         answer = self.post(f"{act}/?list=area-choice", given)

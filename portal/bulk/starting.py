@@ -1,0 +1,59 @@
+"""When a job shall begin: at once, or at a moment. The part of its form that all kinds have in common."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+
+FARTHEST = timedelta(days=5 * 366)
+
+
+def moment(label: Any, **more: Any) -> forms.DateTimeField:
+    """A field for a moment that need not be given."""
+    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
+    return forms.DateTimeField(label=label, required=False, widget=widget, **more)
+
+
+class StartForm(forms.Form):
+    """The moment of a change. `starts_at` is None for now."""
+
+    when = forms.ChoiceField(
+        label=_("When"),
+        choices=[("now", _("As soon as it is started")), ("at", _("At a moment:"))],
+        initial="now",
+        widget=forms.RadioSelect,
+    )
+    at = moment(
+        _("Moment"),
+        help_text=_("It waits here until then. Whoever asked for it must still have the permission at that time."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.order_fields([name for name in self.fields if name not in self.last] + self.last)
+
+    #: The fields that stand below all others.
+    last: list[str] = ["when", "at"]
+
+    @property
+    def starts_at(self) -> datetime | None:
+        return self.cleaned_data.get("at") if self.cleaned_data.get("when") == "at" else None
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("when") == "at" and "at" not in self.errors:
+            self.check_moment("at", _t("Give the moment."))
+        return cleaned
+
+    def check_moment(self, name: str, missing: str) -> None:
+        """Add an error where a moment is missing, past, or too far away."""
+        at, now = self.cleaned_data.get(name), timezone.now()
+        if at is None:
+            self.add_error(name, missing)
+        elif at <= now:
+            self.add_error(name, _t("This moment is past."))
+        elif at - now > FARTHEST:
+            self.add_error(name, _t("At most five years ahead."))
