@@ -9,7 +9,7 @@ from tenants.rls import EnableRowSecurity
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("mirror", "0007_last_seen_and_shared_cards"),
+        ("mirror", "0008_what_is_known_of_doors"),
         ("tenants", "0002_row_security"),
     ]
 
