@@ -1,20 +1,23 @@
 """The thin meters in every page's footer."""
 
+from collections.abc import Callable
+
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from portal.budget import ledger
 from portal.budget.outlook import Outlook, outlook
-from portal.ui import frame
+from portal.ui import frame, together
 from tenants.models import Connection
 
 
 def known(request: HttpRequest) -> Outlook | None:
     """What is left of the hour for the tenant's token, read once a page; None without a working connection."""
-    connection: Connection | None = getattr(request.tenant, "connection", None)
+    connection = _connection(request)
     if connection is None or not connection.is_connected:
         return None
     if not hasattr(request, "budget_outlook"):
-        request.budget_outlook = outlook(connection)
+        request.budget_outlook = outlook(connection, together.told(request, "gauges"))
     return request.budget_outlook
 
 
@@ -32,5 +35,21 @@ def facts(request: HttpRequest) -> dict[str, object] | None:
     }
 
 
+def _connection(request: HttpRequest) -> Connection | None:
+    return getattr(request.tenant, "connection", None)  # type: ignore[attr-defined]
+
+
+def _number(of: Callable[[Connection], int]) -> Callable[[HttpRequest], int]:
+    """A number of the tenant's connection; without one it finds nothing."""
+    return lambda request: of(connection) if (connection := _connection(request)) is not None else -1
+
+
 def register() -> None:
+    together.ask(
+        "gauges",
+        ledger.gauges,
+        connection_id=_number(lambda connection: connection.pk),
+        generation=_number(lambda connection: connection.token_generation),
+        early=_number(ledger.early),
+    )
     frame.register("budget", facts)

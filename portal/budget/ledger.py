@@ -3,13 +3,14 @@
 Limits: specification, part Limits (720 general and 180 device calls in 60 minutes for each access token).
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import connection as database
 from django.db import transaction
-from django.db.models import DateTimeField, F, Func, OuterRef, Sum
+from django.db.models import DateTimeField, F, Func, OuterRef, QuerySet, Sum
 from django.db.models.functions import JSONArray
 
 from accessapi.errors import NotSent
@@ -120,19 +121,28 @@ def read(connection: Connection, call_class: CallClass, *, lock: bool = False) -
     return _reading(connection, call_class, gauge, now, tuple(steps.values_list("step", "priority", "calls")))
 
 
-def read_all(connection: Connection) -> dict[CallClass, Reading]:
-    """Every class of the connection's current token in one query: for pages, which only look."""
-    # This machine's clock only narrows what is read, with a minute to spare; the database's says what counts.
-    early = _oldest(connection, datetime.now(UTC) - timedelta(minutes=1))
+def gauges(connection_id: int, generation: int, early: int) -> QuerySet[Gauge]:
+    """Every class of a token, with the database's time and the calls of the steps from `early` on."""
     steps = Spent.objects.filter(gauge=OuterRef("pk"), step__gte=early).order_by("step")
-    rows = Gauge.objects.filter(connection=connection, generation=connection.token_generation).annotate(
+    return Gauge.objects.filter(connection=connection_id, generation=generation).annotate(
         now=Func(function="clock_timestamp", output_field=DateTimeField()),
         steps=ArraySubquery(steps.values_list(JSONArray("step", "priority", "calls"))),
     )
-    gauges = {gauge.call_class: gauge for gauge in rows}
+
+
+def early(connection: Connection) -> int:
+    """A step before the first that counts: this machine's clock only narrows what is read, the database's decides."""
+    return _oldest(connection, datetime.now(UTC) - timedelta(minutes=1))
+
+
+def read_all(connection: Connection, rows: Iterable[Gauge] | None = None) -> dict[CallClass, Reading]:
+    """Every class of the connection's current token for pages, which only look: of `gauges` found, or asked here."""
+    if rows is None:
+        rows = gauges(connection.pk, connection.token_generation, early(connection))
+    found = {gauge.call_class: gauge for gauge in rows}
     readings = {}
     for each in (CallClass.GENERAL, CallClass.DEVICE):
-        gauge = gauges.get(str(each)) or Gauge(connection=connection, call_class=str(each))
+        gauge = found.get(str(each)) or Gauge(connection=connection, call_class=str(each))
         now = getattr(gauge, "now", None) or datetime.now(UTC)
         oldest = _oldest(connection, now)
         counted = tuple(tuple(step) for step in getattr(gauge, "steps", ()) if step[0] >= oldest)

@@ -1,10 +1,12 @@
 """What is left of the hour, in the words of a page."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from accessapi.operations import CallClass
 from portal.budget import ledger
+from portal.budget.models import Gauge
 from portal.budget.priorities import Priority, kept_from
 from tenants.models import Connection
 
@@ -35,9 +37,9 @@ class Outlook:
     device: ClassOutlook
 
 
-def outlook(connection: Connection) -> Outlook:
-    """Both classes of the connection's current token, read without locking."""
-    readings = ledger.read_all(connection)
+def outlook(connection: Connection, gauges: Iterable[Gauge] | None = None) -> Outlook:
+    """Both classes of the connection's current token, read without locking: of `gauges` when they were read already."""
+    readings = ledger.read_all(connection, gauges)
     return Outlook(*(_of(each, readings[each]) for each in (CallClass.GENERAL, CallClass.DEVICE)))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -23,7 +24,7 @@ def loud_doors(request: HttpRequest) -> Iterator[Banner]:
     """A banner for each door that is forced open, left open or held unlocked, the most alarming first."""
     if not request.access.can(Permission.DEVICES_VIEW):
         return
-    found = list(PassController.objects.filter(state__in=LOUD).defer("status", "extra", "told"))
+    found = list(_loud().defer("status", "extra", "told"))
     found.sort(key=lambda door: (LOUD.index(DoorState(door.state)), door.device_name, door.pk))
     for door in found[:MOST]:
         yield _of(request, door)
@@ -37,6 +38,10 @@ def loud_doors(request: HttpRequest) -> Iterator[Banner]:
             action_url=reverse("devices:index", args=[request.tenant.slug]),
             action_get=True,
         )
+
+
+def _loud() -> QuerySet[PassController]:
+    return PassController.objects.filter(state__in=LOUD)
 
 
 def _of(request: HttpRequest, door: PassController) -> Banner:
@@ -61,4 +66,4 @@ _WORDS = {
 
 
 def register() -> None:
-    frame.banner(loud_doors)
+    frame.banner(loud_doors, when=lambda: _loud().only("pk"))

@@ -62,4 +62,4 @@ def address(request: HttpRequest, visit: Visit) -> str:
 
 
 def register() -> None:
-    frame.banner(may_still_open)
+    frame.banner(may_still_open, when=lambda: cutting.may_still_open().only("pk"))

@@ -13,7 +13,7 @@ from typing import Any
 
 import structlog
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from accessapi.errors import NotFound, ServiceError
@@ -304,11 +304,15 @@ def due() -> list[tuple[int, int]]:
     return list(rows.values_list("tenant_id", "pk")[:200])
 
 
-def unconfirmed() -> list[Visit]:
-    """Codes of the tenant in scope that were cut short and may still open doors, oldest first."""
+def may_still_open() -> QuerySet[Visit]:
+    """Codes of the tenant in scope that were cut short and may still open doors."""
     rows = Visit.objects.filter(must_end_at__isnull=False, ended_confirmed_at__isnull=True, gone_at__isnull=True)
-    rows = rows.exclude(stage=Stage.NOT_ISSUED)
-    return list(rows.select_related("cut_by", "cut_intent").order_by("must_end_at", "pk")[:20])
+    return rows.exclude(stage=Stage.NOT_ISSUED)
+
+
+def unconfirmed() -> list[Visit]:
+    """The same, oldest first."""
+    return list(may_still_open().select_related("cut_by", "cut_intent").order_by("must_end_at", "pk")[:20])
 
 
 def _due(visit: Visit, seconds: float | None) -> None:

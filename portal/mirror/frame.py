@@ -10,7 +10,7 @@ from django.urls import reverse
 from portal.mirror import freshness
 from portal.mirror.freshness import Freshness
 from portal.mirror.kinds import Kind
-from portal.ui import frame
+from portal.ui import frame, together
 
 _REFRESH = "mirror:refresh"
 
@@ -37,7 +37,8 @@ def known(request: HttpRequest) -> Freshness:
     """The freshness of the request's tenant, read once a page."""
     found: Freshness | None = getattr(request, "mirror_freshness", None)
     if found is None:
-        found = request.mirror_freshness = freshness.of(request.tenant)  # type: ignore[attr-defined]
+        found = freshness.of(request.tenant, together.told(request, "freshness"))  # type: ignore[attr-defined]
+        request.mirror_freshness = found  # type: ignore[attr-defined]
     return found
 
 
@@ -57,4 +58,5 @@ def facts(request: HttpRequest) -> Mapping[str, Any]:
 
 
 def register() -> None:
+    together.ask("freshness", freshness.states)
     frame.register("freshness", facts)

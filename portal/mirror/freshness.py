@@ -1,11 +1,11 @@
 """How fresh the mirror is, in the words of a page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from portal.mirror import reasons
@@ -70,20 +70,26 @@ class Freshness:
         return max((each.as_of for each in self if each.as_of), default=None)
 
 
-def of(tenant: Tenant) -> Freshness:
-    """The freshness of every kind, in one query."""
-    with tenant_scope(tenant):
-        run = SyncRun.objects.filter(kind=OuterRef("kind"), state=SyncRun.State.RUNNING).order_by("-pk")
-        told = {f"run_{name}": Subquery(run.values(name)[:1]) for name in ("rows", "expected", "started_at")}
-        states = {Kind(state.kind): state for state in MirrorState.objects.annotate(**told)}
+def states() -> QuerySet[MirrorState]:
+    """What is known of every kind of the entered tenant, each with its run under way, if there is one."""
+    run = SyncRun.objects.filter(kind=OuterRef("kind"), state=SyncRun.State.RUNNING).order_by("-pk")
+    told = {f"run_{name}": Subquery(run.values(name)[:1]) for name in ("rows", "expected", "started_at")}
+    return MirrorState.objects.annotate(**told)
+
+
+def of(tenant: Tenant, found: Iterable[MirrorState] | None = None) -> Freshness:
+    """The freshness of every kind: of what `states` found for the tenant, or in a query of its own."""
+    if found is None:
+        with tenant_scope(tenant):
+            found = list(states())
     now = timezone.now()
-    kinds = {kind: _kind(kind, states.get(kind), now) for kind in Kind}
+    known = {Kind(state.kind): state for state in found}
+    kinds = {kind: _kind(kind, known.get(kind), now) for kind in Kind}
     total = kinds[Kind.MEMBERS].total
     return Freshness(kinds, min(kinds[Kind.RIGHTS].total, total), total)
 
 
 def _kind(kind: Kind, state: Any, now: datetime) -> KindFreshness:
-    """`state` is annotated with its run under way, if there is one."""
     if state is None:
         return KindFreshness(kind)
     begun = state.run_started_at

@@ -6,7 +6,9 @@ class UiConfig(AppConfig):
     label = "ui"
 
     def ready(self) -> None:
-        from portal.ui import nav
+        from portal.ui import nav, together
+        from portal.ui.models import ListChoice
         from tenants import landing
 
         landing.register(nav.home_of)
+        together.ask("choices", lambda user: ListChoice.objects.filter(user=user), user=lambda request: request.user.pk)

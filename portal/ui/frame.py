@@ -5,7 +5,7 @@ frame imports none of them:
 
 - `register("freshness", fn)`: `{"as_of": datetime | None, "last_sync": datetime | None, "refresh_url": str}`
 - `register("budget", fn)`: `{"meters": [{"label": str, "left": int, "limit": int, "refills_at": datetime | None}]}`
-- `banner(fn)`: an iterable of `Banner`
+- `banner(fn, when=rows)`: an iterable of `Banner`; `rows()` gives a queryset without which there is none
 
 Each `fn` takes the request, is called at most once a page, only inside a tenant, and may return None.
 """
@@ -16,17 +16,18 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils.functional import Promise, cached_property
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
-from portal.ui import nav, palette, preferences
+from portal.ui import nav, palette, preferences, together
 
 Fact = Callable[[HttpRequest], Mapping[str, Any] | None]
 _facts: dict[str, Fact] = {}
-_banners: list[Callable[[HttpRequest], Iterable["Banner"]]] = []
+_banners: dict[str, tuple[Callable[[HttpRequest], Iterable["Banner"]], bool]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +55,17 @@ def register(name: str, fact: Fact) -> None:
     _facts[name] = fact
 
 
-def banner(source: Callable[[HttpRequest], Iterable[Banner]]) -> None:
-    """Add a source of banners."""
-    if source not in _banners:
-        _banners.append(source)
+def banner(
+    source: Callable[[HttpRequest], Iterable[Banner]], *, when: Callable[[], QuerySet[Any]] | None = None
+) -> None:
+    """Add a source of banners. With `when`, the rows it is about: a page without any does not ask the source.
+
+    Whether there are any is asked in the one statement of the frame, so that a quiet day costs no query of its own.
+    """
+    name = f"{source.__module__}.{source.__qualname__}"
+    if when is not None:
+        together.ask(name, lambda: when().order_by()[:1])
+    _banners[name] = (source, when is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +187,10 @@ class Frame:
             return []
         support = getattr(self.access, "support_session", None)
         own = [support_banner(self.tenant, support)] if support else []
-        return own + [found for source in _banners for found in source(self.request)]
+        for name, (source, asked) in _banners.items():
+            if not asked or together.told(self.request, name):
+                own += source(self.request)
+        return own
 
     @cached_property
     def freshness(self) -> Mapping[str, Any] | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils.functional import Promise
 
+from portal.ui import together
 from portal.ui.tables.columns import Column
 from portal.ui.tables.keyset import Order
 from portal.ui.tables.links import Address
@@ -73,10 +74,13 @@ class Wish:
     size: int = 0
 
     @classmethod
-    def of(cls, user: Any, table: str) -> "Wish":
+    def of(cls, request: Any, table: str) -> "Wish":
         from portal.ui.models import ListChoice  # a model cannot be imported while apps load
 
-        if not getattr(user, "is_authenticated", False):
+        if not getattr(request.user, "is_authenticated", False):
             return cls()
-        kept = ListChoice.objects.filter(user=user, table=table).first()
-        return cls(frozenset(kept.columns), kept.size) if kept else cls()
+        if getattr(request, "tenant", None) is not None:
+            found = [each for each in together.told(request, "choices") if each.table == table]
+        else:
+            found = list(ListChoice.objects.filter(user=request.user, table=table))
+        return cls(frozenset(found[0].columns), found[0].size) if found else cls()

@@ -138,7 +138,7 @@ class Table(Drawing):
 
     @cached_property
     def wish(self) -> Wish:
-        return Wish.of(self.request.user, self.name)
+        return Wish.of(self.request, self.name)
 
     @cached_property
     def size(self) -> int:

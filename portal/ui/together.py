@@ -1,0 +1,111 @@
+"""What every page asks the database, asked together: one statement for the whole frame.
+
+Parts that know such facts register a queryset from their `AppConfig.ready()`:
+
+    together.ask("freshness", states)                                     # rows: instances of the model
+    together.ask("gauges", gauges, connection=lambda request: …)          # with whole numbers of the request
+
+A queryset is built once in a process, in a scope that stands for any tenant, and its SQL is kept; a page only fills in
+the tenant and the numbers. Nothing that was read is kept beyond the request that read it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.db import connection
+from django.db.models import Field, Model, QuerySet
+from django.http import HttpRequest
+
+from tenants.scope import across_tenants, current_tenant_id, tenant_scope
+
+Given = Callable[[HttpRequest], int]
+
+# Numbers that no row has: they stand for the tenant and for what a request gives, while SQL is made.
+_ANY_TENANT = 4_611_686_018_427_387_001
+_ANY_NUMBER = 1_987_654_001
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    name: str
+    build: Callable[..., QuerySet[Any]]
+    given: dict[str, Given]
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A question as SQL, with the fields that its columns and annotations are read by."""
+
+    name: str
+    model: type[Model]
+    sql: str
+    params: tuple[Any, ...]
+    fields: dict[str, "Field[Any, Any]"]
+    annotations: dict[str, "Field[Any, Any]"]
+
+
+_questions: dict[str, _Question] = {}
+
+
+def ask(name: str, build: Callable[..., QuerySet[Any]], **given: Given) -> None:
+    """Have every page of a tenant ask for the rows of `build(**given)`; a second registration replaces the first."""
+    _questions[name] = _Question(name, build, given)
+    _together.cache_clear()
+
+
+def told(request: HttpRequest, name: str) -> list[Any]:
+    """The rows of `name` for the request's tenant, read with all the others when the first is asked for.
+
+    A page that only looks reads them once. Where something may be written meanwhile, each reading is a new one.
+    """
+    answers: dict[str, list[Any]] | None = getattr(request, "told_together", None)
+    if answers is None or request.method not in ("GET", "HEAD"):
+        answers = request.told_together = _read(request)  # type: ignore[attr-defined]
+    return answers[name]
+
+
+def _read(request: HttpRequest) -> dict[str, list[Any]]:
+    sql, made = _together()
+    numbers = {key: given(request) for question in _questions.values() for key, given in _keys(question)}
+    numbers[_ANY_TENANT] = current_tenant_id()
+    params = [numbers.get(param, param) if type(param) is int else param for each in made for param in each.params]
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        found = cursor.fetchone()
+    return {each.name: [_row(each, row) for row in rows] for each, rows in zip(made, found, strict=True)}
+
+
+@cache
+def _together() -> tuple[str, tuple[_Made, ...]]:
+    made = tuple(_make(question) for question in _questions.values())
+    parts = (f"(SELECT coalesce(json_agg(t), '[]') FROM ({each.sql}) t)" for each in made)  # noqa: S608 - made by the ORM
+    return f"SELECT {', '.join(parts)}", made
+
+
+def _make(question: _Question) -> _Made:
+    with across_tenants("SQL is made for any tenant, and nothing is read"), tenant_scope(_ANY_TENANT):
+        numbers = (key for key, _ in _keys(question))
+        rows = question.build(**dict(zip(question.given, numbers, strict=True)))
+        sql, params = rows.query.sql_with_params()
+    fields = {field.column: field for field in rows.model._meta.concrete_fields}
+    annotations = {name: each.output_field for name, each in rows.query.annotation_select.items()}
+    return _Made(question.name, rows.model, sql, params, fields, annotations)
+
+
+def _row(made: _Made, told: dict[str, Any]) -> Model:
+    """An instance as the queryset would have made it, of values that came as JSON."""
+    loaded = {
+        made.fields[name].attname: made.fields[name].to_python(told[name]) for name in told if name in made.fields
+    }
+    row = made.model.from_db("default", list(loaded), list(loaded.values()))
+    for name, field in made.annotations.items():
+        setattr(row, name, field.to_python(told[name]))
+    return row
+
+
+def _keys(question: _Question) -> list[tuple[int, Given]]:
+    """For each number that the request gives, the one that stands for it: another in each question."""
+    first = _ANY_NUMBER + 10 * list(_questions).index(question.name)
+    return [(first + place, given) for place, given in enumerate(question.given.values())]
