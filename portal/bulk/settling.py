@@ -1,6 +1,7 @@
 """Finding out by reading what a request has done whose answer was lost, or that failed half-way.
 
-The mirror's own reading of the whole list is used, so that it costs ceil(members / 1000) calls and serves everybody. A
+The mirror's own reading of the whole list is used: it costs ceil(members / 1000) calls, at the pace of sync, and serves
+everybody who waits. A
 member that is not in the list is taken for not created when the request has ended at the service, or when two readings
 a minute apart agree: the service works through bulk requests in order.
 """
@@ -14,7 +15,6 @@ from portal.bulk.results import MOST_ATTEMPTS, WAITING_AGAIN
 from portal.bulk.states import Action, PartState, RowState
 from portal.mirror import schedule
 from portal.mirror.kinds import Kind
-from portal.mirror.models import MirrorState
 from tenants.scope import current_tenant
 
 # From the loss to the beginning of the first reading, and between the beginnings of two.
@@ -23,10 +23,9 @@ APART = timedelta(seconds=60)
 
 
 def look(job: Job, part: Part) -> bool:
-    """Compare with the last complete list, if it is new enough; ask for one otherwise. True: the part is settled."""
-    as_of = MirrorState.objects.filter(kind=Kind.MEMBERS).values_list("as_of", flat=True).first()
-    if as_of is None or as_of < _needed(part):
-        schedule.ask(current_tenant(), Kind.MEMBERS, by=None)
+    """Compare with the last complete list, if it is new enough; wait for one otherwise. True: the part is settled."""
+    as_of = schedule.read_since(current_tenant(), Kind.MEMBERS, _needed(part))
+    if as_of is None:
         return False
     rows = list(Row.objects.filter(part=part, state=RowState.SENT).order_by("position"))
     found = _found(job, part, rows)

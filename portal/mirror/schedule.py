@@ -1,16 +1,18 @@
 """When what is read: the timers stand in MirrorState, the tick rings for what is due, and anybody may ask for more."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
 from django.db import connection as database
 from django.db import transaction
+from django.db.models import F, Value
+from django.db.models.functions import Greatest
 from kombu.exceptions import OperationalError
 
 from portal.mirror.clock import ClockNow
 from portal.mirror.kinds import Kind
-from portal.mirror.models import MirrorState
+from portal.mirror.models import MirrorState, SyncRun
 from tenants.models import Connection, Tenant
 from tenants.scope import across_tenants, tenant_scope
 
@@ -21,6 +23,8 @@ RING_AGAIN = timedelta(seconds=20)
 # Asking twice within this time is asking once: the answer would be the same, and costs calls.
 FRESH_ENOUGH = timedelta(seconds=10)
 _AT_ONCE = 1000
+# A list that could not be read is not tried again earlier than this because somebody waits for it.
+_AFTER_TROUBLE = timedelta(minutes=1)
 
 _DUE = """
 WITH due AS MATERIALIZED (
@@ -54,6 +58,26 @@ def ask(tenant: Tenant, kind: Kind, *, by: Any) -> bool:
         log.info("mirror_refresh_asked", tenant_id=tenant.pk, kind=str(kind), by=getattr(by, "pk", None))
         _ring_after_commit(tenant.pk)
     return bool(asked)
+
+
+def read_since(tenant: Tenant, kind: Kind, since: datetime) -> datetime | None:
+    """When the last complete reading of a kind began, if that was at `since` or later.
+
+    None otherwise, and then such a reading is on the timer: one for all who wait, however often they ask, not before
+    `since`, and not in the way of one that is still going on or waits for calls.
+    """
+    with tenant_scope(tenant):
+        state = MirrorState.objects.filter(kind=kind).first()
+        if state is not None and state.as_of is not None and state.as_of >= since:
+            return state.as_of
+        if SyncRun.objects.filter(kind=kind, state=SyncRun.State.RUNNING).exists():
+            return None
+        soonest = Greatest(ClockNow(), Value(since), F("error_at") + Value(_AFTER_TROUBLE))
+        later = MirrorState.objects.filter(kind=kind, lease_until__isnull=True, due_at__gt=soonest)
+        if later.update(due_at=soonest, rung_at=None):
+            log.info("mirror_reading_needed", tenant_id=tenant.pk, kind=str(kind))
+            _ring_after_commit(tenant.pk)
+    return None
 
 
 def tick() -> int:

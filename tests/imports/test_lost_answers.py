@@ -1,0 +1,82 @@
+"""How often the list is read after the answer to a bulk request was lost: as often as proof needs, once for all."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models import F
+
+from portal.bulk import advancing
+from portal.bulk.models import Part
+from portal.bulk.states import PartState, RowState
+from portal.intents import outcome
+from portal.intents.models import Intent
+from portal.intents.states import Reason, State
+from portal.intents.verdicts import Verdict
+from portal.mirror import schedule, sync
+from portal.mirror.kinds import Kind
+from portal.mirror.models import MirrorState, SyncRun
+from tests.imports.conftest import lines
+
+LIST_MEMBERS = 3
+
+
+@pytest.fixture
+def job(desk):
+    """An import whose request never arrived, as nobody can know."""
+    MirrorState.objects.exclude(kind=Kind.MEMBERS).update(due_at=None)
+    group = desk.groups[0].membergroup_id
+    job = desk.started(lines(["氏名", "グループ"], *[[f"会員{n}", group] for n in range(20)]))
+    advancing.advance(job.pk)
+    lost = Intent.objects.filter(target=f"import:{job.pk}")
+    lost.update(state=State.SENDING, due_at=None)
+    outcome.apply({"pk": lost.get().pk, "state": State.SENDING}, Verdict(State.UNCERTAIN, Reason.TIMED_OUT))
+    return job
+
+
+def rounds(desk, job, times=4):
+    """What the workers do while a job waits; how often the list was read meanwhile."""
+    before = desk.calls(LIST_MEMBERS)
+    for _ in range(times):
+        desk.step(job)
+        sync.due()
+    return desk.calls(LIST_MEMBERS) - before
+
+
+def let_pass(job, seconds):
+    """As if what happened had happened so much earlier."""
+    by = timedelta(seconds=seconds)
+    Part.objects.filter(job=job).update(lost_at=F("lost_at") - by, read_until=F("read_until") - by)
+    MirrorState.objects.update(as_of=F("as_of") - by, due_at=F("due_at") - by)
+
+
+def test_the_list_is_read_as_often_as_proof_needs(desk, job):
+    assert rounds(desk, job) == 0  # the service may still be at work
+    let_pass(job, 6)
+    assert rounds(desk, job) == 1
+    let_pass(job, 40)
+    assert rounds(desk, job) == 0  # two readings, a minute apart
+    let_pass(job, 21)
+    assert rounds(desk, job) == 1
+    assert {row.state for row in desk.rows(job)} == {RowState.FAILED}
+
+
+def test_a_long_reading_that_waits_for_calls_is_left_in_peace(desk, job):
+    let_pass(job, 6)
+    run = SyncRun.objects.create(kind=Kind.MEMBERS, started_at="2026-01-01T00:00:00Z")
+    MirrorState.objects.filter(kind=Kind.MEMBERS).update(due_at="2099-01-01T00:00:00Z")
+    assert rounds(desk, job) == 0
+    SyncRun.objects.filter(pk=run.pk).update(state=SyncRun.State.DONE)
+    assert rounds(desk, job) == 1
+    assert Part.objects.get(job=job).state == PartState.READING
+
+
+def test_all_who_wait_share_one_reading(desk):
+    MirrorState.objects.exclude(kind=Kind.MEMBERS).update(due_at=None)
+    since = MirrorState.objects.get(kind=Kind.MEMBERS).as_of + timedelta(seconds=0.01)
+    before = desk.calls(LIST_MEMBERS)
+    for _ in range(5):
+        assert schedule.read_since(desk.place.tenant, Kind.MEMBERS, since) is None
+    sync.due()
+    sync.due()
+    assert desk.calls(LIST_MEMBERS) - before == 1
+    assert schedule.read_since(desk.place.tenant, Kind.MEMBERS, since) >= since
