@@ -171,7 +171,9 @@ class TcpProxy:
 class HttpProxy(TcpProxy):
     """Passes HTTP/1.1 requests on, one upstream connection each, and applies rules."""
 
-    def __init__(self, upstream: int) -> None:
+    def __init__(self, upstream: int, usual: Callable[[str], str] = str) -> None:
+        """`usual` gives the request line that rules know for the one that came."""
+        self._usual = usual
         self.rules: list[Rule] = []
         self.seen: list[Request] = []
         self.forwarded: list[Request] = []
@@ -211,7 +213,7 @@ class HttpProxy(TcpProxy):
     def serve(self, client: socket.socket) -> None:
         reader = client.makefile("rb")
         try:
-            while (request := _read_request(reader)) is not None:
+            while (request := _read_request(reader, self._usual)) is not None:
                 self._one(client, request)
                 if request.header("connection").lower() == "close":
                     return
@@ -242,7 +244,7 @@ class HttpProxy(TcpProxy):
         return got if asks_close else re.sub(rb"(?im)^connection: close\r\n", b"", got, count=1)
 
 
-def _read_request(reader) -> Request | None:
+def _read_request(reader, usual: Callable[[str], str]) -> Request | None:
     lines = []
     while (line := reader.readline(65537)) not in (b"\r\n", b"\n", b""):
         lines.append(line)
@@ -252,4 +254,4 @@ def _read_request(reader) -> Request | None:
     method, target = lines[0].decode("latin-1").split(" ")[:2]
     length = re.search(rb"(?im)^content-length:[ \t]*(\d+)", head)
     body = reader.read(int(length[1])) if length else b""
-    return Request(time.time(), f"{method} {target}", head, body)
+    return Request(time.time(), usual(f"{method} {target}"), head, body)

@@ -24,7 +24,6 @@ import httpx2
 import psycopg
 from psycopg import sql
 
-from accessapi.overrides import Catalogue
 from tests.support import contrary as contrary_service
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,6 +73,8 @@ class Sandbox:
         self._contrary = (contrary_service.wanted() and not operations) if contrary is None else contrary
         #: Text of the overrides file that a portal needs for it.
         self.overrides = contrary_service.OVERRIDES if self._contrary else operations
+        #: Where tests find its operations; a service with `operations` of its own is asked as it says.
+        self.addresses = contrary_service.Addresses(self.overrides if self._contrary else "")
         self._operations = operations
         self._given = database_url
         self._options = ["--workers", str(workers), "--threads", str(threads)]
@@ -83,11 +84,6 @@ class Sandbox:
         self._http = httpx2.Client(timeout=60)
         self.database_url = ""
         self.url = ""
-
-    @property
-    def catalogue(self) -> Catalogue:
-        """Where this service has its operations, and what its words mean."""
-        return contrary_service.catalogue(self.overrides)
 
     def __enter__(self) -> "Sandbox":
         return self.start()
@@ -230,7 +226,8 @@ class Sandbox:
     def api(
         self, method: str, path: str, json: Any = None, *, token: str = "", licence: str = "", **options: Any
     ) -> httpx2.Response:
-        """One call of the API; `options` go to httpx2 (params, content, headers)."""
+        """One call of the API, at its usual address; `options` go to httpx2 (params, content, headers)."""
+        method, path = self.addresses.theirs(method, path)
         headers = dict(options.pop("headers", {}))
         if token:
             headers["Authorization"] = f"Bearer {token}"

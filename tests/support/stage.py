@@ -198,7 +198,7 @@ class Stage:
         self.customers: list[Customer] = []
 
     def __enter__(self) -> "Stage":
-        self.proxy = HttpProxy(urlsplit(self.house.sandbox.url).port or 80)
+        self.proxy = HttpProxy(urlsplit(self.house.sandbox.url).port or 80, self.house.sandbox.addresses.usual)
         callback = f"{self.house.url}/oauth/{self.name}/callback/"
         self.client = self.house.sandbox.client(callback, name=f"Portal of {self.name}")
         self.environment = ServiceEnvironment.objects.create(
@@ -244,7 +244,7 @@ class Stage:
         customer = Customer(self, tenant, service)
         self.customers.append(customer)
         found = self.house.sandbox.api("GET", "/v1/devices/passes", token=service.token).json()
-        listed = found[self.house.sandbox.catalogue.shapes.pass_list_key]
+        listed = found[self.house.sandbox.addresses.catalogue.shapes.pass_list_key]
         customer.doors = [each["device_id"] for each in listed if "屋上" not in each["device_name"]]
         if connected:
             self._connect(customer)
