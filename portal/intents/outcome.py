@@ -66,7 +66,8 @@ def _write(intent: Intent, verdict: Verdict) -> None:
     if verdict.state in FINAL:
         intent.finished_at = now
     if verdict.state == State.UNCERTAIN and handlers.of(intent.operation).reconcile:
-        intent.due_at = now + timedelta(seconds=_RECONCILE_AFTER)
+        wait = _RECONCILE_AFTER if verdict.again_in is None else verdict.again_in
+        intent.due_at = now + timedelta(seconds=wait)
     intent.save()
 
 

@@ -40,15 +40,20 @@ def of_answer(answer: Answer, *, follows: bool) -> Verdict:
     return Verdict(State.ACCEPTED, http_status=answer.status, request_id=request_id, result=result)
 
 
-def of_error(error: errors.ServiceError, *, delivery: Delivery, lock: bool, attempts: int, deletes: bool) -> Verdict:
-    """A refusal, something that surely was not sent, or an ambiguous end. `attempts` counts this one."""
+def of_error(
+    error: errors.ServiceError, *, delivery: Delivery, lock: bool, attempts: int, deletes: bool, reads: bool = False
+) -> Verdict:
+    """A refusal, something that surely was not sent, or an ambiguous end. `attempts` counts this one.
+
+    `reads`: what a deletion does not find may be gone already, or the address may be wrong; only reading tells.
+    """
     if isinstance(error, errors.InvalidRequest):
         detail = "\n".join(f"{problem.field}: {problem.message}" for problem in error.problems)
         return Verdict(State.FAILED, Reason.INVALID, detail=detail)
     if isinstance(error, errors.NotSent):
         return _not_sent(delivery, attempts, error)
     if isinstance(error, errors.Rejected):
-        return _rejected(error, delivery, attempts, deletes)
+        return _rejected(error, attempts, deletes, reads)
     repeatable = delivery in (Delivery.SET, Delivery.READ)
     if repeatable and attempts < MOST_ATTEMPTS:
         return Verdict(State.QUEUED, _why(error), again_in=_pause(attempts))
@@ -63,10 +68,12 @@ def _not_sent(delivery: Delivery, attempts: int, error: errors.NotSent) -> Verdi
     return Verdict(State.FAILED, Reason.NOT_SENT, detail=str(error))
 
 
-def _rejected(error: errors.Rejected, delivery: Delivery, attempts: int, deletes: bool) -> Verdict:
+def _rejected(error: errors.Rejected, attempts: int, deletes: bool, reads: bool) -> Verdict:
     said: dict[str, Any] = {"http_status": error.status, "code": error.code, "detail": error.detail}
     if isinstance(error, errors.RateLimited) and attempts < 4 * MOST_ATTEMPTS:
         return Verdict(State.QUEUED, Reason.BUDGET, again_in=float(min(error.retry_after or 60, 3600)))
+    if isinstance(error, errors.NotFound) and deletes and reads:
+        return Verdict(State.UNCERTAIN, Reason.REFUSED, again_in=0.0, **said)
     if isinstance(error, errors.NotFound) and deletes and attempts > 1:
         return Verdict(State.SUCCEEDED, http_status=error.status)
     if isinstance(error, errors.Unauthorised) and attempts < 3:

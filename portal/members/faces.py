@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from accessapi.client import Image
 from accessapi.limits import FACE_READY_SECONDS
-from portal.intents import actions
+from portal.intents import actions, reconciling
 from portal.intents.actions import Asker, submit
 from portal.intents.models import Intent
 from portal.intents.nonces import Nonce
@@ -37,7 +37,7 @@ def register(*, member: Member, picture: Picture, by: Asker, nonce: Nonce) -> In
 
 def delete(*, member: Member, by: Asker, nonce: Nonce) -> Intent:
     """Ask for the face to be deleted (operation 9)."""
-    return submit(**_deletion(member, by, nonce))
+    return _read_back(submit(**_deletion(member, by, nonce)))
 
 
 def replace(*, member: Member, picture: Picture, by: Asker, nonce: Nonce) -> Intent:
@@ -47,11 +47,20 @@ def replace(*, member: Member, picture: Picture, by: Asker, nonce: Nonce) -> Int
         second, is_new = record(**_registration(member, picture, by, then), held=True)
         first = submit(**_deletion(member, by, nonce), inline=False)
     if is_new and send_inline(first):
+        _read_back(first)
         second.refresh_from_db()
         if second.state == State.QUEUED and second.due_at is not None:
             send_inline(second)
     second.refresh_from_db()
     return second
+
+
+def _read_back(deletion: Intent) -> Intent:
+    """Where the service did not find what was to be deleted, find out at once whether it is gone."""
+    if deletion.state == State.UNCERTAIN and deletion.reason == Reason.REFUSED:
+        reconciling.reconcile(deletion)
+        deletion.refresh_from_db()
+    return deletion
 
 
 def set_profile(*, member: Member, picture: Picture, by: Asker, nonce: Nonce) -> Intent:

@@ -59,6 +59,8 @@ def _look(intent: Intent, *, wanted: bool) -> Finding:
     evidence = {"read": write_moment(at), "face": "registered" if member.face_data else "none"}
     if bool(member.face_data) == wanted:
         return Finding(True, evidence)
+    if intent.reason == Reason.REFUSED:  # the service said so: nothing is still on its way
+        return Finding(False, evidence)
     first = (intent.result.get("evidence") or {}).get(_ABSENT)
     if first and at - type(at).fromisoformat(first) >= FACE_APART:
         return Finding(False, {**evidence, _ABSENT: first})

@@ -202,6 +202,44 @@ def test_a_face_is_deleted_after_being_asked(desk):
         assert not Member.objects.get(pk=member.pk).has_face
 
 
+def take_away(desk, member):
+    """Somebody deletes the face past the portal, at a service that deletes a face once."""
+    desk.place.sandbox.settings(desk.place.service.tenant_id, absent_faces_deleted=False)
+    path = f"/v1/members/{member.member_id}/face_image"
+    assert desk.place.sandbox.api("DELETE", path, token=desk.place.service.token).is_success
+
+
+def test_a_face_that_is_gone_at_the_service_is_replaced_all_the_same(desk):
+    member, rest = registered(desk)
+    take_away(desk, member)
+    upload(desk, rest, jpeg(colour=200))
+    later(desk)
+    assert desk.at_service(member.member_id)["face_data"]
+    assert "The face opens doors from" in desk.get(rest)
+
+
+def test_and_its_deletion_is_done(desk):
+    member, rest = registered(desk)
+    fields = desk.fields(rest + "delete/")
+    take_away(desk, member)
+    answer = desk.send(rest + "delete/", fields, confirmed="1")
+    assert "until one is registered again" in said(answer)
+    with desk.scope():
+        assert not Member.objects.get(pk=member.pk).has_face
+
+
+def test_a_face_that_the_service_does_not_find_and_still_has_is_not_called_deleted(desk):
+    member, rest = registered(desk)
+    desk.place.sandbox.fault(
+        "status", "delete_face_image", desk.place.service.tenant_id, status=404, error_code="40401", count=9
+    )
+    answer = upload(desk, rest, jpeg(colour=200))
+    assert "was not deleted, so that the new one was not sent" in said(answer)
+    assert len(desk.place.calls(8)) == 1
+    with desk.scope():
+        assert Member.objects.get(pk=member.pk).has_face
+
+
 def test_a_registration_whose_answer_was_lost_is_never_sent_again_and_resolved_by_reading(desk):
     member, rest = face_of(desk)
     desk.place.sandbox.fault("drop_after", "register_face_image", desk.place.service.tenant_id)
