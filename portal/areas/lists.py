@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.areas import queries, rolls
+from portal.mirror import absence
 from portal.mirror.frame import known
 from portal.mirror.kinds import Kind
 from portal.mirror.models import Area
@@ -50,7 +51,11 @@ class Areas(Table):
     filters = (Filter("kind", _("Kind"), _FLAGS, _by_flag),)
     exports = ("csv", "xlsx")
     export_permission = Permission.AREAS_VIEW
-    empty = Empty(_("No areas yet"), _("Areas appear here once the service's list was read."), "map-pin")
+
+    @property
+    def empty(self) -> Empty | None:  # type: ignore[override]
+        usual = Empty(_("No areas yet"), _("Areas are set up on the member site."), "map-pin")
+        return absence.empty(usual, Kind.AREAS, known(self.request)[Kind.AREAS])
 
     def __init__(self, request: HttpRequest, queryset: QuerySet[Area]) -> None:
         super().__init__(request, queryset, total=lambda: known(request)[Kind.AREAS].total)

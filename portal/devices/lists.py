@@ -9,6 +9,9 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from portal.devices import queries, states
+from portal.mirror import absence
+from portal.mirror.frame import known
+from portal.mirror.kinds import Kind
 from portal.mirror.models import PassController
 from portal.ui.tables import Column, Empty, Table
 
@@ -28,11 +31,11 @@ class Doors(Table):
         Column("errors", _("Errors"), value=""),
         Column("device_id", _("Device ID"), value="device_id", kind="mono", phone="hide", shown=False),
     )
-    empty = Empty(
-        _("No doors yet"),
-        _("Doors appear here once the service's list of pass controllers was read."),
-        "door",
-    )
+
+    @property
+    def empty(self) -> Empty | None:  # type: ignore[override]
+        usual = Empty(_("No doors yet"), _("The vendor sets up door controllers."), "door")
+        return absence.empty(usual, Kind.PASS_CONTROLLERS, known(self.request)[Kind.PASS_CONTROLLERS])
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -10,8 +10,10 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.bulk import offered
-from portal.mirror import queries, search
+from portal.mirror import absence, queries, search
 from portal.mirror.folding import fold
+from portal.mirror.frame import known
+from portal.mirror.kinds import Kind
 from portal.mirror.models import Group, Member
 from portal.rights import digests
 from portal.ui.addresses import ServiceId
@@ -41,11 +43,11 @@ class Groups(Table):
         ),
         Column("membergroup_id", _("Group ID"), value="membergroup_id", kind="mono", phone="hide"),
     )
-    empty = Empty(
-        _("No groups yet"),
-        _("Every member belongs to a group. Groups appear here once the service's list was read."),
-        "users-group",
-    )
+
+    @property
+    def empty(self) -> Empty | None:  # type: ignore[override]
+        usual = Empty(_("No groups yet"), _("Every member belongs to a group."), "users-group")
+        return absence.empty(usual, Kind.GROUPS, known(self.request)[Kind.GROUPS])
 
     exports = KINDS
 

@@ -6,10 +6,11 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from accessapi.meanings import Blame
 from portal.intents.models import Intent
 from portal.intents.states import Reason, State
+from tenants.scope import current_tenant
 
-CONTRACT_MISSING, SETTING_OFF, QR_TAKEN = "40302", "40304", "40903"
 # Names of the specification, longest first, and the forms' fields for each, in the order of preference.
 _FIELDS = {
     "qrcode_issuing_method.email": ("email",),
@@ -29,18 +30,41 @@ _NAMED = re.compile(r"(?<![A-Za-z0-9_])(" + "|".join(map(re.escape, _FIELDS)) + 
 
 def is_contract(intent: Intent, contract: str) -> bool:
     """Whether the service refused for want of this contract (qr, door, key_box). An unnamed one is the QR option."""
-    if intent.error_code != CONTRACT_MISSING:
-        return False
-    named = [each for each in ("door", "key_box", "qr") if re.search(rf"\b{each}\b", intent.error_detail)]
-    return named[0] == contract if named else contract == "qr"
+    catalogue = current_tenant().environment.catalogue
+    operation = catalogue.operation(intent.operation)
+    return catalogue.errors.contract_of(intent.error_code, intent.error_detail, operation) == contract
+
+
+def is_blamed_on(intent: Intent, blame: Blame, of: str = "") -> bool:
+    """Whether the code of a refusal means this, as the environment's table has it."""
+    meaning = current_tenant().environment.catalogue.errors.meaning(intent.error_code)
+    return meaning is not None and meaning.blame is blame and (not of or of in meaning.of)
+
+
+def is_of_the_desk(intent: Intent) -> bool:
+    """Whether the service refuses codes to this tenant altogether, whatever a form says: for want of the QR option or
+    of a permission, or by a 403 that nobody can explain.
+    """
+    if is_contract(intent, "qr") or is_blamed_on(intent, Blame.SCOPE):
+        return True
+    return intent.http_status == 403 and _known(intent) is None
+
+
+def why_no_codes(intent: Intent) -> str:
+    """The one sentence for a refusal `is_of_the_desk`."""
+    if is_contract(intent, "qr"):
+        return _("This tenant’s contract has no QR option: the service issues no codes to guests.")
+    if is_blamed_on(intent, Blame.SCOPE):
+        return _("The connection lacks the permission to issue codes to guests. An owner can reconnect with it.")
+    return _("The service issues no codes to guests of this tenant.")
 
 
 def show(form: Any, intent: Intent) -> None:
     """Add what became of a refused or unsent intent to its form: beside the field it names, else on top.
 
-    A contract without the QR option is no fault of the form: the page says it by itself.
+    What keeps the tenant from codes altogether is no fault of the form: the page says it by itself.
     """
-    if is_contract(intent, "qr"):
+    if intent.operation == "create_guest" and is_of_the_desk(intent):
         return
     for names, text in _problems(intent):
         field = next((name for name in names if name in form.fields), None)
@@ -74,10 +98,10 @@ def _known(intent: Intent) -> tuple[tuple[str, ...], str] | None:
         return ("area_ids",), _("The contract has no door entry. Issue the code without areas.")
     if is_contract(intent, "key_box"):
         return ("keys",), _("The contract has no key boxes. Issue the code without keys.")
-    if intent.error_code == SETTING_OFF and (intent.body or {}).get("key_devices_list"):
+    if is_blamed_on(intent, Blame.SETTING) and (intent.body or {}).get("key_devices_list"):
         words = _("Keys for guests must first be allowed for this key box on the member site.")
         return ("keys",), words
-    if intent.error_code == QR_TAKEN:
+    if is_blamed_on(intent, Blame.DUPLICATE, "qr"):
         return ("new_code", "delivery"), _("Somebody has this very code already. Send the form again for another one.")
     return None
 

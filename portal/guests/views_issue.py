@@ -15,6 +15,9 @@ from portal.guests.forms import IssueForm
 from portal.guests.models import Stage
 from portal.intents import nonces
 from portal.intents.record import Asker
+from portal.mirror import absence
+from portal.mirror.frame import known
+from portal.mirror.kinds import Kind
 from tenants.access import tenant_view
 from tenants.roles import Permission
 
@@ -35,11 +38,17 @@ def new(request: HttpRequest) -> HttpResponse:
 
 def _shown(request: HttpRequest, form: IssueForm) -> dict[str, Any]:
     last = form.refused or queries.last_refusal()
+    denied = last if last is not None and refusals.is_of_the_desk(last) else None
+    why = absence.of(Kind.GUESTS, known(request)[Kind.GUESTS], "create_guest")
+    why = why if why is not None and why.refused else None
     return {
         "form": form,
         "desk": form.desk,
         "script": prefilling.for_script(form.desk),
-        "no_qr": last if last is not None and refusals.is_contract(last, "qr") else None,
+        "denied": denied,
+        "why": refusals.why_no_codes(denied) if denied is not None else why.text if why is not None else "",
+        # Whoever gets no code, whatever the reason, is still somebody in the building.
+        "without_code": denied is not None or why is not None or form.refused is not None,
         "may_manage": request.access.can(Permission.GUESTS_MANAGE),
         "more_open": any(name in form.errors for name in form.fields if name not in _FIRST),
     }

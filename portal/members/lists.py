@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.bulk import offered
 from portal.members import standing
 from portal.members.queries import group_choices
-from portal.mirror import queries, search
+from portal.mirror import absence, queries, search
 from portal.mirror.folding import fold
 from portal.mirror.frame import known
 from portal.mirror.kinds import Kind
@@ -75,6 +75,10 @@ class Members(Table):
     @property
     def empty(self) -> Empty | None:  # type: ignore[override]
         """Nobody yet: what comes next depends on whether the list was ever read, and on the person."""
+        return absence.empty(self._nobody, Kind.MEMBERS, known(self.request)[Kind.MEMBERS])
+
+    @property
+    def _nobody(self) -> Empty:
         if not self.may(Permission.MEMBERS_EDIT):
             words = _t("Members appear here once somebody creates or imports them.")
             return Empty(_t("No members yet"), words, "users")

@@ -9,11 +9,12 @@ from accessapi import errors
 from portal.budget.ledger import BudgetExhausted
 from portal.mirror.kinds import Kind
 
+NOT_GRANTED = "not_granted"
 SENTENCES: dict[str, str | Promise] = {
     "unreadable": _("The service's answer could not be read. Nothing was changed."),
     "repeated_cursor": _("The service's list turned in a circle. Nothing was changed."),
     "token_refused": _("The service no longer accepts this connection. Reconnect the tenant."),
-    "not_granted": _("The service refuses this: a scope or a contract is missing."),
+    NOT_GRANTED: _("The service refuses this: a scope or a contract is missing."),
     "refused": _("The service refused the request."),
     "unreachable": _("The service could not be reached."),
     "no_answer": _("The service did not answer completely."),
@@ -22,10 +23,10 @@ SENTENCES: dict[str, str | Promise] = {
 }
 # Where a word means more for one kind.
 _OF_KIND: dict[tuple[str, str], Promise] = {
-    (Kind.GUESTS, "not_granted"): _(
+    (Kind.GUESTS, NOT_GRANTED): _(
         "The service gives out no guests: the QR option contract, or the permission to read guests, is missing."
     ),
-    (Kind.HISTORIES, "not_granted"): _("The service gives out no histories: the permission to read logs is missing."),
+    (Kind.HISTORIES, NOT_GRANTED): _("The service gives out no histories: the permission to read logs is missing."),
 }
 # A missing scope or contract does not come by waiting. Whoever adds one reconnects the tenant or asks for a reading.
 REFUSED_WAIT = timedelta(hours=6)
@@ -41,7 +42,7 @@ def reason_of(error: errors.ServiceError) -> str:
     if isinstance(error, errors.Unauthorised):
         return "token_refused"
     if isinstance(error, errors.Forbidden):
-        return "not_granted"
+        return NOT_GRANTED
     if isinstance(error, errors.UnreadableAnswer):
         return "unreadable"
     if isinstance(error, errors.Rejected):

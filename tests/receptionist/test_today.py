@@ -48,6 +48,8 @@ def desk(place):
 
 
 def test_an_empty_desk_says_so_and_offers_the_next_step(desk):
+    with tenant_scope(desk.place.tenant):
+        MirrorState.objects.create(kind="guests", as_of=timezone.now())
     html = desk.page()
     assert "Nobody is expected today" in html
     assert f'href="{desk.url}new/"' in html

@@ -6,12 +6,15 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from accessapi.meanings import Blame
 from portal.files.words import of_file as of_any_file
 from portal.guests.expected.columns import BY_NAME
 from portal.guests.expected.models import ExpectedRow, RowState, Verdict
+from portal.intents.models import Intent
 from portal.intents.states import Reason, State
 from portal.ui.chips import Chip
 from portal.ui.times import local
+from tenants.scope import current_tenant
 
 Facts = Mapping[str, Any]
 
@@ -40,11 +43,11 @@ _ROWS: dict[str, Callable[[Facts], str]] = {
     "stopped": lambda f: _("It was stopped before it was sent."),
 }
 
-_CODES: dict[str, Callable[[], str]] = {
-    "40002": lambda: _("The service found a value of this row invalid. No code was issued."),
-    "40302": lambda: _("The contract with the service does not include this. No code was issued."),
-    "40304": lambda: _("The key box does not give keys to guests. No code was issued."),
-    "40903": lambda: _("The code was taken already. No code was issued; it can be tried again."),
+_MEANT: dict[Blame, Callable[[], str]] = {
+    Blame.SCOPE: lambda: _("The connection lacks the permission for this. No code was issued."),
+    Blame.CONTRACT: lambda: _("The contract with the service does not include this. No code was issued."),
+    Blame.SETTING: lambda: _("The key box does not give keys to guests. No code was issued."),
+    Blame.DUPLICATE: lambda: _("The code was taken already. No code was issued; it can be tried again."),
 }
 
 
@@ -103,10 +106,19 @@ def reasons(row: ExpectedRow) -> list[str]:
     if intent.state == State.UNCERTAIN:
         return [_("The answer was lost. It is not sent again before it is known whether the code was issued.")]
     if intent.reason == Reason.REFUSED:
-        described = _CODES.get(intent.error_code)
-        said = described() if described else _("The service refused this row. No code was issued.")
+        said = _refusal(intent)
         return [" ".join(filter(None, [said, intent.error_code and f"({intent.error_code})", intent.error_detail]))]
     return [" ".join(filter(None, [str(Reason(intent.reason).label), _("No code was issued.")]))]
+
+
+def _refusal(intent: Intent) -> str:
+    """What a refusal means, as the environment's table of codes has it."""
+    meaning = current_tenant().environment.catalogue.errors.meaning(intent.error_code)
+    if meaning is not None and meaning.blame in _MEANT:
+        return _MEANT[meaning.blame]()
+    if intent.http_status in (400, 422):
+        return _("The service found a value of this row invalid. No code was issued.")
+    return _("The service refused this row. No code was issued.")
 
 
 def _when(text: str) -> str:
