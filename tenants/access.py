@@ -14,6 +14,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
@@ -26,6 +27,7 @@ from tenants.roles import Permission, Role
 from tenants.scope import across_tenants, tenant_scope
 
 View = Callable[..., HttpResponseBase]
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class SignedInRequest(HttpRequest):
@@ -111,17 +113,19 @@ def tenants_of(user: User) -> list[tuple[Tenant, type[Role]]]:
 
 
 def tenant_view(
-    permission: Permission, *, methods: Iterable[str] = ("GET",), reauth: bool = False
+    permission: Permission, *, methods: Iterable[str] = ("GET",), reauth: bool | None = None
 ) -> Callable[[View], View]:
     """Declare a view under /t/<slug:tenant>/: who may call it, and how.
 
     The view is called as view(request, **rest of the address) with the tenant entered, `request.tenant` and
     `request.access` set. Strangers get the 404 of a tenant that does not exist; members without the permission a 403
     page with the reason. HEAD comes with GET. With `reauth` the person must have given a password or second factor a
-    short while ago, else is sent to do so and comes back to the page: a POST is never replayed.
+    short while ago, else is sent to do so and comes back to the page: a POST is never replayed. Unless stated, that
+    follows from the permission: whatever takes a POST under one of `roles.PROVEN` asks.
     """
     allowed = {method.upper() for method in methods}
     allowed |= {"HEAD"} if "GET" in allowed else set()
+    proven = reauth if reauth is not None else permission in roles.PROVEN and bool(allowed - SAFE)
 
     def decorate(view: View) -> View:
         @functools.wraps(view)
@@ -142,7 +146,7 @@ def tenant_view(
                 access.check(permission)
                 if needs_second_factor(access.user, access.permissions):
                     return redirect("mfa_index")
-                if reauth and not recently_authenticated(request):
+                if proven and not recently_authenticated(request):
                     return _prove(request, access)
                 return _rendered_inside(view(request, **rest), access.tenant)
             except PermissionDenied as refusal:
@@ -152,15 +156,19 @@ def tenant_view(
 
         guarded.permission = permission  # type: ignore[attr-defined]
         guarded.methods = frozenset(allowed)  # type: ignore[attr-defined]
-        guarded.reauth = reauth  # type: ignore[attr-defined]
+        guarded.reauth = proven  # type: ignore[attr-defined]
         return guarded
 
     return decorate
 
 
 def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[View], View]:
-    """Declare a view outside of any tenant for platform staff of these roles; everybody else gets a 404."""
+    """Declare a view outside of any tenant for platform staff of these roles; everybody else gets a 404.
+
+    One that takes a POST asks for fresh proof of who is there, as `tenant_view` does.
+    """
     allowed = {method.upper() for method in methods} | {"HEAD"}
+    proven = bool(allowed - SAFE)
 
     def decorate(view: View) -> View:
         @functools.wraps(view)
@@ -174,11 +182,16 @@ def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[V
                 return HttpResponseNotAllowed(sorted(allowed))
             if needs_second_factor(user):
                 return redirect("mfa_index")
+            if proven and not recently_authenticated(request):
+                home = reverse("platform:index")
+                return redirect_to_reauthentication(request, within=home, home=home)
             response = view(request, **rest)
             add_never_cache_headers(response)
             return response
 
         guarded.platform_roles = names  # type: ignore[attr-defined]
+        guarded.methods = frozenset(allowed)  # type: ignore[attr-defined]
+        guarded.reauth = proven  # type: ignore[attr-defined]
         return guarded
 
     return decorate

@@ -66,6 +66,22 @@ TITLES: dict[Permission, Promise] = {
     P.SUPPORT_MANAGE: _("End or refuse support sessions"),
 }
 EVERYTHING = frozenset(Permission)
+
+# Writes that need one of these ask for fresh proof of who is there (`tenants.access.tenant_view`): what opens
+# something, what shows secrets, and what decides who may do either from now on.
+PROVEN = frozenset(
+    {
+        P.DOORS_OPERATE,
+        P.SECRETS_REVEAL,
+        P.MEMBERS_EXPORT,
+        P.CONNECTION_MANAGE,
+        P.STAFF_MANAGE,
+        P.SUPPORT_MANAGE,
+    }
+)
+
+# What would outlive a support session: whoever may do it could let themselves in again. No platform role has it.
+OWNERS_OWN = frozenset({P.CONNECTION_MANAGE, P.STAFF_MANAGE, P.SUPPORT_MANAGE})
 VIEWS = frozenset(permission for permission in Permission if permission.name.endswith("_VIEW"))
 
 
@@ -125,8 +141,8 @@ class Support(Role):
 class Operator(Role):
     name = "operator"
     title = _("Platform operator")
-    purpose = _("Runs the platform: tenants, environments and staff; inside a tenant, in a support session only.")
-    permissions = Support.permissions | {P.STAFF_MANAGE}
+    purpose = _("Runs the platform. Enters a tenant in a support session only, with the permissions of Support.")
+    permissions = Support.permissions
     platform = True
 
 

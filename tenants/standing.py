@@ -13,16 +13,20 @@ from tenants.models import Staff, SupportSession
 from tenants.roles import Permission
 
 
-def holds_permission(permission: Permission | str, *, user: str = "by_id", tenant: str = "tenant_id") -> Q:
+def holds_permission(
+    permission: Permission | str, *, user: str = "by_id", tenant: str = "tenant_id", session: str = "support_session_id"
+) -> Q:
     """True for rows whose person (column `user`) may do `permission` in the row's tenant (column `tenant`) now.
 
-    Staff come first; platform staff count only while a support session of theirs is open. Inside a tenant's scope.
+    What was asked in a support session (column `session`) ends with that very session, whatever its person holds or
+    opens afterwards; everything else needs a role of the tenant's own. Inside a tenant's scope.
     """
     granting = [role.name for role in roles.ROLES if Permission(permission) in role.permissions]
     staff = Staff.objects.filter(
-        user_id=OuterRef(user), tenant_id=OuterRef(tenant), is_active=True, user__is_active=True
+        user_id=OuterRef(user), tenant_id=OuterRef(tenant), is_active=True, user__is_active=True, role__in=granting
     )
     sessions = SupportSession.objects.filter(
+        pk=OuterRef(session),
         user_id=OuterRef(user),
         tenant_id=OuterRef(tenant),
         ended_at=None,
@@ -30,4 +34,4 @@ def holds_permission(permission: Permission | str, *, user: str = "by_id", tenan
         user__is_active=True,
         user__platform_role__in=granting,
     )
-    return Q(Exists(staff.filter(role__in=granting))) | (~Q(Exists(staff)) & Q(Exists(sessions)))
+    return Q(Exists(staff), **{f"{session}__isnull": True}) | Q(Exists(sessions))

@@ -67,7 +67,7 @@ def status(request: HttpRequest, device_id: str) -> HttpResponse:
     return render(request, "devices/status.html", context)
 
 
-@tenant_view(Permission.DOORS_OPERATE, methods=["POST"], reauth=True)
+@tenant_view(Permission.DOORS_OPERATE, methods=["POST"])
 def command(request: HttpRequest, device_id: str) -> HttpResponse:
     found = get_door(device_id)
     wanted = request.POST.get("control", "")

@@ -23,7 +23,10 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 def pages(permission: Permission, of: Permission | None) -> tuple[View, View, View, View]:
-    """The views page, outcome, decide and stop, for those with `permission`; of intents that ask for `of` alone."""
+    """The views page, outcome, decide and stop, for those with `permission`; of intents that ask for `of` alone.
+
+    Deciding and stopping send nothing: neither asks for fresh proof, whatever the intent needed.
+    """
 
     @tenant_view(permission)
     def page(request: HttpRequest, intent_id: int) -> HttpResponse:
@@ -33,11 +36,11 @@ def pages(permission: Permission, of: Permission | None) -> tuple[View, View, Vi
     def outcome(request: HttpRequest, intent_id: int) -> HttpResponse:
         return _outcome(request, get_intent(request, intent_id, of))
 
-    @tenant_view(permission, methods=["POST"])
+    @tenant_view(permission, methods=["POST"], reauth=False)
     def decide(request: HttpRequest, intent_id: int) -> HttpResponse:
         return _decide(request, get_intent(request, intent_id, of))
 
-    @tenant_view(permission, methods=["POST"])
+    @tenant_view(permission, methods=["POST"], reauth=False)
     def stop(request: HttpRequest, intent_id: int) -> HttpResponse:
         return _stop(request, get_intent(request, intent_id, of))
 

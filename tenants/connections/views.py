@@ -46,12 +46,12 @@ def index(request: TenantRequest) -> HttpResponse:
     return _page(request, request.access)
 
 
-@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"], reauth=True)
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
 def connect(request: TenantRequest) -> HttpResponse:
     return redirect(grant.begin(access=request.access, session_key=request.session.session_key or ""))
 
 
-@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"], reauth=True)
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
 def reissue_token(request: TenantRequest) -> HttpResponse:
     connection = actions.connection_of(request.access)
     try:
@@ -66,7 +66,7 @@ def reissue_token(request: TenantRequest) -> HttpResponse:
     return redirect("connection:index", request.tenant.slug)
 
 
-@tenant_view(Permission.CONNECTION_MANAGE, methods=["GET", "POST"], reauth=True)
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["GET", "POST"])
 def revoke(request: TenantRequest) -> HttpResponse:
     """Asked for by a link, it asks first."""
     if request.method != "POST":
@@ -99,7 +99,7 @@ def _revocation(access: Access) -> dict[str, object]:
     }
 
 
-@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"], reauth=True)
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
 def licence_key(request: TenantRequest) -> HttpResponse:
     form = LicenceKeyForm(request.POST, prefix="licence")
     if not form.is_valid():
@@ -109,7 +109,7 @@ def licence_key(request: TenantRequest) -> HttpResponse:
     return redirect("connection:index", request.tenant.slug)
 
 
-@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"], reauth=True)
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
 def webhook_secret(request: TenantRequest) -> HttpResponse:
     form = WebhookSecretForm(request.POST, prefix="webhook")
     if not form.is_valid():

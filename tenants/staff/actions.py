@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from tenants import audit, roles
-from tenants.access import Access
+from tenants.access import Access, access_to
 from tenants.models import Invitation, Staff, SupportSession, Tenant, User
 from tenants.roles import Owner, Permission
 from tenants.scope import across_tenants, tenant_scope
@@ -76,7 +76,21 @@ def open_invitation(token: str) -> Invitation | None:
     with across_tenants("an invitation's tenant is known only from its token"):
         rows = Invitation.objects_across_tenants.select_related("tenant", "invited_by")
         found = rows.filter(token_digest=digest(token)).first()
-    return found if found is not None and found.is_open else None
+    if found is None or not found.is_open:
+        return None
+    with tenant_scope(found.tenant):
+        return found if still_meant(found) else None
+
+
+def still_meant(invitation: Invitation) -> bool:
+    """Whether who invited may still do so, from the command line or as one of the tenant's own staff.
+
+    What somebody sent out before they lost their role, or before their support session ended, lets nobody in.
+    """
+    if invitation.invited_by is None:
+        return True
+    access = access_to(invitation.invited_by, invitation.tenant)
+    return access is not None and access.can(Permission.STAFF_MANAGE)
 
 
 def accept(*, invitation: Invitation, user: User | None = None, name: str = "", password: str = "") -> User:
@@ -84,7 +98,7 @@ def accept(*, invitation: Invitation, user: User | None = None, name: str = "", 
     tenant: Tenant = invitation.tenant
     with tenant_scope(tenant), transaction.atomic():
         row = Invitation.objects.select_for_update().get(pk=invitation.pk)
-        if not row.is_open:
+        if not row.is_open or not still_meant(row):
             raise StaffError(_("This invitation was already used, taken back, or has expired."))
         if user is None:
             user = _new_account(row.email, name, password)

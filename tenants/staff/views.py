@@ -25,7 +25,7 @@ def _page(request: TenantRequest, access: Access, form: InviteForm | None = None
     sessions = SupportSession.objects.select_related("user", "ended_by").order_by("-pk")
     context = {
         "people": [(person, roles.role(person.role), RoleForm(initial={"role": person.role})) for person in people],
-        "invitations": invitations.order_by("-pk"),
+        "invitations": [each for each in invitations.order_by("-pk") if actions.still_meant(each)],
         "form": form or InviteForm(),
         "sessions": sessions[:10],
         "may_manage": access.can(Permission.STAFF_MANAGE),

@@ -1,0 +1,205 @@
+"""Support sessions: what was asked inside ends with the session, and nothing done inside lets anybody in later."""
+
+import contextlib
+import itertools
+import secrets
+from collections.abc import Iterator
+from datetime import timedelta
+
+from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY
+from django.contrib.sessions.backends.db import SessionStore
+from django.utils import timezone
+
+from portal.bulk import jobs
+from portal.bulk.models import Job
+from portal.bulk.states import Halt, JobState
+from portal.intents import actions
+from portal.intents.models import Intent
+from portal.intents.nonces import Nonce
+from portal.intents.record import Asker
+from portal.intents.states import Reason, State
+from tenants.models import Invitation, Staff, SupportSession, User
+from tenants.roles import Permission
+from tenants.staff.actions import digest
+from tests.support.browser import Browser
+from tests.support.house import House, until
+from tests.support.stage import PASSWORD, Customer, Stage
+
+CREATE_GROUP = 17
+BULK_UPDATE = 14
+_asked = itertools.count(1)
+ENDS = ("by themselves", "by the owner", "by the clock", "by refusing support", "with the account")
+
+
+@contextlib.contextmanager
+def inside(customer: Customer, role: str = "support") -> Iterator[tuple[User, Browser]]:
+    """Somebody of the platform in a session of the customer's."""
+    person = customer.staff(role)
+    with customer.browser(person) as browser:
+        enter(customer, browser)
+        yield person, browser
+
+
+def enter(customer: Customer, browser: Browser) -> None:
+    answer = browser.post(f"/platform/enter/{customer.slug}/", reason="Ticket 12", minutes="30")
+    assert answer.status_code == 302, answer.text
+
+
+def session_of(customer: Customer, person: User) -> SupportSession:
+    with customer.scope():
+        return SupportSession.objects.filter(user=person).latest("pk")
+
+
+def end(customer: Customer, person: User, browser: Browser, how: str) -> None:
+    """Let the session end in one of the ways there are."""
+    session = session_of(customer, person)
+    ending = customer.url(f"support/{session.pk}/end/")
+    if how == "by themselves":
+        assert browser.post(ending).status_code == 302
+    elif how == "by the clock":
+        customer.house.sql("UPDATE tenants_supportsession SET expires_at = now() WHERE id = %s", session.pk)
+    elif how == "with the account":
+        User.objects.filter(pk=person.pk).update(is_active=False)
+    else:
+        with customer.browser("owner") as owner:
+            refusing = how == "by refusing support"
+            answer = owner.post(customer.url("support/allow/"), allowed="no") if refusing else owner.post(ending)
+            assert answer.status_code == 302
+
+
+def member_ids(customer: Customer) -> list[str]:
+    found = customer.house.sandbox.api("GET", "/v1/members", token=customer.service.token).json()
+    return [each["member_id"] for each in found["members"]]
+
+
+def age(browser: Browser) -> None:
+    """Let the last proof of who is there be an hour old."""
+    session = SessionStore(browser.http.cookies["sessionid"])
+    for record in session[AUTHENTICATION_METHODS_SESSION_KEY]:
+        record["at"] -= 3600
+    session.save()
+
+
+def ask(customer: Customer, person: User) -> Intent:
+    """Have a group made from inside the session: recorded and rung for, sent by a worker."""
+    with customer.scope():
+        return actions.submit(
+            inline=False,
+            by=Asker(customer.tenant, person, session_of(customer, person)),
+            permission=Permission.GROUPS_EDIT,
+            operation="create_membergroup",
+            title="A group",
+            body={"membergroup_name": "from inside"},
+            nonce=Nonce(f"inside-{next(_asked)}"),
+        )
+
+
+def test_however_a_session_ends_what_was_asked_inside_is_not_sent(house: House, stage: Stage) -> None:
+    for how in ENDS:
+        customer = stage.customer()
+        with inside(customer) as (person, browser):
+            with house.urgent.paused():
+                intent = ask(customer, person)
+                end(customer, person, browser, how)
+            assert browser.get(customer.url("members/")).status_code in (302, 404), how
+        row = customer.settled(intent)
+        assert (row.state, row.reason) == (State.CANCELLED, Reason.RIGHTS), how
+        assert customer.calls(CREATE_GROUP) == [], how
+
+
+def test_a_session_that_ends_between_claim_and_writing(house: House, stage: Stage) -> None:
+    customer = stage.customer()
+    with inside(customer) as (person, browser):
+        with house.still(), stage.proxy.stalled():
+            intent = ask(customer, person)
+            until(lambda: customer.intent(intent).state == State.SENDING, pause=0.01)
+            end(customer, person, browser, "by the owner")
+        assert customer.settled(intent).reason == Reason.RIGHTS
+    assert customer.calls(CREATE_GROUP) == []
+
+
+def test_a_new_session_of_the_same_person_revives_nothing(house: House, stage: Stage) -> None:
+    customer = stage.customer()
+    with inside(customer) as (person, browser):
+        with house.urgent.paused():
+            intent = ask(customer, person)
+            end(customer, person, browser, "by the owner")
+            enter(customer, browser)
+        assert customer.settled(intent).reason == Reason.RIGHTS
+        assert customer.settled(ask(customer, person)).state == State.SUCCEEDED, "the new session's own work is sent"
+    assert len(customer.calls(CREATE_GROUP)) == 1
+
+
+def test_a_job_of_many_rows_ends_with_the_session(house: House, stage: Stage) -> None:
+    """Its next request is recorded after the end, or sent after it: neither reaches the service."""
+    customer = stage.customer(members=3)
+    with inside(customer) as (person, browser):
+        with customer.scope():
+            by = Asker(customer.tenant, person, session_of(customer, person))
+            rows = [(member_id, {"membergroup_id": "x"}, {}) for member_id in member_ids(customer)]
+            job = jobs.open(kind="move", by=by, rows=rows)
+            with house.steady.paused():
+                assert jobs.start(by=by, job=job)
+                end(customer, person, browser, "by the clock")
+        with customer.scope():
+            until(lambda: Job.objects.get(pk=job.pk).state == JobState.STOPPED, saying="the job stops")
+            assert Job.objects.get(pk=job.pk).halt == Halt.RIGHTS
+    assert customer.calls(BULK_UPDATE) == []
+
+
+def test_nobody_of_the_platform_changes_who_may_enter(house: House, stage: Stage) -> None:
+    """An operator once invited himself as owner. Staff, connection and support settings are the owner's own."""
+    customer = stage.customer()
+    guard = customer.staff("guard")
+    with customer.scope():
+        row = Staff.objects.get(user=guard)
+    for role in ("support", "operator"):
+        with inside(customer, role) as (person, browser):
+            for path, values in {
+                "staff/invite/": {"email": person.email, "role": "owner"},
+                f"staff/{row.pk}/role/": {"role": "owner"},
+                f"staff/{row.pk}/remove/": {},
+                "support/allow/": {"allowed": "yes"},
+                "connection/connect/": {},
+                "connection/reissue/": {},
+                "connection/revoke/": {"confirm": "on"},
+                "connection/licence-key/": {"licence-value": "x"},
+                "connection/webhook-secret/": {"webhook-value": "x"},
+            }.items():
+                assert browser.post(customer.url(path), values).status_code == 403, (role, path)
+            assert "Invite" not in browser.get(customer.url("staff/")).text
+    with customer.scope():
+        assert not Invitation.objects.exists()
+        assert Staff.objects.get(user=guard).role == "guard"
+
+
+def test_an_invitation_of_somebody_who_may_no_longer_invite_lets_nobody_in(house: House, stage: Stage) -> None:
+    customer = stage.customer()
+    person, owner, guest = customer.staff("operator"), customer.staff("owner"), customer.staff("auditor")
+    tokens = {}
+    with customer.scope():
+        Staff.objects.filter(user=guest).delete()
+        for inviter in (person, owner):  # the operator's as an earlier version let them
+            tokens[inviter] = secrets.token_urlsafe(32)
+            Invitation.objects.create(email=guest.email, role="owner", token_digest=digest(tokens[inviter]),
+                                      invited_by=inviter, expires_at=timezone.now() + timedelta(days=7))  # fmt: skip
+    with customer.browser(guest) as browser:
+        for inviter, there in ((person, 404), (owner, 200)):
+            assert browser.get(f"/invitations/{tokens[inviter]}/").status_code == there
+        with customer.scope():
+            Staff.objects.filter(user=owner).update(role="guard")
+        assert browser.post(f"/invitations/{tokens[owner]}/").status_code == 404
+        assert browser.get(customer.url("members/")).status_code == 404
+
+
+def test_entering_asks_who_is_there(house: House, stage: Stage) -> None:
+    """A session of the platform's that was left open opens no customer."""
+    customer = stage.customer()
+    person = customer.staff("operator")
+    with customer.browser(person) as browser:
+        age(browser)
+        answer = browser.post(f"/platform/enter/{customer.slug}/", reason="Ticket 12", minutes="30")
+        assert answer.headers["location"].startswith("/accounts/reauthenticate/")
+        assert browser.get(customer.url("members/")).status_code == 404
+        browser.post("/accounts/reauthenticate/", password=PASSWORD)
+        enter(customer, browser)
