@@ -5,19 +5,23 @@ the sweeper (`portal.intents.tasks.sweep`) finds whatever the bell missed.
 """
 
 import os
+import threading
 import time
 from typing import Any
 
 from celery import Celery, Task
 from kombu import Queue
 from kombu.exceptions import OperationalError
+from redis import Redis
 from redis.exceptions import RedisError
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 
 QUEUES = ("doors", "interactive", "bulk", "sync")
 SWEEP_SECONDS = 0.25
-DEAF_SECONDS = 3.0
+# How long somebody at a screen waits for a broker that says nothing, once, and how often it is asked from then on.
+RING_SECONDS = 0.2
+ASK_SECONDS = 1.0
 
 app = Celery("portal")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -108,19 +112,56 @@ class PromisedTask(Task):
     queue: str
     promise: str
 
-    _deaf_until = 0.0
-
     def apply_async(self, *args: Any, **options: Any) -> Any:
-        """Ring once. Raises OperationalError when the broker is away; for the next seconds at once, so that of a page's
-        visitors only one waits for a broker that does not answer.
-        """
-        if time.monotonic() < PromisedTask._deaf_until:
+        """Ring once. Raises OperationalError when the broker is away: at once, while it is known to be."""
+        if breaker.is_open:
             raise OperationalError("the broker was away a moment ago")
         try:
             return super().apply_async(*args, **options)
         except (OperationalError, RedisError, OSError):
-            PromisedTask._deaf_until = time.monotonic() + DEAF_SECONDS
+            breaker.trip()
             raise
+
+
+class Breaker:
+    """Knows that the broker is away, so that in each process one caller at most waits to find out.
+
+    A thread of its own asks the broker until it answers again; nobody else does meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self.is_open = False
+        self._lock = threading.Lock()
+
+    def trip(self) -> None:
+        """Hold to the broker being away from now on, until it answers."""
+        with self._lock:
+            if not self.is_open:
+                self.is_open = True
+                threading.Thread(target=self._ask, name="breaker", daemon=True).start()
+
+    def _ask(self) -> None:
+        while not broker_answers():
+            time.sleep(ASK_SECONDS)
+        self.is_open = False
+
+
+breaker = Breaker()
+
+
+def broker_answers() -> bool:
+    """Ask the broker whether it is there, and wait a moment for the answer."""
+    url = app.connection_for_write().as_uri(include_password=True)
+    try:
+        with Redis.from_url(url, retry=None, socket_timeout=0.5, socket_connect_timeout=0.5) as client:
+            return bool(client.ping())
+    except (RedisError, OSError):
+        return False
+
+
+def only_rings() -> None:
+    """Let this process wait for the broker for a moment only: it does not listen, and somebody waits for it."""
+    app.conf.broker_transport_options |= {"socket_timeout": RING_SECONDS, "socket_connect_timeout": RING_SECONDS}
 
 
 def promised(*, queue: str, promise: str, seconds: int = 60):

@@ -37,6 +37,16 @@ def number(name: str, default: int) -> int:
         raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}.") from None
 
 
+def rate(name: str, default: str) -> tuple[int, int]:
+    """So many within so many seconds, from 60/m: how many, and s, m or h. What stands behind another slash is left."""
+    value = os.environ.get(name) or default
+    count, _, rest = value.partition("/")
+    unit = {"s": 1, "m": 60, "h": 3600}.get(rest.partition("/")[0])
+    if not count.isdigit() or unit is None:
+        raise ImproperlyConfigured(f"{name} must look like 60/m (s, m or h), not {value!r}.")
+    return int(count), unit
+
+
 def choice(name: str, allowed: tuple[str, ...]) -> str:
     """One of a few words; the first is the default."""
     value = os.environ.get(name) or allowed[0]

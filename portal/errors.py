@@ -1,6 +1,6 @@
 """Pages for what went wrong, in the site's own words. A foreign thing and a missing one look exactly alike."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
@@ -15,6 +15,11 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     return render(request, "404.html", status=404)
+
+
+def missing(request: HttpRequest) -> HttpResponse:
+    """A page that a library brings and that this site does not have."""
+    raise Http404
 
 
 def broken(request: HttpRequest) -> HttpResponse:

@@ -7,8 +7,18 @@ import re
 from collections.abc import Mapping, MutableMapping
 from typing import Any
 
+from tenants import addresses
+
 _ADDRESSES = ("request", "path", "url", "referer")
 _GUEST_CODE = re.compile(r"/g/[^/\s]+")
+
+
+def with_address(logger: Any, method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
+    """A structlog processor: whose request a line is about."""
+    address = addresses.current()
+    if address is not None:
+        event.setdefault("ip", address)
+    return event
 
 
 def without_queries(logger: Any, method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:

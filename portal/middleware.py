@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 
+from tenants import addresses
 from tenants.reauthentication import page_asked_for
 
 Answer = Callable[[HttpRequest], HttpResponse]
@@ -23,6 +25,20 @@ def bad_input(get_response: Answer) -> Answer:
                 _("The address contains a character that cannot be used. Nothing was changed.")
             )
         return get_response(request)
+
+    return middleware
+
+
+def client_address(get_response: Answer) -> Answer:
+    """From here on REMOTE_ADDR is the client's address, and no header says otherwise: limits, logs and the audit log
+    all read it there.
+    """
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        address = addresses.client_address(request, settings.TRUSTED_PROXIES)
+        request.META["REMOTE_ADDR"] = address
+        with addresses.answering(address):
+            return get_response(request)
 
     return middleware
 

@@ -7,7 +7,7 @@ from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
 
 from portal import env
-from portal.logs import without_queries
+from portal.logs import with_address, without_queries
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -55,6 +55,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "portal.middleware.client_address",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "portal.middleware.bad_input",
@@ -115,7 +116,8 @@ else:
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.text("REDIS_URL")
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+# Limits and used codes are counted in PostgreSQL: nobody signs in without it anyhow, and nothing here waits for Redis.
+CACHES = {"default": {"BACKEND": "tenants.memory.DatabaseMemory"}}
 SESSION_ENGINE = "django.contrib.sessions.backends.db"
 
 # Sign-in
@@ -138,15 +140,21 @@ ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_SESSION_REMEMBER = None
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_REAUTHENTICATION_TIMEOUT = env.number("PORTAL_REAUTHENTICATION_SECONDS", 300)
-ACCOUNT_RATE_LIMITS = {
-    "login": env.text("PORTAL_SIGN_IN_RATE", "60/m/ip"),
-    "login_failed": "10/m/ip,5/5m/key",
-    "reauthenticate": "10/m/user",
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+# Passwords are counted by `tenants.staff.throttle`; "login_failed" is left for second factors, one person's own.
+ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "5/5m/key", "reauthenticate": "10/m/user"}
+# How many wrong passwords within how many seconds. See decision 0028 for what each of them keeps out.
+SIGN_IN_LIMITS = {
+    "account and address": (5, 300),
+    "account": (50, 3600),
+    "address": env.rate("PORTAL_SIGN_IN_RATE", "60/m"),
 }
 USERSESSIONS_TRACK_ACTIVITY = False
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS
+MFA_FORMS = {"activate_totp": "tenants.staff.sign_in.ActivateForm"}
+MFA_RATE_LIMITS = {"webauthn_login": "120/m/ip"}  # a passkey cannot be guessed: this is against floods only
 MFA_ADAPTER = "tenants.staff.adapter.MFAAdapter"
 MFA_TOTP_ISSUER = "Access portal"
 AUTH_PASSWORD_VALIDATORS = [
@@ -192,7 +200,10 @@ SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_REFERRER_POLICY = "same-origin"
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env.flag("PORTAL_BEHIND_PROXY", False) else None
+BEHIND_PROXY = env.flag("PORTAL_BEHIND_PROXY", False)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
+# How many proxies before the site add the address they were asked from to X-Forwarded-For.
+TRUSTED_PROXIES = env.number("PORTAL_TRUSTED_PROXIES", int(BEHIND_PROXY))
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -212,9 +223,12 @@ CONTENT_SECURITY_POLICY = {
 # Jobs: Redis is a doorbell, PostgreSQL holds the work.
 CELERY_BROKER_URL = REDIS_URL
 
+# It would believe any header; `portal.logs.with_address` says where a request comes from.
+DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = False
 structlog.configure(
     processors=[
         structlog.contextvars.merge_contextvars,
+        with_address,
         without_queries,
         structlog.stdlib.filter_by_level,
         structlog.processors.TimeStamper(fmt="iso"),
@@ -236,6 +250,7 @@ LOGGING = {
             "processor": structlog.processors.JSONRenderer(),
             "foreign_pre_chain": [
                 structlog.contextvars.merge_contextvars,
+                with_address,
                 without_queries,
                 structlog.processors.TimeStamper(fmt="iso"),
                 structlog.stdlib.add_log_level,
@@ -256,6 +271,9 @@ LOGGING = {
 
 globals().update(env.mail("EMAIL_URL"))
 DEFAULT_FROM_EMAIL = env.text("MAIL_FROM", "Access portal <no-reply@localhost>")
+
+# Who may read /metrics: whoever brings this as a bearer token. Empty: nobody.
+METRICS_TOKEN = env.text("PORTAL_METRICS_TOKEN", "")
 
 # While this file exists, /readyz says that the site is still being furnished (a first installation, the demonstration).
 PREPARING_FILE = env.text("PORTAL_PREPARING_FILE", "")

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from portal import health
+from portal import errors, health
 from portal.home.landing import landing
 from portal.ui import addresses
 
@@ -39,6 +39,8 @@ urlpatterns = [
     path("", include("tenants.urls")),
     path("", include("portal.ui.urls")),
     path("", landing, name="landing"),
+    # An account's address is the one that was invited. There is no page to write to another.
+    path("accounts/email/", errors.missing),
     path("accounts/", include("allauth.urls")),
 ]
 

@@ -4,3 +4,7 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 application = get_wsgi_application()
+
+from portal.celery import only_rings  # noqa: E402 - its settings are those of the site
+
+only_rings()

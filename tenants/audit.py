@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import connection
 
+from tenants import addresses
 from tenants.models import AuditEntry, SupportSession, Tenant, User
 
 
@@ -40,6 +41,7 @@ def record(
         after=after,
         intent_id=intent_id,
         support_session=support_session,
+        address=addresses.current(),
     )
     entry.save(force_insert=True)
     return entry

@@ -2,6 +2,7 @@
 
 from tenants.models.base import TenantModel
 from tenants.models.connections import Connection, OAuthState
+from tenants.models.kept import Kept
 from tenants.models.people import Invitation, Staff, SupportSession, User
 from tenants.models.tenants import ServiceEnvironment, Tenant
 from tenants.models.trail import AuditEntry
@@ -10,6 +11,7 @@ __all__ = [
     "AuditEntry",
     "Connection",
     "Invitation",
+    "Kept",
     "OAuthState",
     "ServiceEnvironment",
     "Staff",

@@ -18,6 +18,8 @@ class AuditEntry(TenantModel):
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     by_label = models.CharField(max_length=120, blank=True, default="")
     support_session = models.ForeignKey(SupportSession, null=True, on_delete=models.PROTECT)
+    # The client's, when a request did it; empty for workers and commands.
+    address = models.GenericIPAddressField(null=True)
     action = models.CharField(max_length=60)
     target = models.CharField(max_length=200, blank=True, default="")
     summary = models.CharField(max_length=300, blank=True, default="")

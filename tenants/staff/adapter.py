@@ -1,12 +1,25 @@
-"""How allauth behaves here: nobody signs up by themselves, and its secrets rest in the vault."""
+"""How allauth behaves here: nobody signs up by themselves, guessing is slow, and its secrets rest in the vault."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import structlog
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
-from django.http import HttpRequest
+from django.conf import settings
+from django.core.mail import send_mail
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.translation import get_language, override
+from django.utils.translation import gettext as _
 
 from tenants import vault
+from tenants.models import User
+from tenants.staff import throttle
+
+log = structlog.get_logger(__name__)
 
 MFA_BINDING = "0|mfa|secret"
 
@@ -16,6 +29,50 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """The client's address; `portal.middleware` has put it there."""
+        return str(request.META["REMOTE_ADDR"])
+
+    # Guessing: allauth's own limits keep a right password out because of other people's wrong ones.
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count the attempt. Raises ValidationError when it is one too many, whatever the password."""
+        self._counted = throttle.limits(request, credentials.get("email", ""))
+        within = [limit.take() for limit in self._counted]  # each counts, also when another is reached
+        if not all(within):
+            raise self.validation_error("too_many_login_attempts")
+
+    def _rollback_login_failed_rl_usage(self) -> None:
+        for limit in self._counted:
+            limit.give_back()
+
+    def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: Any) -> None:
+        for limit in throttle.limits(request, credentials.get("email", ""))[:2]:
+            limit.forget()
+
+    def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:
+        """Whoever is in with every factor has made this browser one that is known."""
+        response: HttpResponse = super().post_login(request, user, **more)
+        throttle.remember(request, response, user)
+        return response
+
+    # The one mail that allauth sends here.
+
+    def get_reset_password_from_key_url(self, key: str) -> str:
+        """Under the configured address: what the request calls the site is the client's word."""
+        uid, _dash, secret = key.partition("-")
+        return settings.PORTAL_URL + reverse("account_reset_password_from_key", kwargs={"uidb36": uid, "key": secret})
+
+    def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
+        """To the account's own address as it is stored, however the one that was typed is spelled."""
+        with override(user.language or get_language()):
+            text = render_to_string("tenants/mail/password_reset.txt", {"address": context["password_reset_url"]})
+            subject = _("Set a new password")
+        try:
+            send_mail(subject, text, None, [user.email])
+        except OSError as error:
+            log.error("password_reset_not_mailed", user_id=user.pk, error=type(error).__name__)
 
 
 class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from allauth.account.forms import LoginForm, ReauthenticateForm, ResetPasswordForm
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.forms import ActivateTOTPForm
+from allauth.mfa.totp.internal.auth import TOTP
 from django.utils.translation import gettext_lazy as _
 
 
@@ -30,6 +33,15 @@ class ConfirmForm(ReauthenticateForm):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         _plain(self.fields["password"], _("Password"))
+
+
+class ActivateForm(ActivateTOTPForm):  # type: ignore[misc]
+    """The first code of an authenticator app, which counts as used: it was shown and typed, and signs nobody in."""
+
+    def clean_code(self) -> str:
+        code: str = super().clean_code()
+        TOTP(Authenticator(user=self.user))._mark_code_used(code)
+        return code
 
 
 class ForgottenForm(ResetPasswordForm):  # type: ignore[misc]

@@ -4,7 +4,6 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -15,12 +14,6 @@ from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.support.codes import CODE, hours_from_now, read_svg, stranger, visit
 from tests.support.members import said
-
-
-@pytest.fixture(autouse=True)
-def unhurried():
-    """Nobody has opened anything in this minute."""
-    cache.clear()
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from datetime import timedelta
 from html import unescape
 
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -21,11 +20,6 @@ from tests.support.codes import CODE, hours_from_now, read_pdf, read_png, read_s
 from tests.support.members import said
 
 READ = 21
-
-
-@pytest.fixture(autouse=True)
-def unhurried():
-    cache.clear()
 
 
 @pytest.fixture

@@ -69,8 +69,7 @@ HARMLESS = {
 }  # fmt: skip
 #: Pages of the own account that change how one signs in. allauth asks there, by its own setting.
 ACCOUNT = (
-    "2fa/totp/activate/", "2fa/totp/deactivate/", "2fa/recovery-codes/", "2fa/recovery-codes/generate/",
-    "2fa/webauthn/", "2fa/webauthn/add/",
+    "2fa/totp/activate/", "2fa/totp/deactivate/", "2fa/recovery-codes/generate/", "2fa/webauthn/add/",
 )  # fmt: skip
 
 

@@ -1,0 +1,103 @@
+"""Django's cache in PostgreSQL: what limits and second factors count must not depend on the broker.
+
+Each operation is one statement, so that `add` and `incr` are right with any number of processes. The table is unlogged:
+a crash of the database forgets it, which loosens limits for a moment and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
+from django.db import connection
+
+# Whoever never said for how long: nothing is kept for ever here.
+_LONGEST = 24 * 3600.0
+_SWEEP_ONE_IN = 200
+
+_GET = "SELECT value FROM tenants_kept WHERE key = %s AND expires_at > clock_timestamp()"
+_PUT = (
+    "INSERT INTO tenants_kept AS kept (key, value, expires_at)"
+    " VALUES (%s, %s, clock_timestamp() + make_interval(secs => %s))"
+    " ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at"
+)
+_ADD = _PUT + " WHERE kept.expires_at <= clock_timestamp() RETURNING 1"
+_ADD_TO = (
+    "UPDATE tenants_kept SET value = to_jsonb((value #>> '{}')::bigint + %s)"
+    " WHERE key = %s AND expires_at > clock_timestamp() RETURNING value"
+)
+_COUNT = (
+    "INSERT INTO tenants_kept AS kept (key, value, expires_at)"
+    " VALUES (%s, '1', clock_timestamp() + make_interval(secs => %s))"
+    " ON CONFLICT (key) DO UPDATE SET"
+    " value = CASE WHEN kept.expires_at > clock_timestamp()"
+    " THEN to_jsonb((kept.value #>> '{}')::bigint + 1) ELSE excluded.value END,"
+    " expires_at = CASE WHEN kept.expires_at > clock_timestamp() THEN kept.expires_at ELSE excluded.expires_at END"
+    " RETURNING value"
+)
+_TOUCH = (
+    "UPDATE tenants_kept SET expires_at = clock_timestamp() + make_interval(secs => %s)"
+    " WHERE key = %s AND expires_at > clock_timestamp() RETURNING 1"
+)
+
+
+class DatabaseMemory(BaseCache):
+    """A cache of JSON values. See Django's `BaseCache` for what each method promises."""
+
+    def __init__(self, location: str, params: dict[str, Any]) -> None:
+        super().__init__(params)
+
+    def get(self, key: str, default: Any = None, version: int | None = None) -> Any:
+        found = _execute(_GET, [self._named(key, version)])
+        return default if found is None else json.loads(found[0])
+
+    def set(self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> None:
+        _execute(_PUT, [self._named(key, version), json.dumps(value), self._seconds(timeout)], rows=False)
+        _sweep_sometimes()
+
+    def add(self, key: str, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
+        _sweep_sometimes()
+        return _execute(_ADD, [self._named(key, version), json.dumps(value), self._seconds(timeout)]) is not None
+
+    def touch(self, key: str, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
+        return _execute(_TOUCH, [self._seconds(timeout), self._named(key, version)]) is not None
+
+    def delete(self, key: str, version: int | None = None) -> bool:
+        return _execute("DELETE FROM tenants_kept WHERE key = %s RETURNING 1", [self._named(key, version)]) is not None
+
+    def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
+        found = _execute(_ADD_TO, [delta, self._named(key, version)])
+        if found is None:
+            raise ValueError(f"Key {key!r} not found")
+        return int(found[0])
+
+    def count(self, key: str, seconds: float) -> int:
+        """How often this was called for `key` since it was first, at most `seconds` ago; this time included."""
+        _sweep_sometimes()
+        found = _execute(_COUNT, [self._named(key, None), seconds])
+        return int(found[0]) if found else 1
+
+    def clear(self) -> None:
+        _execute("DELETE FROM tenants_kept", [], rows=False)
+
+    def _named(self, key: str, version: int | None) -> str:
+        return str(self.make_and_validate_key(key, version=version))
+
+    def _seconds(self, timeout: Any) -> float:
+        if timeout is DEFAULT_TIMEOUT:
+            timeout = self.default_timeout
+        return _LONGEST if timeout is None else max(0.0, float(timeout))
+
+
+def _execute(statement: str, values: list[Any], *, rows: bool = True) -> tuple[Any, ...] | None:
+    """The first row that the statement gives back, if any. JSON comes as text: Django's connection leaves it so."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return cursor.fetchone() if rows else None
+
+
+def _sweep_sometimes() -> None:
+    if random.randrange(_SWEEP_ONE_IN) == 0:  # noqa: S311 - no secret, only now and then
+        _execute("DELETE FROM tenants_kept WHERE expires_at <= clock_timestamp()", [], rows=False)

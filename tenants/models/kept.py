@@ -1,0 +1,16 @@
+"""What the site remembers for a short while and may lose at any time: counts of limits, codes that were used."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Kept(models.Model):
+    """One value under one key. Read and written by `tenants.memory` alone, in single statements."""
+
+    key = models.CharField(max_length=250, primary_key=True)
+    value = models.JSONField()
+    expires_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return self.key

@@ -1,0 +1,224 @@
+"""Signing in behind proxies: where a request comes from, and whom a guesser keeps waiting."""
+
+import re
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import (
+    SECRET_SESSION_KEY,
+    format_hotp_value,
+    hotp_value,
+    yield_hotp_counters_from_time,
+)
+from allauth.usersessions.models import UserSession
+from django.core import mail
+from django.test import Client, RequestFactory
+
+from tenants.addresses import UNKNOWN, client_address, network_of
+from tenants.models import AuditEntry
+from tenants.scope import tenant_scope
+from tests.support.places import PASSWORD, signed_in
+
+OFFICE, HOTEL, CAFE = "198.51.100.7", "203.0.113.9", "2001:db8:7:1::5"
+LOCKED = "Too many failed login attempts"
+
+
+@pytest.fixture
+def one_proxy(settings):
+    settings.TRUSTED_PROXIES = 1
+
+
+def tries(browser, email, password, address=OFFICE):
+    """One sign-in; True when it succeeded, else what the page says."""
+    values = {"login": email, "password": password}
+    answer = browser.post("/accounts/login/", values, headers={"X-Forwarded-For": address})
+    return True if answer.status_code == 302 else answer.content.decode()
+
+
+def guess(person, times, address=OFFICE):
+    for _ in range(times):
+        said = tries(Client(), person.email, "wrong", address)
+    return said
+
+
+# Where a request comes from
+
+
+@pytest.mark.parametrize(
+    ("told", "proxies", "address"),
+    [
+        ("", 0, "192.0.2.1"),
+        (OFFICE, 0, "192.0.2.1"),
+        ("", 1, "192.0.2.1"),
+        (OFFICE, 1, OFFICE),
+        (f"6.6.6.6, {OFFICE}", 1, OFFICE),
+        (f"6.6.6.6, {OFFICE}, 10.0.0.2", 2, OFFICE),
+        ("6.6.6.6", 2, "192.0.2.1"),
+        ("6.6.6.6, nonsense", 1, "192.0.2.1"),
+        (f"{OFFICE}:51234", 1, OFFICE),
+        (f"[{CAFE}]:51234", 1, CAFE),
+        (f"::ffff:{OFFICE}", 1, OFFICE),
+        ("fe80::1%eth0", 1, "fe80::1"),
+    ],
+)
+def test_the_clients_address_is_what_the_outermost_trusted_proxy_saw(told, proxies, address):
+    request = RequestFactory().get("/", REMOTE_ADDR="192.0.2.1", HTTP_X_FORWARDED_FOR=told)
+    assert client_address(request, proxies) == address
+
+
+def test_over_a_socket_of_the_machine_there_is_no_address():
+    assert client_address(RequestFactory().get("/", REMOTE_ADDR=""), 0) == UNKNOWN
+
+
+def test_one_client_has_one_ipv4_address_or_one_ipv6_network():
+    assert network_of(OFFICE) == OFFICE
+    assert network_of("2001:db8:7:1::5") == network_of("2001:db8:7:1:ffff::1") != network_of("2001:db8:7:2::5")
+
+
+def test_the_audit_log_the_list_of_sessions_and_the_logs_tell_the_clients_address(two, one_proxy, caplog):
+    browser, there = Client(), {"X-Forwarded-For": f"6.6.6.6, {OFFICE}"}
+    browser.post("/accounts/login/", {"login": two.owner_a.email, "password": PASSWORD}, headers=there)
+    browser.post("/t/a/staff/invite/", {"email": "x@example.test", "role": "guard"}, headers=there)
+    browser.get("/t/a/nowhere/", headers=there | {"X-Real-IP": "6.6.6.6", "CF-Connecting-IP": "6.6.6.6"})
+    with tenant_scope(two.a):
+        entry = AuditEntry.objects.get(action="staff.invite")
+        assert entry.address == OFFICE
+    assert OFFICE in browser.get(f"/t/a/audit/{entry.pk}/").content.decode()
+    assert UserSession.objects.get().ip == OFFICE
+    assert "6.6.6.6" not in caplog.text
+
+
+# Who waits for whom
+
+
+def test_a_guesser_is_slowed_and_nobody_else(two, one_proxy):
+    assert LOCKED not in guess(two.owner_a, 5)
+    assert LOCKED in guess(two.owner_a, 1)
+    assert LOCKED in tries(Client(), two.owner_a.email, PASSWORD), "the sixth is not even looked at"
+    assert tries(Client(), two.owner_a.email, PASSWORD, HOTEL) is True
+    assert tries(Client(), two.owner_b.email, PASSWORD) is True
+
+
+def test_the_same_guesser_takes_another_address_of_the_same_network(two, one_proxy):
+    guess(two.owner_a, 5, CAFE)
+    assert LOCKED in tries(Client(), two.owner_a.email, PASSWORD, "2001:db8:7:1:abcd::1")
+
+
+def test_many_guessers_at_one_account_do_not_keep_its_own_browser_out(two, one_proxy, settings):
+    settings.SIGN_IN_LIMITS = {**settings.SIGN_IN_LIMITS, "account": (6, 3600)}
+    own = Client()
+    assert tries(own, two.owner_a.email, PASSWORD, HOTEL) is True
+    own.post("/accounts/logout/")
+    for number in range(7):
+        said = guess(two.owner_a, 1, f"192.0.2.{number}")
+    assert LOCKED in said
+    assert LOCKED in tries(Client(), two.owner_a.email, PASSWORD, "192.0.2.100"), "an unknown browser waits"
+    assert tries(own, two.owner_a.email, PASSWORD, "192.0.2.100") is True
+
+
+def test_one_guesser_at_many_accounts_keeps_only_unknown_browsers_there_waiting(two, one_proxy, settings):
+    settings.SIGN_IN_LIMITS = {**settings.SIGN_IN_LIMITS, "address": (8, 60)}
+    own, person = Client(), two.staff("auditor")
+    assert tries(own, person.email, PASSWORD) is True
+    own.post("/accounts/logout/")
+    for number in range(9):
+        said = tries(Client(), f"made-up-{number}@example.test", "wrong")
+    assert LOCKED in said
+    assert tries(own, person.email, PASSWORD) is True
+    assert tries(Client(), person.email, PASSWORD, HOTEL) is True
+
+
+def test_a_known_browser_is_no_licence_to_guess(two, one_proxy):
+    own = Client()
+    tries(own, two.owner_a.email, PASSWORD)
+    own.post("/accounts/logout/")
+    for _ in range(6):
+        said = tries(own, two.owner_a.email, "wrong")
+    assert LOCKED in said
+    assert LOCKED in tries(own, two.owner_a.email, PASSWORD)
+
+
+def test_what_makes_a_browser_known_is_of_one_account_and_one_password(two, one_proxy, settings):
+    settings.SIGN_IN_LIMITS = {**settings.SIGN_IN_LIMITS, "account": (2, 3600)}
+    own = Client()
+    tries(own, two.owner_a.email, PASSWORD)
+    own.post("/accounts/logout/")
+    guess(two.owner_b, 3, HOTEL)
+    assert LOCKED in tries(own, two.owner_b.email, PASSWORD), "known for another account"
+    two.owner_a.set_password("tiny violet harbour 88")
+    two.owner_a.save()
+    guess(two.owner_a, 3, HOTEL)
+    assert LOCKED in tries(own, two.owner_a.email, "tiny violet harbour 88"), "known with another password"
+
+
+def test_right_passwords_count_for_nothing(two, one_proxy):
+    for _ in range(12):
+        assert tries(Client(), two.owner_a.email, PASSWORD) is True
+
+
+def test_confirming_who_is_there_is_slowed_too(two):
+    browser = signed_in(two.owner_a)
+    for _ in range(6):
+        page = browser.post("/accounts/reauthenticate/", {"password": "wrong"})
+    assert LOCKED in page.content.decode()
+
+
+# Forgotten passwords, second factors
+
+
+def test_a_reset_mail_uses_the_configured_address_and_our_words(two, settings):
+    settings.PORTAL_URL = "https://portal.example.test"
+    Client().post("/accounts/password/reset/", {"email": two.owner_a.email.upper()}, headers={"Host": "localhost"})
+    (sent,) = mail.outbox
+    assert sent.to == [two.owner_a.email]
+    assert sent.subject == "Set a new password"
+    assert "example.com" not in sent.body
+    address = re.search(r"https://portal\.example\.test(/accounts/password/reset/key/\S+)", sent.body)[1]
+    browser = Client()
+    page = browser.get(address, follow=True)
+    new = {"password1": "tiny violet harbour 88", "password2": "tiny violet harbour 88"}
+    browser.post(page.redirect_chain[-1][0], new)
+    assert tries(Client(), two.owner_a.email, new["password1"]) is True
+
+
+def test_a_reset_mail_is_in_the_persons_language(two):
+    two.owner_a.language = "ja"
+    two.owner_a.save()
+    Client().post("/accounts/password/reset/", {"email": two.owner_a.email})
+    assert mail.outbox[0].subject == "パスワードの再設定"
+
+
+@pytest.mark.parametrize("email", ["nobody@example.test", "NOBODY@example.test"])
+def test_nobody_who_is_not_known_gets_a_mail(two, email):
+    known = Client().post("/accounts/password/reset/", {"email": two.owner_a.email}, follow=True)
+    unknown = Client().post("/accounts/password/reset/", {"email": email}, follow=True)
+    assert known.redirect_chain == unknown.redirect_chain
+    assert [sent.to for sent in mail.outbox] == [[two.owner_a.email]]
+
+
+def test_a_mail_server_that_is_away_is_nothing_to_whoever_asks(two, settings):
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 9
+    answer = Client().post("/accounts/password/reset/", {"email": two.owner_a.email})
+    assert answer["Location"] == "/accounts/password/reset/done/"
+
+
+def test_no_page_writes_to_an_address_that_nobody_invited(two):
+    browser = signed_in(two.owner_a)
+    answer = browser.post("/accounts/email/", {"action_add": "", "email": "elsewhere@example.test"})
+    assert answer.status_code == 404
+    assert mail.outbox == []
+
+
+def test_the_code_that_activates_an_app_does_not_sign_in(two):
+    browser = signed_in(two.owner_a)
+    browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
+    browser.get("/accounts/2fa/totp/activate/")
+    secret = browser.session[SECRET_SESSION_KEY]
+    code = format_hotp_value(hotp_value(secret, next(yield_hotp_counters_from_time())))
+    assert browser.post("/accounts/2fa/totp/activate/", {"code": code}).status_code == 302
+    assert Authenticator.objects.filter(type="totp").count() == 1
+    stranger = Client()
+    stranger.post("/accounts/login/", {"login": two.owner_a.email, "password": PASSWORD})
+    stranger.post("/accounts/2fa/authenticate/", {"code": code})
+    assert stranger.get("/t/a/staff/").status_code == 302
