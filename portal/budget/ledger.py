@@ -4,7 +4,6 @@ Limits: specification, part Limits (720 general and 180 device calls in 60 minut
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from django.contrib.postgres.expressions import ArraySubquery
@@ -15,97 +14,72 @@ from django.db.models.functions import JSONArray
 
 from accessapi.errors import NotSent
 from accessapi.operations import CallClass, Operation
+from portal.budget.hearing import Said, Taken, hear
 from portal.budget.models import Gauge, Spent
-from portal.budget.priorities import MARGIN_SECONDS, STEP_SECONDS, Priority, may_spend
+from portal.budget.priorities import MARGIN_SECONDS, STEP_SECONDS, Priority
+from portal.budget.readings import Reading
 from tenants.models import Connection
+
+# Whoever waits asks again at least this often: a new token, or a kinder word of the service, lets calls go earlier.
+_ASK_AGAIN = {Priority.DOORS: timedelta(seconds=5), Priority.PEOPLE: timedelta(seconds=15)}
+_ASK_AGAIN_OTHERWISE = timedelta(seconds=60)
 
 
 class BudgetExhausted(NotSent):
-    """No call may be made now; nothing was sent. `retry_at` is when one is expected to be free again."""
+    """No call may be made now; nothing was sent. `retry_at` is when one is expected to be free again, `ask_at` when
+    to ask here again, which is never long after: what was expected may turn out better."""
 
-    def __init__(self, retry_at: datetime, call_class: CallClass):
+    def __init__(self, retry_at: datetime, call_class: CallClass, ask_at: datetime | None = None):
         super().__init__(f"The hour's {call_class} calls are used up until {retry_at:%H:%M:%S}.")
         self.retry_at = retry_at
+        self.ask_at = ask_at or retry_at
         self.call_class = call_class
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A gauge as it stood at one moment, its row locked."""
-
-    gauge: Gauge
-    now: datetime
-    limit: int
-    window: int
-    by_step: tuple[tuple[int, int, int], ...]  # (step, priority, calls), oldest first
-
-    @property
-    def used(self) -> int:
-        return sum(calls for _, _, calls in self.by_step)
-
-    def used_by(self, priority: Priority) -> int:
-        return sum(calls for _, who, calls in self.by_step if who == priority)
-
-    @property
-    def step(self) -> int:
-        return int(self.now.timestamp()) // STEP_SECONDS
-
-    def leaves_at(self, step: int) -> datetime:
-        """When calls of this step stop counting."""
-        return datetime.fromtimestamp((step + 1) * STEP_SECONDS + self.window + MARGIN_SECONDS, UTC)
-
-    def allows(self, priority: Priority) -> bool:
-        blocked = self.gauge.blocked_until is not None and self.gauge.blocked_until > self.now
-        return not blocked and may_spend(
-            priority, limit=self.limit, used=self.used, used_by_sync=self.used_by(Priority.SYNC)
-        )
-
-    def allows_at(self, priority: Priority) -> datetime:
-        """The first moment at which a call of this priority is expected to fit."""
-        blocked_until = self.gauge.blocked_until or self.now
-        used, by_sync = self.used, self.used_by(Priority.SYNC)
-        for step, who, calls in self.by_step:
-            if may_spend(priority, limit=self.limit, used=used, used_by_sync=by_sync):
-                break
-            used -= calls
-            by_sync -= calls if who == Priority.SYNC else 0
-            blocked_until = max(blocked_until, self.leaves_at(step))
-        return max(blocked_until, self.now + timedelta(seconds=1))
-
-
-def take(connection: Connection, operation: Operation, priority: Priority) -> None:
+def take(connection: Connection, operation: Operation, priority: Priority) -> Taken | None:
     """Count one call before it is made, in a transaction of its own. Raises BudgetExhausted: nothing may be sent."""
     with transaction.atomic(durable=True):
-        take_within(connection, operation, priority)
+        return take_within(connection, operation, priority)
 
 
-def take_within(connection: Connection, operation: Operation, priority: Priority) -> None:
-    """The same inside the caller's short transaction, for a claim that must stand or fall with its call."""
+def take_within(connection: Connection, operation: Operation, priority: Priority) -> Taken | None:
+    """The same inside the caller's short transaction, for a claim that must stand or fall with its call.
+
+    Returns what `observe` is to be told with the answer; None for OAuth, which is not counted.
+    """
     if operation.call_class == CallClass.OAUTH:
-        return
+        return None
     reading = read(connection, operation.call_class, lock=True)
     if not reading.allows(priority):
-        raise BudgetExhausted(reading.allows_at(priority), operation.call_class)
-    _spend(reading, priority, 1)
+        raise _exhausted(reading, priority, operation.call_class)
+    gauge = reading.gauge
+    gauge.taken += 1
+    if not reading.fits(priority):
+        gauge.tried_at = reading.now
+    gauge.save(update_fields=["taken", "tried_at"])
+    _spend(reading, priority)
+    return Taken(gauge.taken, reading.counted + 1, priority)
+
+
+def _exhausted(reading: Reading, priority: Priority, call_class: CallClass) -> BudgetExhausted:
+    retry_at = reading.allows_at(priority)
+    ask_at = min(retry_at, reading.now + _ASK_AGAIN.get(priority, _ASK_AGAIN_OTHERWISE))
+    return BudgetExhausted(retry_at, call_class, ask_at)
 
 
 def observe(connection: Connection, operation: Operation, *, limit: int | None, remaining: int | None,
-            reset: int | None, refused: bool) -> None:  # fmt: skip
-    """Correct the count downwards by what the service said. Absurd values never raise it or stop us for long."""
+            reset: int | None, refused: bool, taken: Taken | None = None) -> None:  # fmt: skip
+    """Correct the count by what the service said with the answer to the call `taken`; without it, to the newest one."""
     if operation.call_class == CallClass.OAUTH:
         return
     with transaction.atomic():
         reading = read(connection, operation.call_class, lock=True)
-        gauge = reading.gauge
-        if limit is not None and 0 < limit < reading.limit:
-            gauge.limit_seen, gauge.limit_seen_at = limit, reading.now
-        if refused:
-            wait = min(max(reset or 60, 1), reading.window)
-            gauge.blocked_until = reading.now + timedelta(seconds=wait)
-        gauge.save(update_fields=["limit_seen", "limit_seen_at", "blocked_until"])
-        left = reading.limit - reading.used
-        if remaining is not None and 0 <= remaining < left:
-            _spend(reading, Priority.OTHERS, left - remaining)
+        newest = Taken(max(reading.gauge.taken, reading.gauge.heard + 1), reading.counted, Priority.PEOPLE)
+        taken = taken or newest
+        anew = hear(reading, taken, Said(limit, remaining, reset, refused))
+        reading.gauge.save()
+        if anew is not None:
+            _begin_anew(reading, taken.priority, anew)
 
 
 def read(connection: Connection, call_class: CallClass, *, lock: bool = False) -> Reading:
@@ -114,19 +88,22 @@ def read(connection: Connection, call_class: CallClass, *, lock: bool = False) -
     rows = Gauge.objects.select_for_update() if lock else Gauge.objects.all()
     gauge = rows.filter(**key).first()
     if gauge is None:
-        Gauge.objects.get_or_create(**key, defaults={"tenant_id": connection.tenant_id})
+        first = {"tenant_id": connection.tenant_id, "limit_seen": _last_limit(connection, call_class)}
+        Gauge.objects.get_or_create(**key, defaults=first)
         gauge = rows.get(**key)
     now = _database_now()
-    steps = Spent.objects.filter(gauge=gauge, step__gte=_oldest(connection, now)).order_by("step")
-    return _reading(connection, call_class, gauge, now, tuple(steps.values_list("step", "priority", "calls")))
+    steps = Spent.objects.filter(gauge=gauge, counted__gt=0, step__gte=_oldest(connection, now))
+    return _reading(
+        connection, call_class, gauge, now, tuple(steps.order_by("step").values_list("step", "priority", "counted"))
+    )
 
 
 def gauges(connection_id: int, generation: int, early: int) -> QuerySet[Gauge]:
     """Every class of a token, with the database's time and the calls of the steps from `early` on."""
-    steps = Spent.objects.filter(gauge=OuterRef("pk"), step__gte=early).order_by("step")
+    steps = Spent.objects.filter(gauge=OuterRef("pk"), counted__gt=0, step__gte=early).order_by("step")
     return Gauge.objects.filter(connection=connection_id, generation=generation).annotate(
         now=Func(function="clock_timestamp", output_field=DateTimeField()),
-        steps=ArraySubquery(steps.values_list(JSONArray("step", "priority", "calls"))),
+        steps=ArraySubquery(steps.values_list(JSONArray("step", "priority", "counted"))),
     )
 
 
@@ -150,6 +127,12 @@ def read_all(connection: Connection, rows: Iterable[Gauge] | None = None) -> dic
     return readings
 
 
+def _last_limit(connection: Connection, call_class: CallClass) -> int | None:
+    """What the service said last about its limit: a new token has a new hour, of the same size."""
+    said = Gauge.objects.filter(connection=connection, call_class=str(call_class), limit_seen__isnull=False)
+    return said.order_by("-generation").values_list("limit_seen", flat=True).first()
+
+
 def _oldest(connection: Connection, now: datetime) -> int:
     """The first step that still counts."""
     window = connection.tenant.environment.catalogue.limits.window_seconds
@@ -164,10 +147,8 @@ def _reading(
     by_step: tuple[tuple[int, int, int], ...],
 ) -> Reading:
     limits = connection.tenant.environment.catalogue.limits
-    limit = limits.general if call_class == CallClass.GENERAL else limits.device
-    if gauge.limit_seen is not None and gauge.limit_seen_at > now - timedelta(seconds=limits.window_seconds):
-        limit = min(limit, gauge.limit_seen)
-    return Reading(gauge, now, limit, limits.window_seconds, by_step)
+    configured = limits.general if call_class == CallClass.GENERAL else limits.device
+    return Reading(gauge, now, configured, limits.window_seconds, by_step)
 
 
 def spent_since(connection: Connection, since: datetime) -> dict[Priority, int]:
@@ -176,10 +157,18 @@ def spent_since(connection: Connection, since: datetime) -> dict[Priority, int]:
     return {Priority(who): n for who, n in rows.values_list("priority").annotate(Sum("calls"))}
 
 
-def _spend(reading: Reading, priority: Priority, calls: int) -> None:
+def _spend(reading: Reading, priority: Priority) -> None:
     key = {"gauge": reading.gauge, "step": reading.step, "priority": int(priority)}
-    if not Spent.objects.filter(**key).update(calls=F("calls") + calls):
-        Spent.objects.create(**key, calls=calls, tenant_id=reading.gauge.tenant_id)
+    if not Spent.objects.filter(**key).update(calls=F("calls") + 1, counted=F("counted") + 1):
+        Spent.objects.create(**key, calls=1, counted=1, tenant_id=reading.gauge.tenant_id)
+
+
+def _begin_anew(reading: Reading, priority: Priority, calls: int) -> None:
+    """The service's count began anew: of ours only the last `calls` count, as calls of this priority and moment."""
+    Spent.objects.filter(gauge=reading.gauge).update(counted=0)
+    key = {"gauge": reading.gauge, "step": reading.step, "priority": int(priority)}
+    made = {"calls": 0, "tenant_id": reading.gauge.tenant_id}
+    Spent.objects.update_or_create(**key, defaults={"counted": calls}, create_defaults={"counted": calls, **made})
 
 
 def _database_now() -> datetime:

@@ -49,8 +49,8 @@ def _of(call_class: CallClass, reading: ledger.Reading) -> ClassOutlook:
         call_class=call_class,
         limit=reading.limit,
         used=min(reading.used, reading.limit),
-        refills_at=reading.leaves_at(reading.by_step[0][0]) if reading.by_step else None,
-        blocked_until=blocked if blocked and blocked > reading.now else None,
+        refills_at=reading.refills_at(),
+        blocked_until=blocked if reading.limited and blocked and blocked > reading.now else None,
         by_priority={who: reading.used_by(who) for who in Priority if reading.used_by(who)},
     )
 

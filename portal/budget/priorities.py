@@ -13,8 +13,8 @@ class Priority(IntEnum):
     OTHERS = 9  # calls that the service says were made with this token, and that we did not make
 
 
-# Shares of each class's hourly limit. A door request draws on both classes: sending it on the device class, following
-# it on the general class.
+# Shares of each class's hourly limit, whatever the limit is at this service. A door request draws on both classes:
+# sending it on the device class, following it on the general class.
 KEPT_FOR_DOORS = 0.10
 KEPT_FOR_PEOPLE = 0.15
 MOST_FOR_SYNC = 0.25
@@ -23,20 +23,23 @@ MOST_FOR_SYNC = 0.25
 MARGIN_SECONDS = 15
 # Calls are counted in steps of this length; a step leaves the window only as a whole.
 STEP_SECONDS = 10
+# When a limit has ended, doors call first and the others in their order, each so much later.
+TURN_SECONDS = 0.5
 
 
 def may_spend(priority: Priority, *, limit: int, used: int, used_by_sync: int) -> bool:
     """Whether one more call of `priority` fits. `used` includes everybody's calls of the sliding hour."""
     return limit - used > kept_from(priority, limit) and (
-        priority != Priority.SYNC or used_by_sync < int(limit * MOST_FOR_SYNC)
+        priority != Priority.SYNC or used_by_sync < max(int(limit * MOST_FOR_SYNC), 1)
     )
 
 
 def kept_from(priority: Priority, limit: int) -> int:
-    """How many calls of the hour are kept for those who come before `priority`."""
+    """How many calls of the hour are kept for those who come before `priority`: a share, and one call at least."""
     kept = 0.0
     if priority > Priority.DOORS:
         kept += KEPT_FOR_DOORS
     if priority > Priority.PEOPLE:
         kept += KEPT_FOR_PEOPLE
-    return int(limit * kept)
+    least = min(int(priority > Priority.DOORS) + int(priority > Priority.PEOPLE), limit - 1)
+    return max(int(limit * kept), least, 0)

@@ -118,7 +118,7 @@ def _read(job: Job, connection: Connection, rows: Sequence[Row]) -> datetime | N
         try:
             kinds.of(job).read(connection, row.member_id)
         except BudgetExhausted as exhausted:
-            return exhausted.retry_at
+            return exhausted.ask_at
         except errors.NotFound:
             Row.objects.filter(pk=row.pk, state=RowState.PENDING).update(
                 state=RowState.FAILED, problems=[["", "gone", {}]]

@@ -10,6 +10,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from accessapi.operations import Delivery, Operation
 from portal.budget import ledger
+from portal.budget.hearing import Taken
 from portal.budget.priorities import Priority
 from portal.intents.clock import ClockTime, database_now
 from portal.intents.models import Intent, new_claim
@@ -27,6 +28,7 @@ class Claimed:
     connection: Connection
     operation: Operation
     claim: uuid.UUID
+    taken: Taken | None  # the call that it costs
     # On this process's monotonic clock: the deadline, and until when the claim is surely still this process's.
     expires: float | None
     write_by: float
@@ -57,7 +59,7 @@ def claim(intent: Intent) -> Claimed | None:
     mark = new_claim()
     try:
         with transaction.atomic(durable=True):
-            ledger.take_within(connection, operation, Priority(intent.priority))
+            taken = ledger.take_within(connection, operation, Priority(intent.priority))
             started = time.monotonic()
             now = ClockTime()
             if not _claimable(intent, operation).update(
@@ -72,12 +74,12 @@ def claim(intent: Intent) -> Claimed | None:
             intent.refresh_from_db()
             expires = _expiry(intent, started)
     except ledger.BudgetExhausted as exhausted:
-        _postpone(intent, exhausted.retry_at, Reason.BUDGET)
+        _postpone(intent, exhausted.ask_at, Reason.BUDGET)
         return None
     except _NotClaimable:
         _turn_away(intent, connection)
         return None
-    return Claimed(intent, connection, operation, mark, expires, started + WRITE_SECONDS)
+    return Claimed(intent, connection, operation, mark, taken, expires, started + WRITE_SECONDS)
 
 
 def _permitted(intent: Intent) -> Q:

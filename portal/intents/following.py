@@ -35,7 +35,7 @@ def poll(intent: Intent) -> None:
         with client(connection, Priority(intent.priority)) as service:
             answer = service.call("request_result", path={"request_id": intent.request_id})
     except BudgetExhausted as exhausted:
-        Intent.objects.filter(pk=intent.pk, state=State.ACCEPTED).update(due_at=exhausted.retry_at)
+        Intent.objects.filter(pk=intent.pk, state=State.ACCEPTED).update(due_at=exhausted.ask_at)
     except errors.NotFound as error:
         _settle(intent, Verdict(State.UNCERTAIN, Reason.UNFOLLOWED, code=error.code, detail=error.detail))
     except errors.ServiceError:

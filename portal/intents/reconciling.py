@@ -32,7 +32,7 @@ def reconcile(intent: Intent) -> None:
     try:
         finding = look(intent)
     except BudgetExhausted as exhausted:
-        Intent.objects.filter(pk=intent.pk, state=State.UNCERTAIN).update(due_at=exhausted.retry_at, rung_at=None)
+        Intent.objects.filter(pk=intent.pk, state=State.UNCERTAIN).update(due_at=exhausted.ask_at, rung_at=None)
     except ServiceError:
         outcome.touch(intent, due_in=_PAUSE_AFTER_TROUBLE)
     else:

@@ -78,7 +78,7 @@ def transmit(claimed: Claimed) -> Verdict:
             raise Stale("claim_too_old")
 
     try:
-        with sender(claimed.connection) as client:
+        with sender(claimed.connection, claimed.taken) as client:
             answer = client.call(
                 intent.operation,
                 path=intent.path,

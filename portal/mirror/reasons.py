@@ -53,7 +53,7 @@ def reason_of(error: errors.ServiceError) -> str:
 def pause_of(error: errors.ServiceError, now: datetime) -> datetime | None:
     """Until when to wait when nothing is wrong but the hour's calls are used up; None for real failures."""
     if isinstance(error, BudgetExhausted):
-        return error.retry_at
+        return error.ask_at
     if isinstance(error, errors.RateLimited):
         return now + timedelta(seconds=min(error.retry_after or 60, 3600))
     return None

@@ -58,12 +58,19 @@ def observe(place, **said):
     ledger.observe(place.connection, operation(place), **given)
 
 
-def test_headers_lower_the_count_of_calls_left_and_never_raise_it(small):
-    observe(small, limit=40, remaining=5)
-    assert outlook(small.connection).general.left == 5
-    observe(small, limit=40, remaining=39)
+def test_the_newest_word_of_the_service_about_its_count_is_believed(small):
+    take_all(small, Priority.PEOPLE)
+    observe(small, limit=40, remaining=2)
+    assert outlook(small.connection).general.left == 2
+    observe(small, limit=40, remaining=4)
+    assert outlook(small.connection).general.left == 4
+
+
+def test_a_service_that_does_not_count_lifts_nothing(small):
+    take_all(small, Priority.PEOPLE)
+    observe(small, limit=10_000, remaining=10_000)
     observe(small, limit=10_000, remaining=9_999)
-    assert outlook(small.connection).general.left == 5
+    assert outlook(small.connection).general.left == 4
 
 
 @pytest.mark.parametrize("remaining", [None, -1, 10**12])
@@ -84,3 +91,10 @@ def test_a_new_token_has_an_hour_of_its_own(small):
     small.connection.token_generation += 1
     small.connection.save()
     assert outlook(small.connection).general.left == 40
+
+
+def test_a_new_token_keeps_the_limit_that_was_seen(small):
+    observe(small, limit=8, remaining=0, reset=50)
+    small.connection.token_generation += 1
+    small.connection.save()
+    assert take_all(small, Priority.DOORS)[0] == 8
