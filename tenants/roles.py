@@ -23,6 +23,7 @@ class Permission(StrEnum):
     AREAS_VIEW = "areas_view"
     RIGHTS_EDIT = "rights_edit"
     IMPORTS_RUN = "imports_run"
+    BUILDING_VIEW = "building_view"
     GUESTS_VIEW = "guests_view"
     GUESTS_DESK = "guests_desk"
     GUESTS_MANAGE = "guests_manage"
@@ -53,6 +54,7 @@ TITLES: dict[Permission, Promise] = {
     P.AREAS_VIEW: _("See areas and who may enter them"),
     P.RIGHTS_EDIT: _("Change who may enter and take keys"),
     P.IMPORTS_RUN: _("Run imports"),
+    P.BUILDING_VIEW: _("See who is in the building"),
     P.GUESTS_VIEW: _("See guests and visits"),
     P.GUESTS_DESK: _("Receive guests and issue their codes"),
     P.GUESTS_MANAGE: _("Set up the desk: presets and how long visits are kept"),
@@ -113,14 +115,14 @@ class Receptionist(Role):
     name = "receptionist"
     title = _("Receptionist")
     purpose = _("Receives guests at the desk.")
-    permissions = frozenset({P.GUESTS_VIEW, P.GUESTS_DESK})
+    permissions = frozenset({P.BUILDING_VIEW, P.GUESTS_VIEW, P.GUESTS_DESK})
 
 
 class Guard(Role):
     name = "guard"
     title = _("Guard")
     purpose = _("Watches the doors, and unlocks them.")
-    permissions = frozenset({P.TENANT_VIEW, P.DEVICES_VIEW, P.DOORS_OPERATE})
+    permissions = frozenset({P.TENANT_VIEW, P.BUILDING_VIEW, P.DEVICES_VIEW, P.DOORS_OPERATE})
 
 
 class Auditor(Role):

@@ -20,10 +20,10 @@ class Doors(Table):
     name = "doors"
     caption = _("Doors")
     search_label = _("Find a door")
-    default_sort = "device_name"
+    default_sort = "calm"
     columns = (
         Column("name", _("Door"), value=str, sort="device_name", phone="title", fixed=True),
-        Column("state", _("State"), value=states.state_of, export=False),
+        Column("state", _("State"), value=states.state_of, sort="calm", export=False),
         Column("areas", _("Area"), value=""),
         Column("door", _("Door leaf"), value=""),
         Column("power", _("Power"), value="", phone="hide"),
@@ -39,6 +39,7 @@ class Doors(Table):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.seen = queries.mark_of_doors()
         self.places = queries.places()
         words = self.request.tenant.environment.catalogue.states
         said = partial(states.words_of, states=words)

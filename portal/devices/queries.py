@@ -3,9 +3,28 @@
 from collections import defaultdict
 from typing import NamedTuple
 
+from django.db.models import Case, CharField, Count, Max, QuerySet, Value, When
+from django.db.models.functions import Concat
+
 from portal.intents import queries as intents
 from portal.intents.models import Intent
-from portal.mirror.models import Area, PassController
+from portal.mirror.models import Area, History, PassController
+from portal.mirror.models.devices import DoorState
+from portal.ui import watching
+
+
+def by_calm() -> QuerySet[PassController]:
+    """All doors, with `calm` to sort by: those that need somebody first, the most alarming of them foremost."""
+    loud = [state for state in DoorState if state not in (DoorState.LOCKED, DoorState.UNKNOWN)]
+    ranks = [When(state=state, then=Value(str(place))) for place, state in enumerate(loud)]
+    rank = Case(*ranks, When(attention=True, then=Value("8")), default=Value("9"))
+    return PassController.objects.annotate(calm=Concat(rank, "device_name", output_field=CharField()))
+
+
+def mark_of_doors() -> str:
+    """What the tenant's doors are known by: it changes with whatever is learned of any of them."""
+    rows = PassController.objects.aggregate(Count("pk"), Max("known_at"), Max("pk"))
+    return watching.mark(sorted(rows.items()), sorted(PassController.objects.values_list("device_name", flat=True)))
 
 
 def target_of(door: PassController) -> str:
@@ -34,3 +53,18 @@ def places() -> dict[str, list[Place]]:
                 place = Place(area.area_name, str(entry.get("in_out", "")), area.area_id)
                 found[str(entry.get("device_id", ""))].append(place)
     return found
+
+
+# As much of a door's log as fits beneath it.
+LATEST = 20
+
+
+def log_of(door: PassController) -> list[History]:
+    """The newest records about this door."""
+    return list(History.objects.filter(device_id=door.device_id).order_by("-at", "-pk")[:LATEST])
+
+
+def mark_of(door: PassController, log: list[History], commands: list[Intent]) -> str:
+    """What a door's page is known by; outcome lines follow their commands themselves."""
+    newest = (log[0].pk if log else 0, commands[0].pk if commands else 0)
+    return watching.mark(door.known_at, door.status_as_of, door.state, newest)

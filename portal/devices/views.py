@@ -16,6 +16,7 @@ from portal.intents import nonces
 from portal.intents.record import Asker
 from portal.mirror import reading
 from portal.mirror.models import KeyBox, PassController
+from portal.ui import watching
 from tenants.access import tenant_view
 from tenants.models import Connection
 from tenants.roles import Permission
@@ -24,23 +25,26 @@ from tenants.roles import Permission
 @tenant_view(Permission.DEVICES_VIEW)
 def index(request: HttpRequest) -> HttpResponse:
     key_boxes = KeyBox.objects.order_by("key_device_name", "pk")[:200]
-    return Doors(request, PassController.objects.all()).respond("devices/index.html", {"key_boxes": key_boxes})
+    return Doors(request, queries.by_calm()).respond("devices/index.html", {"key_boxes": key_boxes})
 
 
 @tenant_view(Permission.DEVICES_VIEW)
 def door(request: HttpRequest, device_id: str) -> HttpResponse:
+    """A door's page; while somebody looks, what is known of the door, its log and what was asked of it."""
     found = get_door(device_id)
+    log, intents = queries.log_of(found), queries.latest_commands(found)
+    seen = queries.mark_of(found, log, intents)
+    if watching.has_seen(request, seen):
+        return watching.unchanged()
+    context = _shown(request, found) | {"log": log, "intents": intents, "seen": seen}
+    if watching.is_asked(request):
+        return render(request, "devices/now.html", context | {"fresh": True})
     connection = Connection.objects.filter(tenant=request.tenant).first()
-    context = {
-        "door": found,
-        "state": states.state_of(found),
-        "words": _words(request, found),
+    context |= {
         "areas": queries.places().get(device_id, []),
         "sees_areas": request.access.can(Permission.AREAS_VIEW),
         "commands": list(Command),
-        "intents": queries.latest_commands(found),
         "connection": connection,
-        "may_operate": request.access.can(Permission.DOORS_OPERATE),
         "licensed": connection is not None and connection.has_licence_key,
     }
     return render(request, "devices/door.html", context)
@@ -62,9 +66,9 @@ def status(request: HttpRequest, device_id: str) -> HttpResponse:
         }
     except ServiceError:
         trouble = _("The service did not answer. This is the last status that is known.")
-    context = {"door": found, "state": states.state_of(found), "words": _words(request, found)}
-    context |= {"trouble": trouble, "fresh": True}
-    return render(request, "devices/status.html", context)
+    response = render(request, "devices/status.html", _shown(request, found) | {"trouble": trouble, "fresh": True})
+    response["HX-Trigger"] = "seen-again"  # the banners say what was read, too
+    return response
 
 
 @tenant_view(Permission.DOORS_OPERATE, methods=["POST"])
@@ -83,5 +87,11 @@ def command(request: HttpRequest, device_id: str) -> HttpResponse:
     return redirect("devices:door", request.tenant.slug, device_id)
 
 
-def _words(request: HttpRequest, door: PassController) -> states.Words:
-    return states.words_of(door, request.tenant.environment.catalogue.states)
+def _shown(request: HttpRequest, door: PassController) -> dict[str, object]:
+    """What every part of a door's page shows of it."""
+    return {
+        "door": door,
+        "state": states.state_of(door),
+        "words": states.words_of(door, request.tenant.environment.catalogue.states),
+        "may_operate": request.access.can(Permission.DOORS_OPERATE),
+    }

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from portal.ui import frame
 from portal.ui.frame import Banner
+from portal.ui.watching import path_of_page
 from tenants.access import Access
 from tenants.models import Connection
 from tenants.roles import Permission
@@ -22,7 +23,7 @@ def connection_lost(request: HttpRequest) -> Iterator[Banner]:
     state, since = row.state, row.state_at
     broken = state == Connection.State.BROKEN
     page = reverse("connection:index", args=[access.tenant.slug])
-    offered = access.can(Permission.CONNECTION_VIEW) and request.path != page
+    offered = access.can(Permission.CONNECTION_VIEW) and path_of_page(request) != page
     yield Banner(
         "lost",
         _("Connection to the service lost.") if broken else _("The connection to the service was revoked."),

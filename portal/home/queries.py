@@ -1,21 +1,32 @@
-"""What a tenant's home brings together; each part only for those whose role may see it."""
+"""What a tenant's overview brings together; each part only for those whose role may see it."""
 
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.functional import Promise
 
 from portal.budget import frame as budget
 from portal.budget.outlook import Outlook
 from portal.bulk import kinds
 from portal.bulk.models import Job
 from portal.bulk.states import JobState
+from portal.devices import queries as doors_of_tenant
 from portal.devices import states
+from portal.guests.today import queries as desk
+from portal.guests.today.boards import State
+from portal.guests.today.days import Day
+from portal.guests.today.words import LABELS
+from portal.guests.visits import Standing
 from portal.intents import queries as intents
 from portal.intents.words import story
+from portal.members import leavers
 from portal.mirror import frame as mirror
 from portal.mirror.freshness import Freshness
-from portal.mirror.models import PassController
+from portal.mirror.models import Member, PassController
+from portal.ui import watching
 from portal.ui.chips import Chip
 from portal.ui.outcomes import Outcome
 from tenants.access import Access
@@ -23,15 +34,21 @@ from tenants.models import AuditEntry, Connection
 from tenants.roles import Permission
 
 _FEW = 5
+_LOUD = 12
+_SOON = timedelta(days=14)
+_COUNTED = 1_000
+# What a manager asks of the day at the desk; the rest is told there.
+_ASKED_OF_GUESTS = (Standing.OVERDUE, Standing.EXPECTED, Standing.HERE, Standing.LEFT)
 
 
 @dataclass(frozen=True)
 class Doors:
-    """The doors at a glance: those that need somebody, with their state, and how many there are."""
+    """The doors at a glance: those that need somebody, with their state, how many more do, and how many there are."""
 
     total: int
     unread: int
     loud: list[tuple[PassController, Chip]]
+    more: int
 
 
 @dataclass(frozen=True)
@@ -45,31 +62,80 @@ class Running:
 
 
 @dataclass(frozen=True)
+class Count:
+    """How many guests of today stand so, and where they are listed."""
+
+    label: str | Promise
+    number: int
+    href: str
+    loud: bool = False
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Members whose use ends soon: the first of them, and how many (at most _COUNTED + 1)."""
+
+    members: list[Member]
+    number: int
+
+    @property
+    def is_more(self) -> bool:
+        return self.number > _COUNTED
+
+
+@dataclass(frozen=True)
 class Home:
     connection: Connection | None
     fresh: Freshness | None = None
     budget: Outlook | None = None
     doors: Doors | None = None
+    guests: list[Count] | None = None
+    ending: Ending | None = None
     undecided: list[Outcome] = field(default_factory=list)
     under_way: list[Outcome] = field(default_factory=list)
     jobs: list[Running] = field(default_factory=list)
     changes: list[AuditEntry] = field(default_factory=list)
 
+    @property
+    def needs_somebody(self) -> bool:
+        return bool(self.undecided or (self.doors and self.doors.loud))
 
-def home(request: HttpRequest) -> Home:
-    """The home of the request's tenant, as this person may see it."""
+    @property
+    def seen(self) -> str:
+        """What the part that follows by itself is known by."""
+        doors, ending = self.doors, self.ending
+        return watching.mark(
+            doors and (doors.total, doors.unread, doors.more, [(d.pk, d.state, d.known_at) for d, _chip in doors.loud]),
+            [(each.number, each.href) for each in self.guests or ()],
+            ending and (ending.number, [member.pk for member in ending.members]),
+            [(story.id, story.state) for story in self.undecided + self.under_way],
+            [(job.href, job.state, job.starts_at) for job in self.jobs],
+        )
+
+
+def now(request: HttpRequest) -> Home:
+    """What moves by itself while somebody looks: what needs somebody, doors, guests, running work, what ends soon."""
     access: Access = request.access
-    sees_asked = access.can(Permission.AUDIT_VIEW)
-    asked = _asked() if sees_asked else []
+    asked = _asked() if access.can(Permission.AUDIT_VIEW) else []
     return Home(
         connection=getattr(access.tenant, "connection", None),
-        fresh=mirror.known(request) if access.can(Permission.MEMBERS_VIEW) else None,
-        budget=budget.known(request) if access.can(Permission.CONNECTION_VIEW) else None,
         doors=_doors() if access.can(Permission.DEVICES_VIEW) else None,
+        guests=_guests(access) if access.can(Permission.GUESTS_VIEW) else None,
+        ending=_ending() if access.can(Permission.MEMBERS_VIEW) else None,
         undecided=[one for one in asked if one.state == "uncertain"][:_FEW],
         under_way=[one for one in asked if one.state != "uncertain"][:_FEW],
         jobs=_jobs(access),
-        changes=_changes() if sees_asked else [],
+    )
+
+
+def home(request: HttpRequest) -> Home:
+    """The overview of the request's tenant, as this person may see it."""
+    access: Access = request.access
+    return replace(
+        now(request),
+        fresh=mirror.known(request) if access.can(Permission.MEMBERS_VIEW) else None,
+        budget=budget.known(request) if access.can(Permission.CONNECTION_VIEW) else None,
+        changes=_changes() if access.can(Permission.AUDIT_VIEW) else [],
     )
 
 
@@ -79,9 +145,28 @@ def _asked() -> list[Outcome]:
 
 
 def _doors() -> Doors:
-    known = list(PassController.objects.order_by("device_name", "pk"))
+    known = list(doors_of_tenant.by_calm().order_by("calm", "pk"))
     loud = [(door, states.state_of(door)) for door in known if door.attention]
-    return Doors(len(known), sum(door.status_as_of is None for door in known), loud[:_FEW])
+    return Doors(len(known), sum(door.known_at is None for door in known), loud[:_LOUD], max(0, len(loud) - _LOUD))
+
+
+def _guests(access: Access) -> list[Count]:
+    """Today's guests; none at all is an empty list."""
+    day = Day.today()
+    found = desk.counts(desk.of_day(day, timezone.now()))
+    page = reverse("guests:index", args=[access.tenant.slug])
+    shown = [one for one in _ASKED_OF_GUESTS if found.get(one) or one != Standing.OVERDUE]
+    return [
+        Count(LABELS[one], found.get(one, 0), page + State(day).query(show=str(one)), one == Standing.OVERDUE)
+        for one in (shown if found else ())
+    ]
+
+
+def _ending() -> Ending:
+    until = int((timezone.now() + _SOON).timestamp())
+    rows = leavers.of(leavers.Which.ENDING).filter(use_end_key__lte=until)
+    first = list(rows.order_by("use_end_key", "pk")[: _FEW + 1])
+    return Ending(first[:_FEW], len(first) if len(first) <= _FEW else rows.order_by()[: _COUNTED + 1].count())
 
 
 def _jobs(access: Access) -> list[Running]:

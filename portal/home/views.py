@@ -1,20 +1,21 @@
-"""A tenant's home: what needs somebody, what is under way, and how well the service is known."""
+"""A tenant's overview: what needs somebody, doors, guests of today, running work, and what ends soon."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from portal.home import queries
+from portal.ui import watching
 from tenants.access import tenant_view
 from tenants.roles import Permission
 
 
 @tenant_view(Permission.TENANT_VIEW)
 def index(request: HttpRequest) -> HttpResponse:
-    return render(
-        request,
-        "home/index.html",
-        {
-            "home": queries.home(request),
-            "may_see_connection": request.access.can(Permission.CONNECTION_VIEW),
-        },
-    )
+    """The page; while somebody looks, the part of it that moves."""
+    if not watching.is_asked(request):
+        context = {"home": queries.home(request), "may_see_connection": request.access.can(Permission.CONNECTION_VIEW)}
+        return render(request, "home/index.html", context)
+    home = queries.now(request)
+    if watching.has_seen(request, home.seen):
+        return watching.unchanged()
+    return render(request, "home/now.html", {"home": home})

@@ -11,6 +11,7 @@ from portal.mirror import freshness
 from portal.mirror.freshness import Freshness
 from portal.mirror.kinds import Kind
 from portal.ui import frame, together
+from tenants.roles import Permission
 
 _REFRESH = "mirror:refresh"
 
@@ -53,8 +54,13 @@ def facts(request: HttpRequest) -> Mapping[str, Any]:
         "as_of": fresh[kind].as_of,
         "last_sync": fresh.last_sync,
         "running": fresh[kind].running,
-        "refresh_url": reverse(shown.refresh, args=[tenant.slug, str(kind)]),
+        "refresh_url": reverse(_refresh(request, shown), args=[tenant.slug, str(kind)]),
     }
+
+
+def _refresh(request: HttpRequest, shown: _Shown) -> str:
+    """Whoever may see the tenant asks there; an area's own address is for people who may enter nothing else."""
+    return _REFRESH if request.access.can(Permission.TENANT_VIEW) else shown.refresh  # type: ignore[attr-defined]
 
 
 def register() -> None:

@@ -23,7 +23,7 @@ from django.utils.functional import Promise, cached_property
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
-from portal.ui import nav, palette, preferences, together
+from portal.ui import nav, preferences, reach, together, watching
 
 Fact = Callable[[HttpRequest], Mapping[str, Any] | None]
 _facts: dict[str, Fact] = {}
@@ -179,7 +179,21 @@ class Frame:
     @cached_property
     def find_url(self) -> str:
         """Where the palette asks: in the tenant, if the person may ask there at all."""
-        return palette.address(self.access) if self.access is not None else _reverse("ui:palette")
+        return reach.address("find", self.access) or _reverse("ui:palette")
+
+    @cached_property
+    def banners_url(self) -> str:
+        """Where the page asks for newer banners; empty outside of a tenant."""
+        return reach.address("banners", self.access)
+
+    @cached_property
+    def banners_mark(self) -> str:
+        """What the banners shown are known by."""
+        shown = [
+            (each.tone, str(each.title), str(each.text), each.since, each.until, str(each.action), each.action_url)
+            for each in self.banners
+        ]
+        return watching.mark(shown)
 
     @cached_property
     def banners(self) -> list[Banner]:

@@ -18,7 +18,9 @@ from tenants.roles import Permission
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One area of work. `section` groups entries on the left; `phone` puts it in the bar of four."""
+    """One area of work. `section` groups entries on the left; `phone` puts it in the bar of four. With `unless`, it is
+    left out for those whose role opens the area that it is a page of.
+    """
 
     kind: str
     label: str | Promise
@@ -27,6 +29,11 @@ class Entry:
     permission: Permission | None = None
     section: str = "work"
     phone: bool = False
+    unless: Permission | None = None
+
+    def is_open_to(self, allowed: frozenset[Permission]) -> bool:
+        """Whether somebody with these permissions has this entry."""
+        return (self.permission is None or self.permission in allowed) and self.unless not in allowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,15 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("areas", _("Areas"), "map-pin", "areas:index", Permission.AREAS_VIEW),
     Entry("explain", _("Who may enter"), "help", "explain:index", Permission.AREAS_VIEW),
     Entry("guests", _("Guests"), "qrcode", "guests:index", Permission.GUESTS_VIEW, phone=True),
+    Entry(
+        "building",
+        _("In the building"),
+        "users",
+        "guests:building",
+        Permission.BUILDING_VIEW,
+        phone=True,
+        unless=Permission.GUESTS_VIEW,
+    ),
     Entry("changes", _("Changes"), "users-plus", "changes:index", Permission.MEMBERS_VIEW),
     Entry("imports", _("Imports"), "table-import", "imports:index", Permission.IMPORTS_RUN),
     Entry("devices", _("Doors"), "door", "devices:index", Permission.DEVICES_VIEW, phone=True),
@@ -75,8 +91,10 @@ def kind_of(request: HttpRequest) -> str:
     match = request.resolver_match
     if match is None:
         return ""
-    exact = [entry for entry in ENTRIES if entry.url_name == match.view_name]
-    same = [entry for entry in ENTRIES if entry.url_name.partition(":")[0] == match.namespace]
+    access = getattr(request, "access", None)
+    mine = [entry for entry in ENTRIES if entry.unless is None or (access and entry.is_open_to(access.permissions))]
+    exact = [entry for entry in mine if entry.url_name == match.view_name]
+    same = [entry for entry in mine if entry.url_name.partition(":")[0] == match.namespace]
     return (exact or same or [Entry("", "", "", "")])[0].kind
 
 
@@ -87,7 +105,7 @@ def links(request: HttpRequest) -> Iterator[Link]:
         return
     here = kind_of(request)
     for entry in ENTRIES:
-        if _exists(entry.url_name) and (entry.permission is None or access.can(entry.permission)):
+        if _exists(entry.url_name) and entry.is_open_to(access.permissions):
             yield Link(entry, address(entry, tenant.slug), entry.kind == here)
 
 
@@ -98,7 +116,7 @@ def home_of(slug: str, allowed: frozenset[Permission]) -> str:
 
 def same_kind(kind: str, slug: str, allowed: frozenset[Permission]) -> str:
     """The address in the tenant `slug` of the page of this kind, or of the first page that `allowed` opens there."""
-    open_here = [e for e in ENTRIES if _exists(e.url_name) and (e.permission is None or e.permission in allowed)]
+    open_here = [entry for entry in ENTRIES if _exists(entry.url_name) and entry.is_open_to(allowed)]
     wanted = [entry for entry in open_here if entry.kind == kind]
     chosen = (wanted or open_here or [ENTRIES[0]])[0]
     return address(chosen, slug) if _exists(chosen.url_name) else f"/t/{slug}/"

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from portal.ui import nav
-from tenants.access import Access, tenants_of
+from tenants.access import tenants_of
 from tenants.models import User
-from tenants.roles import Permission
 
 Text = str | Promise
 MOST = 6
@@ -42,8 +40,6 @@ class Group:
     hits: list[Hit]
 
 
-# Where the palette asks inside a tenant, in the order of preference: the first that the person's role opens.
-_ADDRESSES: list[tuple[Permission, str]] = [(Permission.TENANT_VIEW, "find")]
 Source = Callable[[HttpRequest, str], Iterable[Hit]]
 _sources: dict[str, tuple[Text, Source]] = {}
 
@@ -51,20 +47,6 @@ _sources: dict[str, tuple[Text, Source]] = {}
 def register(name: str, label: Text, source: Source) -> None:
     """Add a source of hits, shown under `label` in the order of registration."""
     _sources[name] = (label, source)
-
-
-def asks_at(permission: Permission, url_name: str) -> None:
-    """Offer the palette at `url_name` to those whose role has `permission` and does not open the whole tenant."""
-    if (permission, url_name) not in _ADDRESSES:
-        _ADDRESSES.append((permission, url_name))
-
-
-def address(access: Access) -> str:
-    """Where this person's palette asks; outside of the tenant when the role opens no other place."""
-    for permission, url_name in _ADDRESSES:
-        if access.can(permission):
-            return reverse(url_name, args=[access.tenant.slug])
-    return reverse("ui:palette")
 
 
 def find(request: HttpRequest, text: str) -> list[Group]:

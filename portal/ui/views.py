@@ -8,7 +8,8 @@ from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
-from portal.ui import nav, palette, preferences
+from portal.ui import nav, palette, preferences, watching
+from portal.ui.frame import Frame
 from portal.ui.models import ListChoice
 from portal.ui.tables import Table
 from tenants.access import View, tenant_view, tenants_of
@@ -72,6 +73,21 @@ def finding(permission: Permission) -> View:
 
 
 find_in_tenant = finding(Permission.TENANT_VIEW)
+
+
+def _banners(request: HttpRequest) -> HttpResponse:
+    frame = Frame(request)
+    if watching.has_seen(request, frame.banners_mark):
+        return watching.unchanged()
+    return render(request, "components/frame_banners.html#lines", {"frame": frame})
+
+
+def watching_banners(permission: Permission) -> View:
+    """The view of the banners above every page, asked for while somebody looks, for those with `permission`."""
+    return tenant_view(permission)(_banners)
+
+
+banners_of_tenant = watching_banners(Permission.TENANT_VIEW)
 
 
 @require_POST

@@ -46,9 +46,49 @@ document.addEventListener("htmx:afterRequest", (event) => {
 });
 document.addEventListener("htmx:responseError", (event) => {
   const { status } = event.detail.xhr;
-  if (status === 403) say(event.detail.xhr.getResponseHeader("X-Csrf-Failure") ? words.stale : words.refused, { bad: true, reload: true });
+  if (status === 403 && watched(event)) event.detail.elt.removeAttribute("hx-get");
+  else if (status === 403) say(event.detail.xhr.getResponseHeader("X-Csrf-Failure") ? words.stale : words.refused, { bad: true, reload: true });
   else if (status === 404 && polls(event)) event.detail.elt.removeAttribute("hx-trigger");
   else say(words.broken, { bad: true, reload: true });
+});
+// What somebody watches (`data-watch` names it) asks again by itself, with the mark of what it shows: not while nobody
+// looks, and not under a finger, an open menu or a marked text. Focus stays where it was.
+const watched = (event) => event.detail.elt?.dataset?.watch;
+let pressing = false;
+addEventListener("pointerdown", () => { pressing = true; }, true);
+for (const end of ["pointerup", "pointercancel", "blur"]) addEventListener(end, () => setTimeout(() => { pressing = false; }, 60), true);
+function busy(part) {
+  const inside = document.activeElement !== document.body && part.contains(document.activeElement) && document.activeElement;
+  const marked = String(getSelection()) && part.contains(getSelection().anchorNode);
+  return pressing || marked || inside?.matches?.("input, textarea, select") || part.querySelector("details[data-menu][open]");
+}
+document.addEventListener("htmx:configRequest", (event) => {
+  if (watched(event)) event.detail.headers["X-Seen"] = document.getElementById(watched(event))?.dataset.seen ?? "";
+});
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (watched(event) && document.hidden) event.preventDefault();
+});
+let kept = null; // where focus stood in what is drawn anew: on a row of a list, or on a link
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { target, requestConfig } = event.detail;
+  if (!requestConfig?.elt?.dataset?.watch) return;
+  if (busy(target)) event.detail.shouldSwap = false;
+  const focused = target.contains(document.activeElement) ? document.activeElement : null;
+  const row = focused?.closest("tr.here[data-id]")?.dataset.id;
+  kept = focused && { row, href: focused.getAttribute("href") };
+});
+document.addEventListener("htmx:afterSettle", () => {
+  const { row, href } = kept ?? {};
+  kept = null;
+  if (document.activeElement !== document.body) return;
+  const again = row ? document.querySelector(`tr[data-id="${CSS.escape(row)}"]`) : href && document.querySelector(`main [href="${CSS.escape(href)}"]`);
+  if (!again) return;
+  if (row) again.classList.add("here");
+  if (row && !href) again.tabIndex = -1;
+  (row && href ? again.querySelector("[href]") : again).focus({ preventScroll: true });
+});
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) document.body.dispatchEvent(new Event("seen-again"));
 });
 // A fragment that turned into a whole page (signed out, moved) is opened as the page it is.
 document.addEventListener("htmx:beforeSwap", (event) => {

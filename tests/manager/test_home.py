@@ -1,10 +1,15 @@
-"""A tenant's home: what each role finds there."""
+"""A tenant's overview: what each role finds there."""
+
+import re
+from datetime import timedelta
 
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
+from portal.guests.models import Visit
 from portal.intents.models import Intent
-from portal.mirror.models import PassController
+from portal.mirror.models import Member, PassController
 from tenants.models import Connection
 from tenants.scope import tenant_scope
 from tests.support.doors import shows
@@ -15,10 +20,32 @@ def home(place, role="facility manager"):
     return place.client(place.staff(role)).get(f"/t/{place.tenant.slug}/").content.decode()
 
 
-def test_a_manager_sees_the_connection_the_freshness_and_the_calls_left(place):
+def test_connection_and_calls_are_one_line_beneath_everything_else(place):
     html = home(place)
-    for words in ("Connected", "What we know of the service", "Calls of this hour", "720"):
-        assert words in html
+    line = html[html.index("home-line") :].partition("</summary>")[0]
+    for words in ("Connected", "API calls left", "720"):
+        assert words in line
+    for heading in ("Needs attention", "Doors", "Guests today", "Ends within 14 days"):
+        assert html.index(f">{heading}</h2>") < html.index("home-line")
+
+
+def test_the_overview_counts_todays_guests_and_names_whose_access_ends_soon(place):
+    now = timezone.now()
+    with tenant_scope(place.tenant):
+        Visit.objects.create(
+            guest_id="G", guest_name="山田", use_date_start=now, use_date_end=now + timedelta(hours=1), stage="issued"
+        )
+        for name, days in (("佐藤", 3), ("鈴木", 13), ("高橋", 15), ("伊藤", -1)):
+            end = now + timedelta(days=days)
+            Member.objects.create(member_id=name, member_name=name, use_date_end=end, use_end_key=int(end.timestamp()))
+    html = home(place)
+    assert re.search(r'show=expected">Expected</a> <b>1</b>', html)
+    assert re.findall(r">(佐藤|鈴木|高橋|伊藤)</a>", html) == ["佐藤", "鈴木"]
+    assert "2 members" in html
+
+
+def test_a_quiet_house_says_that_nothing_needs_attention(place):
+    assert "Nothing needs attention" in home(place)
 
 
 def test_a_door_that_needs_somebody_is_on_the_first_page(place):
@@ -38,12 +65,12 @@ def test_what_needs_a_decision_comes_first(place):
             state="uncertain", reason="lost", due_at=None,
         )  # fmt: skip
     html = home(place)
-    assert html.index("Needs a decision") < html.index("What we know of the service")
+    assert html.index("Needs attention") < html.index("Create member: X") < html.index("home-line")
 
 
 def test_a_guard_sees_neither_members_nor_calls_nor_changes(place):
     html = home(place, "guard")
-    for words in ("What we know of the service", "Calls of this hour", "Last changes"):
+    for words in ("Guests today", "Ends within", "API calls left", "Last changes"):
         assert words not in html
 
 

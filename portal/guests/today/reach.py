@@ -1,13 +1,13 @@
 """What the desk keeps within its own addresses: a receptionist may enter nothing else of the tenant.
 
-The palette, the refreshing of what is shown and the outcome of what the desk asked of the service stand elsewhere for
-everybody else; here they are mounted once more, for those who see guests and for what is the desk's alone.
+The palette, the banners, the refreshing of what is shown and the outcome of what the desk asked of the service stand
+elsewhere for everybody else; here they are mounted once more, for those who see guests and for what is the desk's own.
 """
 
 from portal.intents import addresses
 from portal.mirror import frame as mirror
 from portal.mirror.kinds import Kind
-from portal.ui import palette
+from portal.ui import reach
 from tenants.roles import Permission
 
 SHOWN = (Kind.GUESTS, Kind.HISTORIES)
@@ -15,6 +15,7 @@ SHOWN = (Kind.GUESTS, Kind.HISTORIES)
 
 def register() -> None:
     """Called once, when the app is ready."""
-    palette.asks_at(Permission.GUESTS_VIEW, "guests:find")
+    reach.also_at("find", Permission.GUESTS_VIEW, "guests:find")
+    reach.also_at("banners", Permission.GUESTS_VIEW, "guests:banners")
     mirror.shows("guests", Kind.GUESTS, refresh="guests:refresh")
     addresses.mount(Permission.GUESTS_DESK, "guests:request_")

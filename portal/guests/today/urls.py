@@ -6,7 +6,7 @@ from portal.guests.today import views, views_lists
 from portal.guests.today.reach import SHOWN
 from portal.intents.urls import under
 from portal.mirror.views import refreshing
-from portal.ui.views import finding
+from portal.ui.views import finding, watching_banners
 from tenants.roles import Permission
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -23,4 +23,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("requests/", include(under(Permission.GUESTS_VIEW, of=Permission.GUESTS_DESK, prefix="request_"))),
     path("refresh/<slug:kind>/", refreshing(Permission.GUESTS_VIEW, SHOWN), name="refresh"),
     path("find/", finding(Permission.GUESTS_VIEW), name="find"),
+    path("banners/", watching_banners(Permission.GUESTS_VIEW), name="banners"),
 ]

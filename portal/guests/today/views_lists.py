@@ -36,7 +36,7 @@ def by_host(request: HttpRequest) -> HttpResponse:
     return render(request, "guests/today/by_host.html", context | _common(request))
 
 
-@tenant_view(Permission.GUESTS_VIEW)
+@tenant_view(Permission.BUILDING_VIEW)
 def in_the_building(request: HttpRequest) -> HttpResponse:
     """The list for an evacuation: big, printable, from this database alone."""
     order = request.GET.get("by", "")
@@ -46,7 +46,7 @@ def in_the_building(request: HttpRequest) -> HttpResponse:
     return render(request, "guests/today/building.html", context | _common(request))
 
 
-@tenant_view(Permission.GUESTS_VIEW)
+@tenant_view(Permission.BUILDING_VIEW)
 def building_file(request: HttpRequest, kind: str) -> HttpResponseBase:
     """The same list as a file; taking names along is written down."""
     found = building.building(timezone.now(), request.GET.get("by", ""))
@@ -101,6 +101,7 @@ def settings(request: HttpRequest) -> HttpResponse:
 
 def _common(request: HttpRequest) -> dict[str, object]:
     return {
+        "sees_guests": request.access.can(Permission.GUESTS_VIEW),
         "may_manage": request.access.can(Permission.GUESTS_MANAGE),
         "may_act": request.access.can(Permission.GUESTS_DESK),
     }

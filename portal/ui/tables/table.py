@@ -22,6 +22,7 @@ from django.template.response import TemplateResponse
 from django.utils.cache import patch_vary_headers
 from django.utils.functional import Promise, cached_property
 
+from portal.ui import watching
 from portal.ui.tables import keyset
 from portal.ui.tables.columns import Column
 from portal.ui.tables.drawing import SIZES, Drawing
@@ -51,6 +52,8 @@ class Table(Drawing):
     exports: ClassVar[Sequence[str]] = ()
     export_permission: ClassVar[Any] = None
     empty: ClassVar[Empty | None] = None
+    # What the list is known by while somebody watches it (`watching.mark`); empty for one that nobody watches.
+    seen: str = ""
     registry: ClassVar[dict[str, type["Table"]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -187,6 +190,8 @@ class Table(Drawing):
         """The page `template` with `table` in its context, or the list alone when htmx swaps just that."""
         htmx = getattr(self.request, "htmx", None)
         if htmx and htmx.target == self.dom_id and not htmx.history_restore_request:
+            if self.seen and watching.has_seen(self.request, self.seen):
+                return watching.unchanged()
             response: HttpResponse = HttpResponse(
                 render_to_string("components/table.html#region", {"table": self}, request=self.request)
             )

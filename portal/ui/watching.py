@@ -1,0 +1,39 @@
+"""Parts of a page that follow what is known while somebody looks at them, at no call to the service.
+
+The page asks again every few seconds and sends along the mark of what it shows (`static/js/live.js`); a view that would
+draw the same answers 204 before it draws anything. A mark is made of what the part is drawn from, never of the clock.
+"""
+
+import hashlib
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import get_language
+
+_HEADER = "X-Seen"
+
+
+def mark(*parts: Any) -> str:
+    """A short name for what a part of a page is drawn from, in the reader's language."""
+    return hashlib.blake2s(repr((get_language(), parts)).encode(), digest_size=9).hexdigest()
+
+
+def is_asked(request: HttpRequest) -> bool:
+    """Whether a page asks by itself, not a person."""
+    return _HEADER in request.headers
+
+
+def has_seen(request: HttpRequest, shown: str) -> bool:
+    """Whether the page that asks shows just this already."""
+    return request.headers.get(_HEADER) == shown
+
+
+def unchanged() -> HttpResponse:
+    """Leave the page as it is."""
+    return HttpResponse(status=204)
+
+
+def path_of_page(request: HttpRequest) -> str:
+    """The path of the page that a person looks at, also while the page asks for a part of itself."""
+    return urlsplit(request.headers.get("HX-Current-URL", "")).path if is_asked(request) else request.path

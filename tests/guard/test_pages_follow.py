@@ -1,0 +1,108 @@
+"""What a guard looks at moves by itself: from what the portal knows, at no call to the service."""
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from playwright.sync_api import expect
+
+from portal.mirror.models import PassController
+from tenants.scope import tenant_scope
+from tests.support.chromium import chromium
+from tests.support.doors import shows
+
+PAGES = {"": "overview", "devices/": "doors-list", "devices/D/": "door-now", "banners/": "banners"}
+
+
+@pytest.fixture
+def one(place):
+    with tenant_scope(place.tenant):
+        PassController.objects.create(device_id="D", device_name="倉庫 入口")
+    shows(place, "D")
+    return place
+
+
+def seen_of(html, part):
+    """The mark that the page carries of a part of it."""
+    return html.split(f'id="{part}"', 1)[1].split('data-seen="', 1)[1].split('"', 1)[0]
+
+
+def ask_again(client, path, part, seen):
+    return client.get(path, headers={"X-Seen": seen, "HX-Request": "true", "HX-Target": part})
+
+
+@pytest.mark.parametrize("rest", PAGES)
+def test_a_page_is_drawn_again_when_something_is_learned_and_only_then(one, rest):
+    guard, part = one.client(one.staff("guard")), PAGES[rest]
+    path = f"/t/{one.tenant.slug}/{rest}"
+    seen = seen_of(guard.get(path).content.decode(), part)
+    assert ask_again(guard, path, part, seen).status_code == 204
+    shows(one, "D", door="open", errors=["forced_open"])
+    answer = ask_again(guard, path, part, seen)
+    html = answer.content.decode()
+    assert "orced open" in html
+    assert "<html" not in html
+    assert ask_again(guard, path, part, seen_of(html, part)).status_code == 204
+    assert one.calls() == []
+
+
+def test_nothing_new_costs_a_handful_of_queries(one):
+    guard = one.client(one.staff("guard"))
+    for rest, most in (("banners/", 8), ("devices/", 9), ("devices/D/", 11)):
+        path, part = f"/t/{one.tenant.slug}/{rest}", PAGES[rest]
+        seen = seen_of(guard.get(path).content.decode(), part)
+        with CaptureQueriesContext(connection) as asked:
+            assert ask_again(guard, path, part, seen).status_code == 204
+        assert len(asked) <= most, rest
+
+
+def test_the_banners_speak_the_readers_language_and_stand_at_the_desk_too(one):
+    desk = one.staff("receptionist")
+    html = one.client(desk).get(f"/t/{one.tenant.slug}/guests/").content.decode()
+    assert f'hx-get="/t/{one.tenant.slug}/guests/banners/"' in html
+    assert one.client(desk).get(f"/t/{one.tenant.slug}/guests/banners/").status_code == 200
+    guard = one.staff("guard")
+    path = f"/t/{one.tenant.slug}/banners/"
+    shows(one, "D", door="open", errors=["forced_open"])
+    client = one.client(guard)
+    seen = seen_of(client.get(path).content.decode(), "banners")
+    type(guard).objects.filter(pk=guard.pk).update(language="ja")
+    answer = ask_again(client, path, "banners", seen)
+    assert "こじ開けられました" in answer.content.decode()
+
+
+def test_a_page_that_is_away_from_its_tenant_stops_quietly(one):
+    answer = one.client(one.staff("receptionist")).get(f"/t/{one.tenant.slug}/banners/", headers={"X-Seen": "x"})
+    assert answer.status_code == 403
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_an_open_page_shows_what_is_learned_without_being_touched(one, live_server):
+    user = one.staff("guard")
+    session = one.client(user).cookies[settings.SESSION_COOKIE_NAME].value
+    with chromium() as browser:
+        context = browser.new_context()
+        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
+        page = context.new_page()
+        page.goto(f"{live_server.url}/t/{one.tenant.slug}/devices/")
+        row = page.get_by_role("row").filter(has_text="倉庫 入口")
+        expect(row).to_contain_text("Locked")
+        page.keyboard.press("j")
+        shows(one, "D", door="open", errors=["forced_open"])
+        looked_again(page)
+        expect(row).to_contain_text("Forced open")
+        expect(page.get_by_role("alert").filter(has_text="倉庫 入口 was forced open.")).to_be_visible()
+        expect(row).to_be_focused()
+        page.goto(f"{live_server.url}/t/{one.tenant.slug}/")
+        expect(page.locator("#overview")).to_contain_text("Forced open")
+        shows(one, "D")
+        looked_again(page)
+        expect(page.locator("#overview")).to_contain_text("Nothing needs attention")
+        expect(page.get_by_role("alert").filter(has_text="forced open")).to_have_count(0)
+        context.close()
+
+
+def looked_again(page):
+    """What happens when a tab comes to the front: the page need not wait for its next turn."""
+    page.evaluate("document.body.dispatchEvent(new Event('seen-again'))")
