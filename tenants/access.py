@@ -20,6 +20,7 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 
 from tenants import roles
+from tenants.carrying import Carried
 from tenants.landing import home_of
 from tenants.models import Staff, SupportSession, Tenant, User
 from tenants.reauthentication import page_asked_for, recently_authenticated, redirect_to_reauthentication
@@ -113,15 +114,20 @@ def tenants_of(user: User) -> list[tuple[Tenant, type[Role]]]:
 
 
 def tenant_view(
-    permission: Permission, *, methods: Iterable[str] = ("GET",), reauth: bool | None = None
+    permission: Permission,
+    *,
+    methods: Iterable[str] = ("GET",),
+    reauth: bool | None = None,
+    carries: Callable[..., Carried | None] | None = None,
 ) -> Callable[[View], View]:
     """Declare a view under /t/<slug:tenant>/: who may call it, and how.
 
     The view is called as view(request, **rest of the address) with the tenant entered, `request.tenant` and
     `request.access` set. Strangers get the 404 of a tenant that does not exist; members without the permission a 403
     page with the reason. HEAD comes with GET. With `reauth` the person must have given a password or second factor a
-    short while ago, else is sent to do so and comes back to the page: a POST is never replayed. Unless stated, that
-    follows from the permission: whatever takes a POST under one of `roles.PROVEN` asks.
+    short while ago, else is sent to do so and comes back to the page: a POST is never replayed, but for the command that
+    `carries(request, **rest)` makes of it (tenants.carrying). Unless stated, `reauth` follows from the permission:
+    whatever takes a POST under one of `roles.PROVEN` asks.
     """
     allowed = {method.upper() for method in methods}
     allowed |= {"HEAD"} if "GET" in allowed else set()
@@ -147,7 +153,7 @@ def tenant_view(
                 if needs_second_factor(access.user, access.permissions):
                     return redirect("mfa_index")
                 if proven and not recently_authenticated(request):
-                    return _prove(request, access)
+                    return _prove(request, access, carries(request, **rest) if carries is not None else None)
                 return _rendered_inside(view(request, **rest), access.tenant)
             except PermissionDenied as refusal:
                 return render(request, "403.html", {"exception": str(refusal), "reason": str(refusal)}, status=403)
@@ -204,9 +210,9 @@ def needs_second_factor(user: User, permissions: frozenset[Permission] = frozens
     return not is_mfa_enabled(user)
 
 
-def _prove(request: HttpRequest, access: Access) -> HttpResponseBase:
+def _prove(request: HttpRequest, access: Access, carried: Carried | None) -> HttpResponseBase:
     home = home_of(access.tenant, access.permissions)
-    return redirect_to_reauthentication(request, within=access.tenant.get_absolute_url(), home=home)
+    return redirect_to_reauthentication(request, within=access.tenant.get_absolute_url(), home=home, carried=carried)
 
 
 def _enter(user: User, slug: str) -> Access:

@@ -6,6 +6,7 @@ import time
 from urllib.parse import urlencode, urlsplit
 
 from allauth.account import app_settings
+from allauth.account.adapter import get_adapter
 from allauth.account.internal.flows.login import get_authentication_records
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -14,6 +15,9 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
+
+from tenants import carrying
+from tenants.carrying import Carried
 
 
 def recently_authenticated(request: HttpRequest) -> bool:
@@ -24,19 +28,31 @@ def recently_authenticated(request: HttpRequest) -> bool:
     return bool(time.time() - latest < app_settings.REAUTHENTICATION_TIMEOUT)
 
 
-def redirect_to_reauthentication(request: HttpRequest, *, within: str, home: str) -> HttpResponseBase:
-    """Ask again who is there, then return to the page; what a form wanted to do is not done and not kept.
+def redirect_to_reauthentication(
+    request: HttpRequest, *, within: str, home: str, carried: Carried | None = None
+) -> HttpResponseBase:
+    """Ask again who is there, then return to the page; what a form wanted to do is not done and not kept, unless it is
+    `carried` (tenants.carrying).
 
     The page is the one asked for, or the one the form was on; `home` when that does not lie `within`.
     """
+    carrying.forget(request)
     page = request.get_full_path()
-    if request.method not in {"GET", "HEAD"}:
+    if carried is not None:
+        page = carrying.keep(request, carried)
+    elif request.method not in {"GET", "HEAD"}:
         page = _page_of_the_form(request, within=within, home=home)
         messages.info(request, _("Nothing was done yet: confirm that it is you, then try again."))
-    target = f"{reverse('account_reauthenticate')}?{urlencode({'next': page})}"
+    target = f"{_first_way(request)}?{urlencode({'next': page})}"
     if getattr(request, "htmx", False):
         return HttpResponse(status=204, headers={"HX-Redirect": target})
     return redirect(target)
+
+
+def _first_way(request: HttpRequest) -> str:
+    """The page of confirming that suits this person best (tenants.staff.adapter)."""
+    ways = get_adapter().get_reauthentication_methods(request.user)
+    return str(ways[0]["url"]) if ways else reverse("account_reauthenticate")
 
 
 def page_asked_for(request: HttpRequest) -> str:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from accessapi.errors import ServiceError
 from portal.budget.ledger import BudgetExhausted
 from portal.budget.priorities import Priority
-from portal.devices import actions, queries, states
+from portal.devices import actions, confirmed, queries, states
 from portal.devices.access import get_door
 from portal.devices.commands import Command
 from portal.devices.lists import Doors
@@ -17,6 +17,7 @@ from portal.intents.record import Asker
 from portal.mirror import reading
 from portal.mirror.models import KeyBox, PassController
 from portal.ui import watching
+from tenants import carrying
 from tenants.access import tenant_view
 from tenants.models import Connection
 from tenants.roles import Permission
@@ -39,6 +40,8 @@ def door(request: HttpRequest, device_id: str) -> HttpResponse:
     context = _shown(request, found) | {"log": log, "intents": intents, "seen": seen}
     if watching.is_asked(request):
         return render(request, "devices/now.html", context | {"fresh": True})
+    if carrying.ASKED in request.GET:  # confirming came back without carrying anything through
+        messages.info(request, _("Nothing was sent by this confirmation. Check the latest commands, then try again."))
     connection = Connection.objects.filter(tenant=request.tenant).first()
     context |= {
         "areas": queries.places().get(device_id, []),
@@ -71,7 +74,7 @@ def status(request: HttpRequest, device_id: str) -> HttpResponse:
     return response
 
 
-@tenant_view(Permission.DOORS_OPERATE, methods=["POST"])
+@tenant_view(Permission.DOORS_OPERATE, methods=["POST"], carries=confirmed.carried)
 def command(request: HttpRequest, device_id: str) -> HttpResponse:
     found = get_door(device_id)
     wanted = request.POST.get("control", "")

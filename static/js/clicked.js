@@ -9,6 +9,14 @@ document.addEventListener("submit", (event) => {
   }
 }, true);
 
+// A form that a script sends, with a passkey in it say, tells of no submit: the click is when its data is gathered.
+document.addEventListener("formdata", (event) => {
+  for (const field of event.target.querySelectorAll("[data-elapsed]")) {
+    const since = opened.get(field) ?? loaded;
+    event.formData.set(field.name, String(Math.max(0, Date.now() - since)));
+  }
+}, true);
+
 const loaded = Date.now();
 
 // Forms that arrive later, with a fragment, count from then: their nonce was made then, too.

@@ -30,6 +30,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 
+    def get_reauthentication_methods(self, user: Any) -> list[dict[str, str]]:
+        """allauth's ways to confirm who is there, the quickest first: a passkey, a code, the password."""
+        order = ("mfa_reauthenticate:webauthn", "mfa_reauthenticate", "reauthenticate")
+        return sorted(super().get_reauthentication_methods(user), key=lambda way: order.index(way["id"]))
+
     def get_client_ip(self, request: HttpRequest) -> str:
         """The client's address; `portal.middleware` has put it there."""
         return str(request.META["REMOTE_ADDR"])

@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 from portal.intents import nonces, words
 from portal.intents.models import Intent
 from portal.ui.outcomes import Outcome
+from tenants import carrying
 
 register = template.Library()
 
@@ -21,6 +22,23 @@ def intent_nonce(context: dict[str, Any]) -> SafeString:
         '<input type="hidden" name="{}" value="{}"><input type="hidden" name="{}" value="" data-elapsed>',
         nonces.FIELD,
         nonce,
+        nonces.ELAPSED_FIELD,
+    )
+
+
+@register.simple_tag(takes_context=True)
+def carried_command(context: dict[str, Any]) -> dict[str, str] | None:
+    """What this page of confirming would carry through: `title` and `page`."""
+    return carrying.waiting(context["request"])
+
+
+@register.simple_tag
+def click_stamp() -> SafeString:
+    """Hidden inputs that tell when the button was pressed, for a form that carries a command through."""
+    return format_html(
+        '<input type="hidden" name="{}" value="{}"><input type="hidden" name="{}" value="" data-elapsed>',
+        nonces.STAMP_FIELD,
+        nonces.stamp(),
         nonces.ELAPSED_FIELD,
     )
 
