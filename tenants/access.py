@@ -125,8 +125,8 @@ def tenant_view(
     The view is called as view(request, **rest of the address) with the tenant entered, `request.tenant` and
     `request.access` set. Strangers get the 404 of a tenant that does not exist; members without the permission a 403
     page with the reason. HEAD comes with GET. With `reauth` the person must have given a password or second factor a
-    short while ago, else is sent to do so and comes back to the page: a POST is never replayed, but for the command that
-    `carries(request, **rest)` makes of it (tenants.carrying). Unless stated, `reauth` follows from the permission:
+    short while ago, else is sent to do so and comes back to the page: a POST is never replayed, but for the command
+    that `carries(request, **rest)` makes of it (tenants.carrying). Unless stated, `reauth` follows from the permission:
     whatever takes a POST under one of `roles.PROVEN` asks.
     """
     allowed = {method.upper() for method in methods}

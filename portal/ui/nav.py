@@ -54,7 +54,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("guests", _("Guests"), "qrcode", "guests:index", Permission.GUESTS_VIEW, phone=True),
     Entry(
         "building",
-        _("In the building"),
+        _("On site"),
         "users",
         "guests:building",
         Permission.BUILDING_VIEW,
