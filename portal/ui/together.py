@@ -70,11 +70,16 @@ def _read(request: HttpRequest) -> dict[str, list[Any]]:
     sql, made = _together()
     numbers = {key: given(request) for question in _questions.values() for key, given in _keys(question)}
     numbers[_ANY_TENANT] = current_tenant_id()
-    params = [numbers.get(param, param) if type(param) is int else param for each in made for param in each.params]
+    params = [_filled(param, numbers) for each in made for param in each.params]
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
         found = cursor.fetchone()
     return {each.name: [_row(each, row) for row in rows] for each, rows in zip(made, found, strict=True)}
+
+
+def _filled(param: Any, numbers: dict[int, int]) -> Any:
+    """A parameter of the SQL, or what it stands for, as the same kind of number."""
+    return type(param)(numbers[param]) if isinstance(param, int) and param in numbers else param
 
 
 @cache

@@ -1,0 +1,53 @@
+"""What every page shows is asked in one statement, and is true of this moment, this tenant and this person."""
+
+import re
+
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from portal.budget import ledger
+from portal.budget.priorities import Priority
+from portal.ui.models import ListChoice
+from tenants.scope import tenant_scope
+
+
+def page_of(place, user=None):
+    answer = place.client(user).get(f"/t/{place.tenant.slug}/members/")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def calls_left(place):
+    return [int(left) for left in re.findall(r'class="meter.*?<b>(\d+)</b>', page_of(place))]
+
+
+def spend(place, calls):
+    operation = place.tenant.environment.catalogue.operation("list_members")
+    with tenant_scope(place.tenant):
+        for _ in range(calls):
+            ledger.take(place.connection, operation, Priority.PEOPLE)
+
+
+def test_the_calls_left_are_those_of_this_moment_and_of_this_tenant(make):
+    place, other = make(), make()
+    general, device = calls_left(place)
+    spend(place, 3)
+    assert calls_left(place) == [general - 3, device]
+    assert calls_left(other) == [general, device]
+
+
+def test_a_list_has_the_columns_that_this_person_chose_and_nobody_else(make):
+    place = make()
+    colleague = place.staff("owner")
+    ListChoice.objects.create(user=place.owner, table="members", columns=["member_id"], size=25)
+    assert 'value="member_id" checked' in page_of(place)
+    assert 'value="member_id" checked' not in page_of(place, colleague)
+
+
+def test_a_list_of_members_with_its_frame_costs_seven_queries(make):
+    place = make()
+    client = place.client()
+    client.get(f"/t/{place.tenant.slug}/members/")
+    with CaptureQueriesContext(connection) as asked:
+        client.get(f"/t/{place.tenant.slug}/members/")
+    assert len(asked) <= 7, [query["sql"][:120] for query in asked]
