@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 
 from portal.bulk.states import Action, Halt, JobState, PartState, RowState
 from portal.intents.models import Intent
+from portal.mirror.models import Member
 from tenants.models import SupportSession, TenantModel
 from tenants.vault import EncryptedJSON
 
@@ -134,3 +135,25 @@ class Row(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.job_id}/{self.line}: {self.state}"
+
+
+class Suspension(TenantModel):
+    """The end of use that a suspension set for a member, and what was before it (`portal.bulk.suspensions`).
+
+    Goes with the member (in the database: the mirror removes members in SQL).
+    """
+
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
+    member = models.ForeignKey(Member, on_delete=models.CASCADE, db_constraint=False, db_index=False, related_name="+")
+    ends_at = models.DateTimeField()
+    former_end = models.DateTimeField(null=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(db_default=Now())
+    why = models.CharField(max_length=200, blank=True, default="")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["member", "ends_at"], name="bulk_suspension_once")]
+        indexes = [models.Index(fields=["tenant", "member", "ends_at"], name="bulk_suspension_of")]
+
+    def __str__(self) -> str:
+        return f"{self.member_id} {self.ends_at:%Y-%m-%d %H:%M}"

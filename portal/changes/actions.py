@@ -22,7 +22,7 @@ def prepare(*, by: Asker, act: Act, form: ChangeForm, selection: Selection) -> t
         rows=plan.rows,
         permission=act.permission,
         action=act.action,
-        options={**form.options, "left_out": dict(plan.left_out)},
+        options={**form.options, "left_out": dict(plan.left_out), "left_out_named": plan.named},
         unchanged=plan.left_out.total(),
         starts_at=form.starts_at,
     )

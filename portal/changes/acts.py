@@ -1,6 +1,6 @@
 """What can be done to many members at once: kinds of jobs, each with its name, its permission and its checks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,8 +8,8 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from portal.bulk import comparing, kinds
-from portal.bulk.models import Job
+from portal.bulk import comparing, kinds, suspensions
+from portal.bulk.models import Job, Row
 from portal.bulk.states import Action
 from portal.changes import rightsets
 from tenants.roles import Permission
@@ -41,6 +41,14 @@ def _n(job: Job) -> dict[str, Any]:
 
 def _suspend(job: Job) -> str:
     return ngettext("Suspend %(n)s member", "Suspend %(n)s members", job.size) % _n(job)
+
+
+def _suspending(job: Job, rows: Sequence[Row]) -> Mapping[int, kinds.Fresh]:
+    """The usual last look; who is about to be suspended is known as such from the same transaction on."""
+    found = comparing.listed(job, rows)
+    if not job.options.get("undo"):
+        suspensions.record(job, [row for row in rows if row.pk not in found])
+    return found
 
 
 def _resume(job: Job) -> str:
@@ -78,7 +86,7 @@ ACTS: dict[str, Act] = {
                 "Their use ends at the moment that you choose, and no door opens for them any more. Cards, codes and "
                 "rights stay as they are, and the former end of use is kept, so that it can be given back."
             ),
-            _suspend,
+            _suspend, more=(("fresh", _suspending),),
         ),
         Act(
             "resume", Permission.MEMBERS_EDIT, gettext_lazy("Resume members"),

@@ -10,11 +10,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
+from portal.bulk import suspensions
 from portal.bulk.starting import StartForm
 from portal.changes import plans
-from portal.mirror.folding import fold
 from portal.mirror.models import Group, Member
 from portal.mirror.queries import groups
+from portal.rights import giving
 from portal.rights.keeping import templates
 from portal.rights.models import RightsTemplate
 from portal.ui.times import TOKYO
@@ -35,6 +36,15 @@ class ChangeForm(StartForm):
 
 
 class SuspendForm(ChangeForm):
+    why = forms.CharField(
+        label=_("Reason"), max_length=200, required=False, help_text=_("Shown to staff on the member’s page.")
+    )
+
+    @property
+    def options(self) -> dict[str, Any]:
+        why = str(self.cleaned_data["why"]).strip()
+        return {"why": why} if why else {}
+
     def decide(self, members: Iterable[Member]) -> Decide:
         return plans.suspend((self.starts_at or timezone.now()).replace(microsecond=0))
 
@@ -52,7 +62,7 @@ class ResumeForm(ChangeForm):
 
     def decide(self, members: Iterable[Member]) -> Decide:
         how = self.cleaned_data["end"]
-        former = plans.former_ends(member.member_id for member in members) if how == "former" else {}
+        former = suspensions.former_ends(members) if how == "former" else {}
         return plans.resume(how, former, self.starts_at or timezone.now())
 
 
@@ -136,7 +146,7 @@ class RightsForm(ChangeForm):
             self.add_error("template", _t("Choose a template, or take the rights of a member."))
         if cleaned.get("source") == "member" and "member" not in self.errors:
             try:
-                self.model = _model(str(cleaned.get("member") or "").strip())
+                self.model = giving.model(str(cleaned.get("member") or "").strip())
             except ValidationError as error:
                 self.add_error("member", error)
         if not self.errors and not self.body:
@@ -147,11 +157,8 @@ class RightsForm(ChangeForm):
     def body(self) -> dict[str, Any]:
         """Areas and keys as they will be for everybody."""
         if self.model is not None:
-            told: Any = self.model.rights or {}
-            return {name: told[name] for name in ("devices_pass", "keys_pass") if told.get(name)}
-        template = self.templates[self.cleaned_data["template"]]
-        both = {"devices_pass": template.devices_pass, "keys_pass": template.keys_pass}
-        return {name: value for name, value in both.items() if value is not None}
+            return giving.of_member(self.model)
+        return giving.of_template(self.templates[self.cleaned_data["template"]])
 
     @property
     def options(self) -> dict[str, Any]:
@@ -165,21 +172,6 @@ class RightsForm(ChangeForm):
 class DeleteForm(ChangeForm):
     def decide(self, members: Iterable[Member]) -> Decide:
         return plans.delete
-
-
-def _model(text: str) -> Member:
-    """The member whose rights are copied, with rights that are known. Raises ValidationError."""
-    if not text:
-        raise ValidationError(_t("Give a member code or a member ID."))
-    present = Member.objects.filter(gone_at__isnull=True)
-    found = list(present.filter(member_id=text)[:1]) or list(present.filter(code_key=fold(text), member_code=text)[:2])
-    if not found:
-        raise ValidationError(_t("No member has this code or ID."))
-    if len(found) > 1:
-        raise ValidationError(_t("Several members have this code: give the member ID."))
-    if found[0].rights is None:
-        raise ValidationError(_t("This member's rights are not known here yet. Open the member once, then try again."))
-    return found[0]
 
 
 FORMS: dict[str, type[ChangeForm]] = {

@@ -10,24 +10,25 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from accessapi.resources import write_moment
-from portal.bulk.models import Row
-from portal.bulk.states import Action, RowState
 from portal.changes.rightsets import normal
 from portal.mirror.models import UNREADABLE, Member
 
 Body = dict[str, Any]
 # What one member would get: a body with the values it replaces, or the word for being left out.
 Outcome = tuple[Body, Body] | str
+# Of those who are left out for one reason, so many are named.
+MOST_NAMED = 10
 # The last year that the mirror's clock can hold.
 _LAST_YEAR = 9998
 
 
 @dataclass
 class Plan:
-    """Rows for `jobs.open`, and how many of the chosen are left out, by reason."""
+    """Rows for `jobs.open`, and how many of the chosen are left out, by reason; `named`: the first of them by ID."""
 
     rows: list[tuple[str, Body, Body]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+    named: dict[str, list[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, members: Iterable[Member], decide: Callable[[Member], Outcome]) -> "Plan":
@@ -36,17 +37,11 @@ class Plan:
             outcome = decide(member)
             if isinstance(outcome, str):
                 plan.left_out[outcome] += 1
+                if plan.left_out[outcome] <= MOST_NAMED:
+                    plan.named.setdefault(outcome, []).append(member.member_id)
             else:
                 plan.rows.append((member.member_id, *outcome))
         return plan
-
-
-@dataclass(frozen=True)
-class Former:
-    """The end of use that a suspension set, and the one from before it."""
-
-    ours: datetime
-    end: datetime | None
 
 
 def suspend(at: datetime) -> Callable[[Member], Outcome]:
@@ -62,16 +57,15 @@ def suspend(at: datetime) -> Callable[[Member], Outcome]:
     return decide
 
 
-def resume(how: str, former: Mapping[str, Former], now: datetime) -> Callable[[Member], Outcome]:
+def resume(how: str, former: Mapping[str, datetime | None], now: datetime) -> Callable[[Member], Outcome]:
     """Give the use back: `how` is "former" (the end from before the suspension, where it is known) or "none"."""
 
     def decide(member: Member) -> Outcome:
         if how == "none":
             return _without_end(member, now)
-        known = former.get(member.member_id)
-        if known is None or known.ours != member.use_date_end:
+        if member.member_id not in former:
             return "no_former"
-        end = known.end
+        end = former[member.member_id]
         if end is not None and end <= now:
             return "former_over"
         return "same" if end == member.use_date_end else _end(member, end)
@@ -156,17 +150,3 @@ def _end(member: Member, end: datetime | None) -> tuple[Body, Body]:
 
 def _written(moment: datetime | None) -> str | None:
     return None if moment is None else write_moment(moment)
-
-
-def former_ends(member_ids: Iterable[str]) -> dict[str, Former]:
-    """What the last suspension that the portal carried out replaced, for each of the members that had one."""
-    done = Row.objects.filter(
-        job__kind="suspend", job__undo_of__isnull=True, state=RowState.SUCCEEDED, action=Action.UPDATE
-    )
-    done = done.filter(part__isnull=False, member_id__in=list(member_ids))
-    found: dict[str, Former] = {}
-    for row in done.order_by("job_id", "line").iterator(chunk_size=2000):
-        ours, end = row.content["body"].get("use_date_end"), row.content["old"].get("use_date_end")
-        if ours:
-            found[row.member_id] = Former(datetime.fromisoformat(ours), datetime.fromisoformat(end) if end else None)
-    return found

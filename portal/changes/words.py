@@ -7,22 +7,38 @@ from django.utils.translation import ngettext
 
 from portal.bulk.models import Job
 from portal.changes.plans import Plan
+from portal.mirror.models import Member
 
 
-def left_out(counts: Mapping[str, int]) -> list[str]:
-    """Why so many of the chosen members are not among the rows."""
-    return [_reason(word, n) for word, n in sorted(counts.items(), key=lambda pair: -pair[1]) if n]
+def left_out(counts: Mapping[str, int], named: Mapping[str, list[str]] | None = None) -> list[str]:
+    """Why so many of the chosen members are not among the rows, and who they are: the first of them by name."""
+    named = named or {}
+    ids = {member_id for each in named.values() for member_id in each}
+    found = Member.objects.filter(member_id__in=ids).values_list("member_id", "member_name") if ids else ()
+    names = {member_id: name or member_id for member_id, name in found}
+    said = sorted(((word, n) for word, n in counts.items() if n), key=lambda pair: -pair[1])
+    return [_reason(word, n) + _who([names.get(each, each) for each in named.get(word, [])], n) for word, n in said]
 
 
 def of_job(job: Job) -> list[str]:
-    return left_out(job.options.get("left_out") or {})
+    return left_out(job.options.get("left_out") or {}, job.options.get("left_out_named"))
+
+
+def _who(names: list[str], n: int) -> str:
+    """The names behind a reason."""
+    if not names:
+        return ""
+    text = _(", ").join(names)
+    if more := n - len(names):
+        text = ngettext("%(list)s and %(n)d more", "%(list)s and %(n)d more", more) % {"list": text, "n": more}
+    return " " + _("(%(names)s)") % {"names": text}
 
 
 def nothing(plan: Plan) -> str:
     """Why no preview can be made."""
     if not plan.left_out:
         return _("Nobody is selected any more: the list has changed meanwhile.")
-    return " ".join([_("Nothing would change."), *left_out(plan.left_out)])
+    return " ".join([_("Nothing would change."), *left_out(plan.left_out, plan.named)])
 
 
 def _reason(word: str, n: int) -> str:

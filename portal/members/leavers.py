@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
-from portal.bulk import offered
+from portal.bulk import offered, suspensions
 from portal.members.lists import Members
 from portal.mirror import queries
 from portal.mirror.models import Member
@@ -52,12 +52,12 @@ def of(which: Which) -> QuerySet[Member]:
     """The members of one list."""
     now = timezone.now()
     second = int(now.timestamp())
-    rows = queries.members()
+    rows = suspensions.noted(queries.members())
     match which:
         case Which.ENDING:
             return rows.filter(use_end_key__gte=second, use_end_key__lte=_end(SOON[-1]))
         case Which.ENDED:
-            return rows.filter(use_end_key__lt=second)
+            return suspensions.without(rows.filter(use_end_key__lt=second))
         case Which.NEVER:
             return queries.never_seen()
         case Which.NONE:

@@ -9,7 +9,7 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
-from portal.bulk import offered
+from portal.bulk import offered, suspensions
 from portal.members import standing
 from portal.members.queries import group_choices
 from portal.mirror import absence, queries, search
@@ -48,14 +48,15 @@ class Members(Table):
     filters = (
         Filter("group", _("Group"), lambda request: group_choices(), queries.in_groups),
         Filter("credential", _("Credential"), queries.Credential.choices, queries.with_credentials),
-        Filter("validity", _("Validity"), queries.Validity.choices, queries.with_validity),
+        Filter("validity", _("Validity"), suspensions.CHOICES, suspensions.with_standing),
     )
     actions = offered.actions()
     exports = KINDS
     export_permission = Permission.MEMBERS_EXPORT
 
     def __init__(self, request: HttpRequest, *, query: QueryDict | None = None) -> None:
-        super().__init__(request, queries.members(), total=lambda: known(request)[Kind.MEMBERS].total, query=query)
+        members = suspensions.noted(queries.members())
+        super().__init__(request, members, total=lambda: known(request)[Kind.MEMBERS].total, query=query)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
         # What cannot be the whole number of a card is not worth a query of its own.
@@ -66,7 +67,7 @@ class Members(Table):
         return f"{self._index}{_ids.to_url(row.member_id)}/"
 
     def row_class(self, row: Member) -> str:
-        return "quiet" if standing.state_of(row) == "ended" else ""
+        return "quiet" if standing.state_of(row) in ("ended", "suspended") else ""
 
     @cached_property
     def _index(self) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
+from portal.bulk import suspensions
 from portal.members import codes, faces, queries, standing, temporary
 from portal.mirror import queries as mirror
 from portal.mirror.frame import known
@@ -17,7 +18,10 @@ LATELY = 8
 def facts(request: HttpRequest, member: Member) -> dict[str, Any]:
     """What the mirror knows of the member, what runs by our own requests, and what the person lately did."""
     can, about = request.access.can, queries.intents_about(member)
+    suspension = suspensions.of(member)
+    member.suspended = suspension is not None  # type: ignore[attr-defined]
     return {
+        "suspension": suspension,
         "member": member,
         "about": about,
         "state": standing.validity_of(member),

@@ -20,12 +20,15 @@ _ICONS = (("has_card", "id"), ("has_qr", "qrcode"), ("has_face", "face-id"))
 
 
 def state_of(member: Member, now: datetime | None = None) -> str:
-    """Where now lies in the use period, as the state of a chip. Without bounds a member is valid."""
+    """Where now lies in the use period, as the state of a chip. Without bounds a member is valid.
+
+    Suspended, of whoever was looked up with `portal.bulk.suspensions.noted`: ended because somebody here said so.
+    """
     now = now or timezone.now()
     if member.use_end_key == UNREADABLE:
         return "unknown"
     if member.use_date_end is not None and member.use_date_end < now:
-        return "ended"
+        return "suspended" if getattr(member, "suspended", False) else "ended"
     if member.use_date_start is not None and member.use_date_start > now:
         return "not_yet"
     return "valid"

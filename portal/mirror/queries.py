@@ -98,6 +98,14 @@ def with_credentials(queryset: QuerySet[Member], values: Iterable[str]) -> Query
 def with_validity(queryset: QuerySet[Member], values: Iterable[str], now: datetime | None = None) -> QuerySet[Member]:
     """Members in any of the states of validity, at `now`."""
     now = now or timezone.now()
+    wanted = Q()
+    for value in values:
+        wanted |= validity(Validity(value), now)
+    return queryset.filter(wanted)
+
+
+def validity(value: Validity, now: datetime) -> Q:
+    """The condition on members that one state of validity is, at `now`."""
     second = int(now.timestamp())
     started = Q(use_date_start__isnull=True) | Q(use_date_start__lte=now)
     meaning = {
@@ -107,10 +115,7 @@ def with_validity(queryset: QuerySet[Member], values: Iterable[str], now: dateti
         Validity.NEVER_ENDING: Q(use_end_key=NEVER),
         Validity.UNREADABLE: Q(use_end_key=UNREADABLE),
     }
-    wanted = Q()
-    for value in values:
-        wanted |= meaning[Validity(value)]
-    return queryset.filter(wanted)
+    return meaning[value]
 
 
 def groups() -> QuerySet[Group]:

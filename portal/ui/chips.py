@@ -30,6 +30,7 @@ CHIPS: dict[str, tuple[str | Promise, str, str]] = {
     "revoked": (gettext_lazy("Revoked"), "ban", "bad"),
     "valid": (gettext_lazy("Valid"), "circle-check", "quiet"),
     "not_yet": (gettext_lazy("Not yet valid"), "clock", "going"),
+    "suspended": (gettext_lazy("Suspended"), "player-pause", "loud"),
     "ended": (gettext_lazy("Ended"), "clock-x", "bad"),
     "running": (gettext_lazy("Running"), "player-play", "going"),
     "waiting": (gettext_lazy("Waiting"), "clock", "quiet"),

@@ -1,0 +1,148 @@
+"""Rights for members who are new: none, those of a template, of another member, or the usual ones of their group."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import Count
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+
+from portal.mirror.folding import fold
+from portal.mirror.models import Member
+from portal.rights.digests import digest
+from portal.rights.keeping import templates
+from portal.rights.models import RightsTemplate
+
+PARTS = ("devices_pass", "keys_pass")
+# Ways of writing rights that are compared in a group; rarer ones are nobody's usual rights.
+_MOST_WAYS = 500
+Body = dict[str, Any]
+
+
+def of_template(template: RightsTemplate) -> Body:
+    """What a template of whole rights gives."""
+    both = {"devices_pass": template.devices_pass, "keys_pass": template.keys_pass}
+    return {name: value for name, value in both.items() if value is not None}
+
+
+def of_member(member: Member) -> Body:
+    """Areas and keys as a member has them, as far as the service told any."""
+    told: Any = member.rights or {}
+    return {name: told[name] for name in PARTS if told.get(name)}
+
+
+def usual(membergroup_ids: Iterable[str]) -> dict[str, Body]:
+    """By group, the rights that more than half of those members have whose rights are loaded; groups without such are
+    left out. One query, whatever the number of groups and members.
+    """
+    rows = Member.objects.filter(
+        membergroup_id__in=set(membergroup_ids), rights__isnull=False, gone_at__isnull=True
+    ).order_by()
+    ways = rows.values("membergroup_id", "rights").annotate(n=Count("pk")).order_by("-n")
+    groups: dict[str, dict[str, tuple[int, Any]]] = {}
+    known: dict[str, int] = {}
+    for way in ways.iterator(chunk_size=1000):
+        group, meant = way["membergroup_id"], groups.setdefault(way["membergroup_id"], {})
+        known[group] = known.get(group, 0) + way["n"]
+        if len(meant) < _MOST_WAYS:
+            parts = {name: way["rights"].get(name) for name in PARTS}
+            key = digest({name: value or {"default_mode": "deny_all"} for name, value in parts.items()})
+            meant[key] = (meant.get(key, (0, None))[0] + way["n"], parts)
+    return {group: body for group, meant in groups.items() if (body := _main(meant, known[group]))}
+
+
+def _main(meant: Mapping[str, tuple[int, Any]], known: int) -> Body:
+    n, parts = max(meant.values(), key=lambda each: each[0])
+    return {name: value for name, value in parts.items() if value} if n * 2 > known else {}
+
+
+def model(text: str) -> Member:
+    """The member whose rights are copied, with rights that are known. Raises ValidationError."""
+    if not text:
+        raise ValidationError(_t("Give a member code or a member ID."))
+    present = Member.objects.filter(gone_at__isnull=True)
+    found = list(present.filter(member_id=text)[:1]) or list(present.filter(code_key=fold(text), member_code=text)[:2])
+    if not found:
+        raise ValidationError(_t("No member has this code or ID."))
+    if len(found) > 1:
+        raise ValidationError(_t("Several members have this code: give the member ID."))
+    if found[0].rights is None:
+        raise ValidationError(_t("This member's rights are not known here yet. Open the member once, then try again."))
+    return found[0]
+
+
+class NewRights(forms.Form):
+    """What new members may do from the start. `body_for` is what they are sent besides themselves."""
+
+    rights_source = forms.ChoiceField(
+        label=_("Access rights"),
+        choices=[
+            ("none", _("None for now")),
+            ("template", _("Those of a template:")),
+            ("member", _("The same as a member has:")),
+            ("group", _("The usual ones of the group (what more than half of its members have)")),
+        ],
+        initial="none",
+        required=False,
+        widget=forms.RadioSelect,
+    )
+    rights_template = forms.ChoiceField(label=_("Template"), required=False)
+    rights_member = forms.CharField(
+        label=_("Member code or member ID"), required=False, max_length=200,
+        help_text=_("The rights of this member as last read."),
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.templates = {str(each.pk): each for each in templates().filter(kind=RightsTemplate.Kind.RIGHTS)}
+        choices = [("", _t("Choose a template")), *((pk, each.title) for pk, each in self.templates.items())]
+        self.fields["rights_template"].choices = choices  # type: ignore[attr-defined]
+        self.given: Body = {}
+        self.named = ""
+
+    @property
+    def source(self) -> str:
+        return str(self.cleaned_data.get("rights_source") or "none")
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if self.source == "template" and "rights_template" not in self.errors:
+            self._from_template(str(cleaned.get("rights_template") or ""))
+        if self.source == "member" and "rights_member" not in self.errors:
+            self._from_member(str(cleaned.get("rights_member") or "").strip())
+        return cleaned
+
+    def _from_template(self, chosen: str) -> None:
+        template = self.templates.get(chosen)
+        if template is None:
+            self.add_error("rights_template", _t("Choose a template."))
+            return
+        self._take(of_template(template), template.title, "rights_template")
+
+    def _from_member(self, text: str) -> None:
+        try:
+            found = model(text)
+        except ValidationError as error:
+            self.add_error("rights_member", error)
+            return
+        self._take(of_member(found), str(found), "rights_member")
+
+    def _take(self, body: Body, named: str, field: str) -> None:
+        self.given, self.named = body, named
+        if not body:
+            self.add_error(field, _t("There are no rights in it that could be given."))
+
+    def body_for(self, membergroup_id: str) -> Body | None:
+        """What a new member of this group is given. None, with an error beside the choice, where the group has no usual
+        rights.
+        """
+        if self.source != "group":
+            return self.given
+        found = usual([membergroup_id]).get(membergroup_id)
+        if found is None:
+            self.add_error(
+                "rights_source", _t("This group has no usual rights, as far as they are loaded. Choose otherwise.")
+            )
+        return found

@@ -1,0 +1,102 @@
+"""Suspended is a state: a chip, a filter, who did it, when and why, and the way back; expired is another."""
+
+import html
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from portal.bulk.models import Suspension
+from portal.mirror import own
+from portal.mirror.models import Member
+from tests.support.changes import ChangesDesk
+from tests.support.members import said
+
+
+@pytest.fixture
+def desk(place):
+    return ChangesDesk(place)
+
+
+def expire(desk, member):
+    """The use ends by itself, as it was agreed."""
+    end = timezone.now().replace(microsecond=0) - timedelta(days=3)
+    with desk.scope():
+        Member.objects.filter(pk=member.pk).update(use_date_end=end, use_end_key=int(end.timestamp()))
+
+
+def listed(desk, state):
+    return desk.names(validity=state)
+
+
+def page_of(desk, member):
+    return desk.client.get(f"{desk.url}{member.member_id}/")
+
+
+def test_suspended_and_expired_are_told_apart_in_lists_files_and_on_the_page(desk):
+    suspended, expired = desk.plain()[:2]
+    expire(desk, expired)
+    desk.changed("suspend", [suspended], why="Lost card, found again?")
+    assert listed(desk, "suspended") == [suspended.member_name]
+    assert suspended.member_name not in listed(desk, "expired")
+    assert expired.member_name in listed(desk, "expired")
+    everybody = desk.get()
+    assert re.search(r"chip-loud[^>]*>.*?Suspended", everybody)
+    leavers = html.unescape(desk.get("leavers/ended/"))
+    assert expired.member_name in leavers
+    assert f">{suspended.member_name}<" not in leavers
+    file = b"".join(desk.client.get(desk.url, {"export": "csv"}).streaming_content).decode("utf-8-sig")
+    assert sum("Suspended" in line for line in file.splitlines()) == 1
+    page = said(page_of(desk, suspended))
+    assert "Suspended since" in page
+    assert f"by {desk.user}" in page
+    assert "Reason: Lost card, found again?" in page
+    assert "Before that, the use had no end." in page
+    assert "Resume…" in page
+    assert "Suspend…" not in page
+    assert "Suspended since" not in said(page_of(desk, expired))
+
+
+def test_resuming_gives_the_former_end_back_and_undoing_that_suspends_again(desk):
+    member = desk.plain()[0]
+    day = timezone.localdate() + timedelta(days=30)
+    desk.changed("extend", [member], how="to", day=f"{day:%Y-%m-%d}")
+    desk.changed("suspend", [member])
+    assert f"Before that, the use ended at {day:%Y-%m-%d} 23:59" in said(page_of(desk, member))
+    job = desk.changed("resume", [member], end="former")
+    assert f"{timezone.localtime(desk.known(member).use_date_end):%Y-%m-%d}" == f"{day:%Y-%m-%d}"
+    assert listed(desk, "suspended") == []
+    desk.post(job, "undo")
+    with desk.scope():
+        undo = job.undone_by.get()
+    desk.done(undo)
+    assert listed(desk, "suspended") == [member.member_name]
+
+
+def test_whoever_is_resumed_elsewhere_is_not_suspended_once_it_was_read(desk):
+    member = desk.plain()[0]
+    desk.changed("suspend", [member])
+    assert listed(desk, "suspended") == [member.member_name]
+    own.member_written(desk.place.tenant, member.member_id, {"use_date_end": None})
+    assert listed(desk, "suspended") == []
+    assert "Suspend…" in said(page_of(desk, member))
+
+
+def test_a_suspension_to_come_is_told_and_not_yet_a_state(desk):
+    member = desk.plain()[0]
+    desk.changed("suspend", [member])
+    later = timezone.now().replace(microsecond=0) + timedelta(days=2)
+    with desk.scope():
+        Suspension.objects.update(ends_at=later)
+        Member.objects.filter(pk=member.pk).update(use_date_end=later, use_end_key=int(later.timestamp()))
+    assert listed(desk, "suspended") == []
+    assert "Will be suspended at" in said(page_of(desk, member))
+
+
+def test_what_was_never_applied_suspends_nobody(desk):
+    member = desk.plain()[0]
+    job = desk.prepared("suspend", [member])
+    own.member_written(desk.place.tenant, member.member_id, {"use_date_end": "2099-01-01T00:00:00+09:00"})
+    desk.done(job)
+    assert listed(desk, "suspended") == []
