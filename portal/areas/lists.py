@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
-from portal.areas import queries, rolls
+from portal.areas import loading, queries, rolls
 from portal.mirror import absence
 from portal.mirror.frame import known
 from portal.mirror.kinds import Kind
@@ -41,7 +41,7 @@ class Areas(Table):
         Column("name", _("Area"), str, sort="area_name", phone="title", fixed=True),
         Column("doors", _("Doors")),
         Column("flags", _("Kind")),
-        Column("may", _("May enter"), kind="number", help=_("Of the members whose rights are known")),
+        Column("may", _("May enter"), kind="number", help=_("Of the members whose rights are loaded")),
         Column("always", _("At any time"), kind="number", phone="hide"),
         Column("schedule", _("By a schedule"), kind="number", phone="hide"),
         Column("everywhere", _("Every area"), kind="number", phone="hide", shown=False),
@@ -88,13 +88,16 @@ class Areas(Table):
         return rolls.of_all(area.area_id for area in self._all)
 
     @property
-    def _rolls(self) -> dict[str, rolls.Roll]:
-        return self._told.areas
+    def loaded(self) -> loading.Loaded:
+        return loading.Loaded(self._told.known, known(self.request)[Kind.MEMBERS].total)
 
     @property
-    def known(self) -> int:
-        """Of how many members the rights are known."""
-        return self._told.known
+    def file_note(self) -> str:
+        return self.loaded.in_a_file()
+
+    @property
+    def _rolls(self) -> dict[str, rolls.Roll]:
+        return self._told.areas
 
     def _doors(self, row: Area) -> str:
         named = [f"{door} ({door.side})" if door.side else str(door) for door in self._places[row.area_id]]
@@ -108,7 +111,7 @@ class Areas(Table):
         return self._rolls[row.area_id].may_enter
 
     def _drawn_may(self, row: Area) -> SafeString:
-        return format_html('<b>{}</b> <span class="muted">/ {}</span>', f"{self._may(row):,}", f"{self.known:,}")
+        return format_html("<b>{}</b>", self.loaded.count(self._may(row)))
 
     def _last(self, row: Area) -> datetime | None:
         used = [getattr(door.door, "last_at", None) for door in self._places[row.area_id]]

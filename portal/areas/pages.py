@@ -10,8 +10,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.areas import actions, queries, working
+from portal.areas import actions, loading, queries, working
 from portal.areas.merging import Act, Effect
+from portal.budget import frame as budget
 from portal.bulk import costs, kinds
 from portal.bulk.models import Job
 from portal.bulk.states import JobState
@@ -52,7 +53,6 @@ def around(request: HttpRequest, area: Area) -> dict[str, Any]:
         "lately": queries.entered_lately(doors),
         "changes": queries.staff_changes(area),
         "read": queries.rights_read(),
-        "everybody": everybody(request),
         "may_edit": may_edit,
         "edits": [edit_of(job, may_edit) for job in jobs.order_by("-id")[:JOBS]],
     }
@@ -61,6 +61,12 @@ def around(request: HttpRequest, area: Area) -> dict[str, Any]:
 def everybody(request: HttpRequest) -> int:
     """How many members the tenant has, whether their rights are known or not."""
     return known(request)[Kind.MEMBERS].total
+
+
+def offer(request: HttpRequest, loaded: loading.Loaded) -> loading.Offer | None:
+    """To load what is missing, for whoever may spend calls on it."""
+    may = request.access.can(Permission.RIGHTS_EDIT)  # type: ignore[attr-defined]
+    return loading.offer(loaded, budget.known(request)) if may else None
 
 
 def edit_of(job: Job, may_edit: bool) -> Edit:

@@ -15,7 +15,9 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext
 
 from portal.areas import rolls
+from portal.areas.loading import Loaded
 from portal.areas.look import Look
+from portal.bulk import suspensions
 from portal.mirror import queries, search
 from portal.mirror.folding import fold
 from portal.mirror.models import Member
@@ -40,7 +42,7 @@ _OF_MEMBERS = (
         queries.in_groups,
     ),
     Filter("credential", _("Credential"), queries.Credential.choices, queries.with_credentials),
-    Filter("validity", _("Validity"), queries.Validity.choices, queries.with_validity),
+    Filter("validity", _("Validity"), suspensions.CHOICES, suspensions.with_standing),
 )  # fmt: skip
 
 
@@ -71,9 +73,11 @@ class People(Table):
         look: Look,
         query: QueryDict | None = None,
         total: int | Callable[[], int] | None = None,
+        loaded: Loaded | None = None,
     ) -> None:
         super().__init__(request, queryset, total=total, query=query)
         self.look, self.passes = look, {held.id: held for held in look.passes}
+        self.loaded = loaded
         own: dict[str, dict[str, Any]] = {
             "when": {"value": self._when, "cell": self._drawn_when},
             "then": {"value": self._state, "cell": self._drawn_state},
@@ -137,6 +141,10 @@ class People(Table):
         if answer in ("yes", "unknown"):
             return Chip("valid" if answer == "yes" else "unknown", word).__html__()  # type: ignore[return-value]
         return format_html('<span class="none fine">{}</span>', word)
+
+    @property
+    def file_note(self) -> str:
+        return self.loaded.in_a_file(self.look.roll.may_enter) if self.loaded is not None else ""
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
         like_card = len(fold(text)) >= 6 and fold(text).isascii()

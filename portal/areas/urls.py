@@ -5,6 +5,7 @@ from portal.areas import views, views_edit
 app_name = "areas"
 urlpatterns = [
     path("", views.index, name="index"),
+    path("rights/load/", views.load, name="load"),
     path("<sid:area_id>/", views.area, name="area"),
     path("<sid:area_id>/members/", views_edit.choose, name="choose"),
     path("<sid:area_id>/grant/", views_edit.grant, name="grant"),

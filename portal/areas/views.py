@@ -2,15 +2,19 @@
 
 from functools import partial
 
-from django.http import HttpRequest
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
-from portal.areas import actions, pages, queries
+from portal.areas import actions, loading, pages, queries
 from portal.areas.access import get_area, target_of
 from portal.areas.lists import Areas
 from portal.areas.look import Look
 from portal.areas.people import People
+from portal.bulk import kinds
 from portal.intents.actions import Asker
 from portal.mirror import queries as mirror
 from portal.mirror.models import Area
@@ -25,9 +29,18 @@ def index(request: HttpRequest) -> HttpResponseBase:
     table = Areas(request, Area.objects.all())
     if table.wanted_file:
         return _file(request, table, "areas")
-    return table.respond(
-        "areas/index.html", {"read": queries.rights_read, "everybody": partial(pages.everybody, request)}
-    )
+    context = {"read": queries.rights_read, "offer": partial(pages.offer, request, table.loaded)}
+    return table.respond("areas/index.html", context)
+
+
+@tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
+def load(request: HttpRequest) -> HttpResponse:
+    """Have the rights that are not loaded yet read by a job."""
+    job = loading.load(by=Asker.of(request))
+    if job is None:
+        messages.info(request, _("The rights of all members are loaded."))
+        return redirect("areas:index", request.tenant.slug)
+    return redirect(kinds.page(job))
 
 
 @tenant_view(Permission.AREAS_VIEW)
@@ -35,14 +48,15 @@ def area(request: HttpRequest, area_id: str) -> HttpResponseBase:
     found = get_area(area_id)
     asked = read(request.GET.get("at", "")) if request.GET.get("at") else None
     look = Look.of(found, asked or local(timezone.now()), mirror.holidays())
-    people = People(request, look.holders(), look=look, total=look.roll.total)
+    loaded = loading.Loaded(look.told.known, pages.everybody(request))
+    people = People(request, look.holders(), look=look, total=look.roll.total, loaded=loaded)
     if people.wanted_file:
         return _file(request, people, target_of(area_id))
     # The list alone, which htmx asks for, does without what stands around it: the template calls for that.
     around = partial(pages.around, request, found)
-    return people.respond(
-        "areas/area.html", {"area": found, "look": look, "roll": look.roll, "asked": asked, "around": around}
-    )
+    context = {"area": found, "look": look, "roll": look.roll, "asked": asked, "around": around, "loaded": loaded}
+    context |= {"may": loaded.count(look.roll.may_enter), "offer": partial(pages.offer, request, loaded)}
+    return people.respond("areas/area.html", context)
 
 
 def _file(request: HttpRequest, table: Table, target: str) -> HttpResponseBase:

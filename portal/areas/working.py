@@ -13,7 +13,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import normalise_devices
-from portal.areas import ending, merging
+from portal.areas import ending, loading, merging
 from portal.areas.merging import Act, Effect, Verdict, Wish
 from portal.bulk import kinds
 from portal.bulk.models import Job, Row
@@ -83,7 +83,7 @@ def _one(job: Job, row: Row, rights: Any, judge: Any) -> kinds.Fresh:
     if verdict.effect in _KEPT:
         takes = wish_of(job).act == Act.WITHDRAW
         return kinds.Keep("still_everywhere" if takes else _KEPT[verdict.effect], note)
-    return kinds.Already(note) if verdict.effect != Effect.UNTOUCHED else kinds.Keep("untouched")
+    return kinds.Already(note=note) if verdict.effect != Effect.UNTOUCHED else kinds.Keep("untouched")
 
 
 def _note(job: Job, row: Row, now: Any) -> str:
@@ -219,6 +219,8 @@ def _words() -> Mapping[str, Any]:
 
 
 def register() -> None:
+    """Make edits of areas, and the loading of what they need, kinds of jobs."""
+    loading.register()
     kinds.register(
         kinds.Kind(
             name=KIND,

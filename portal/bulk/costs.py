@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.db.models import Count, Q
 
 from accessapi import limits
-from portal.budget.outlook import minutes_for
+from portal.budget.outlook import Outlook, minutes_for, minutes_within
 from portal.budget.priorities import Priority
 from portal.bulk import kinds
 from portal.bulk.models import Job, Part, Row
@@ -49,6 +49,13 @@ def of_rows(
     return Cost(submits, polls, max(waiting, working), reads)
 
 
+def of_reads(reads: int, hour: Outlook | None) -> Cost:
+    """The cost of single reads alone, for a page that has looked at the hour already (None: no connection)."""
+    if hour is None:
+        return Cost(0, 0, None, reads)
+    return Cost(0, 0, max(minutes_within(hour, reads, Priority.JOBS), -(-int(reads * SECONDS_A_READ) // 60)), reads)
+
+
 def pace() -> tuple[float, float]:
     """Polls for a request and seconds for a member, as the tenant's last requests showed."""
     closed = Part.objects.filter(state=PartState.CLOSED, intent__finished_at__isnull=False, rows__gte=1)
@@ -70,7 +77,8 @@ def left(job: Job, connection: Connection | None) -> Cost:
         updates=Count("pk", filter=Q(action=Action.UPDATE)),
         deletes=Count("pk", filter=Q(action=Action.DELETE)),
     )
-    return of_rows(**waiting, connection=connection, reads=to_read(job))
+    sent = waiting if kinds.of(job).sends else {}
+    return of_rows(**sent, connection=connection, reads=to_read(job))
 
 
 def to_read(job: Job) -> int:

@@ -18,7 +18,8 @@ def refreshed(job: Job, action: Action, rows: list[Row]) -> list[Row]:
 
 
 def _sorted(job: Job, rows: list[Row], found: Mapping[int, kinds.Fresh]) -> list[Row]:
-    send, rewritten, left_out, done = [], [], [], []
+    send, rewritten, left_out = [], [], []
+    done: dict[str, list[int]] = {}
     _note(rows, found)
     for row in rows:
         verdict = found.get(row.pk)
@@ -31,7 +32,7 @@ def _sorted(job: Job, rows: list[Row], found: Mapping[int, kinds.Fresh]) -> list
             left_out.append(row)
             continue
         if isinstance(verdict, kinds.Already):
-            done.append(row.pk)
+            done.setdefault(verdict.word, []).append(row.pk)
             continue
         if isinstance(verdict, kinds.Send):
             row.content = {**row.content, "body": verdict.body, "old": verdict.old}
@@ -39,7 +40,8 @@ def _sorted(job: Job, rows: list[Row], found: Mapping[int, kinds.Fresh]) -> list
         send.append(row)
     Row.objects.bulk_update(left_out, ["state", "problems"], batch_size=500)
     rowstore.rewrite(job, rewritten)
-    Row.objects.filter(pk__in=done).update(state=RowState.SUCCEEDED, problems=[["", "already", {}]])
+    for word, ids in done.items():
+        Row.objects.filter(pk__in=ids).update(state=RowState.SUCCEEDED, problems=[["", word, {}]])
     return send
 
 

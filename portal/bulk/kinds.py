@@ -55,8 +55,9 @@ class Keep:
 
 @dataclass(frozen=True)
 class Already:
-    """The member has the wanted values: nothing needs to be sent, and the row is done."""
+    """The member has the wanted values: nothing needs to be sent, and the row is done. `word` says so."""
 
+    word: str = "already"
     note: str = ""
 
 
@@ -84,6 +85,7 @@ class Kind:
     - `label(field)`: a name of the kind's own for a field that a reason is about; empty for the usual one.
     - `check(job_id)`: a worker's part in finding out the rows of a `mapped` job (the dry run of a file).
     - `undo`: whether the former values can be put back by another job.
+    - `sends`: False for jobs that only read (`unread`), and cost nothing else.
     - `started(job, by)`: what else belongs to starting a job, in the same transaction.
     """
 
@@ -101,6 +103,7 @@ class Kind:
     check: Callable[[int], None] = lambda _job_id: None
     label: Callable[[str], str] = lambda _field: ""
     undo: bool = False
+    sends: bool = True
     started: Callable[[Job, Asker], None] = lambda _job, _by: None
 
 

@@ -90,7 +90,7 @@ def _notes(job: Job, part: Part | None, connection: Connection | None) -> list[s
         notes.append(_("Waiting for the import before it: one at a time."))
     if part is None and job.blocked_until is not None and job.blocked_until > timezone.now():
         notes.append(_used_up(job.blocked_until))
-    elif part is None and job.reading_since is not None:
+    elif part is None and job.reading_since is not None and kinds.of(job).sends:
         notes.append(
             ngettext(
                 "Reading members one by one, to see what is to be changed: %(n)s read so far.",

@@ -41,11 +41,13 @@ def file_name(table: Table, kind: str) -> str:
 
 
 def lines(table: Table) -> Iterator[list[Any]]:
-    """The heading and then a list of plain values a row."""
+    """The heading and then a list of plain values a row; last, what has to be known about all of them."""
     columns = [column for column in table.columns if column.export]
     yield [str(column.label) for column in columns]
     for row in table.ordered.iterator(chunk_size=2000):
         yield [_plain(column.read(row)) for column in columns]
+    if table.file_note:
+        yield [table.file_note]
 
 
 def _csv(table: Table) -> Iterator[bytes]:

@@ -93,6 +93,11 @@ class Table(Drawing):
         """Classes of a row: `quiet` for what matters less, `loud` for what needs attention."""
         return ""
 
+    @property
+    def file_note(self) -> str:
+        """What whoever reads the list as a file has to know about it, as its last line; empty for nothing."""
+        return ""
+
     def allowed_actions(self) -> list[BulkAction]:
         """The bulk actions that this person may take."""
         return [action for action in self.actions if self.may(action.permission)]
