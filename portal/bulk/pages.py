@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.bulk import costs, kinds, progressing, queries, words
 from portal.bulk.models import Job, Row
 from portal.bulk.states import ALIVE, Action, JobState, RowState
-from portal.bulk.tables import Rows, job_chip, narrowed
+from portal.bulk.tables import ATTENTION, Rows, job_chip, narrowed
 from portal.mirror.models import Group
 from tenants.models import Connection
 
@@ -51,13 +51,14 @@ class View:
         return Connection.objects.filter(tenant=self.job.tenant_id).select_related("tenant__environment").first()
 
 
-def tabs(view: View, found: Iterable[tuple[str, Text, int]]) -> list[Tab]:
-    """The tabs that hold something, the chosen one and "all"."""
+def tabs(view: View, found: Iterable[tuple[str, Text, int]], opens: str = "") -> list[Tab]:
+    """The tabs that hold something, the chosen one and "all". `opens`: the one that is shown first, if it holds any."""
     found = list(found)
-    show = view.request.GET.get("show", "")
+    first = opens if any(str(name) == opens and count for name, _label, count in found) else ""
+    show = view.request.GET.get("show", first)
     known = show if show in {str(name) for name, _label, _count in found} else ""
     return [
-        Tab(str(name), label, count, f"{view.url}?show={name}" if name else view.url, str(name) == known)
+        Tab(str(name), label, count, f"{view.url}?show={name}" if name or first else view.url, str(name) == known)
         for name, label, count in found
         if count or not name or name == known
     ]
@@ -78,7 +79,10 @@ def sent(view: View, kind: type[Rows], template: str) -> HttpResponse:
     """The page of a job that was started: its progress, then what came of each row."""
     job, counts = view.job, queries.counts(view.job)
     uncertain = counts.state(RowState.UNCERTAIN)
+    final = job.state not in ALIVE
+    attention = sum(counts.state(each) for each in (RowState.FAILED, RowState.UNCERTAIN, RowState.STOPPED))
     found = tabs(view, [
+        (ATTENTION, _("Needs attention"), attention + counts.action(Action.REFUSED)),
         ("", _("All"), counts.rows),
         (RowState.SUCCEEDED, _("Done"), counts.state(RowState.SUCCEEDED)),
         (RowState.KEPT, _("Left as is"), counts.state(RowState.KEPT)),
@@ -89,8 +93,7 @@ def sent(view: View, kind: type[Rows], template: str) -> HttpResponse:
         (RowState.STOPPED, _("Not sent"), counts.state(RowState.STOPPED)),
         (Action.REFUSED, _("Refused in the dry run"), counts.action(Action.REFUSED)),
         (Action.SAME, _("Unchanged"), counts.action(Action.SAME)),
-    ])  # fmt: skip
-    final = job.state not in ALIVE
+    ], opens=ATTENTION if final else "")  # fmt: skip
     undecided = (
         Row.objects.filter(job=job, state=RowState.UNCERTAIN).order_by("line") if uncertain else Row.objects.none()
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils.functional import cached_property
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -164,10 +164,18 @@ OUTCOME = Column("state", _("Outcome"), value=_outcome, fixed=True)
 WHAT = Column("action", _("Would be"), value=_what, fixed=True)
 
 
+#: The tab of rows that somebody should look at: what is refused or was not applied, and what is worth knowing before.
+ATTENTION = "attention"
+_NOT_WELL = (RowState.FAILED, RowState.UNCERTAIN, RowState.STOPPED)
+
+
 def narrowed(rows: QuerySet[Row], show: str) -> QuerySet[Row]:
     """The rows of a tab; unknown names show all."""
     if show in Action.values:
         return rows.filter(action=show)
+    if show == ATTENTION:
+        noted = Q(state=RowState.CHECKED, action__in=SENDING) & ~Q(notes=[])
+        return rows.filter(Q(action=Action.REFUSED) | Q(state__in=_NOT_WELL) | noted)
     if show == "noted":
         return rows.filter(action__in=SENDING).exclude(notes=[])
     if show == RowState.PENDING:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from portal.bulk import kinds
 from portal.bulk.models import Job, Row
+from portal.bulk.present import HIDDEN
 from portal.bulk.states import Action, RowState
 from portal.ui.times import local
 
@@ -123,8 +124,9 @@ def changes(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str, str]]:
     """(field, old, new) of a row to be changed; old is empty for a new one."""
     content = row.content
     old, body = content.get("old", {}), content.get("body", {})
-    skip = {"member_name", "member_code"} if row.action == Action.CREATE else set()
-    return [
+    skip = {"member_name", "member_code", *HIDDEN} if row.action == Action.CREATE else set()
+    rights = [(_("Access rights"), "", _("set"))] if skip & HIDDEN & body.keys() else []
+    return rights + [
         (label(name), shown(name, old.get(name), groups), shown(name, value, groups))
         for name, value in body.items()
         if name not in skip

@@ -30,15 +30,23 @@ def upload(*, by: Asker, upload: UploadedFile) -> Import:
     return job
 
 
-def choose_columns(*, by: Asker, job: Import, chosen: Mapping[str, int], default_group: str) -> bool:
-    """Take the columns and have the dry run made (again). False: the import has started meanwhile."""
+def choose_columns(
+    *, by: Asker, job: Import, chosen: Mapping[str, int], default_group: str, rights: Mapping[str, str] | None = None
+) -> bool:
+    """Take the columns and have the dry run made (again). False: the import has started meanwhile. `rights`: where new
+    members get theirs from; whoever starts such an import must be allowed to change rights, too.
+    """
     with transaction.atomic():
         waiting = Import.objects.filter(pk=job.pk, state__in=[JobState.DRAFT, JobState.MAPPED, JobState.CHECKED])
         # A dry run that is under way loses its lease and writes nothing more.
-        taken = waiting.update(state=JobState.MAPPED, looked_at=0, checked_at=None, lease=None, due_at=ClockTime())
+        permission = Permission.RIGHTS_EDIT if rights else Permission.IMPORTS_RUN
+        taken = waiting.update(
+            state=JobState.MAPPED, looked_at=0, checked_at=None, lease=None, due_at=ClockTime(), permission=permission
+        )
         if not taken:
             return False
-        Sheet.objects.filter(job=job).update(columns=dict(chosen), default_group=default_group)
+        sheet = {"columns": dict(chosen), "default_group": default_group, "rights": dict(rights or {})}
+        Sheet.objects.filter(job=job).update(**sheet)
         columns.remember(job.file.headings, chosen)
         jobs.record(by, job, "checked", {"columns": sorted(chosen)})
         jobs.wake(job)
@@ -51,7 +59,10 @@ def retry(*, by: Asker, job: Import) -> Import | None:
         lines = list(queries.not_applied(job).order_by("line").values_list("line", flat=True))
         if not lines or job.state not in (JobState.DONE, JobState.STOPPED):
             return None
-        again = _new(by, job.file, retry_of=job, columns=job.columns, lines=lines, default_group=job.default_group)
+        again = _new(
+            by, job.file, retry_of=job, columns=job.columns, lines=lines,
+            default_group=job.default_group, rights=job.rights,
+        )  # fmt: skip
         Import.objects.filter(pk=again.pk).update(state=JobState.MAPPED, due_at=ClockTime())
         jobs.record(by, again, "retried", {"of": job.pk, "rows": len(lines)})
         jobs.wake(again)
@@ -76,9 +87,11 @@ def _new(
     columns: Mapping[str, int],
     lines: Sequence[int] | None = None,
     default_group: str = "",
+    rights: Mapping[str, str] | None = None,
     retry_of: Import | None = None,
 ) -> Import:
-    facts: dict[str, Any] = {"kind": KIND, "title": file.name, "permission": Permission.IMPORTS_RUN}
+    permission = Permission.RIGHTS_EDIT if rights else Permission.IMPORTS_RUN
+    facts: dict[str, Any] = {"kind": KIND, "title": file.name, "permission": permission}
     job = Import.objects.create(
         by=by.user,
         support_session=by.support_session,
@@ -86,6 +99,6 @@ def _new(
         retry_of=retry_of,
         **facts,
     )
-    sheet = {"file": file, "columns": dict(columns), "default_group": default_group}
+    sheet = {"file": file, "columns": dict(columns), "default_group": default_group, "rights": dict(rights or {})}
     Sheet.objects.create(job=job, lines=None if lines is None else list(lines), **sheet)
     return job

@@ -13,6 +13,7 @@ from portal.bulk.models import Row
 from portal.bulk.states import Action, JobState
 from portal.files import bounds
 from portal.files.faults import FileFault
+from portal.imports import giving
 from portal.imports.judging import Verdict, judge
 from portal.imports.matching import Groups, known
 from portal.imports.models import Import
@@ -69,10 +70,11 @@ def _read_all(job: Import) -> None:
         wanted = set(job.lines)
         lines = (each for each in lines if each[0] in wanted)
     groups, twins, done = Groups.known(), Twins(job.tenant_id), 0
+    give = giving.giver(job.rights, groups)
     for batch in _batches(lines):
         rows = [(line, read(cells, job.columns)) for line, cells in batch]
         facts = known(cells for _line, cells in rows)
-        verdicts = {line: judge(line, cells, facts, groups, job.default_group) for line, cells in rows}
+        verdicts = {line: judge(line, cells, facts, groups, job.default_group, give) for line, cells in rows}
         stored = twins.refuse(rows, verdicts)
         done += len(batch)
         with transaction.atomic():

@@ -9,8 +9,13 @@ from accessapi.resources import BulkMember, MemberCreate
 from portal.bulk.present import present_values, same
 from portal.bulk.states import Action
 from portal.imports.columns import OF_MODEL
+from portal.imports.giving import Give
 from portal.imports.matching import Groups, Known
 from portal.imports.values import CLEARED, Cells, Problem
+
+
+def _nothing(_group_id: str) -> dict[str, Any]:
+    return {}
 
 
 @dataclass
@@ -33,13 +38,13 @@ class Verdict:
         return {**kept, "old": self.old} if self.old else kept
 
 
-def judge(line: int, row: Cells, known: Known, groups: Groups, default_group: str) -> Verdict:
-    """Decide on one row. Limits are those of the models that also check what is sent."""
+def judge(line: int, row: Cells, known: Known, groups: Groups, default_group: str, give: Give = _nothing) -> Verdict:
+    """Decide on one row. Limits are those of the models that also check what is sent. `give`: rights of new members."""
     verdict = Verdict(line, Action.REFUSED, name=row.name, code=row.code, problems=list(row.problems))
     member = _meant(row, known, verdict)
     group_id = _group(row, groups, verdict)
     if member is None:
-        _create(verdict, row, group_id or ("" if row.group else default_group))
+        _create(verdict, row, group_id or ("" if row.group else default_group), give)
     else:
         _change(verdict, row, group_id, present_values(member))
         verdict.member_id = member.member_id
@@ -76,10 +81,14 @@ def _group(row: Cells, groups: Groups, verdict: Verdict) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def _create(verdict: Verdict, row: Cells, group_id: str) -> None:
+def _create(verdict: Verdict, row: Cells, group_id: str, give: Give) -> None:
     body = dict(row.given)
     if group_id:
         body["membergroup_id"] = group_id
+        rights = give(group_id)
+        body |= rights or {}
+        if rights is None:
+            verdict.notes.append(("group", "no_rights", {}))
     elif not any(field == "group" for field, _word, _facts in verdict.problems):
         verdict.problems.append(("group", "missing", {}))
     if row.member_id:  # an unknown member is refused already; its other faults are worth naming too

@@ -49,7 +49,7 @@ class ImportChunk(TenantModel):
 
 class Sheet(TenantModel):
     """What an import is made from. `columns` maps a field to the place of its column, from 0; `lines` limits it to
-    lines of the file.
+    lines of the file. `rights`: where new members get theirs from ({} for none), see `imports/giving.py`.
     """
 
     job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="sheet")
@@ -57,6 +57,7 @@ class Sheet(TenantModel):
     lines = ArrayField(models.IntegerField(), null=True)
     columns = models.JSONField(default=dict)
     default_group = models.CharField(max_length=200, blank=True, default="")
+    rights = models.JSONField(default=dict, db_default={})
 
 
 class _Imports(TenantManager["Import"]):
@@ -97,6 +98,10 @@ class Import(Job):
     @property
     def default_group(self) -> str:
         return self.sheet.default_group
+
+    @property
+    def rights(self) -> dict[str, str]:
+        return self.sheet.rights
 
     def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
         self._state.fields_cache.pop("sheet", None)

@@ -1,28 +1,30 @@
 """What the page of one import shows, by its state: columns to choose, dry run, progress, outcome."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
 from portal.bulk import costs, progressing
 from portal.bulk.pages import View, sent, table, tabs
 from portal.bulk.states import Action, JobState
-from portal.bulk.tables import job_chip
-from portal.imports import queries, words
+from portal.bulk.tables import ATTENTION, job_chip
+from portal.imports import giving, queries, words
 from portal.imports.forms import ColumnsForm
 from portal.imports.models import Import
 from portal.imports.tables import CheckedRows, SentRows
 from portal.mirror.kinds import Kind
 from portal.mirror.models import MirrorState
 from portal.mirror.queries import groups as groups_by_name
+from portal.rights.giving import NewRights
 from portal.ui.progress import Progress
+from tenants.roles import Permission
 
 
 def respond(request: HttpRequest, job: Import) -> HttpResponse:
     """The page as the import's state wants it."""
     view, state = View(request, job), JobState(job.state)
     if state == JobState.DRAFT:
-        return columns(request, job, ColumnsForm(job, group_choices()))
+        return columns(request, job, ColumnsForm(job, group_choices()), rights_form(request, job))
     if state == JobState.MAPPED:
         view.context["progress"] = of_check(job)
         return render(request, "imports/checking.html", view.context)
@@ -36,8 +38,17 @@ def of_check(job: Import) -> Progress:
     return progressing.of_check(job, len(job.lines) if job.lines is not None else None)
 
 
-def columns(request: HttpRequest, job: Import, form: ColumnsForm, status: int = 200) -> HttpResponse:
-    context = {"job": job, "chip": job_chip(job), "form": form, "clear_word": words.clear_word()}
+def rights_form(request: HttpRequest, job: Import, posted: QueryDict | None = None) -> NewRights | None:
+    """What new members may do from the start, for whoever may say so."""
+    if not request.access.can(Permission.RIGHTS_EDIT):  # type: ignore[attr-defined]
+        return None
+    return NewRights(posted, initial=giving.initial(job.rights))
+
+
+def columns(
+    request: HttpRequest, job: Import, form: ColumnsForm, given: NewRights | None, status: int = 200
+) -> HttpResponse:
+    context = {"job": job, "chip": job_chip(job), "form": form, "given": given, "clear_word": words.clear_word()}
     return render(request, "imports/columns.html", context, status=status)
 
 
@@ -50,19 +61,22 @@ def _checked(view: View, job: Import) -> HttpResponse:
     noted = queries.noted(job)
     connection = view.connection
     found = tabs(view, [
+        (ATTENTION, _("Needs attention"), counts.action(Action.REFUSED) + noted),
         ("", _("All"), counts.rows),
         (Action.CREATE, _("New"), counts.action(Action.CREATE)),
         (Action.UPDATE, _("Changed"), counts.action(Action.UPDATE)),
         (Action.SAME, _("Unchanged"), counts.action(Action.SAME)),
         (Action.REFUSED, _("Refused"), counts.action(Action.REFUSED)),
         ("noted", _("Worth a look"), noted),
-    ])  # fmt: skip
+    ], opens=ATTENTION)  # fmt: skip
     view.context |= {
         "counts": counts,
         "cost": costs.of_rows(counts.action(Action.CREATE), counts.action(Action.UPDATE), connection),
         "connected": connection is not None and connection.is_connected,
         "as_of": MirrorState.objects.filter(kind=Kind.MEMBERS).values_list("as_of", flat=True).first(),
         "same_file": queries.same_file(job) if job.retry_of_id is None else None,
+        "left_out": queries.left_out(job),
+        "rights": words.of_rights(job.rights) if counts.action(Action.CREATE) else "",
         "unmatched": not job.columns.keys() & {"member_id", "member_code"},
     }
     return table(view, CheckedRows, found, "imports/checked.html")

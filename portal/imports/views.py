@@ -15,7 +15,7 @@ from portal.bulk import progressing
 from portal.bulk.states import JobState
 from portal.files.faults import FileFault
 from portal.files.writing import XLSX_TYPE
-from portal.imports import actions, downloads, pages, queries, words
+from portal.imports import actions, downloads, giving, pages, queries, words
 from portal.imports.access import get_import
 from portal.imports.forms import ColumnsForm, UploadForm
 from portal.imports.models import Import
@@ -57,11 +57,12 @@ def columns(request: HttpRequest, import_id: int) -> HttpResponse:
     job = get_import(request, import_id)
     if job.state not in (JobState.DRAFT, JobState.MAPPED, JobState.CHECKED):
         return _to(job)
-    form = ColumnsForm(job, pages.group_choices(), request.POST if request.method == "POST" else None)
-    if not form.is_valid():
-        return pages.columns(request, job, form, 422 if form.is_bound else 200)
-    group = form.cleaned_data["default_group"]
-    if not actions.choose_columns(by=Asker.of(request), job=job, chosen=form.chosen, default_group=group):
+    posted = request.POST if request.method == "POST" else None
+    form, given = ColumnsForm(job, pages.group_choices(), posted), pages.rights_form(request, job, posted)
+    if not all([form.is_valid(), given is None or given.is_valid()]):
+        return pages.columns(request, job, form, given, 422 if form.is_bound else 200)
+    wanted = {"default_group": form.cleaned_data["default_group"], "rights": giving.chosen(given) if given else {}}
+    if not actions.choose_columns(by=Asker.of(request), job=job, chosen=form.chosen, **wanted):
         messages.error(request, _("It has been started meanwhile. Its columns stay as they were."))
     return _to(job)
 

@@ -29,6 +29,7 @@ ROWS: dict[str, Callable[[Facts], str]] = {
     "no_such_group": lambda f: (
         _("no group has this name or ID") + (_(" – is “%(hint)s” meant?") % f if f.get("hint") else "")
     ),
+    "no_rights": lambda f: _("gets no access rights: those that were chosen are not known"),
     "several_groups": lambda f: _("%(n)d groups have this name: give the group ID") % f,
     "twice_code": lambda f: _("the same code as in line %(line)d") % f,
     "twice_member": lambda f: _("the same member as in line %(line)d") % f,
@@ -40,6 +41,17 @@ ROWS: dict[str, Callable[[Facts], str]] = {
 def of_file(word: str, facts: Facts) -> str:
     """Why a file cannot be used, and that nothing was taken over."""
     return f"{files.of_file(word, facts)} {_('Nothing was imported.')}"
+
+
+def of_rights(kept: Mapping[str, str]) -> str:
+    """What new members get, in one sentence; empty where nobody chose anything."""
+    said = {
+        "template": _("New members get the rights of the template “%(named)s”."),
+        "member": _("New members get the same rights as %(named)s."),
+        "group": _("New members get the usual rights of their group."),
+    }
+    source = kept.get("source", "")
+    return said[source] % {"named": kept.get("named", "")} if source in said else ""
 
 
 def label(field: str) -> str:

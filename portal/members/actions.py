@@ -23,7 +23,7 @@ def create(*, body: Body, by: Asker, nonce: Nonce) -> Intent:
     """Ask the service for a new member (operation 4). The snapshot lets a lost answer be resolved by reading."""
     return submit(
         by=by,
-        permission=Permission.MEMBERS_EDIT,
+        permission=Permission.RIGHTS_EDIT if body.keys() & {"devices_pass", "keys_pass"} else Permission.MEMBERS_EDIT,
         operation="create_member",
         title=_("Create member: %(name)s") % {"name": body["member_name"]},
         body=dict(body),

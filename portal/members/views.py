@@ -1,6 +1,7 @@
 """Members: the list, a member's page, and what staff do to a member."""
 
 from functools import partial
+from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -14,6 +15,7 @@ from portal.members.access import get_member
 from portal.members.attempts import attempt
 from portal.members.forms import DeleteForm, ExportForm, MemberForm
 from portal.members.lists import Members
+from portal.rights.giving import NewRights
 from tenants.access import tenant_view
 from tenants.roles import Permission
 
@@ -43,12 +45,20 @@ def new(request: HttpRequest) -> HttpResponse:
     chosen = {"membergroup_id": request.GET.get("group", "")}
     rights = request.access.can(Permission.RIGHTS_EDIT)
     form = MemberForm(request.POST or None, groups=queries.group_choices(), rights=rights, initial=chosen)
-    if request.method == "POST" and form.is_valid():
-        body = form.body()
+    given = NewRights(request.POST or None) if rights else None
+    body = _new_body(form, given) if request.method == "POST" else None
+    if body is not None:
         answer = attempt(request, form, body, partial(actions.create, body=body, by=Asker.of(request)))
         if answer is not None:
             return answer
-    return render(request, "members/new.html", {"form": form})
+    return render(request, "members/new.html", {"form": form, "given": given})
+
+
+def _new_body(form: MemberForm, given: NewRights | None) -> dict[str, Any] | None:
+    """What creates the member, with the rights chosen on the same page; None while something has to be corrected."""
+    sound = all([form.is_valid(), given is None or given.is_valid()])
+    rights = given.body_for(form.cleaned_data["membergroup_id"]) if sound and given is not None else {}
+    return form.body() | rights if sound and rights is not None else None
 
 
 @tenant_view(Permission.MEMBERS_VIEW)

@@ -79,6 +79,16 @@ function draw(list) {
   const more = $("[data-pick-match]", bulk);
   if (more) more.hidden = everything;
 }
+// Shift takes the rows from the one last ticked to this one along; all of them become what this one is now.
+let shifted = false;
+document.addEventListener("click", (event) => (shifted = event.shiftKey), true);
+function reached(list, box) {
+  const boxes = $$("tbody input[name=id]", list);
+  const from = shifted ? boxes.findIndex((each) => each.value === state(list).last) : -1;
+  const to = boxes.indexOf(box);
+  state(list).last = box.value;
+  return from < 0 ? [box] : boxes.slice(Math.min(from, to), Math.max(from, to) + 1);
+}
 document.addEventListener("change", (event) => {
   const list = event.target.closest("[data-list]");
   if (!list) return;
@@ -89,7 +99,7 @@ document.addEventListener("change", (event) => {
   } else if (event.target.matches("input[name=id]")) {
     if (kept.all !== null) for (const row of rows(list)) kept.ids.add(row.dataset.id);
     kept.all = null;
-    kept.ids[event.target.checked ? "add" : "delete"](event.target.value);
+    for (const box of reached(list, event.target)) kept.ids[event.target.checked ? "add" : "delete"](box.value);
   } else return;
   draw(list);
 });

@@ -67,3 +67,16 @@ def test_all_that_match_are_suspended_and_the_page_follows_to_the_outcome(desk, 
     expect(page.get_by_role("button", name="Undo…")).to_be_visible(timeout=PATIENCE)  # the page found out by itself
     expect(page.get_by_role("tab", name="Done").or_(page.locator("a.tab", has_text="Done"))).to_be_visible()
     assert barriers(page) == []
+
+
+def test_shift_takes_the_rows_between_two_ticks_and_lets_them_go(desk: ChangesDesk, page: Page) -> None:
+    page.goto(desk.url)
+    boxes = page.locator("tbody input[name=id]")
+    boxes.nth(1).click()
+    boxes.nth(5).click(modifiers=["Shift"])
+    expect(page.locator("tbody tr.picked")).to_have_count(5)
+    expect(page.locator(".bulk-count")).to_contain_text("5")
+    boxes.nth(3).click(modifiers=["Shift"])  # clears 3 to 5
+    expect(page.locator("tbody tr.picked")).to_have_count(2)
+    boxes.nth(0).click()
+    expect(page.locator("tbody tr.picked")).to_have_count(3)
