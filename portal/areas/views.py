@@ -61,5 +61,5 @@ def area(request: HttpRequest, area_id: str) -> HttpResponseBase:
 
 def _file(request: HttpRequest, table: Table, target: str) -> HttpResponseBase:
     kind, count = table.wanted_file, table.matching.order_by().count()
-    actions.exported(by=Asker.of(request), target=target, count=count, kind=kind, match=table.address.match)
-    return files.respond(table, kind)
+    told = {"target": target, "count": count, "kind": kind, "match": table.address.match}
+    return files.respond(table, kind, record=partial(actions.exported, by=Asker.of(request), **told))

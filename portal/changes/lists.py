@@ -9,10 +9,10 @@ from portal.bulk import kinds, words
 from portal.bulk.models import Job, Row
 from portal.bulk.states import Action
 from portal.bulk.tables import DETAIL, OUTCOME, WHO, Rows, changes_of, job_chip
+from portal.files.sending import KINDS
 from portal.ui.addresses import ServiceId
 from portal.ui.tables.columns import Column
 from portal.ui.tables.extras import Empty
-from portal.ui.tables.files import KINDS
 from portal.ui.tables.table import Table
 from tenants.roles import Permission
 

@@ -1,15 +1,18 @@
 """What the page of one change shows, by its state: what would change, its moment, progress, outcome."""
 
+from functools import partial
+
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
-from portal.bulk import costs, kinds, queries
+from portal.bulk import costs, jobs, kinds, queries
 from portal.bulk.models import Job, Row
 from portal.bulk.pages import View, sent, table, tabs
 from portal.bulk.states import Action, JobState
 from portal.changes import words
 from portal.changes.lists import Outcome, Preview
+from portal.intents.record import Asker
 from portal.mirror.kinds import Kind
 from portal.mirror.models import Group, MirrorState
 from portal.ui.tables import files
@@ -68,4 +71,7 @@ def _file(view: View) -> HttpResponseBase | None:
     names = dict(Group.objects.values_list("membergroup_id", "membergroup_name"))
     listed = Preview if view.job.state == JobState.CHECKED else Outcome
     found = listed(view.request, rows, total=view.job.size, job=view.job, groups=names)
-    return files.respond(found, found.wanted_file) if found.wanted_file else None
+    if not found.wanted_file:
+        return None
+    record = partial(jobs.downloaded, by=Asker.of(view.request), job=view.job, rows=view.job.size)
+    return files.respond(found, found.wanted_file, record=record)

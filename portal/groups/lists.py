@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.bulk import offered
+from portal.files.sending import KINDS
 from portal.mirror import absence, queries, search
 from portal.mirror.folding import fold
 from portal.mirror.frame import known
@@ -19,7 +20,6 @@ from portal.rights import digests
 from portal.ui.addresses import ServiceId
 from portal.ui.chips import Chip
 from portal.ui.tables import Column, Empty, Table
-from portal.ui.tables.files import KINDS
 from portal.ui.tables.links import Address
 from tenants.roles import Permission
 

@@ -5,6 +5,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from portal.files.sending import written_down
 from portal.groups import actions, alike, queries, refusals
 from portal.groups.access import get_group
 from portal.groups.forms import NameForm
@@ -24,8 +25,16 @@ def index(request: HttpRequest) -> HttpResponseBase:
     may_edit = request.access.can(Permission.GROUPS_EDIT)
     groups = Groups(request, Group.objects.all(), total=queries.total)
     if groups.wanted_file:
-        return files.respond(groups, groups.wanted_file)
+        return _file(request, groups)
     return groups.respond("groups/index.html", {"may_edit": may_edit})
+
+
+def _file(request: HttpRequest, groups: Groups) -> HttpResponseBase:
+    kind, count = groups.wanted_file, groups.matching.order_by().count()
+    told = {"rows": count, "filter": groups.address.match, "format": kind}
+    summary = _("%(n)d rows exported as %(kind)s") % {"n": count, "kind": kind.upper()}
+    record = written_down(request, "groups.export", target="groups", summary=summary, after=told)
+    return files.respond(groups, kind, record=record)
 
 
 @tenant_view(Permission.GROUPS_EDIT, methods=["GET", "POST"])

@@ -1,14 +1,12 @@
 """Files to take away: rows to correct, and the template to begin with."""
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from django.utils.translation import get_language
 
 from portal.bulk import words
 from portal.bulk.states import RowState
-from portal.files import writing
 from portal.files.marks import REASONS, is_reason
 from portal.imports import queries
 from portal.imports.columns import FIELDS
@@ -26,13 +24,8 @@ def reasons(job: Import) -> dict[int, str]:
     return said
 
 
-def content(job: Import, said: dict[int, str], kind: str) -> Any:
+def lines(job: Import, said: dict[int, str]) -> Iterator[list[str]]:
     """The uploaded columns of these lines, values unchanged, and the reason in a last column that imports leave out."""
-    lines = _lines(job, said)
-    return writing.xlsx_of(lines, "members") if kind == "xlsx" else writing.csv_of(lines)
-
-
-def _lines(job: Import, said: dict[int, str]) -> Iterator[list[str]]:
     heading = REASONS["ja" if (get_language() or "").startswith("ja") else "en"]
     kept: list[int] = []
     for line, cells in queries.cells_of(job, set(said)):
@@ -43,16 +36,12 @@ def _lines(job: Import, said: dict[int, str]) -> Iterator[list[str]]:
             yield [*(cells[place] if place < len(cells) else "" for place in kept), said[line]]
 
 
-def name(job: Import, kind: str) -> str:
+def name(job: Import) -> str:
     stem = re.sub(r"\.(csv|xlsx|tsv|txt)\Z", "", job.file.name, flags=re.IGNORECASE)
-    return f"{stem[:80]}-to-correct.{kind}"
+    return f"{stem[:80]}-to-correct"
 
 
-def template(language: str, kind: str) -> Any:
+def template(language: str) -> list[list[str]]:
     """An empty spreadsheet with every heading and one line to show what goes where."""
     place = 1 if language == "ja" else 0
-    lines: Iterable[list[str]] = [
-        [field.headings[place] for field in FIELDS],
-        [field.example[place] for field in FIELDS],
-    ]
-    return writing.xlsx_of(lines, "members") if kind == "xlsx" else writing.csv_of(lines)
+    return [[field.headings[place] for field in FIELDS], [field.example[place] for field in FIELDS]]

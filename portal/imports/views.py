@@ -1,12 +1,11 @@
 """The imports area: one address an import, whose page follows its state; every step a plain POST."""
 
-from typing import Any
+from functools import partial
 
 from django.contrib import messages
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django_htmx.http import HttpResponseClientRefresh
@@ -14,7 +13,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from portal.bulk import progressing
 from portal.bulk.states import JobState
 from portal.files.faults import FileFault
-from portal.files.writing import XLSX_TYPE
+from portal.files.sending import send
 from portal.imports import actions, downloads, giving, pages, queries, words
 from portal.imports.access import get_import
 from portal.imports.forms import ColumnsForm, UploadForm
@@ -146,21 +145,15 @@ def failed(request: HttpRequest, import_id: int, kind: str) -> HttpResponseBase:
     rows = downloads.reasons(job)
     if not rows:
         raise Http404
-    actions.downloaded(by=Asker.of(request), job=job, rows=len(rows))
-    return _file(downloads.name(job, kind), kind, downloads.content(job, rows, kind))
+    record = partial(actions.downloaded, by=Asker.of(request), job=job, rows=len(rows))
+    lines = downloads.lines(job, rows)
+    return send(lines, kind=kind, name=downloads.name(job), title="members", record=record, comes_back=True)
 
 
 @tenant_view(RUN)
 def template(request: HttpRequest, language: str, kind: str) -> HttpResponseBase:
-    return _file(f"members-{language}.{kind}", kind, downloads.template(language, kind))
-
-
-def _file(name: str, kind: str, content: Any) -> HttpResponseBase:
-    if kind == "xlsx":
-        return FileResponse(content, as_attachment=True, filename=name, content_type=XLSX_TYPE)
-    answer = StreamingHttpResponse(content, content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = content_disposition_header(True, name)
-    return answer
+    lines = downloads.template(language)
+    return send(lines, kind=kind, name=f"members-{language}", title="members", record=None, comes_back=True)
 
 
 def _to(job: Import) -> HttpResponse:

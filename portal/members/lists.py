@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.bulk import offered, suspensions
+from portal.files.sending import KINDS
 from portal.members import standing
 from portal.members.queries import group_choices
 from portal.mirror import absence, queries, search
@@ -19,7 +20,6 @@ from portal.mirror.kinds import Kind
 from portal.mirror.models import Member
 from portal.ui.addresses import ServiceId
 from portal.ui.tables import Column, Empty, Filter, Table
-from portal.ui.tables.files import KINDS
 from tenants.roles import Permission
 
 _ids = ServiceId()

@@ -75,7 +75,7 @@ def test_the_list_is_taken_along_as_a_file_and_that_is_written_down(place):
     assert {row[0] for row in rows} >= {"安藤", "和田", "近藤", "Came back"}
     assert not any(cell.startswith("=") for row in rows for cell in row)
     answer = page(place, "building/xlsx/")
-    assert load_workbook(io.BytesIO(answer.content)).active.max_row == 6
+    assert load_workbook(io.BytesIO(b"".join(answer.streaming_content))).active.max_row == 6
     with tenant_scope(place.tenant):
         entry = AuditEntry.objects.filter(action="guests.exported").first()
     assert entry.after == {"kind": "csv", "guests": 5}

@@ -1,20 +1,17 @@
 """Files to take away: rows to correct, and templates to begin with."""
 
 import re
-from collections.abc import Iterable
-from typing import Any
 
 from django.utils.translation import get_language
 
-from portal.files import writing
 from portal.files.marks import REASONS, is_reason
 from portal.guests.expected import queries, words
 from portal.guests.expected.columns import FIELDS
 from portal.guests.expected.models import ExpectedList
 
 
-def failed(job: ExpectedList, kind: str) -> tuple[Any, int]:
-    """The uploaded columns of the rows that were not issued, and the reason in a last column that uploads leave out."""
+def failed(job: ExpectedList) -> list[list[str]]:
+    """The headings, then the rows that were not issued, with the reason in a last column that uploads leave out."""
     kept = [place for place, heading in enumerate(job.headings) if not is_reason(heading)]
     reason = REASONS["ja" if (get_language() or "").startswith("ja") else "en"]
     lines = [[*(job.headings[place] for place in kept), reason]]
@@ -22,19 +19,15 @@ def failed(job: ExpectedList, kind: str) -> tuple[Any, int]:
         cells = (row.content or {}).get("cells", [])
         shown = [cells[place] if place < len(cells) else "" for place in kept]
         lines.append([*shown, "; ".join(words.reasons(row))])
-    return _written(lines, kind), len(lines) - 1
+    return lines
 
 
-def name(job: ExpectedList, kind: str) -> str:
+def name(job: ExpectedList) -> str:
     stem = re.sub(r"\.(csv|xlsx|tsv|txt)\Z", "", job.name, flags=re.IGNORECASE)
-    return f"{stem[:80]}-to-correct.{kind}"
+    return f"{stem[:80]}-to-correct"
 
 
-def template(language: str, kind: str) -> Any:
+def template(language: str) -> list[list[str]]:
     """Every heading, and one line to show what goes where."""
     place = 1 if language == "ja" else 0
-    return _written([[field.headings[place] for field in FIELDS], [field.example[place] for field in FIELDS]], kind)
-
-
-def _written(lines: Iterable[list[str]], kind: str) -> Any:
-    return writing.xlsx_of(lines, "guests") if kind == "xlsx" else writing.csv_of(lines)
+    return [[field.headings[place] for field in FIELDS], [field.example[place] for field in FIELDS]]

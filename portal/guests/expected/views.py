@@ -1,18 +1,17 @@
 """Lists of expected guests: one address a list, whose page follows its state; every step a plain POST."""
 
-from typing import Any
+from functools import partial
 
 from django.contrib import messages
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRefresh
 
 from portal.budget.frame import known
 from portal.files.faults import FileFault
-from portal.files.writing import XLSX_TYPE
+from portal.files.sending import send
 from portal.guests.codes.badges import of_visits
 from portal.guests.codes.views import pdf
 from portal.guests.expected import actions, downloads, pages, progressing, queries, words
@@ -108,11 +107,12 @@ def discard(request: HttpRequest, list_id: int) -> HttpResponse:
 def failed(request: HttpRequest, list_id: int, kind: str) -> HttpResponseBase:
     """The rows that were not issued, as they were uploaded, each with its reason."""
     job = queries.get_list(list_id)
-    content, rows = downloads.failed(job, kind)
+    lines = downloads.failed(job)
+    rows = len(lines) - 1
     if not rows:
         raise Http404
-    actions.downloaded(by=Asker.of(request), job=job, rows=rows)
-    return _file(downloads.name(job, kind), kind, content)
+    record = partial(actions.downloaded, by=Asker.of(request), job=job, rows=rows)
+    return send(lines, kind=kind, name=downloads.name(job), title="guests", record=record, comes_back=True)
 
 
 @tenant_view(DESK)
@@ -124,15 +124,8 @@ def badge_file(request: HttpRequest, list_id: int) -> HttpResponse:
 
 @tenant_view(DESK)
 def template(request: HttpRequest, language: str, kind: str) -> HttpResponseBase:
-    return _file(f"guests-{language}.{kind}", kind, downloads.template(language, kind))
-
-
-def _file(name: str, kind: str, content: Any) -> HttpResponseBase:
-    if kind == "xlsx":
-        return FileResponse(content, as_attachment=True, filename=name, content_type=XLSX_TYPE)
-    answer = StreamingHttpResponse(content, content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = content_disposition_header(True, name)
-    return answer
+    lines = downloads.template(language)
+    return send(lines, kind=kind, name=f"guests-{language}", title="guests", record=None, comes_back=True)
 
 
 def _to(job: ExpectedList) -> HttpResponse:

@@ -1,22 +1,20 @@
-"""A table as a file: CSV that Excel reads, or XLSX with every cell as text."""
+"""Lists of the desk as files."""
 
 from collections.abc import Iterable
 
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
-from portal.files.writing import XLSX_TYPE, csv_of, xlsx_of
+from portal.files.sending import send, written_down
 from portal.ui.times import local
 
 
-def respond(request: HttpRequest, kind: str, name: str, title: str, lines: Iterable[list[str]]) -> HttpResponseBase:
-    """The file; 404 for a kind that there is not. `name` begins the file's name, in ASCII."""
-    file_name = f"{request.tenant.slug}-{name}-{local(timezone.now()):%Y%m%d-%H%M}.{kind}"
-    heads = {"Content-Disposition": f'attachment; filename="{file_name}"'}
-    if kind == "csv":
-        return StreamingHttpResponse(csv_of(lines), content_type="text/csv; charset=utf-8", headers=heads)
-    if kind == "xlsx":
-        with xlsx_of(lines, title) as book:
-            return HttpResponse(book.read(), content_type=XLSX_TYPE, headers=heads)
-    raise Http404
+def respond(
+    request: HttpRequest, kind: str, name: str, title: str, lines: Iterable[list[str]], *, summary: str, guests: int
+) -> HttpResponseBase:
+    """The file, written down first; 404 for a kind that there is not. `name` begins the file's name, in ASCII."""
+    full = f"{request.tenant.slug}-{name}-{local(timezone.now()):%Y%m%d-%H%M}"
+    told = {"kind": kind, "guests": guests}
+    record = written_down(request, "guests.exported", target="guests", summary=summary, after=told)
+    return send(lines, kind=kind, name=full, title=title, record=record)

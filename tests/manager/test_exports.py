@@ -1,0 +1,146 @@
+"""Every file of rows leaves through one writer: no cell is a formula, and the audit log says who took it along."""
+
+import csv
+import io
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
+from openpyxl import load_workbook
+
+from portal.bulk import jobs
+from portal.guests.models import Visit
+from portal.mirror.models import Area, Group, Member
+from tenants.models import AuditEntry
+from tenants.scope import tenant_scope
+
+ROOT = Path(__file__).resolve().parents[2]
+LIVE = re.compile(r"[=+\-@\t\r\n\v\f＝＋－＠]")
+EVIL = "=HYPERLINK(1)"
+#: Addresses that answer with rows as a file, and whether the file holds somebody's data.
+FILES = {
+    "members:index": True,
+    "members:leavers": True,
+    "members:leavers_of": True,
+    "groups:index": True,
+    "areas:index": True,
+    "areas:area": True,
+    "changes:page": True,
+    "guests:building_file": True,
+    "guests:month_file": True,
+    "imports:template": False,
+    "guests:expected_template": False,
+}
+#: The same, of rows that a list of one's own left over: attacked where those lists are tested.
+TRIED_ELSEWHERE = {"imports:failed", "guests:expected_failed"}
+#: What makes a file, and the only modules that may: the writer, and what is a picture or paper, each written down.
+MAKERS = re.compile(r"FileResponse|StreamingHttpResponse|csv\.writer|Workbook\(|content.disposition", re.IGNORECASE)
+WRITERS = {
+    "portal/files/sending.py",
+    "portal/files/writing.py",
+    "portal/guests/codes/views.py",
+}
+
+
+def views(resolver=None, prefix="", space=""):
+    for entry in (resolver or get_resolver()).url_patterns:
+        route = prefix + str(entry.pattern)
+        if isinstance(entry, URLResolver):
+            yield from views(entry, route, f"{space}{entry.namespace}:" if entry.namespace else space)
+        elif isinstance(entry, URLPattern) and route.startswith("t/") and "GET" in entry.callback.methods:
+            yield f"{space}{entry.name}", route
+
+
+@pytest.fixture
+def evil(place):
+    """A tenant in which everything that has a name is called like a formula."""
+    with tenant_scope(place.tenant):
+        now = timezone.now()
+        Group.objects.create(tenant=place.tenant, membergroup_id="G", membergroup_name=EVIL, name_key=EVIL)
+        Area.objects.create(tenant=place.tenant, area_id="A", area_name=EVIL)
+        member = Member.objects.create(
+            tenant=place.tenant, member_id="M", member_name=EVIL, name_key=EVIL, member_code="+81-3", code_key="+81-3",
+            membergroup_id="G", use_date_end=now + timedelta(days=3), use_end_key=int(now.timestamp()) + 3 * 86400,
+        )  # fmt: skip
+        Visit.objects.create(
+            tenant=place.tenant, stage="issued", guest_id="V", guest_name=EVIL, name_key=EVIL, company="@SUM(A1)",
+            host_name="-host", use_date_start=now - timedelta(hours=1), use_date_end=now + timedelta(hours=1),
+            arrived_at=now,
+        )  # fmt: skip
+        rows = [(member.member_id, {"membergroup_id": "G"}, {"membergroup_id": ""})]
+        place.job = jobs.open(kind="move", by=place.asker, rows=rows, title=EVIL)
+    return place
+
+
+def path_of(route, place, kind):
+    """The address, with what it names filled in; None when it names what this tenant does not have."""
+    known = {"tenant": place.tenant.slug, "area_id": "A", "member_id": "M", "membergroup_id": "G", "guest_id": "V",
+             "job_id": str(place.job.pk), "kind": kind, "language": "en", "which": "ending"}  # fmt: skip
+    route = re.sub(r"\(\?P<(\w+)>(?:[^()]|\([^)]*\))*\)", r"<\1>", route).replace("^", "").rstrip("$").replace("\\", "")
+    names = [name.rpartition(":")[2] for name in re.findall(r"<([^>]+)>", route)]
+    if not set(names) <= set(known):
+        return None
+    return "/" + re.sub(r"<(?:\w+:)?(\w+)>", lambda found: known[found[1]], route)
+
+
+def cells(answer, kind):
+    content = b"".join(answer.streaming_content)
+    if kind == "csv":
+        return [cell for row in csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")) for cell in row]
+    return [cell for row in load_workbook(io.BytesIO(content)).active.iter_rows() for cell in row]
+
+
+def entries(place):
+    with tenant_scope(place.tenant):
+        return AuditEntry.objects.count()
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_every_address_that_answers_a_file_of_rows(evil, kind):
+    browser, found, seen = evil.client(), set(), set()
+    for name, route in views():
+        path = path_of(route, evil, kind)
+        if path is None or name in {"members:reading", "members:picture", "devices:status"}:
+            continue
+        before = entries(evil)
+        answer = browser.get(path, {"export": kind})
+        if not answer.get("Content-Disposition", "").startswith("attachment"):
+            continue
+        found.add(name)
+        held = cells(answer, kind)
+        if any(EVIL in str(getattr(cell, "value", cell)) for cell in held):
+            seen.add(name)
+        if kind == "csv":
+            assert [cell for cell in held if LIVE.match(cell)] == [], name
+        else:
+            assert [cell.value for cell in held if cell.data_type == "f"] == [], name
+        assert (entries(evil) > before) == FILES[name], name
+    assert found == set(FILES)
+    assert {"members:index", "groups:index", "areas:index", "changes:page", "guests:building_file"} <= seen
+
+
+def test_the_audit_log_says_who_took_what(evil):
+    evil.client().get(f"/t/{evil.tenant.slug}/groups/", {"export": "csv", "q": "HYPER"})
+    with tenant_scope(evil.tenant):
+        entry = AuditEntry.objects.get(action="groups.export")
+    assert entry.by == evil.owner
+    assert entry.after == {"rows": 1, "filter": "q=HYPER", "format": "csv"}
+
+
+def test_there_is_no_second_writer():
+    found = {
+        str(path.relative_to(ROOT))
+        for folder in ("portal", "tenants")
+        for path in (ROOT / folder).rglob("*.py")
+        if MAKERS.search(path.read_text())
+    }
+    assert found == WRITERS
+
+
+def test_every_address_of_a_file_is_tried():
+    named = {name for name, route in views() if re.search(r"kind>", route)}
+    pictures = {"guests:code_file", "guests:refresh", "mirror:refresh"}
+    assert named - pictures <= set(FILES) | TRIED_ELSEWHERE
