@@ -12,7 +12,7 @@ from django.core.mail import send_mail
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.translation import get_language, override
+from django.utils.translation import get_language, gettext_lazy, override
 from django.utils.translation import gettext as _
 
 from tenants import vault
@@ -26,6 +26,10 @@ MFA_BINDING = "0|mfa|secret"
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """Accounts are made by invitation or by an operator's command only."""
+
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "too_many_login_attempts": gettext_lazy("Too many wrong attempts. Wait five minutes, or use a passkey."),
+    }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False

@@ -13,8 +13,9 @@ from openpyxl import load_workbook
 
 from portal.bulk import jobs
 from portal.guests.models import Visit
+from portal.mirror.folding import fold
 from portal.mirror.models import Area, Group, Member
-from tenants.models import AuditEntry
+from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,15 +59,17 @@ def views(resolver=None, prefix="", space=""):
 def evil(place):
     """A tenant in which everything that has a name is called like a formula."""
     with tenant_scope(place.tenant):
+        Connection.objects.update(state=Connection.State.REVOKED)  # no page asks the service who these are
         now = timezone.now()
-        Group.objects.create(tenant=place.tenant, membergroup_id="G", membergroup_name=EVIL, name_key=EVIL)
+        Group.objects.create(tenant=place.tenant, membergroup_id="G", membergroup_name=EVIL, name_key=fold(EVIL))
         Area.objects.create(tenant=place.tenant, area_id="A", area_name=EVIL)
         member = Member.objects.create(
-            tenant=place.tenant, member_id="M", member_name=EVIL, name_key=EVIL, member_code="+81-3", code_key="+81-3",
-            membergroup_id="G", use_date_end=now + timedelta(days=3), use_end_key=int(now.timestamp()) + 3 * 86400,
+            tenant=place.tenant, member_id="M", member_name=EVIL, name_key=fold(EVIL), member_code="+81-3",
+            code_key="+81-3", membergroup_id="G", use_date_end=now + timedelta(days=3),
+            use_end_key=int(now.timestamp()) + 3 * 86400,
         )  # fmt: skip
         Visit.objects.create(
-            tenant=place.tenant, stage="issued", guest_id="V", guest_name=EVIL, name_key=EVIL, company="@SUM(A1)",
+            tenant=place.tenant, stage="issued", guest_id="V", guest_name=EVIL, name_key=fold(EVIL), company="@SUM(A1)",
             host_name="-host", use_date_start=now - timedelta(hours=1), use_date_end=now + timedelta(hours=1),
             arrived_at=now,
         )  # fmt: skip
@@ -103,7 +106,7 @@ def test_every_address_that_answers_a_file_of_rows(evil, kind):
     browser, found, seen = evil.client(), set(), set()
     for name, route in views():
         path = path_of(route, evil, kind)
-        if path is None or name in {"members:reading", "members:picture", "devices:status"}:
+        if path is None:
             continue
         before = entries(evil)
         answer = browser.get(path, {"export": kind})

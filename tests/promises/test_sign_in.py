@@ -13,7 +13,7 @@ from tests.support.browser import Browser, gist
 from tests.support.house import House
 from tests.support.stage import PASSWORD, Customer, Stage
 
-LOCKED = "Too many failed login attempts"
+LOCKED = "Too many wrong attempts. Wait five minutes, or use a passkey."
 # A request that waits for nothing takes some hundredths; the old way it was five seconds and more, for each.
 PATIENCE = 2.0
 

@@ -20,7 +20,7 @@ from tenants.scope import tenant_scope
 from tests.support.places import PASSWORD, signed_in
 
 OFFICE, HOTEL, CAFE = "198.51.100.7", "203.0.113.9", "2001:db8:7:1::5"
-LOCKED = "Too many failed login attempts"
+LOCKED = "Too many wrong attempts. Wait five minutes, or use a passkey."
 
 
 @pytest.fixture
@@ -161,6 +161,13 @@ def test_confirming_who_is_there_is_slowed_too(two):
     for _ in range(6):
         page = browser.post("/accounts/reauthenticate/", {"password": "wrong"})
     assert LOCKED in page.content.decode()
+
+
+def test_asking_for_mails_without_end_ends_at_a_page_of_ours(two):
+    answers = [Client().post("/accounts/password/reset/", {"email": f"{n}@example.test"}) for n in range(21)]
+    assert answers[-1].status_code == 429
+    assert "Wait a minute, then try again." in answers[-1].content.decode()
+    assert 'id="content"' in answers[-1].content.decode()
 
 
 # Forgotten passwords, second factors
