@@ -14,7 +14,7 @@ import httpx2
 
 from accessapi import encoding, reading
 from accessapi.encoding import Image
-from accessapi.errors import NotSent, UnreadableAnswer
+from accessapi.errors import NotSent, ServiceError, UnreadableAnswer
 from accessapi.operations import Body, CallClass, Operation
 from accessapi.overrides import Catalogue
 from accessapi.reading import Answer, RateHeaders
@@ -25,7 +25,7 @@ __all__ = ["Answer", "Client", "Image", "RateHeaders"]
 logger = logging.getLogger(__name__)
 
 Gate = Callable[[Operation], None]
-Observe = Callable[[Operation, RateHeaders, int], None]
+Observe = Callable[[Operation, RateHeaders, int, ServiceError | None], None]
 
 
 def no_licence() -> str | None:
@@ -48,8 +48,9 @@ class Client:
     call.
 
     `gate` is asked before anything is sent and refuses by raising its own exception. `observe` hears the
-    operation, the rate headers and the status of every response that arrives; what it raises is logged, never
-    hides the outcome. Connections come from the process's pool for `base_url`, or from `transport`.
+    operation, the rate headers, the status and the error (None for a 2xx) of every response that arrives;
+    what it raises is logged, never hides the outcome. Connections come from the process's pool for
+    `base_url`, or from `transport`.
     """
 
     def __init__(
@@ -109,15 +110,18 @@ class Client:
         if operation.call_class is CallClass.OAUTH:
             raise ValueError(f"{name} belongs to accessapi.oauth")
         url = self._url(operation, path or {}, query or {})
-        content, content_type = self._content(operation, encoding.checked_body(operation, body))
+        content, content_type = self._content(operation, encoding.checked_body(operation, body, self.catalogue.limits))
         if self._gate is not None:
             self._gate(operation)
         request = self._request(operation, url, content, content_type, fresh, before_write)
         response = self._wire.handle_request(request)
-        self._tell(operation, response)
+        error = None
         if not 200 <= response.status_code <= 299:
             said = _without_credentials(request, response.content)
-            raise reading.read_error(response.status_code, response.headers, said)
+            error = reading.read_error(response.status_code, response.headers, said)
+        self._tell(operation, response, error)
+        if error is not None:
+            raise error
         return reading.read_answer(operation, response.status_code, response.headers, response.content)
 
     def pages(self, name: str, query: Mapping[str, Any] | None = None) -> Iterator[Answer]:
@@ -175,11 +179,11 @@ class Client:
         if operation.licence:
             _set_secret(request, "License-Key", "", self._licence_key() or "", "no_licence_key")
 
-    def _tell(self, operation: Operation, response: httpx2.Response) -> None:
+    def _tell(self, operation: Operation, response: httpx2.Response, error: ServiceError | None) -> None:
         if self._observe is None:
             return
         try:
-            self._observe(operation, RateHeaders.read(response.headers), response.status_code)
+            self._observe(operation, RateHeaders.read(response.headers), response.status_code, error)
         except Exception:
             logger.exception("The observer of %s failed; the answer stands", operation.name)
 

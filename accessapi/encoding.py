@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from accessapi import limits
 from accessapi.errors import FieldProblem, InvalidRequest
 from accessapi.operations import Body, Operation
-from accessapi.overrides import Shapes
+from accessapi.overrides import Limits, Shapes
 from accessapi.resources import registry
 from accessapi.resources.sent import Sent
 
@@ -70,8 +70,9 @@ def encode_query(operation: Operation, values: Mapping[str, Any]) -> str:
     return urlencode(checked, quote_via=quote)
 
 
-def checked_body(operation: Operation, body: Any) -> Any:
-    """The body as plain JSON values within every limit, or the image; keys that were not given stay away.
+def checked_body(operation: Operation, body: Any, stated: Limits | None = None) -> Any:
+    """The body as plain JSON values within every limit, the environment's `stated` ones too, or the image; keys that
+    were not given stay away.
 
     `body` is the operation's request model, a mapping, an `Image` or None. Raises `InvalidRequest`.
     """
@@ -86,13 +87,13 @@ def checked_body(operation: Operation, body: Any) -> Any:
         body = body.wire()
     if not isinstance(body, Mapping):
         raise refuse("", "body", "needs a JSON object as its body")
-    return _validated(model, dict(body), carry=True)
+    return _validated(model, dict(body), carry=True, stated=stated)
 
 
-def _validated(model: type[Sent], values: Json, *, carry: bool) -> Json:
+def _validated(model: type[Sent], values: Json, *, carry: bool, stated: Limits | None = None) -> Json:
     faults: tuple[FieldProblem, ...]
     try:
-        checked = model.model_validate(values, context={"carry_unknown": carry})
+        checked = model.model_validate(values, context={"carry_unknown": carry, "limits": stated})
     except ValidationError as error:
         faults = problems(error)
     else:

@@ -41,6 +41,7 @@ def schemas(catalogue: Catalogue) -> Json:
     if removal is not None:
         for name in _REMOVABLE:
             found[name]["properties"]["qrcode"] = {"anyOf": [ref("QrCode"), {"const": removal}]}
+    found["OneTimeQr"]["properties"]["timestep"]["maximum"] = catalogue.limits.one_time_timestep_max
     return dict(sorted(found.items()))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from accessapi import limits
@@ -14,11 +14,23 @@ from accessapi.resources.rights import DevicesRights, KeysRights, Like
 
 
 class OneTimeQr(s.Sent):
-    """Settings of a one-time QR. timestep in seconds, skew in windows; both may be left to the service."""
+    """Settings of a one-time QR. timestep in seconds, skew in windows; both may be left to the service.
+
+    Validated with `limits` in its context, an environment's lower bound holds (see `overrides`).
+    """
 
     enabled: bool
     timestep: int = Field(default=limits.TIMESTEP_DEFAULT, ge=limits.TIMESTEP_MIN, le=limits.TIMESTEP_MAX)
     skew: int = Field(default=0, ge=0, le=limits.SKEW_MAX)
+
+    @field_validator("timestep")
+    @classmethod
+    def _within_the_environments_limit(cls, value: int, info: ValidationInfo) -> int:
+        stated = (info.context or {}).get("limits")
+        if stated is not None and value > stated.one_time_timestep_max:
+            most = {"le": stated.one_time_timestep_max}
+            raise PydanticCustomError("less_than_equal", "Input should be less than or equal to {le}", most)
+        return value
 
 
 class QrCode(s.Sent):

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 
 from accessapi.client import Client, Observe, RateHeaders
+from accessapi.errors import ServiceError
 from accessapi.operations import Operation
 from portal.budget import ledger
 from portal.budget.hearing import Taken
@@ -30,7 +31,7 @@ def sender(connection: Connection, taken: Taken | None) -> Client:
 def _observer(connection: Connection, call: Callable[[], Taken | None]) -> Observe:
     """What to do with the rate headers of each answer."""
 
-    def observe(operation: Operation, rate: RateHeaders, status: int) -> None:
+    def observe(operation: Operation, rate: RateHeaders, status: int, error: ServiceError | None) -> None:
         ledger.observe(
             connection,
             operation,

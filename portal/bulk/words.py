@@ -8,11 +8,13 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from accessapi.meanings import Blame, Meaning
 from portal.bulk import kinds
 from portal.bulk.models import Job, Row
 from portal.bulk.present import HIDDEN
 from portal.bulk.states import Action, RowState
 from portal.ui.times import local
+from tenants.scope import current_tenant
 
 Facts = Mapping[str, Any]
 
@@ -57,10 +59,7 @@ _ROWS: dict[str, Callable[[Facts], str]] = {
     "unreadable": lambda f: _("The member's rights could not be read, so that nothing was sent."),
 }
 
-_CODES: dict[str, Callable[[], str]] = {
-    "40901": lambda: _("The card is registered to another member. Nothing of this row was applied."),
-    "40002": lambda: _("The service found a value of this row invalid. Nothing of it was applied."),
-}
+_INVALID = "40002"  # specified
 
 
 def described(word: str, facts: Facts, own: Mapping[str, Callable[[Facts], str]] | None = None) -> str:
@@ -80,9 +79,13 @@ def problems(found: Iterable[Any], job: Job) -> list[str]:
 
 
 def of_code(code: str) -> str:
-    """The service's code in a human sentence."""
-    described = _CODES.get(code)
-    return described() if described else _("The service refused this row. Nothing of it was applied.")
+    """The service's code in a human sentence, as the tenant's environment describes it."""
+    if code == _INVALID:
+        return _("The service found a value of this row invalid. Nothing of it was applied.")
+    meaning = current_tenant().environment.catalogue.errors.meaning(code)
+    if meaning == Meaning(Blame.DUPLICATE, ("card",)):
+        return _("The card is registered to another member. Nothing of this row was applied.")
+    return _("The service refused this row. Nothing of it was applied.")
 
 
 def reasons(row: Row, job: Job) -> list[str]:

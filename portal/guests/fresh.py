@@ -9,7 +9,7 @@ from portal.guests import cutting
 from portal.guests.models import Visit
 from portal.guests.queries import connection
 from portal.intents.clock import database_now
-from portal.mirror import reading
+from portal.mirror import reading, reasons
 from portal.ui.times import local
 
 
@@ -27,8 +27,8 @@ def read(visit: Visit) -> str:
     except BudgetExhausted as exhausted:
         words = _("The hour's calls are used up; reading is possible again at %(time)s. This is what was last known.")
         return words % {"time": f"{local(exhausted.retry_at):%H:%M}"}
-    except ServiceError:
-        return _("The service did not answer. This is what was last known.")
+    except ServiceError as error:
+        return " ".join([reasons.trouble(error), _("This is what was last known.")])
     Visit.objects.filter(pk=visit.pk).update(gone_at=None)
     cutting.heard(visit, guest, at)
     return ""

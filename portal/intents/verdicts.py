@@ -24,6 +24,8 @@ class Verdict:
     result: Mapping[str, Any] = field(default_factory=dict)
 
 
+# Where the service does not say until when it takes no calls, the ledger does.
+_ASK_THE_LEDGER = 5
 SHOWN = ("member_id", "member_name", "membergroup_id", "membergroup_name", "guest_id", "guest_name",
          "sent_device_id_list", "request_type")  # fmt: skip
 
@@ -71,7 +73,7 @@ def _not_sent(delivery: Delivery, attempts: int, error: errors.NotSent) -> Verdi
 def _rejected(error: errors.Rejected, attempts: int, deletes: bool, reads: bool) -> Verdict:
     said: dict[str, Any] = {"http_status": error.status, "code": error.code, "detail": error.detail}
     if isinstance(error, errors.RateLimited) and attempts < 4 * MOST_ATTEMPTS:
-        return Verdict(State.QUEUED, Reason.BUDGET, again_in=float(min(error.retry_after or 60, 3600)))
+        return Verdict(State.QUEUED, Reason.BUDGET, again_in=float(min(error.retry_after or _ASK_THE_LEDGER, 3600)))
     if isinstance(error, errors.NotFound) and deletes and reads:
         return Verdict(State.UNCERTAIN, Reason.REFUSED, again_in=0.0, **said)
     if isinstance(error, errors.NotFound) and deletes and attempts > 1:

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.intents import handlers
+from portal.intents import handlers, meanings
 from portal.intents.addresses import address
 from portal.intents.handlers import Told
 from portal.intents.models import Intent
@@ -36,9 +36,9 @@ def story(intent: Intent) -> Outcome:
         id=f"intent-{intent.pk}",
         message=told.message or _message(intent, state),
         service_code=intent.error_code,
-        service_detail=intent.error_detail or _status(intent),
+        service_detail=_said(intent),
         not_applied=_not_applied(intent, state),
-        next_steps=told.next_steps or _next_steps(intent, state),
+        next_steps=() if state == State.SUCCEEDED else told.next_steps or _next_steps(intent, state),
         steps=way(_SHOWN_AS[state], asynchronous=bool(intent.request_id or intent.is_physical), at=_times(intent)),
         at=intent.finished_at or intent.created_at,
         by=intent.asked_by,
@@ -55,8 +55,10 @@ def _message(intent: Intent, state: State) -> Text:
         return uncertain_words(intent)
     if state == State.SUCCEEDED:
         return _counted(intent)
-    reason = Reason(intent.reason).label if intent.reason in Reason.values else intent.reason
-    return str(reason)
+    reason = str(Reason(intent.reason).label if intent.reason in Reason.values else intent.reason)
+    if state == State.FAILED and intent.reason == Reason.REFUSED:
+        return " ".join(filter(None, [reason, meanings.missing_permission(intent)]))
+    return f"{reason} {intent.error_detail}".strip() if intent.reason == Reason.INVALID else reason
 
 
 def uncertain_words(intent: Intent) -> str:
@@ -79,8 +81,10 @@ def _counted(intent: Intent) -> str:
     return f"{words}, " + _("%(n)d of them refused") % {"n": failed} if failed else words
 
 
-def _status(intent: Intent) -> str:
-    """The service's last word on an accepted request, verbatim."""
+def _said(intent: Intent) -> str:
+    """The service's last words, verbatim: of its refusal, or on a request that it accepted."""
+    if intent.error_detail and meanings.of_the_service(intent):
+        return intent.error_detail
     return intent.request_status if intent.state in (State.ACCEPTED, State.UNCERTAIN) else ""
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from portal.intents import nonces
 from portal.intents.models import Intent
 from portal.intents.states import UNDER_WAY, State
-from portal.members import refusals
+from portal.members import bounds, refusals
 from portal.mirror.models import Member
 
 _UNSENT = (State.FAILED, State.CANCELLED, State.EXPIRED)
@@ -34,6 +34,7 @@ def attempt(
     if intent.body != body:  # the back button: this very form was sent before, with other values
         form.add_error(None, _("This form was used before. What stands below was not sent: send it again to do so."))
         return None
+    bounds.heed(intent, form)
     if intent.state in _UNSENT:
         return _unsent(request, form, intent)
     if then and intent.state in (*UNDER_WAY, State.SUCCEEDED):

@@ -22,6 +22,7 @@ from portal.budget.ledger import BudgetExhausted
 from portal.budget.priorities import Priority
 from portal.intents.clock import database_now
 from portal.members.queries import connection
+from portal.mirror import reasons
 from portal.mirror.joining import shared
 from portal.mirror.models import Member
 from portal.ui.times import local
@@ -91,8 +92,9 @@ def _asked(member_id: str, priority: Priority) -> tuple[OneTimeQrIssued, datetim
     except errors.Rejected as refusal:
         said = _("The service said: “%(words)s”") % {"words": refusal.detail} if refusal.detail else ""
         raise NoCode(f"{_('The service gave no code.')} {said} ({refusal.code or refusal.status})") from None
-    except errors.ServiceError:
-        raise NoCode(_("The service did not answer. Nothing is shown rather than an old code."), short=True) from None
+    except errors.ServiceError as error:
+        words = [reasons.trouble(error), _("Nothing is shown rather than an old code.")]
+        raise NoCode(" ".join(words), short=True) from None
     return OneTimeQrIssued.model_validate(data["told"]), datetime.fromisoformat(data["at"])
 
 

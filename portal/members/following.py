@@ -1,5 +1,6 @@
 """What follows when a face, a profile picture or temporary keys come to something, and how it is said."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 from django.utils.translation import gettext as _
@@ -7,10 +8,12 @@ from django.utils.translation import gettext_noop
 
 from accessapi.errors import NotFound
 from accessapi.limits import FACE_READY_SECONDS
+from accessapi.meanings import Blame
+from accessapi.operations import Contract
 from accessapi.resources import write_moment
 from portal.budget.client import client
 from portal.budget.priorities import Priority
-from portal.intents import handlers
+from portal.intents import handlers, meanings
 from portal.intents.clock import database_now
 from portal.intents.handlers import Finding, Told
 from portal.intents.models import Intent
@@ -89,7 +92,16 @@ def _is_ours(record: dict[str, object], intent: Intent, body: dict[str, str], bo
     if not isinstance(member, dict) or not isinstance(device, dict) or not body.get("info"):
         return False
     named = member.get("id") == intent.path["member_id"] and device.get("id") in boxes
-    return named and body["info"] in str(record.get("_content"))
+    return named and any(body["info"] in text for text in _texts(record))
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text of a record: where the service keeps our words is not shown, only that it does."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
 
 
 def face_words(intent: Intent) -> Told:
@@ -102,7 +114,7 @@ def face_words(intent: Intent) -> Told:
     if intent.state == State.FAILED and intent.reason == Reason.REQUEST_FAILED:
         words = _WORDS.get(intent.error_detail, _UNKNOWN)
         return Told(f"{_(words)} {_('No face was registered.')}", [_("Take another picture and register it.")])
-    if intent.state == State.FAILED and intent.http_status == 403:
+    if intent.state == State.FAILED and meanings.contract(intent) == Contract.FACE:
         return Told(_no_contract(_("Face images need the face-recognition option contract.")))
     if intent.state == State.CANCELLED and intent.reason == Reason.STEP_MISSING:
         return Told(_("The present face was not deleted, so that the new one was not sent."))
@@ -112,7 +124,7 @@ def face_words(intent: Intent) -> Told:
 def face_deletion_words(intent: Intent) -> Told:
     if intent.state == State.SUCCEEDED:
         return Told(_("No face of this member opens a door until one is registered again."))
-    if intent.state == State.FAILED and intent.http_status == 403:
+    if intent.state == State.FAILED and meanings.contract(intent) == Contract.FACE:
         return Told(_no_contract(_("Face images need the face-recognition option contract.")))
     return Told()
 
@@ -125,7 +137,7 @@ def keys_words(intent: Intent) -> Told:
     if intent.state == State.UNCERTAIN:
         may = _("The keys may be free to take. It is not sent again.")
         return Told(may, [_("Look at the key box before you ask again: a repeated request extends the time.")])
-    if intent.state == State.FAILED and intent.http_status == 403:
+    if intent.state == State.FAILED and meanings.is_for_want_of(intent, Blame.SETTING):
         needs = _(
             "The member needs permission for the key, and the key box its setting for keys that are not normally used;"
             " both stand in the member site."

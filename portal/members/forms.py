@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
 from accessapi.resources import write_moment
-from portal.members import standing
+from portal.members import bounds, standing
 from portal.members.queries import Choices
 from portal.mirror.models import Member
 from portal.ui.forms import with_current
@@ -70,10 +70,7 @@ class MemberForm(forms.Form):
         help_text=_("The service makes a QR code and sends it there at once."),
     )  # fmt: skip
     qr_data = _text(_("Data of the QR code"), QR_CAPACITY)
-    qr_timestep = forms.IntegerField(
-        label=_("Seconds per code"), required=False, initial=limits.TIMESTEP_DEFAULT,
-        min_value=limits.TIMESTEP_MIN, max_value=limits.TIMESTEP_MAX, help_text=_("Shorter is safer."),
-    )  # fmt: skip
+    qr_timestep = forms.IntegerField(required=False)  # its bounds are the environment's: see `bounds`
     qr_skew = forms.IntegerField(
         label=_("Codes also taken"), required=False, initial=0,
         min_value=0, max_value=limits.SKEW_MAX,
@@ -93,6 +90,7 @@ class MemberForm(forms.Form):
         chosen = with_current(groups, self.seen.get("membergroup_id", ""))
         self.fields["membergroup_id"].choices = [("", _t("Choose a group")), *chosen]
         self.fields["qr"].choices = self._qr_choices()
+        self.fields["qr_timestep"] = bounds.timestep_field()
         if member is None or not member.has_card:
             del self.fields["card_remove"]
         else:
@@ -241,7 +239,7 @@ def _qr_body(given: Mapping[str, Any]) -> dict[str, Any]:
             return {"qrcode": {"data": given["qr_data"]}}
         case "one_time":
             step, skew = given.get("qr_timestep"), given.get("qr_skew")
-            once = {"timestep": limits.TIMESTEP_DEFAULT if step is None else step, "skew": skew or 0}
+            once = {"timestep": bounds.usual_timestep() if step is None else step, "skew": skew or 0}
             return {"qrcode": {"data": given["qr_data"], "one_time_qr": {"enabled": True, **once}}}
         case "remove":
             return {"qrcode": None}

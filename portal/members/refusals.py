@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from django import forms
 from django.utils.translation import gettext as _
 
+from accessapi.meanings import Blame
+from portal.intents import meanings
 from portal.intents.models import Intent
 from portal.intents.states import Reason, State
 from portal.members.queries import holder_of_card, target_of
 from tenants.access import Access
 from tenants.roles import Permission
 
-CARD_TAKEN = "40901"
 # Names of the specification, longest first, and the form's field for each.
 _FIELDS = {
     "qrcode.email": "qr_email",
@@ -25,6 +26,8 @@ _FIELDS = {
     "card_data": "card_data",
     "one_time_qr.timestep": "qr_timestep",
     "one_time_qr.skew": "qr_skew",
+    "timestep": "qr_timestep",
+    "skew": "qr_skew",
     "one_time_qr": "qr",
     "targets_list": "units",
     "timer": "period",
@@ -45,20 +48,23 @@ def show(form: forms.Form, intent: Intent, access: Access) -> None:
 
 def _headline(intent: Intent) -> str:
     if intent.state == State.FAILED and intent.reason == Reason.REFUSED:
-        return _("The service refused this. Nothing was changed.")
+        refused = _("The service refused this. Nothing was changed.")
+        return " ".join(filter(None, [refused, meanings.missing_permission(intent)]))
     why = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
     return f"{why} {_('Nothing was changed.')}".strip()
 
 
 def _problems(intent: Intent, access: Access) -> Iterator[tuple[str | None, str]]:
     code = f" ({intent.error_code})" if intent.error_code else ""
-    if intent.error_code == CARD_TAKEN:
+    if meanings.is_for_want_of(intent, Blame.DUPLICATE, "card"):
         known = _holder(intent) if access.can(Permission.SECRETS_REVEAL) else ""
         yield "card_data", _("This card is already registered.") + f"{known} {_said(intent.error_detail)}{code}"
         return
     for line in intent.error_detail.splitlines() or ([""] if code else []):
-        named = _NAMED.search(line)
-        yield (_FIELDS[named[1]] if named else None), f"{_said(line)}{code}"
+        # The most precise name counts: qrcode.one_time_qr.timestep is about its last part.
+        named = min(_NAMED.findall(line), key=list(_FIELDS).index, default=None)
+        said = _said(line) if meanings.of_the_service(intent) else line
+        yield (_FIELDS[named] if named else None), f"{said}{code}"
 
 
 def _holder(intent: Intent) -> str:

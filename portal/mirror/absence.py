@@ -89,7 +89,7 @@ def _refused(line: Connection, operation: Operation) -> Absence | None:
 
 def _unread(kind: Kind, known: Known | None) -> Absence | None:
     if known is not None and known.error:
-        refused = known.error == reasons.NOT_GRANTED
+        refused = reasons.is_lasting(known.error)
         remedy = _ANYBODY_ASKS if refused else _("It is tried again automatically.")
         return Absence(reasons.sentence(known.error, kind), remedy, refused=refused)
     if known is None or known.as_of is None:

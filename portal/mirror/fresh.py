@@ -6,7 +6,7 @@ from accessapi.errors import NotFound, ServiceError
 from accessapi.resources.members import Member
 from portal.budget.ledger import BudgetExhausted
 from portal.budget.priorities import Priority
-from portal.mirror import reading
+from portal.mirror import reading, reasons
 from portal.ui.times import local
 from tenants.models import Connection
 
@@ -22,5 +22,5 @@ def read(connection: Connection | None, member_id: str) -> tuple[Member | None, 
     except BudgetExhausted as exhausted:
         words = _("The hour's calls are used up; reading is possible again at %(time)s. This is what was last known.")
         return None, words % {"time": f"{local(exhausted.retry_at):%H:%M}"}
-    except ServiceError:
-        return None, _("The service did not answer. This is what was last known.")
+    except ServiceError as error:
+        return None, " ".join([reasons.trouble(error), _("This is what was last known.")])

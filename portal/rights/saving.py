@@ -13,6 +13,7 @@ from accessapi.resources import write_moment
 from portal.budget.ledger import BudgetExhausted
 from portal.intents.models import Intent
 from portal.intents.states import Reason
+from portal.mirror import reasons
 from portal.mirror.models import Member
 from portal.rights import merging, posting, reading
 from portal.rights.access import connection
@@ -67,8 +68,8 @@ def read(member: Member) -> tuple[Rights | None, str]:
     except BudgetExhausted as exhausted:
         words = _("The hour's calls are used up; reading is possible again at %(time)s. This is what was last known.")
         return known, words % {"time": f"{local(exhausted.retry_at):%H:%M}"}
-    except ServiceError:
-        return known, _("The service did not answer. This is what was last known.")
+    except ServiceError as error:
+        return known, " ".join([reasons.trouble(error), _("This is what was last known.")])
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def checked(call: Call) -> dict[str, Any]:
             if isinstance(item, dict):
                 _read_removal(item)
     try:
-        return REQUESTS[call.operation.name].model_validate(body).wire()
+        return REQUESTS[call.operation.name].model_validate(body, context={"limits": CATALOGUE.limits}).wire()
     except ValidationError as error:
         raise _fault(error) from None
 

@@ -7,15 +7,20 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from accessapi.operations import Operation
+from accessapi.errors import Rejected, ServiceError
+from accessapi.operations import Delivery, Operation
+from accessapi.overrides import Blame, Errors
 from tenants import audit
 from tenants.connections.locks import is_locked
 from tenants.models import Connection
 
 State = Connection.State
+LICENCE = "licence"
+_REFUSED = ["scopes_refused", "contracts_refused", "refusals"]
+_WORDS = 300
 
 
-def note(seen: Connection, operation: Operation, status: int) -> None:
+def note(seen: Connection, operation: Operation, status: int, error: ServiceError | None = None) -> None:
     """Remember the call. `seen` is the connection as it was when the call took its token."""
     now = timezone.now()
     values: dict[str, Any] = {
@@ -28,10 +33,8 @@ def note(seen: Connection, operation: Operation, status: int) -> None:
     Connection.objects.filter(pk=seen.pk).update(**values)
     if 200 <= status <= 299:
         _worked(seen, operation)
-    elif status == 401:
-        token_refused(seen)
-    elif status == 403:
-        _refused(seen, operation)
+    elif isinstance(error, Rejected):
+        _refused(seen, operation, error)
 
 
 def token_refused(seen: Connection) -> None:
@@ -87,26 +90,69 @@ def _worked(seen: Connection, operation: Operation) -> None:
     if seen.previous_token is not None:
         proven = Connection.objects.filter(pk=seen.pk, token_generation=seen.token_generation)
         proven.update(previous_token=None, reissue_outcome="done")
-    if operation.scope in seen.scopes_refused or operation.contract in seen.contracts_refused:
-        _rewrite(seen, operation, refused=False)
+    if (
+        operation.scope in seen.scopes_refused
+        or not _gates(operation).isdisjoint(seen.contracts_refused)
+        or any(each["operation"] == operation.name for each in seen.refusals)
+    ):
+        _clear(seen, operation)
 
 
-def _refused(seen: Connection, operation: Operation) -> None:
-    _rewrite(seen, operation, refused=True)
+def _gates(operation: Operation) -> set[str]:
+    """What an operation needs besides its scope."""
+    return {str(each) for each in (operation.contract, LICENCE if operation.licence else None) if each}
 
 
-def _rewrite(seen: Connection, operation: Operation, *, refused: bool) -> None:
-    """Add to or take from the lists of what was refused. A 403 names no reason: a contract or licence is likelier."""
+def _clear(seen: Connection, operation: Operation) -> None:
+    """What an operation needs is there, for it has worked."""
     with transaction.atomic():
         row = Connection.objects.select_for_update().get(pk=seen.pk)
-        scopes, contracts = set(row.scopes_refused), set(row.contracts_refused)
-        gate = "licence" if operation.licence else operation.contract
-        if not refused:
-            scopes.discard(operation.scope)
-            contracts.discard(gate)
-        elif gate is not None:
-            contracts.add(str(gate))
-        elif operation.scope is not None:
-            scopes.add(operation.scope)
-        row.scopes_refused, row.contracts_refused = sorted(scopes), sorted(contracts)
-        row.save(update_fields=["scopes_refused", "contracts_refused"])
+        row.scopes_refused = sorted(set(row.scopes_refused) - {operation.scope})
+        row.contracts_refused = sorted(set(row.contracts_refused) - _gates(operation))
+        row.refusals = [each for each in row.refusals if each["operation"] != operation.name]
+        row.save(update_fields=_REFUSED)
+
+
+def _refused(seen: Connection, operation: Operation, error: Rejected) -> None:
+    """Attribute a refusal by its code (docs/operations.md). One that nobody described blames nothing."""
+    errors: Errors = seen.tenant.environment.catalogue.errors
+    meaning = errors.meaning(error.code)
+    if meaning is None:
+        if error.status == 401:
+            token_refused(seen)
+        elif error.status == 403:
+            _keep(seen, operation, error)
+    elif meaning.blame is Blame.SCOPE and operation.scope is not None:
+        _blame(seen, scope=operation.scope)
+    elif meaning.blame is Blame.LICENCE:
+        _blame(seen, gate=LICENCE)
+    elif meaning.blame is Blame.CONTRACT:
+        contract = errors.contract_of(error.code, error.detail, operation)
+        if contract is None:
+            _keep(seen, operation, error)
+        else:
+            _blame(seen, gate=contract)
+
+
+def _blame(seen: Connection, *, scope: str = "", gate: str = "") -> None:
+    if scope in seen.scopes_refused or gate in seen.contracts_refused:
+        return
+    with transaction.atomic():
+        row = Connection.objects.select_for_update().get(pk=seen.pk)
+        row.scopes_refused = sorted({*row.scopes_refused, scope} - {""})
+        row.contracts_refused = sorted({*row.contracts_refused, str(gate)} - {""})
+        row.save(update_fields=_REFUSED)
+
+
+def _keep(seen: Connection, operation: Operation, error: Rejected) -> None:
+    """Keep a refusal verbatim, one for each operation. Words about a change may repeat a secret of it: they stay with
+    the change itself, where such are put out of sight."""
+    words = error.detail[:_WORDS] if operation.delivery is Delivery.READ else ""
+    refusal = {"operation": operation.name, "status": error.status, "code": error.code[:20], "words": words}
+    if any(refusal == {key: each[key] for key in refusal} for each in seen.refusals):
+        return
+    with transaction.atomic():
+        row = Connection.objects.select_for_update().get(pk=seen.pk)
+        others = [each for each in row.refusals if each["operation"] != operation.name]
+        row.refusals = [{**refusal, "at": timezone.now().isoformat(timespec="seconds")}, *others]
+        row.save(update_fields=_REFUSED)

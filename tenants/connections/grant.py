@@ -174,7 +174,7 @@ def _take(row: Connection, access: Access, token: str, service_tenant_id: str) -
     row.last_call_operation, row.last_call_status = "get_tenant", 200
     row.granted_by = access.user
     row.reissue_sent_at, row.reissue_outcome = None, ""
-    row.scopes_refused, row.contracts_refused = [], []
+    row.scopes_refused, row.contracts_refused, row.refusals = [], [], []
     calls.set_state(row, Connection.State.CONNECTED)
     row.save()
 

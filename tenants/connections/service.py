@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from accessapi.client import Client, Gate, Observe, RateHeaders
+from accessapi.errors import ServiceError
 from accessapi.operations import Operation
 from accessapi.reading import Answer
 from tenants.connections import calls
@@ -29,14 +30,14 @@ def service_client(connection: Connection, *, gate: Gate | None = None, observe:
         key: str | None = row.licence_key
         return key
 
-    def heard(operation: Operation, rate: RateHeaders, status: int) -> None:
+    def heard(operation: Operation, rate: RateHeaders, status: int, error: ServiceError | None) -> None:
         row = getattr(seen, "row", None)
         try:
             if row is not None:
-                calls.note(row, operation, status)
+                calls.note(row, operation, status, error)
         finally:
             if observe is not None:
-                observe(operation, rate, status)
+                observe(operation, rate, status, error)
 
     environment = connection.tenant.environment
     return Client(

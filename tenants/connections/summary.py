@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.utils.functional import Promise
 
@@ -26,6 +27,17 @@ class Ability:
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """A refusal whose code nobody described, verbatim."""
+
+    operation: Words
+    status: int
+    code: str
+    words: str
+    at: datetime
+
+
+@dataclass(frozen=True)
 class Summary:
     """The connection in words and lists."""
 
@@ -34,6 +46,7 @@ class Summary:
     last_call: str | Promise
     scopes: tuple[Ability, ...]
     contracts: tuple[Ability, ...]
+    refusals: tuple[Refusal, ...]
 
 
 def explained(operations: Iterable[Operation]) -> Iterator[tuple[Operation, Words, Words, Words]]:
@@ -73,5 +86,11 @@ def summary_of(connection: Connection) -> Summary:
                 refused=name in connection.contracts_refused,
             )
             for name in contracts
+        ),
+        refusals=tuple(
+            Refusal(
+                title(row["operation"]), row["status"], row["code"], row["words"], datetime.fromisoformat(row["at"])
+            )
+            for row in connection.refusals
         ),
     )

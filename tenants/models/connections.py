@@ -56,6 +56,10 @@ class Connection(TenantModel):
     last_success_at = models.DateTimeField(null=True)
     scopes_refused = models.JSONField(default=list, blank=True)
     contracts_refused = models.JSONField(default=list, blank=True)
+    # Refusals that nobody described, verbatim: operation, status, code, words, at. One for each operation.
+    refusals = models.JSONField(default=list, blank=True)
+    # What the service was seen to take at most, where that is less than ours: limit -> value.
+    limits_learned = models.JSONField(default=dict, blank=True)
 
     class Meta:
         constraints = [

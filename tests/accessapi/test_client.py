@@ -246,15 +246,15 @@ def test_the_gate_refuses_before_anything_is_sent():
 def test_the_observer_hears_every_answer_and_cannot_hide_it(caplog):
     heard = []
 
-    def observe(operation, rate, status):
-        heard.append((operation.name, rate.remaining, status))
+    def observe(operation, rate, status, error):
+        heard.append((operation.name, rate.remaining, status, type(error)))
         raise RuntimeError("database gone")
 
     headers = {"X-Rate-Limit-Remaining": "719"}
     assert answering(content=b'{"tenant_id": "t"}', headers=headers, observe=observe).call("get_tenant").value
     with pytest.raises(errors.NotFound):
         answering(404, observe=observe).call("get_tenant")
-    assert heard == [("get_tenant", 719, 200), ("get_tenant", None, 404)]
+    assert heard == [("get_tenant", 719, 200, type(None)), ("get_tenant", None, 404, errors.NotFound)]
     assert "the answer stands" in caplog.text
 
 
@@ -319,3 +319,16 @@ def test_a_door_is_not_asked_to_open_without_a_licence_key():
 def test_a_base_url_is_plain(url):
     with pytest.raises(ValueError, match="base URL"):
         client(url)
+
+
+@pytest.mark.parametrize("body", [
+    {"qrcode": {"data": "d", "one_time_qr": {"enabled": True, "timestep": 3601}}},
+    {"members": [{"member_id": "m", "qrcode": {"data": "d", "one_time_qr": {"enabled": True, "timestep": 3601}}}]},
+])  # fmt: skip
+def test_a_limit_that_the_environment_states_holds_before_anything_is_sent(body):
+    seen = []
+    catalogue = Catalogue(load("[limits]\none_time_timestep_max = 3600"))
+    name, path = ("update_member", {"member_id": "m"}) if "qrcode" in body else ("bulk_update_members", {})
+    with pytest.raises(errors.InvalidRequest) as refused:
+        answering(seen=seen, catalogue=catalogue).call(name, path=path, body=body)
+    assert (refused.value.problems[0].field.endswith("timestep"), seen) == (True, [])

@@ -200,8 +200,8 @@ def test_a_guest_that_the_service_does_not_know_is_marked_gone(customer: MakeCus
     [
         ((200, {"guests": [{"guest_name": "no id"}]}), "unreadable"),
         ((200, {"guests": "none"}), "unreadable"),
-        ((400, {"error_code": "40002"}), "refused"),
-        ((500, b""), "no_answer"),
+        ((400, {"error_code": "40002"}), "refused 40002"),
+        ((500, b""), "fault"),
     ],
 )
 def test_a_list_that_ends_badly_takes_nobody_away(
@@ -258,7 +258,7 @@ def test_a_tenant_without_the_contract_is_asked_again_only_hours_later_and_told_
     here = customer(contracts=["door"], guests=0)
     here.sync()
     state = here.state(Kind.GUESTS)
-    assert (state.error, state.as_of) == ("not_granted", None)
+    assert (state.error, state.as_of) == ("no_contract", None)
     assert state.due_at is not None
     assert state.due_at > timezone.now() + reasons.REFUSED_WAIT / 2
     assert "QR option" in freshness.of(here.tenant)[Kind.GUESTS].sentence

@@ -206,7 +206,7 @@ def test_a_list_in_another_order_is_read_to_its_end_before_it_counts(
     assert len(known(here)) == 5
 
 
-@pytest.mark.parametrize(("fault", "reason"), [("circle", "unreadable"), ("refuse_cursors", "refused")])
+@pytest.mark.parametrize(("fault", "reason"), [("circle", "unreadable"), ("refuse_cursors", "refused 40002")])
 def test_a_place_that_leads_nowhere_is_given_up(told: tuple[Log, Service, Customer], fault: str, reason: str) -> None:
     log, service, here = told
     for number in range(4):

@@ -169,9 +169,10 @@ def test_a_worker_that_died_before_the_swap_costs_no_further_call(
         ((200, {"members": [], "last_evaluated_key": 7}), "unreadable"),
         ((200, b"<html>"), "unreadable"),
         ((200, []), ""),
-        ((403, {"error_code": "40301"}), "not_granted"),
-        ((400, {"error_code": "40002"}), "refused"),
-        ((500, b""), "no_answer"),
+        ((403, {"error_code": "40301"}), "no_scope"),
+        ((403, {"error_code": "40377"}), "forbidden 40377"),
+        ((400, {"error_code": "40002"}), "refused 40002"),
+        ((500, b""), "fault"),
     ],
 )
 def test_a_list_that_ends_badly_changes_nothing(

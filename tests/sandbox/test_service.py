@@ -158,6 +158,7 @@ def test_overrides_move_operations_and_shapes() -> None:
         contract = { qr = ["40351"] }
         [limits]
         general = 50
+        one_time_timestep_max = 3600
     """
     with Sandbox(operations=operations) as sandbox:
         tenant = sandbox.tenant(members=3)
@@ -165,6 +166,9 @@ def test_overrides_move_operations_and_shapes() -> None:
         assert sandbox.api("PUT", f"/v1/members/{member}", {}, token=tenant.token).status_code == 404
         path = f"/v1/members/{member}/modify"
         assert sandbox.api("POST", path, {"qrcode": {"data": "x"}}, token=tenant.token).status_code == 200
+        for seconds, status in ((3601, 400), (3600, 200)):
+            once = {"qrcode": {"data": "x", "one_time_qr": {"enabled": True, "timestep": seconds}}}
+            assert sandbox.api("POST", path, once, token=tenant.token).status_code == status
         assert sandbox.api("POST", path, {"qrcode": None}, token=tenant.token).status_code == 400
         assert sandbox.api("POST", path, {"qrcode": {"remove": True}}, token=tenant.token).status_code == 200
         assert "qrcode" not in sandbox.api("GET", f"/v1/members/{member}", token=tenant.token).json()

@@ -10,7 +10,7 @@ from portal.budget.ledger import BudgetExhausted
 from portal.budget.priorities import Priority
 from portal.guests.models import Visit
 from portal.intents.record import Asker
-from portal.mirror import reading
+from portal.mirror import reading, reasons
 from portal.mirror.models import Guest
 from portal.ui.times import local
 from tenants import audit
@@ -46,8 +46,8 @@ def read_once(visit: Visit, by: Asker) -> str:
     except BudgetExhausted as exhausted:
         words = _("The hour's calls are used up; the code can be read again at %(time)s.")
         return words % {"time": f"{local(exhausted.retry_at):%H:%M}"}
-    except ServiceError:
-        return _("The service did not answer, so that the code is not known yet. Try again.")
+    except ServiceError as error:
+        return " ".join([reasons.trouble(error), _("The code is not known yet.")])
     record(visit, by, "code_shown")
     return "" if guest.qrcode_data else _("The service has no code for this guest.")
 

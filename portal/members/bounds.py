@@ -1,0 +1,90 @@
+"""Bounds of a member's values at this service: those that its environment states, and those that its refusals taught.
+
+What is stated is a rule of forms, imports and the client. What was learned is said beside the field and no rule: it was
+read out of a sentence, and a service may change its mind.
+"""
+
+import re
+from typing import Any
+
+from django import forms
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accessapi import limits
+from portal.intents.models import Intent
+from portal.intents.states import Reason, State
+from tenants.models import Connection
+from tenants.scope import current_tenant
+
+_TIMESTEP = "one_time_timestep_max"
+
+
+def timestep_field() -> forms.IntegerField:
+    """For how many seconds a one-time code holds, with what is known about the longest."""
+    stated = _stated()
+    return forms.IntegerField(
+        label=_("Seconds per code"),
+        required=False,
+        initial=usual_timestep(),
+        min_value=limits.TIMESTEP_MIN,
+        max_value=stated,
+        help_text=" ".join(filter(None, [_("Shorter is safer."), _said(stated)])),
+    )
+
+
+def usual_timestep() -> int:
+    """The seconds of a code where nobody chose any."""
+    return min(limits.TIMESTEP_DEFAULT, _stated())
+
+
+def _stated() -> int:
+    return current_tenant().environment.catalogue.limits.one_time_timestep_max
+
+
+def _said(stated: int) -> str:
+    known = Connection.objects.values_list("limits_learned", flat=True).first() or {}
+    learned = known.get(_TIMESTEP) or {}
+    if isinstance(learned.get("most"), int) and learned["most"] < stated:
+        return _("The service takes at most %(n)d.") % {"n": learned["most"]}
+    if isinstance(learned.get("refused"), int) and learned["refused"] <= stated:
+        return _("The service refused %(n)d.") % {"n": learned["refused"]}
+    return _("The service takes at most %(n)d.") % {"n": stated} if stated < limits.TIMESTEP_MAX else ""
+
+
+def heed(intent: Intent, form: Any) -> None:
+    """Learn from what the service made of a member's form, and say it beside the field of this one."""
+    sent = _timestep(intent.body)
+    if sent is None:
+        return
+    line = Connection.objects.values_list("limits_learned", flat=True).first() or {}
+    known = line.get(_TIMESTEP) or {}
+    if intent.state == State.SUCCEEDED and known and sent >= min(known.values()):
+        _keep(None)
+    elif intent.state == State.FAILED and intent.reason == Reason.REFUSED:
+        about = [each for each in intent.error_detail.splitlines() if re.search(r"(?<![a-z])timestep", each)]
+        if about:
+            _keep(_learned(about[0], sent))
+            form.fields["qr_timestep"].help_text = timestep_field().help_text
+
+
+def _learned(words: str, sent: int) -> dict[str, int]:
+    """The one number in the service's words that can be a bound; where it names none, what it refused."""
+    numbers = {int(each) for each in re.findall(r"(?<![\w.])\d{1,6}(?![\w])", words)}
+    bounds = [each for each in numbers if limits.TIMESTEP_MIN < each < sent]
+    return {"most": bounds[0]} if len(bounds) == 1 else {"refused": sent}
+
+
+def _keep(learned: dict[str, int] | None) -> None:
+    with transaction.atomic():
+        row = Connection.objects.select_for_update().get()
+        others = {name: value for name, value in row.limits_learned.items() if name != _TIMESTEP}
+        row.limits_learned = {**others, _TIMESTEP: learned} if learned else others
+        row.save(update_fields=["limits_learned"])
+
+
+def _timestep(body: Any) -> int | None:
+    qrcode = body.get("qrcode") if isinstance(body, dict) else None
+    once = qrcode.get("one_time_qr") if isinstance(qrcode, dict) else None
+    step = once.get("timestep") if isinstance(once, dict) else None
+    return step if isinstance(step, int) else None
