@@ -14,7 +14,7 @@ from portal.devices.commands import Command
 from portal.devices.lists import Doors
 from portal.intents import nonces
 from portal.intents.record import Asker
-from portal.mirror import reading
+from portal.mirror import reading, reasons
 from portal.mirror.models import KeyBox, PassController
 from portal.ui import watching
 from tenants import carrying
@@ -67,8 +67,8 @@ def status(request: HttpRequest, device_id: str) -> HttpResponse:
         trouble = _("The hour's device calls are used up; the next reading is possible at %(time)s.") % {
             "time": f"{exhausted.retry_at.astimezone():%H:%M}"
         }
-    except ServiceError:
-        trouble = _("The service did not answer. This is the last status that is known.")
+    except ServiceError as error:
+        trouble = " ".join([reasons.trouble(error), _("This is the last status that is known.")])
     response = render(request, "devices/status.html", _shown(request, found) | {"trouble": trouble, "fresh": True})
     response["HX-Trigger"] = "seen-again"  # the banners say what was read, too
     return response
