@@ -55,6 +55,12 @@ def _of(call_class: CallClass, reading: ledger.Reading) -> ClassOutlook:
     )
 
 
+def goes_on_at(connection: Connection, priority: Priority, call_class: CallClass = CallClass.GENERAL) -> datetime:
+    """When a call of this priority is expected to be free: what to tell people, where a retry comes sooner."""
+    reading = ledger.read(connection, call_class)
+    return reading.now if reading.allows(priority) else reading.allows_at(priority)
+
+
 def minutes_for(calls: int, connection: Connection, priority: Priority) -> int:
     """About how many minutes `calls` general calls of this priority take, given what the hour has left."""
     reading = ledger.read(connection, CallClass.GENERAL)

@@ -6,11 +6,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from portal.budget import outlook
+from portal.budget.priorities import Priority
 from portal.bulk import advancing, costs, kinds
 from portal.bulk.models import Job, Part
 from portal.bulk.queries import Counts
 from portal.bulk.states import ALIVE, Halt, JobState, PartState, RowState
 from portal.intents.models import Intent
+from portal.intents.queries import goes_on_at
 from portal.intents.states import Reason, State
 from portal.ui.progress import Progress
 from portal.ui.times import local
@@ -89,7 +92,8 @@ def _notes(job: Job, part: Part | None, connection: Connection | None) -> list[s
     if part is None and advancing.ahead(job):
         notes.append(_("Waiting for the import before it: one at a time."))
     if part is None and job.blocked_until is not None and job.blocked_until > timezone.now():
-        notes.append(_used_up(job.blocked_until))
+        free = outlook.goes_on_at(connection, Priority.JOBS) if connection is not None else job.blocked_until
+        notes.append(_used_up(max(free, job.blocked_until)))
     elif part is None and job.reading_since is not None and kinds.of(job).sends:
         notes.append(
             ngettext(
@@ -113,8 +117,8 @@ def _used_up(until: datetime) -> str:
 
 
 def _of_intent(intent: Intent) -> list[str]:
-    if intent.state == State.QUEUED and intent.reason == Reason.BUDGET and intent.due_at:
-        return [_used_up(intent.due_at)]
+    if (at := goes_on_at(intent)) is not None:
+        return [_used_up(at)]
     if intent.state == State.QUEUED and intent.reason == Reason.NOT_SENT:
         return [_("The service cannot be reached. It is tried again.")]
     if intent.state == State.ACCEPTED and intent.request_status == "pending":

@@ -65,7 +65,7 @@ def heed(intent: Intent, form: Any) -> None:
         about = [each for each in intent.error_detail.splitlines() if re.search(r"(?<![a-z])timestep", each)]
         if about:
             _keep(_learned(about[0], sent))
-            form.fields["qr_timestep"].help_text = timestep_field().help_text
+            form["qr_timestep"].help_text = timestep_field().help_text
 
 
 def _learned(words: str, sent: int) -> dict[str, int]:

@@ -11,6 +11,7 @@ from portal.budget.priorities import Priority
 from portal.members import codes
 from portal.mirror.models import Member
 from tenants.models import AuditEntry
+from tests.support.hours import an_hour_of
 from tests.support.images import read_qr
 from tests.support.members import MembersDesk, said
 
@@ -133,16 +134,13 @@ def test_renewing_needs_a_permit_of_this_person_and_member_that_is_young(desk, m
 def test_when_the_hours_calls_run_short_the_page_asks_before_it_goes_on(desk):
     member = one_time_member(desk)
     permit = permit_of(ask(desk, member))
-    environment = desk.place.tenant.environment
     spent = len(desk.place.calls())
     # A quarter of the hour is kept from what a page does by itself, a tenth from people.
-    environment.overrides = f"[limits]\ngeneral = {int(spent / 0.8)}\n"
-    environment.save()
+    an_hour_of(int(spent / 0.8), desk.place.sandbox, desk.place.connection)
     renewed = ask(desk, member, "one-time/next/", permit=permit)
     assert "running short" in said(renewed)
     assert "Go on" in said(renewed)
-    environment.overrides = "[limits]\ngeneral = 1\n"
-    environment.save()
+    an_hour_of(1, desk.place.sandbox, desk.place.connection)
     assert "the next code is possible at" in said(ask(desk, member))
     assert len(desk.place.calls(12)) == 1
 

@@ -7,6 +7,7 @@ from django.utils.html import escape
 
 from portal.mirror.models import Member
 from tenants.models import AuditEntry
+from tests.support.hours import an_hour_of
 from tests.support.members import MembersDesk, as_read, said
 
 
@@ -217,9 +218,7 @@ def test_values_that_the_portal_does_not_know_are_shown_and_kept(desk):
 
 def test_an_hour_without_calls_is_said_and_the_page_still_shows_what_is_known(desk):
     member = desk.members()[0]
-    environment = desk.place.tenant.environment
-    environment.overrides = "[limits]\ngeneral = 1\n"
-    environment.save()
+    an_hour_of(1, desk.place.sandbox, desk.place.connection)
     page = said(desk.client.get(f"{desk.url}{member.member_id}/reading/"))
     assert "calls are used up" in page
     answer = desk.send("new/", member_name="Later", membergroup_id=desk.group.membergroup_id)

@@ -18,6 +18,7 @@ from portal.mirror.models import Group, KeyBox, Member, MirrorState, PassControl
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import serving
+from tests.support.hours import an_hour_of
 
 
 def read(here: Customer, member_id: str) -> Any:
@@ -158,8 +159,7 @@ def test_the_trickle_fills_permissions_in_and_leaves_calls_to_the_lists(customer
 
 def test_the_trickle_stops_before_the_lists_share(customer: MakeCustomer) -> None:
     here = customer(members=30)
-    here.tenant.environment.overrides = "[limits]\ngeneral = 60"
-    here.tenant.environment.save()
+    an_hour_of(60, here.sandbox, here.connection)
     here.sync()
     for _ in range(4):
         here.due_now(Kind.RIGHTS)
@@ -190,9 +190,7 @@ def test_the_trickle_stops_while_others_need_the_hour_and_people_go_on(customer:
     here.sync()
     with tenant_scope(here.tenant):
         ids = list(Member.objects.values_list("member_id", flat=True))
-        environment = here.connection.tenant.environment
-        environment.overrides = "[limits]\ngeneral = 40"
-        environment.save()
+        an_hour_of(40, here.sandbox, here.connection)
         for member_id in ids[:15]:
             reading.read_member(here.connection, member_id, Priority.PEOPLE)
     here.due_now(Kind.RIGHTS)
@@ -240,8 +238,7 @@ def _and_close(work: Any) -> None:
 
 
 def test_without_calls_a_read_says_when_to_come_back(here: Customer, member_id: str) -> None:
-    here.tenant.environment.overrides = "[limits]\ngeneral = 5"
-    here.connection.tenant.environment.overrides = "[limits]\ngeneral = 5"
+    an_hour_of(5, here.sandbox, here.connection)
     with pytest.raises(BudgetExhausted) as refused:
         read(here, member_id)
     assert refused.value.retry_at is not None

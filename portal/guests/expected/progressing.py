@@ -9,6 +9,7 @@ from portal.budget.priorities import Priority
 from portal.guests.expected import queries
 from portal.guests.expected.models import ExpectedList, ListState
 from portal.guests.expected.queries import Counts
+from portal.intents.queries import goes_on_at
 from portal.ui.progress import Progress
 from portal.ui.times import local
 
@@ -56,7 +57,6 @@ def _notes(job: ExpectedList, *, connected: bool) -> list[str]:
     if not connected:
         notes.append(_("The connection is lost. It goes on by itself once the tenant is connected again."))
     held = queries.held_up(job)
-    if held is not None and held.due_at is not None:
-        at = f"{local(held.due_at):%H:%M}"
-        notes.append(_("The hour's calls are used up. It goes on at %(at)s.") % {"at": at})
+    if held is not None and (at := goes_on_at(held)) is not None:
+        notes.append(_("The hour's calls are used up. It goes on at %(at)s.") % {"at": f"{local(at):%H:%M}"})
     return notes
