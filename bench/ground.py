@@ -127,8 +127,9 @@ def mirror(tenant: Tenant, count: int) -> None:
     now = clock.now()
     run = SyncRun.objects.create(kind=Kind.MEMBERS, started_at=now, complete=True)
     for number, page in enumerate(people.pages(count, seed=tenant.pk % 100)):
-        body = zlib.compress(json.dumps(page).encode(), 1)
-        StagedPage.objects.create(run=run, number=number, cursor=str(number), body=body)
+        staged = swap.staged(run, page)
+        body = zlib.compress(json.dumps(staged.items).encode(), 1)
+        StagedPage.objects.create(run=run, number=number, cursor=str(number), listed=staged.listed, body=body)
     with transaction.atomic():
         done = swap.members(run)
         SyncRun.objects.filter(pk=run.pk).update(state=SyncRun.State.DONE, finished_at=clock.now())

@@ -25,7 +25,8 @@ from pydantic import (
 
 from accessapi.limits import JST
 
-Identifier = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
+_ORDINARY = 1000
+Identifier = Annotated[str, StringConstraints(min_length=1, max_length=_ORDINARY)]
 
 
 def _in_service_time(value: datetime) -> datetime:
@@ -102,15 +103,46 @@ def _readable(model: type[R], item: Any) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Page(Generic[R]):
-    """One page of a list: what could be read, what could not (as it came), and the cursor when there is
-    more.
+    """One page of a list: its rows as received, and the cursor when there is more.
+
+    `items` are the rows that could be read, `unreadable` the others, as they came. Rows become resources when `items`
+    is asked for: who reads a list of 200,000 row by row does without.
     """
 
-    items: list[R] = field(repr=False)
-    unreadable: list[Any] = field(repr=False)
+    rows: list[Any] = field(repr=False)
+    model: type[R] = field(repr=False)
     cursor: str | None = field(repr=False, default=None)
+
+    @property
+    def items(self) -> list[R]:
+        return self._read[0]
+
+    @property
+    def unreadable(self) -> list[Any]:
+        needed = [name for name, each in self.model.model_fields.items() if each.is_required()]
+        if needed and all(_has_all(row, needed) for row in self.rows):
+            return []
+        return self._read[1]
+
+    @cached_property
+    def _read(self) -> tuple[list[R], list[Any]]:
+        items: list[R] = []
+        unreadable: list[Any] = []
+        for row in self.rows:
+            try:
+                items.append(self.model.model_validate(row))
+            except ValidationError:
+                unreadable.append(row)
+        return items, unreadable
+
+
+def _has_all(row: Any, needed: list[str]) -> bool:
+    """Whether a row surely has what makes it usable: identifiers of ordinary length."""
+    return isinstance(row, dict) and all(
+        isinstance(value := row.get(each), str) and 0 < len(value) < _ORDINARY for each in needed
+    )
 
 
 def read_page(data: Any, key: str, model: type[R]) -> Page[R]:
@@ -120,14 +152,7 @@ def read_page(data: Any, key: str, model: type[R]) -> Page[R]:
         rows, cursor = data.get(key), data.get("last_evaluated_key")
     if not isinstance(rows, list):
         raise ValueError(f"the answer has no array {key}")
-    items: list[R] = []
-    unreadable: list[Any] = []
-    for row in rows:
-        try:
-            items.append(model.model_validate(row))
-        except ValidationError:
-            unreadable.append(row)
-    return Page(items, unreadable, _cursor(cursor))
+    return Page(rows, model, _cursor(cursor))
 
 
 def _cursor(value: Any) -> str | None:

@@ -26,7 +26,7 @@ from portal.mirror.kinds import Kind
 from portal.mirror.leases import Lease
 from portal.mirror.models import Group, MirrorState, StagedPage, SyncRun
 from portal.mirror.shares import LONG_LIST, free
-from portal.mirror.swap import Swapped
+from portal.mirror.swap import Staged, Swapped
 from tenants.models import Connection, Tenant
 
 log = structlog.get_logger(__name__)
@@ -46,11 +46,13 @@ class _Long:
     """How a long list is asked for and taken over.
 
     `query` gives what a page is asked with beside limit and cursor; when the service refuses that for the first page,
-    `ask_less` says whether there is less to ask for. Finished runs are kept for `keep`.
+    `ask_less` says whether there is less to ask for. `stage` gives what of a page is kept until the swap. Finished
+    runs are kept for `keep`.
     """
 
     operation: str
     query: Callable[[], dict[str, Any]]
+    stage: Callable[[SyncRun, list[dict[str, Any]]], Staged]
     take_over: Callable[[SyncRun], Swapped]
     ask_less: Callable[[], bool] = lambda: False
     tidy: Callable[[Swapped], None] = lambda done: None
@@ -58,9 +60,14 @@ class _Long:
 
 
 _LISTS = {
-    Kind.MEMBERS: _Long("list_members", lambda: {"fields": "card_data"}, swap.members, tidy=swap.tidy),
+    Kind.MEMBERS: _Long("list_members", lambda: {"fields": "card_data"}, swap.staged, swap.members, tidy=swap.tidy),
     Kind.GUESTS: _Long(
-        "list_guests", guest_list.query, guest_list.take_over, guest_list.ask_less, keep=timedelta(days=1)
+        "list_guests",
+        guest_list.query,
+        lambda _run, items: Staged([], items),
+        guest_list.take_over,
+        guest_list.ask_less,
+        keep=timedelta(days=1),
     ),
 }
 
@@ -101,9 +108,11 @@ def _read_pages(connection: Connection, lease: Lease, run: SyncRun) -> None:
     while True:
         answer = _page(client, lease.kind, run)
         following = _following(run, answer)
+        items = answer.data[list_key]
+        staged = _LISTS[lease.kind].stage(run, items)
         with transaction.atomic():
             lease.hold()
-            _stage(run, answer.data[list_key], following)
+            _keep(run, len(items), staged, following)
         if run.complete:
             return
         if time.monotonic() > stop_at:
@@ -140,11 +149,11 @@ def _following(run: SyncRun, answer: Answer) -> str | None:
     return following
 
 
-def _stage(run: SyncRun, items: list[dict[str, Any]], following: str | None) -> None:
-    body = zlib.compress(json.dumps(items, separators=(",", ":")).encode(), 1)
-    StagedPage.objects.create(run=run, number=run.pages, cursor=run.cursor, body=body)
+def _keep(run: SyncRun, count: int, staged: Staged, following: str | None) -> None:
+    body = zlib.compress(json.dumps(staged.items, separators=(",", ":")).encode(), 1)
+    StagedPage.objects.create(run=run, number=run.pages, cursor=run.cursor, listed=staged.listed, body=body)
     run.pages += 1
-    run.rows += len(items)
+    run.rows += count
     run.cursor, run.complete = following or "", following is None
     run.save(update_fields=["pages", "rows", "cursor", "complete"])
 

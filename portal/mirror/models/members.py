@@ -132,8 +132,8 @@ class MemberSearch(models.Model):
     pieces = ArrayField(models.IntegerField())
 
     class Meta:
-        # Searches read the pending list from end to end: kept short (kB), and worked off after each swap.
-        indexes = [GinIndex(fields=["pieces"], gin_pending_list_limit=512, name="mirror_membersearch_pieces")]
+        # Searches read the pending list (kB) from end to end: long enough for a swap, and worked off after each.
+        indexes = [GinIndex(fields=["pieces"], gin_pending_list_limit=4096, name="mirror_membersearch_pieces")]
 
     def __str__(self) -> str:
         return str(self.member_id)

@@ -2,6 +2,7 @@
 
 import uuid
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -78,11 +79,15 @@ class SyncRun(TenantModel):
 
 
 class StagedPage(TenantModel):
-    """A page of a running SyncRun as the service sent it, compressed and encrypted, until the swap takes it over."""
+    """A page of a running SyncRun until the swap takes it over: compressed and encrypted, as the service sent it.
+
+    Where `listed` names everything on the page, `body` holds only what is new or differs from what is known.
+    """
 
     run = models.ForeignKey(SyncRun, on_delete=models.CASCADE)
     number = models.IntegerField()
     cursor = models.TextField(blank=True, default="")  # what this page was asked with
+    listed = ArrayField(models.TextField(), default=list)
     body = EncryptedBytes()
 
     class Meta:
