@@ -93,7 +93,7 @@ class Areas(Table):
 
     @property
     def file_note(self) -> str:
-        return self.loaded.in_a_file()
+        return self.loaded.sentence()
 
     @property
     def _rolls(self) -> dict[str, rolls.Roll]:

@@ -46,8 +46,11 @@ class Loaded:
         """A number of members who may enter: at least so many, while somebody may be missing."""
         return _("at least %(n)s") % {"n": _n(n)} if self.missing else _n(n)
 
-    def in_a_file(self, n: int | None = None) -> str:
-        """The same for the last line of a file, with the number of its members where that has a meaning."""
+    def sentence(self, n: int | None = None) -> str:
+        """Both in one, for the head of a list and the last line of its file; without a number where that means nothing.
+
+        Empty when everything is loaded.
+        """
         if not self.missing:
             return ""
         note = self.note if n is None else _("%(count)s: %(note)s") % {"count": self.count(n), "note": self.note}

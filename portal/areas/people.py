@@ -144,7 +144,7 @@ class People(Table):
 
     @property
     def file_note(self) -> str:
-        return self.loaded.in_a_file(self.look.roll.may_enter) if self.loaded is not None else ""
+        return self.loaded.sentence(self.look.roll.may_enter) if self.loaded is not None else ""
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
         like_card = len(fold(text)) >= 6 and fold(text).isascii()

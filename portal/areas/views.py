@@ -55,7 +55,9 @@ def area(request: HttpRequest, area_id: str) -> HttpResponseBase:
     # The list alone, which htmx asks for, does without what stands around it: the template calls for that.
     around = partial(pages.around, request, found)
     context = {"area": found, "look": look, "roll": look.roll, "asked": asked, "around": around, "loaded": loaded}
-    context |= {"may": loaded.count(look.roll.may_enter), "offer": partial(pages.offer, request, loaded)}
+    may = look.roll.may_enter
+    context |= {"may": loaded.count(may), "at_least": loaded.sentence(may)}
+    context |= {"offer": partial(pages.offer, request, loaded)}
     return people.respond("areas/area.html", context)
 
 

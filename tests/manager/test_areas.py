@@ -65,7 +65,7 @@ def test_the_list_tells_doors_flags_and_how_many_may_enter_of_how_many_known(kno
         Area.objects.filter(pk=known.area.pk).update(is_management=True)
     page = said(known.client.get(known.areas_url, {"q": known.area.area_name}))
     assert "at least 3" in page
-    assert "rights of 1 member not loaded" in page
+    assert "Rights of 1 member not loaded" in page
     assert "Management area" in page
     assert f"{at.astimezone(JST):%Y-%m-%d %H:%M}" in page
     assert as_read(known.area.area_name) in page
