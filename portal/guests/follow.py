@@ -8,6 +8,7 @@ from django.db.models import F
 from portal.guests import cutting
 from portal.guests.models import CodeLink, Stage, Visit
 from portal.guests.queries import target_of
+from portal.guests.today import presence
 from portal.intents import handlers
 from portal.intents.clock import ClockTime, database_now
 from portal.intents.models import Intent
@@ -56,6 +57,7 @@ def name_guest(visit: Visit, guest_id: str) -> None:
     if visit.is_cut:  # somebody asked for its end while nobody knew whether there was a code
         values["cut_due_at"] = database_now()
     Visit.objects.filter(pk=visit.pk).update(**values)
+    presence.arrive_with_code(visit)
 
 
 def updated(intent: Intent) -> None:
@@ -69,6 +71,7 @@ def updated(intent: Intent) -> None:
         Visit.objects.filter(guest_id=guest_id).update(**_columns(intent.body))
         cutting.withdraw(intent)
         if "qrcode_data" in intent.body:  # whoever holds a link to the old code must not be shown the new one
+            Visit.objects.filter(guest_id=guest_id).update(email_used=False)  # what was mailed opens nothing any more
             given = CodeLink.objects.filter(
                 visit__guest_id=guest_id, revoked_at=None, created_at__lte=intent.created_at
             )

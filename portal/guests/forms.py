@@ -198,6 +198,13 @@ class IssueForm(forms.Form):
             self.add_error("until", _t("This end is over already."))
 
     @property
+    def is_walk_in(self) -> bool:
+        """Whether they stand at the desk: it begins now, is handed over here, and the preset says nothing else."""
+        given = self.cleaned_data
+        elsewhere = given.get("start") or given["delivery"] == "mail" or given["is_for_reserve"]
+        return not elsewhere and (given["chosen"] is None or given["chosen"].arrives)
+
+    @property
     def names(self) -> list[str]:
         return [self.cleaned_data["name"], *self.cleaned_data["others"]]
 
@@ -217,6 +224,7 @@ class IssueForm(forms.Form):
                 mail=given["delivery"] == "mail",
                 remarks=given["remarks"] if given["delivery"] == "mail" else "",
                 is_for_reserve=given["is_for_reserve"],
+                arrives=self.is_walk_in,
                 company=given["company"],
                 host=host,
                 preset=given["chosen"],

@@ -39,7 +39,8 @@ class Host:
 @dataclass(frozen=True)
 class Order:
     """One code to issue. With `mail` the service makes the code and sends it to `email`, with `remarks` if any;
-    otherwise the portal makes it, and `email` is only kept. `keys` is a key_devices_list of the specification.
+    otherwise the portal makes it, and `email` is only kept. `keys` is a key_devices_list of the specification. Who
+    `arrives` stands at the desk, and is checked in with the code.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Order:
     mail: bool = False
     remarks: str = ""
     is_for_reserve: bool = False
+    arrives: bool = False
     company: str = ""
     host: Host = field(default_factory=Host)
     preset: Preset | None = None
@@ -179,6 +181,7 @@ def _visit(order: Order, by: Asker, party: uuid.UUID, **more: Any) -> Visit:
         host_key=fold(order.host.name),
         party=party,
         preset=order.preset,
+        arrives=order.arrives,
         by=by.user,
         **more,
     )

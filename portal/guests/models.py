@@ -29,6 +29,7 @@ class By(models.TextChoices):
 
     DESK = "desk", _("Desk")
     HISTORY = "history", _("History")
+    ISSUE = "issue", _("With the code")  # a walk-in: who stands at the desk gets a code and is in
 
 
 class Preset(TenantModel):
@@ -47,6 +48,8 @@ class Preset(TenantModel):
     grace_minutes = models.PositiveIntegerField(default=0)
     remarks_ja = models.CharField(max_length=200, blank=True, default="")
     remarks_en = models.CharField(max_length=200, blank=True, default="")
+    # Whether a walk-in of this kind is checked in with the code.
+    arrives = models.BooleanField(default=True, db_default=True)
     position = models.PositiveIntegerField(default=0)
     is_default = models.BooleanField(default=False)
 
@@ -115,6 +118,8 @@ class Visit(TenantModel):
     intent = models.OneToOneField(Intent, null=True, on_delete=models.PROTECT, related_name="visit")
 
     # Presence: the portal's own record. What the histories suggest stands beside it until somebody agrees.
+    # `arrives`: checked in as soon as there is a code.
+    arrives = models.BooleanField(default=False, db_default=False)
     arrived_at = models.DateTimeField(null=True)
     arrived_by = models.CharField(max_length=10, choices=By, blank=True, default="")
     left_at = models.DateTimeField(null=True)
@@ -212,6 +217,21 @@ class Visit(TenantModel):
     def is_no_show(self) -> bool:
         """Nobody came, and the time is over."""
         return self.arrived_at is None and self.stage == Stage.ISSUED and self.use_date_end < timezone.now()
+
+
+class DeskAct(TenantModel):
+    """One press at the desk that said who came or went, so that it can be taken back.
+
+    `changes` is [visit, before, after] for each visit of it; both are the four columns of presence, as JSON.
+    """
+
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(db_default=Now())
+    changes = models.JSONField(default=list)
+    undone_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant", "by", "-id"], name="guests_acts_of_person")]
 
 
 class CodeLink(TenantModel):

@@ -17,7 +17,8 @@ from portal.intents.actions import Asker
 from tenants import audit
 
 _LONGEST_MINUTES = 366 * 24 * 60
-_COLUMNS = ("name", "name_ja", "area_ids", "keys", "minutes", "until", "grace_minutes", "remarks_ja", "remarks_en")
+_COLUMNS = ("name", "name_ja", "area_ids", "keys", "minutes", "until", "grace_minutes", "remarks_ja", "remarks_en",
+            "arrives")  # fmt: skip
 
 
 def _remarks(label: Any) -> forms.CharField:
@@ -51,6 +52,11 @@ class PresetForm(forms.Form):
         widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
         help_text=_("When it is past, the next day’s."),
     )
+    arrives = forms.BooleanField(
+        label=_("Check in when the code is issued"),
+        required=False,
+        help_text=_("For guests who stand at the desk. Never for codes that begin later or are sent by e-mail."),
+    )
     area_ids = fields.Areas(_("Areas"))
     keys = fields.Keys(_("Keys"))
     grace_minutes = fields.grace()
@@ -76,7 +82,7 @@ class PresetForm(forms.Form):
         given = self.cleaned_data
         timed = given["ends"] == "until"
         return {
-            **{name: given[name] for name in ("name", "name_ja", "area_ids", "remarks_ja", "remarks_en")},
+            **{name: given[name] for name in ("name", "name_ja", "area_ids", "remarks_ja", "remarks_en", "arrives")},
             "keys": places.keys_of(given["keys"]),
             "minutes": None if timed else given["minutes"],
             "until": given["until"] if timed else None,
@@ -86,7 +92,7 @@ class PresetForm(forms.Form):
 
 def _values(preset: Preset | None) -> dict[str, Any]:
     if preset is None:
-        return {"ends": "minutes", "minutes": 120, "grace_minutes": 0}
+        return {"ends": "minutes", "minutes": 120, "grace_minutes": 0, "arrives": True}
     values = {name: getattr(preset, name) for name in _COLUMNS}
     return values | {"ends": "until" if preset.until else "minutes", "keys": places.values_of(preset.keys)}
 

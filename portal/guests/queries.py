@@ -107,6 +107,8 @@ def staff_changes(visit: Visit, about: list[Intent], known: Places) -> list[Chan
     mine = Q(target=f"visit:{visit.pk}") | Q(intent_id__in=[str(intent.pk) for intent in about])
     if visit.guest_id is not None:
         mine |= Q(target=target_of(visit.guest_id))
+    if visit.party is not None:
+        mine |= Q(target=f"party:{visit.party}")
     rows = AuditEntry.objects.filter(mine).exclude(action__contains="_guest.").select_related("support_session")
     found = [(entry, changes(entry)) for entry in rows.order_by("-at", "-pk")[:20]]
     return [Change(entry, [_readable(known, *field) for field in fields]) for entry, fields in found]

@@ -4,7 +4,7 @@ const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 const search = $("#desk-q");
 const rows = () => $$("[data-guest]");
 let chosen = ""; // the id of the row that was last chosen
-let place = 0; // and where it stood, for when it moves to another group or leaves
+let place = -1; // and where it stood, for when it leaves the board
 let pressing = false;
 
 function choose(row) {
@@ -20,7 +20,8 @@ function here() {
 function move(step) {
   const all = rows();
   const now = here() ? all.indexOf(here()) : -1;
-  if (now < 0) choose(document.getElementById(chosen) ?? all[step > 0 ? 0 : all.length - 1]);
+  if (now < 0 && place < 0) choose(all[step > 0 ? 0 : all.length - 1]);
+  else if (now < 0) choose(document.getElementById(chosen) ?? all[Math.min(step > 0 ? place : Math.max(place - 1, 0), all.length - 1)]);
   else choose(all[Math.min(Math.max(now + step, 0), all.length - 1)]);
 }
 const typing = (target) => target.matches?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]");
@@ -43,7 +44,7 @@ const acts = {
   ArrowDown: () => move(1),
   ArrowUp: () => move(-1),
   "/": () => search && (search.focus(), search.select()),
-  u: () => $("[data-undo]")?.click(),
+  u: (event) => event.repeat || $("[data-undo]")?.click(),
 };
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.keyCode === 229 || $("dialog[open], details[data-menu][open]")) return;
@@ -51,9 +52,9 @@ document.addEventListener("keydown", (event) => {
   if (typing(event.target)) return;
   const row = here();
   const link = $(`a[data-key="${CSS.escape(event.key)}"], button[data-key="${CSS.escape(event.key)}"]`);
-  if (acts[event.key] && (rows().length || event.key === "/" || event.key === "u")) acts[event.key]();
+  if (acts[event.key] && (rows().length || event.key === "/" || event.key === "u")) acts[event.key](event);
   else if (row && event.key === "Enter" && event.target === row) $("[data-open]", row).click();
-  else if (row && (event.key === "a" || event.key === "l")) $(`[data-do="${event.key}"]`, row)?.click();
+  else if (row && /^[aAl]$/.test(event.key)) event.repeat || $(`[data-do="${event.key}"]`, row)?.click(); // a key held down is one press
   else if (link) link.click();
   else return;
   event.preventDefault();
@@ -86,10 +87,24 @@ document.addEventListener("htmx:afterSettle", (event) => {
   held = null;
   // Whoever went elsewhere meanwhile, to the search say, stays there: only focus that the redrawing took is given back.
   if (document.activeElement && document.activeElement !== document.body) return;
-  const all = rows();
-  // The row that was acted upon may have moved to another group: what took its place is next in line.
-  choose(all[Math.min(place, all.length - 1)]);
+  // The row is gone: what took its place is not chosen by itself, so that the same key pressed twice acts on nobody
+  // else. The arrows go on from there.
+  const same = document.getElementById(chosen);
+  if (same) return choose(same);
+  const board = $("#board");
+  board.tabIndex = -1;
+  board.focus({ preventScroll: true });
 });
+// Nor does the second half of a double click, when another row's button has come under the pointer.
+let clicked = "";
+document.addEventListener("click", (event) => {
+  const row = event.target.closest?.("[data-do]")?.closest("[data-guest]");
+  if (!row) return;
+  if (event.detail > 1 && row.id !== clicked) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  } else clicked = row.id;
+}, true);
 document.addEventListener("visibilitychange", () => {
   const board = $("#board[data-board]");
   if (!document.hidden && board) htmx.trigger(board, "outcome-known");

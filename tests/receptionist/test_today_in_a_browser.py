@@ -89,3 +89,28 @@ def test_the_keyboard_is_enough_and_the_redrawing_takes_nothing_away(place, page
     page.goto(at)
     page.keyboard.press("n")
     page.wait_for_url(f"**{at}new/")
+
+
+def test_a_key_pressed_twice_and_a_double_click_never_act_on_the_next_guest(place, page):
+    here = {"arrived_at": timezone.now(), "arrived_by": "desk"}
+    guests = [visit(place, name, **here) for name in ("一郎", "二郎", "三郎", "四郎")]
+    page.goto(f"/t/{place.tenant.slug}/guests/")
+    rows, done = page.locator("[data-guest]"), page.locator("#desk-done")
+    expect(rows).to_have_count(4)
+    page.keyboard.press("j")
+    page.keyboard.press("l")
+    expect(rows).to_have_count(3)
+    page.keyboard.press("l")
+    page.keyboard.press("a")
+    page.evaluate("htmx.trigger('#board', 'outcome-known')")
+    page.keyboard.press("l")
+    page.keyboard.press("j")
+    expect(rows.first).to_be_focused()
+    rows.nth(1).get_by_role("button", name="Left").dblclick()
+    expect(rows).to_have_count(2)
+    expect(done).to_contain_text("left at")
+    page.keyboard.press("u")
+    expect(rows).to_have_count(3)
+    page.keyboard.press("u")
+    expect(rows).to_have_count(4)
+    assert all(again(place, guest).left_at is None for guest in guests)

@@ -1,7 +1,8 @@
 """The desk's day, put together for the screen: how many of each, and rows in groups with what can be done to them."""
 
+import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -14,7 +15,7 @@ from django.utils.functional import Promise
 from portal.guests.models import By, Visit
 from portal.guests.today import queries, words
 from portal.guests.today.days import Day
-from portal.guests.today.presence import MAY_ARRIVE
+from portal.guests.today.queries import MAY_ARRIVE
 from portal.guests.visits import Standing
 
 NOW = (Standing.OVERDUE, Standing.EXPECTED, Standing.HERE, Standing.ASKED)
@@ -80,6 +81,8 @@ class Row:
     since: str
     by_code: bool
     steps: tuple[str, ...]
+    # How many of its party have not arrived yet, this one included.
+    together: int = 0
     used_again: str = ""
     suggested_arrival: str = ""
     suggested_leave: str = ""
@@ -187,10 +190,22 @@ def _groups(
         row = row_of(slug, visit, state.day, may_act=may_act)
         if alone or len(rows[row.standing]) < _most(row.standing):
             rows[row.standing].append(row)
+    coming = [row.visit for each in rows.values() for row in each if "arrived" in row.steps]
+    awaited = queries.awaited_of(coming, now)
     return [
-        Group(one, found[one], rows[one], "" if alone or found[one] <= _most(one) else state.query(show=str(one)))
+        Group(
+            one,
+            found[one],
+            [_with_party(row, awaited) for row in rows[one]],
+            "" if alone or found[one] <= _most(one) else state.query(show=str(one)),
+        )
         for one in wanted
     ]
+
+
+def _with_party(row: Row, awaited: Mapping[uuid.UUID | None, int]) -> Row:
+    together = awaited.get(row.visit.party, 0) if "arrived" in row.steps else 0
+    return replace(row, together=together) if together > 1 else row
 
 
 def _most(standing: Standing) -> int:
@@ -224,6 +239,7 @@ def row_of(slug: str, visit: Visit, day: Day, *, may_act: bool) -> Row:
         words.clock(since.get(standing), day),
         who == By.HISTORY,
         _steps(standing) if may_act and visit.erased_at is None else (),
+        0,
         *_told(visit, standing, day),
     )
 

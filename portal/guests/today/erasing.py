@@ -14,7 +14,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from portal.guests import queries
-from portal.guests.models import By, CodeLink, DeskSettings, Visit
+from portal.guests.models import CodeLink, DeskAct, DeskSettings, Visit
 from portal.guests.today import presence
 from portal.guests.today.days import Day
 from portal.guests.today.queries import PRESENT
@@ -71,6 +71,7 @@ def erase(tenant: Tenant, now: datetime | None = None) -> int:
             total += len(ids)
         for forget in _also:
             forget(before)
+        DeskAct.objects.filter(at__lt=now - EVERY).delete()
         if total:
             audit.record(
                 tenant=tenant,
@@ -116,9 +117,7 @@ def tidy() -> list[int]:
     due for erasing.
     """
     with across_tenants("a day ends for every tenant"):
-        open_ones = Visit.objects_across_tenants.filter(
-            PRESENT, arrived_by=By.HISTORY, arrived_at__lt=Day.today().start
-        )
+        open_ones = Visit.objects_across_tenants.filter(PRESENT, presence.UNMARKED, arrived_at__lt=Day.today().start)
         tenants = list(Tenant.objects.filter(pk__in=open_ones.values("tenant_id")))
     for tenant in tenants:
         with tenant_scope(tenant):

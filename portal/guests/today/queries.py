@@ -1,5 +1,6 @@
 """Whom the desk's day is about, and how many of each there are."""
 
+import uuid
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
@@ -12,6 +13,7 @@ from portal.guests.today.days import Day
 from portal.guests.visits import Standing
 from portal.mirror.folding import terms
 
+MAY_ARRIVE = (Standing.EXPECTED, Standing.NOT_COME, Standing.ASKED)
 PRESENT = Q(arrived_at__isnull=False, left_at__isnull=True)
 # Elsewhere than on the day itself, a search looks this far.
 _AROUND = timedelta(days=8)
@@ -58,6 +60,15 @@ def used_unmarked(now: datetime) -> QuerySet[Visit]:
     """Guests whose code was used lately though the desk has them as not arrived, or as left before that use."""
     lately = Visit.objects.filter(last_use_at__gte=now - timedelta(days=1), suggested_leave_at__isnull=True)
     return lately.filter(Q(arrived_at__isnull=True) | Q(left_at__isnull=False, left_at__lt=F("last_use_at")))
+
+
+def awaited_of(visits: Iterable[Visit], now: datetime) -> dict[uuid.UUID | None, int]:
+    """How many of each of these visits' parties have not arrived, in one query; none where nobody came as a party."""
+    parties = {visit.party for visit in visits if visit.party is not None}
+    if not parties:
+        return {}
+    rows = classified(Visit.objects.filter(party__in=parties, erased_at__isnull=True), now)
+    return dict(rows.filter(standing__in=MAY_ARRIVE).order_by().values_list("party").annotate(Count("pk")))
 
 
 def sums(found: dict[Standing, int], standings: Iterable[Standing]) -> int:

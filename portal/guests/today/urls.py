@@ -13,6 +13,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.today, name="index"),
     path("board/", views.board, name="board"),
     path("visits/<int:visit_id>/presence/<slug:step>/", views.step, name="step"),
+    path("undo/", views.undo, name="undo"),
     path("overdue/left/", views.close, name="close"),
     path("by-host/", views_lists.by_host, name="by_host"),
     path("building/", views_lists.in_the_building, name="building"),

@@ -12,9 +12,9 @@ from django.utils.translation import ngettext
 
 from portal.guests.access import get_visit_row
 from portal.guests.models import Visit
-from portal.guests.today import boards, freshening, presence
+from portal.guests.today import acts, boards, freshening, notices, presence
 from portal.guests.today.boards import State
-from portal.guests.today.notices import Notice, notice_of
+from portal.guests.today.notices import Notice
 from portal.intents.record import Asker
 from tenants.access import tenant_view
 from tenants.roles import Permission
@@ -34,7 +34,8 @@ def today(request: HttpRequest) -> HttpResponse:
     done = request.GET.get("done", "")
     visit = Visit.objects.filter(pk=int(done)).first() if done.isdecimal() and len(done) < 18 else None
     context = _drawn(request, state)
-    notice = notice_of(visit, state.day) if visit and request.access.can(Permission.GUESTS_DESK) else None
+    may_act = request.access.can(Permission.GUESTS_DESK)
+    notice = notices.after(visit, Asker.of(request), state.day) if visit and may_act else None
     return render(request, "guests/today/index.html", context | {"notice": notice})
 
 
@@ -61,12 +62,22 @@ def step(request: HttpRequest, visit_id: int, step: str) -> HttpResponse:
         raise Http404
     try:
         more = {"suggested": True} if request.POST.get("suggested") and step in ("arrived", "left") else {}
+        if request.POST.get("together") and step == "arrived":
+            more["together"] = True
         STEPS[step](visit=visit, by=Asker.of(request), **more)
         visit.refresh_from_db()
-        notice = notice_of(visit, _state_of(request).day)
+        notice = notices.after(visit, Asker.of(request), _state_of(request).day)
     except presence.NotPossible as refusal:
         notice = Notice(str(refusal), is_refusal=True)
     return _after(request, visit, notice)
+
+
+@tenant_view(Permission.GUESTS_DESK, methods=["POST"])
+def undo(request: HttpRequest) -> HttpResponse:
+    """Take this person's newest step back; pressed again, the one before."""
+    by = Asker.of(request)
+    notice = notices.undone(acts.undo(by), by, _state_of(request).day)
+    return _after(request, notice.visit, notice)
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
@@ -85,8 +96,8 @@ def _state_of(request: HttpRequest) -> State:
     return State.of(QueryDict(request.POST.get("back", "").lstrip("?")[:1000]))
 
 
-def _after(request: HttpRequest, visit: Visit, notice: Notice) -> HttpResponse:
-    if request.POST.get("page") == "guest" and visit.guest_id is not None:
+def _after(request: HttpRequest, visit: Visit | None, notice: Notice) -> HttpResponse:
+    if request.POST.get("page") == "guest" and visit is not None and visit.guest_id is not None:
         (messages.error if notice.is_refusal else messages.success)(request, notice.text)
         return redirect("guests:guest", request.tenant.slug, visit.guest_id)
     state = _state_of(request)
@@ -94,7 +105,7 @@ def _after(request: HttpRequest, visit: Visit, notice: Notice) -> HttpResponse:
         context = _drawn(request, state)
         told = render_to_string("guests/today/notice.html", {"notice": notice, "is_late": True, **context}, request)
         return HttpResponse(context["drawn"] + told)
-    if notice.is_refusal:
+    if notice.is_refusal or visit is None:
         messages.error(request, notice.text)
         return redirect(reverse("guests:index", args=[request.tenant.slug]) + state.query(page=state.page))
     query = state.query(page=state.page)
