@@ -45,7 +45,7 @@ def finished(intent: Intent) -> None:
     intent.save(update_fields=["result"])
     if intent.state == State.SUCCEEDED and control in _TELLS:
         doors.tell(intent.tenant, device_id, _TELLS[control])
-    elif intent.reason == Reason.REQUEST_FAILED and doors.look_at([device_id]):
+    elif intent.reason == Reason.REQUEST_FAILED and doors.look_at(device_id):
         transaction.on_commit(lambda: hearing.ring(intent.tenant_id))
 
 

@@ -1,6 +1,7 @@
 """What the log tells of doors: an alarm, a hold, its end. The door is then read at once, and every page says so."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import structlog
 from django.db import transaction
@@ -21,14 +22,14 @@ _SERIOUS = frozenset({"operation", "emergency"})
 def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
     """New records came in, oldest first: listener of the mirror, inside the transaction that takes them over."""
     states = tenant.environment.catalogue.states
-    wanted = set()
+    wanted: dict[str, datetime | None] = {}
     for record in histories:
         word = word_of(record, states)
-        if not record.device_id or (word is None and record.category not in _SERIOUS):
-            continue
-        if word is None or doors.tell(tenant, record.device_id, word, at=record.at):
-            wanted.add(record.device_id)
-    if wanted and doors.look_at(sorted(wanted)):
+        if record.device_id and word is not None and doors.tell(tenant, record.device_id, word, at=record.at):
+            wanted[record.device_id] = None
+        elif record.device_id and record.category in _SERIOUS:
+            wanted.setdefault(record.device_id, record.at)
+    if sum(doors.look_at(device_id, unless_read_after=at) for device_id, at in sorted(wanted.items())):
         transaction.on_commit(lambda: ring(tenant.pk))
 
 

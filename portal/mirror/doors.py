@@ -76,10 +76,11 @@ def tell(tenant: Tenant, device_id: str, word: DoorWord, *, at: datetime | None 
     with transaction.atomic():
         for door in _held([device_id]):
             found = Read.of(door, states)
-            if at is not None and _is_over(found, at):
+            if at is not None and _is_known_better(door, found, word, at):
                 return False
             since = min(at or heard, heard)
             if word in (DoorWord.HELD, DoorWord.LOCKED):
+                door.told.pop("unlocked", None)
                 door.told["lock"] = [str(word), heard.isoformat(), since.isoformat()]
             elif word is DoorWord.OVER:
                 door.told.pop("alarm", None)
@@ -92,10 +93,12 @@ def tell(tenant: Tenant, device_id: str, word: DoorWord, *, at: datetime | None 
     return False
 
 
-def look_at(device_ids: Iterable[str]) -> int:
-    """Have these doors read at once, before those whose turn it is. Returns how many there are."""
-    rows = PassController.objects.filter(device_id__in=list(device_ids))
-    return rows.update(look_at=clock.ClockNow(), urgent=True)
+def look_at(device_id: str, *, unless_read_after: datetime | None = None) -> bool:
+    """Have a door read at once, before those whose turn it is. False: there is no such door, or it was read since."""
+    rows = PassController.objects.filter(device_id=device_id)
+    if unless_read_after is not None:
+        rows = rows.filter(status_as_of__lt=unless_read_after)
+    return bool(rows.update(look_at=clock.ClockNow(), urgent=True))
 
 
 def later(device_id: str) -> None:
@@ -107,8 +110,18 @@ def _held(device_ids: list[str]) -> Iterable[PassController]:
     return PassController.objects.select_for_update(no_key=True, of=("self",)).filter(device_id__in=device_ids)
 
 
-def _is_over(found: Read, at: datetime) -> bool:
+def _is_known_better(door: PassController, found: Read, word: DoorWord, at: datetime) -> bool:
+    """Whether something newer contradicts a record of that moment, which the log told late."""
+    if word is DoorWord.HELD:
+        return _is_locked_since(door, found, at)
     return found.at is not None and found.leaf == "closed" and at < found.at - _SKEW
+
+
+def _is_locked_since(door: PassController, found: Read, at: datetime) -> bool:
+    """Whether a hold of that moment has ended by what a later command or reading told."""
+    told = door.told.get("lock")
+    commanded = told is not None and datetime.fromisoformat(told[2]) >= at
+    return commanded or (found.lock == "locked" and found.at is not None and found.at > at)
 
 
 def _compare(told: dict[str, Any], found: Read, at: datetime) -> None:

@@ -1,11 +1,16 @@
 """What a guard looks at moves by itself: from what the portal knows, at no call to the service."""
 
+import re
+
 import pytest
 from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from playwright.sync_api import expect
 
+from portal.intents import following
+from portal.intents.clock import database_now
+from portal.intents.models import Intent
 from portal.mirror.models import PassController
 from tenants.scope import tenant_scope
 from tests.support.chromium import chromium
@@ -76,31 +81,59 @@ def test_a_page_that_is_away_from_its_tenant_stops_quietly(one):
     assert answer.status_code == 403
 
 
-@pytest.mark.browser
-@pytest.mark.django_db(transaction=True)
-def test_an_open_page_shows_what_is_learned_without_being_touched(one, live_server):
-    user = one.staff("guard")
-    session = one.client(user).cookies[settings.SESSION_COOKIE_NAME].value
+@pytest.fixture
+def tab(one, live_server):
+    """A guard's open tab: goes to the addresses of the tenant."""
+    session = one.client(one.staff("guard")).cookies[settings.SESSION_COOKIE_NAME].value
     with chromium() as browser:
         context = browser.new_context()
         context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
         page = context.new_page()
-        page.goto(f"{live_server.url}/t/{one.tenant.slug}/devices/")
-        row = page.get_by_role("row").filter(has_text="倉庫 入口")
-        expect(row).to_contain_text("Locked")
-        page.keyboard.press("j")
-        shows(one, "D", door="open", errors=["forced_open"])
-        looked_again(page)
-        expect(row).to_contain_text("Forced open")
-        expect(page.get_by_role("alert").filter(has_text="倉庫 入口 was forced open.")).to_be_visible()
-        expect(row).to_be_focused()
-        page.goto(f"{live_server.url}/t/{one.tenant.slug}/")
-        expect(page.locator("#overview")).to_contain_text("Forced open")
-        shows(one, "D")
-        looked_again(page)
-        expect(page.locator("#overview")).to_contain_text("Nothing needs attention")
-        expect(page.get_by_role("alert").filter(has_text="forced open")).to_have_count(0)
+        page.goes = lambda rest="": page.goto(f"{live_server.url}/t/{one.tenant.slug}/{rest}")
+        yield page
         context.close()
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_an_open_page_shows_what_is_learned_without_being_touched(one, tab):
+    tab.goes("devices/")
+    row = tab.get_by_role("row").filter(has_text="倉庫 入口")
+    expect(row).to_contain_text("Locked")
+    tab.keyboard.press("j")
+    shows(one, "D", door="open", errors=["forced_open"])
+    looked_again(tab)
+    expect(row).to_contain_text("Forced open")
+    expect(tab.get_by_role("alert").filter(has_text="倉庫 入口 was forced open.")).to_be_visible()
+    expect(row).to_be_focused()
+    tab.goes()
+    expect(tab.locator("#overview")).to_contain_text("Forced open")
+    shows(one, "D")
+    looked_again(tab)
+    expect(tab.locator("#overview")).to_contain_text("Nothing needs attention")
+    expect(tab.get_by_role("alert").filter(has_text="forced open")).to_have_count(0)
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_the_banner_of_a_hold_comes_and_goes_with_the_outcome_of_the_command(one, tab):
+    with tenant_scope(one.tenant):
+        PassController.objects.filter(device_id="D").update(device_id="mock_succeeded")
+    banner = tab.get_by_role("alert").filter(has_text="倉庫 入口 is held unlocked.")
+    tab.goes("devices/mock_succeeded/")
+    for command, banners in (("Hold unlocked", 1), ("Lock", 0)):
+        tab.get_by_role("button", name=command, exact=True).click()
+        expect(tab.locator("[data-state=accepted]")).to_have_count(1)
+        with tenant_scope(one.tenant):
+            newest = Intent.objects.latest("pk")
+            Intent.objects.filter(pk=newest.pk, state="accepted").update(due_at=database_now())
+            following.poll(newest)
+        expect(tab.locator("[data-state=accepted]")).to_have_count(0)
+        expect(banner).to_have_count(banners)
+    shows(one, "mock_succeeded", door="open", errors=["forced_open"])
+    looked_again(tab)
+    expect(tab.locator("#door-state")).to_have_text(re.compile("Forced open"))  # one, and not a second in the panel
+    expect(tab.locator("#door-status")).to_contain_text("Forced open")
 
 
 def looked_again(page):

@@ -1,6 +1,7 @@
 """The state of a door, on the list, on its page and on top of every page: what outranks what, and what ends it."""
 
 import re
+from datetime import timedelta
 
 import pytest
 
@@ -116,6 +117,54 @@ def test_a_hold_made_elsewhere_is_told_after_some_readings_until_one_shows_the_d
     assert banners_of(guard, one) == []
 
 
+def test_the_log_of_a_hold_that_was_ended_since_raises_no_banner(one, guard):
+    shows(one, "D", ago=600)
+    with tenant_scope(one.tenant):
+        began = database_now() - timedelta(minutes=3)
+        assert known.tell(one.tenant, "D", DoorWord.HELD, at=began)
+        assert known.tell(one.tenant, "D", DoorWord.LOCKED)
+        assert not known.tell(one.tenant, "D", DoorWord.HELD, at=began)
+    assert banners_of(guard, one) == []
+    shows(one, "D")
+    with tenant_scope(one.tenant):
+        assert not known.tell(one.tenant, "D", DoorWord.HELD, at=began)
+    assert banners_of(guard, one) == []
+
+
+def test_the_log_of_a_hold_says_what_an_unlocked_reading_alone_does_not(one, guard):
+    shows(one, "D", lock="unlock")
+    assert banners_of(guard, one) == []
+    with tenant_scope(one.tenant):
+        known.tell(one.tenant, "D", DoorWord.HELD, at=database_now() - timedelta(minutes=5))
+    assert banners_of(guard, one) == ["倉庫 入口 is held unlocked."]
+
+
+def test_a_door_that_was_locked_by_command_is_not_held_by_the_next_pass(one, guard):
+    for ago in (900, 800):
+        shows(one, "D", lock="unlock", ago=ago)
+    assert door(one, "D").state == "unlocked"
+    with tenant_scope(one.tenant):
+        known.tell(one.tenant, "D", DoorWord.LOCKED)
+    shows(one, "D", lock="unlock")
+    assert banners_of(guard, one) == []
+
+
+def test_a_record_of_any_command_has_the_door_read_unless_it_was_read_since(place):
+    device_id = real_doors(place)[0]
+    shows(place, device_id)
+    path, body = f"/v1/devices/passes/{device_id}/requests", {"tag": "lock_operation", "control": "unlock"}
+    place.sandbox.settings(place.service.tenant_id, device_seconds=0)
+    place.sandbox.api("POST", path, body, token=place.service.token, licence=place.service.licence_key)
+    shows(place, device_id)
+    hear(place)
+    assert not door(place, device_id).urgent
+    shows(place, device_id)
+    with tenant_scope(place.tenant):
+        assert not known.look_at(device_id, unless_read_after=database_now() - timedelta(minutes=1))
+        assert known.look_at(device_id, unless_read_after=database_now() + timedelta(minutes=1))
+    assert door(place, device_id).urgent
+
+
 def command(place, control, **end):
     """A command to the door D that came to `end`."""
     with tenant_scope(place.tenant):
@@ -210,10 +259,11 @@ def test_alarms_are_read_beyond_the_share_of_the_watch_but_never_from_the_doors_
     limits = {"general": 720, "device": 10}
     place.tenant.environment.overrides = "[limits]\n" + "\n".join(f"{k} = {v}" for k, v in limits.items())
     place.tenant.environment.save()
+    place.sandbox.settings(place.service.tenant_id, device_limit=10)
     assert read_due(place) == 2
     read = 0
     for _ in range(12):
         with tenant_scope(place.tenant):
-            known.look_at([device_id])
+            known.look_at(device_id)
         read += read_due(place)
     assert 2 + read == 8
