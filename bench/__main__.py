@@ -32,6 +32,7 @@ def main() -> int:
         "deep": pages.deep,
         "queries": queries.pages,
         "load": pages.load,
+        "processor": pages.processor,
         "dryrun": imports.dry_run,
         "sync": syncs.full,
         "desk": syncs.desk,
@@ -42,7 +43,7 @@ def main() -> int:
         "tick": ticks.tick,
         "sandbox": sandbox.scale,
     }
-    of_lists = {"list", "search", "growth", "areas", "deep", "queries", "load", "dryrun"}
+    of_lists = {"list", "search", "growth", "areas", "deep", "queries", "load", "processor", "dryrun"}
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--only", default="", help=f"names separated by commas: {', '.join(measures)}")
     parser.add_argument("--quick", action="store_true", help="small sizes: to see that everything works")

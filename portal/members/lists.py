@@ -30,6 +30,8 @@ class Members(Table):
     caption = _("Members")
     search_label = _("Find by name or code")
     default_sort = "name_key"
+    drawn_from = ("member_id", "member_name", "member_code", "membergroup_name", "has_card", "has_qr", "has_face",
+                  "use_date_start", "use_date_end", "use_end_key")  # fmt: skip
     columns = (
         Column("name", _("Name"), lambda row: row.member_name, sort="name_key", phone="title", fixed=True),
         Column("code", _("Member code"), "member_code", kind="mono", sort="code_key"),

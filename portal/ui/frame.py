@@ -143,6 +143,13 @@ class Frame:
         return list(nav.links(self.request))
 
     @cached_property
+    def place(self) -> tuple[Any, ...]:
+        """All that `links` follow from: the tenant's address, what is open to the person, and the kind of page."""
+        if self.tenant is None or self.access is None:
+            return ()
+        return self.tenant.slug, self.access.permissions, self.kind
+
+    @cached_property
     def sections(self) -> list[list[nav.Link]]:
         names = dict.fromkeys(link.entry.section for link in self.links)
         return [[link for link in self.links if link.entry.section == name] for name in names]

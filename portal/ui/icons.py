@@ -1,6 +1,8 @@
 """Icons inlined from Tabler's set, drawn once per process: an icon costs a page no request and no parsing."""
 
-from functools import cache
+import re
+from collections import Counter
+from functools import cache, lru_cache
 from importlib.resources import files
 from io import BytesIO
 from xml.etree import ElementTree
@@ -44,3 +46,29 @@ def _archive() -> ZipFile:
     In memory, because processes that are forked would share a file's place.
     """
     return ZipFile(BytesIO((files("tablericons") / "tablericons.zip").read_bytes()))
+
+
+_DRAWN = re.compile(r'<svg ([^>]*\bclass="icon"[^>]*)>(.*?)</svg>')
+_OF_THE_PLACE = re.compile(r'(?<![-\w])((?:width|height|class|role|aria-label|aria-hidden)="[^"]*")')
+_OF_THE_PICTURE = 'viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-linecap="round" stroke-linejoin="round"'
+
+
+def drawn_once(html: str, prefix: str) -> tuple[str, SafeString]:
+    """`html` with each icon that it repeats drawn by reference, and the pictures referred to, for the same swap."""
+    pictures = []
+    for (attributes, picture), times in Counter(_DRAWN.findall(html)).items():
+        if times > 1:
+            name = f"{prefix}-icon-{len(pictures)}"
+            pictures.append(f'<symbol id="{name}" {_OF_THE_PICTURE}>{picture}</symbol>')
+            reference = f'<svg {_place(attributes)}><use href="#{name}"/></svg>'
+            html = html.replace(f"<svg {attributes}>{picture}</svg>", reference)
+    held = (
+        f'<svg class="pictures" width="0" height="0" aria-hidden="true">{"".join(pictures)}</svg>' if pictures else ""
+    )
+    return html, mark_safe(held)  # noqa: S308 - parts of icons that were drawn here
+
+
+@lru_cache(maxsize=500)
+def _place(attributes: str) -> str:
+    """What of an icon's attributes belongs to where it stands; the others are its picture's."""
+    return " ".join(_OF_THE_PLACE.findall(attributes))

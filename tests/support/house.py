@@ -119,6 +119,16 @@ class Process:
     def said(self) -> str:
         return tail(self.program.log, 40)
 
+    def processor_seconds(self) -> float:
+        """What the program and its children have taken of the processor so far."""
+        assert self.child is not None
+        ticks = 0
+        for entry in Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):  # a process that has just ended
+                fields = entry.read_text().rpartition(")")[2].split()
+                ticks += int(fields[11]) + int(fields[12]) if int(fields[2]) == self.child.pid else 0
+        return ticks / os.sysconf("SC_CLK_TCK")
+
 
 class House:
     """`start()` it, or use it as a context manager."""

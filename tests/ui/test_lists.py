@@ -166,3 +166,12 @@ def test_files_hold_what_matches_and_formulas_stay_text(kind):
         sheet = load_workbook(io.BytesIO(content)).active
         assert sheet["A2"].value == "=cmd()田中"
         assert sheet["A2"].data_type == "s"
+
+
+def test_icons_that_rows_repeat_are_drawn_once_and_come_with_the_rows(support):
+    swapped = {"HX-Request": "true", "HX-Target": "sample-list"}
+    html = support.get(PAGE, headers=swapped).content.decode()
+    referred = set(re.findall(r'<use href="#([^"]+)"', html))
+    assert referred == set(re.findall(r'<symbol id="([^"]+)"', html)) != set()
+    assert html.index("<symbol") < html.index("<use")
+    assert not re.search(r"<svg[^>]*stroke[^>]*><use", html)

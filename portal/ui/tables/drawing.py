@@ -1,10 +1,12 @@
 """What the templates of a list ask of it: addresses of its controls, the rows' HTML. Mixed into `Table`."""
 
+from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 from django.utils.functional import cached_property
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 
+from portal.ui import icons
 from portal.ui.tables import keyset, rows
 from portal.ui.tables.extras import DrawnAction, Header
 
@@ -30,8 +32,18 @@ class Drawing:
         return [Header.of(column, self.order, self.address) for column in self.shown]
 
     @cached_property
+    def drawn(self) -> tuple[SafeString, SafeString]:
+        """The rows, and the icons that they refer to."""
+        body, pictures = icons.drawn_once(rows.draw(cast("Table", self)), escape(self.name))
+        return mark_safe(body), pictures  # noqa: S308 - drawn and escaped by rows.draw
+
+    @property
     def body(self) -> SafeString:
-        return rows.draw(cast("Table", self))
+        return self.drawn[0]
+
+    @property
+    def pictures(self) -> SafeString:
+        return self.drawn[1]
 
     @property
     def carried(self) -> list[tuple[str, str]]:

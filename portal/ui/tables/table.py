@@ -46,6 +46,7 @@ class Table(Drawing):
     filters: ClassVar[Sequence[Filter]] = ()
     default_sort: ClassVar[str] = "pk"
     key: ClassVar[str] = "pk"
+    drawn_from: ClassVar[Sequence[str]] = ()  # the model's fields that rows are drawn from; empty for all of them
     caption: ClassVar[str | Promise] = ""
     search_label: ClassVar[str | Promise] = ""
     actions: ClassVar[Sequence[BulkAction]] = ()
@@ -136,6 +137,13 @@ class Table(Drawing):
             queryset = each.narrow(queryset)
         return queryset
 
+    @property
+    def listed(self) -> QuerySet[Any]:
+        """The same for a page: with the fields alone that its rows are drawn from."""
+        if not self.drawn_from:
+            return self.matching
+        return self.matching.only(*dict.fromkeys([*self.drawn_from, self.order.field, self.key]))
+
     @cached_property
     def ordered(self) -> QuerySet[Any]:
         """All matching rows in the asked order: for files and jobs, not for pages."""
@@ -168,7 +176,7 @@ class Table(Drawing):
         if not self.narrowed and self.known_total is not None:
             return self.known_total() if callable(self.known_total) else self.known_total
         if not (self.address.get("after") or self.address.get("before")):
-            self.page = keyset.page(self.matching, self.order, self.size)
+            self.page = keyset.page(self.listed, self.order, self.size)
             if self.page.next is None:  # a first page that is the last one counts itself
                 return len(self.page.rows)
         return self.matching.order_by()[: COUNTED + 1].count()
@@ -181,7 +189,7 @@ class Table(Drawing):
     def page(self) -> keyset.Page:
         total = 0 if self.more_than_counted else self.total
         return keyset.page(
-            self.matching,
+            self.listed,
             self.order,
             self.size,
             after=self.address.get("after"),

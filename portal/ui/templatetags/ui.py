@@ -9,6 +9,7 @@ from django.template.base import Node, NodeList, Parser, Token
 from django.template.context import Context
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language
 
 from portal.ui import agents, charts, chips, forms, icons, times
 from portal.ui.identity import Identity
@@ -165,3 +166,34 @@ def menu(parser: Parser, token: Token) -> MenuNode:
     body = parser.parse(("endmenu",))
     parser.delete_first_token()
     return MenuNode(parser.compile_filter(parts[0]), parser.compile_filter(parts[1]) if parts[1:] else None, body)
+
+
+class KeptNode(Node):
+    """A part of a page that follows from its keys and the language alone, drawn once for each in a process."""
+
+    MOST = 2000
+
+    def __init__(self, keys: list[Any], body: NodeList) -> None:
+        self.keys, self.body = keys, body
+        self.kept: dict[tuple[Any, ...], SafeString] = {}
+
+    def render(self, context: Context) -> SafeString:
+        key = (get_language(), *(each.resolve(context) for each in self.keys))
+        drawn = self.kept.get(key)
+        if drawn is None:
+            if len(self.kept) >= self.MOST:
+                self.kept.clear()
+            drawn = self.kept[key] = self.body.render(context)
+        return drawn
+
+
+@register.tag
+def kept(parser: Parser, token: Token) -> KeptNode:
+    """`{% kept frame.place %}…{% endkept %}`: for what is the same on every page with these keys, in this language.
+
+    Nothing inside may depend on anything else: no person, no token, no moment, nothing that was read.
+    """
+    keys = [parser.compile_filter(part) for part in token.split_contents()[1:]]
+    body = parser.parse(("endkept",))
+    parser.delete_first_token()
+    return KeptNode(keys, body)
