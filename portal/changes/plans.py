@@ -18,6 +18,8 @@ Body = dict[str, Any]
 Outcome = tuple[Body, Body] | str
 # Of those who are left out for one reason, so many are named.
 MOST_NAMED = 10
+# The shortest use that a service surely takes.
+_SHORTEST = timedelta(seconds=1)
 # The last year that the mirror's clock can hold.
 _LAST_YEAR = 9998
 
@@ -45,14 +47,17 @@ class Plan:
 
 
 def suspend(at: datetime) -> Callable[[Member], Outcome]:
-    """End the use at a moment. Whoever begins later ends when they would begin; whoever has ended is left out."""
+    """End the use at a moment. Whoever begins later ends as soon as they would begin, which is a second after it: a
+    service may refuse a use that is empty. Whoever has ended is left out.
+    """
 
     def decide(member: Member) -> Outcome:
         if member.use_end_key == UNREADABLE:
             return "unreadable"
         if member.use_date_end is not None and member.use_date_end <= at:
             return "ended"
-        return _end(member, max(at, member.use_date_start or at))
+        begins_later = member.use_date_start is not None and member.use_date_start >= at
+        return _end(member, member.use_date_start + _SHORTEST if begins_later else at)
 
     return decide
 
@@ -86,7 +91,7 @@ def extend_to(end: datetime) -> Callable[[Member], Outcome]:
     """Let the use end at one moment for all."""
 
     def decide(member: Member) -> Outcome:
-        if member.use_date_start is not None and member.use_date_start > end:
+        if member.use_date_start is not None and member.use_date_start >= end:
             return "begins_later"
         if member.use_date_end is not None and member.use_date_end > end:
             return "ends_later"
