@@ -6,7 +6,6 @@ from typing import Any
 
 from accessapi.errors import NotFound
 from accessapi.resources import write_moment
-from portal.budget.client import client
 from portal.budget.priorities import Priority
 from portal.intents import handlers
 from portal.intents.clock import database_now
@@ -23,6 +22,8 @@ from tenants.models import Connection
 # A request that was slow on its way may still be worked on: absence counts when two readings this far apart agree.
 APART = timedelta(seconds=60)
 _ABSENT = "first seen missing"
+# When to see whether the list has been read meanwhile.
+_NEXT_READING = timedelta(seconds=3)
 
 
 def created(intent: Intent) -> None:
@@ -51,17 +52,22 @@ def deleted(intent: Intent) -> None:
 
 
 def look_for_created(intent: Intent) -> Finding:
-    """Read the list (one call for each thousand members) and look for a member that was not there before."""
+    """Wait for a reading of the list that began since, and look for a member that was not there before.
+
+    The mirror's own reading is used: it costs one call for each thousand members, and serves everybody who waits.
+    """
     body, known = intent.body, (intent.snapshot or {}).get("known", [])
-    at = database_now()
-    with client(_connection(intent), Priority.PEOPLE) as service:
-        pages = service.pages("list_members", {"limit": 1000, "fields": "card_data"})
-        seen = sightings.look((item for page in pages for item in page.data["members"]), body, known)
-    evidence = {"read": write_moment(at)}
+    earlier = intent.result.get("evidence") or {}
+    first = earlier.get(_ABSENT)
+    since = datetime.fromisoformat(first) + APART if first else intent.sent_at or intent.created_at
+    at = schedule.read_since(intent.tenant, Kind.MEMBERS, since)
+    if at is None:
+        return Finding(None, earlier, again_at=max(since, database_now()) + _NEXT_READING)
+    seen, evidence = sightings.look(body, known), {"read": write_moment(at)}
     if len(seen.marked) == 1 and sightings.is_surely(seen.marked[0], body):
-        return Finding(True, {**evidence, "member_id": str(seen.marked[0]["member_id"])})
+        return Finding(True, {**evidence, "member_id": seen.marked[0].member_id})
     if seen.marked or seen.namesakes:
-        alike = [str(item.get("member_id")) for item in (*seen.marked, *seen.namesakes)]
+        alike = [member.member_id for member in (*seen.marked, *seen.namesakes)]
         return Finding(None, {**evidence, "may be": ", ".join(alike[:10])})
     return _missing(intent, at, evidence)
 

@@ -18,45 +18,47 @@ from tenants.scope import current_tenant_id
 
 @dataclass(frozen=True)
 class Seen:
-    """Members of a list that were not known before: those with the code or card, and those with name and group."""
+    """Members that were not known before: those with the code or card, and those with name and group alone."""
 
-    marked: list[Mapping[str, Any]]
-    namesakes: list[Mapping[str, Any]]
+    marked: list[Member]
+    namesakes: list[Member]
 
 
 def snapshot(body: Mapping[str, Any]) -> dict[str, Any]:
     """The ids of all members that could later be taken for this one."""
-    alike = Q(name_key=fold(body["member_name"]), membergroup_id=body["membergroup_id"])
-    if body.get("member_code"):
-        alike |= Q(code_key=fold(body["member_code"]))
-    if body.get("card_data"):
-        alike |= Q(has_card=True, card_fingerprint=Reader(current_tenant_id()).card_fingerprint(body["card_data"]))
-    return {"known": sorted(Member.objects.filter(alike).values_list("member_id", flat=True))}
+    return {"known": sorted(Member.objects.filter(_marked(body) | _named(body)).values_list("member_id", flat=True))}
 
 
-def look(listed: Iterable[Mapping[str, Any]], body: Mapping[str, Any], known: Iterable[str]) -> Seen:
-    """Which members of the service's list may be the one that `body` asked for."""
-    before = set(known)
-    marked, namesakes = [], []
-    for item in listed:
-        if str(item.get("member_id", "")) in before:
-            continue
-        if _same(item, body, "member_code") or _same(item, body, "card_data"):
-            marked.append(item)
-        elif _folded(item, "member_name") == _folded(body, "member_name") and _same(item, body, "membergroup_id"):
-            namesakes.append(item)
-    return Seen(marked, namesakes)
+def look(body: Mapping[str, Any], known: Iterable[str]) -> Seen:
+    """Which members of the mirror may be the one that `body` asked for."""
+    fresh = Member.objects.filter(gone_at__isnull=True).exclude(member_id__in=list(known)).order_by("pk")
+    marked = list(fresh.filter(_marked(body)))
+    namesakes = fresh.filter(_named(body)).exclude(pk__in=[member.pk for member in marked])
+    return Seen(marked, list(namesakes))
 
 
-def is_surely(item: Mapping[str, Any], body: Mapping[str, Any]) -> bool:
+def is_surely(member: Member, body: Mapping[str, Any]) -> bool:
     """Whether a marked member is the one asked for: everything that was sent is as it was sent."""
-    names = ("member_name", "member_code", "card_data", "membergroup_id")
-    return all(_folded(item, name) == _folded(body, name) for name in names if body.get(name))
+    return Member.objects.filter(_named(body), *_marks(body), pk=member.pk).exists()
 
 
-def _same(item: Mapping[str, Any], body: Mapping[str, Any], name: str) -> bool:
-    return bool(body.get(name)) and _folded(item, name) == _folded(body, name)
+def _named(body: Mapping[str, Any]) -> Q:
+    return Q(name_key=fold(body["member_name"]), membergroup_id=body["membergroup_id"])
 
 
-def _folded(values: Mapping[str, Any], name: str) -> str:
-    return fold(str(values.get(name) or ""))
+def _marked(body: Mapping[str, Any]) -> Q:
+    """Has the code or the card of `body`; nobody, when it has neither."""
+    found = Q(pk__in=[])
+    for mark in _marks(body):
+        found |= mark
+    return found
+
+
+def _marks(body: Mapping[str, Any]) -> list[Q]:
+    marks = []
+    if body.get("member_code"):
+        marks.append(Q(code_key=fold(body["member_code"])))
+    if body.get("card_data"):
+        fingerprint = Reader(current_tenant_id()).card_fingerprint(body["card_data"])
+        marks.append(Q(has_card=True, card_fingerprint=fingerprint))
+    return marks

@@ -11,6 +11,7 @@ from portal.intents.record import record
 from portal.intents.states import Reason, State
 from portal.intents.verdicts import Verdict
 from portal.members import actions, follow, sightings
+from portal.mirror import sync
 from portal.mirror.models import Member
 from tenants.roles import Permission
 from tests.support.members import MembersDesk
@@ -49,7 +50,13 @@ def lost(desk):
 
 
 def look(intent):
-    return handlers.of(intent.operation).reconcile(intent)
+    """What is found: of a creation in the list, once it has been read."""
+    reconcile = handlers.of(intent.operation).reconcile
+    found = reconcile(intent)
+    if intent.operation != "create_member":
+        return found
+    sync.due()
+    return reconcile(intent)
 
 
 def a_minute_later(intent, finding):
@@ -85,6 +92,18 @@ def test_absence_counts_only_when_two_readings_a_minute_apart_agree(desk, lost):
     assert first.applied is None
     assert first.again_at is not None
     assert look(a_minute_later(intent, first)).applied is False
+
+
+def test_all_who_look_for_a_creation_share_one_reading_of_the_list(desk, lost):
+    before = len(desk.place.calls(3))
+    group = desk.group.membergroup_id
+    intents = [lost("create_member", {"member_name": f"山田 {n}", "membergroup_id": group}) for n in range(3)]
+    for intent in intents * 2:
+        assert handlers.of(intent.operation).reconcile(intent).again_at is not None
+    assert len(desk.place.calls(3)) == before
+    found = [look(intent) for intent in intents]
+    assert {each.evidence["first seen missing"] for each in found} == {found[0].evidence["read"]}
+    assert len(desk.place.calls(3)) == before + 1
 
 
 def test_somebody_who_was_known_before_is_not_taken_for_the_new_one(desk, lost):
