@@ -34,8 +34,13 @@ _UNKNOWN = gettext_noop("The service refused the picture, for a reason that the 
 
 
 def face_registered(intent: Intent) -> None:
-    if intent.state == State.SUCCEEDED:
+    if intent.state == State.SUCCEEDED or _has_one(intent):
         own.member_written(intent.tenant, intent.path["member_id"], {"face_data": True})
+
+
+def _has_one(intent: Intent) -> bool:
+    """Whether the service refused because this member has a face already."""
+    return intent.state == State.FAILED and meanings.is_for_want_of(intent, Blame.DUPLICATE, "face")
 
 
 def face_deleted(intent: Intent) -> None:
@@ -116,6 +121,11 @@ def face_words(intent: Intent) -> Told:
         return Told(f"{_(words)} {_('No face was registered.')}", [_("Take another picture and register it.")])
     if intent.state == State.FAILED and meanings.contract(intent) == Contract.FACE:
         return Told(_no_contract(_("Face images need the face-recognition option contract.")))
+    if _has_one(intent):
+        return Told(
+            _("This member already has a face at the service. Nothing was registered."),
+            [_("Register the picture again to replace it.")],
+        )
     if intent.state == State.CANCELLED and intent.reason == Reason.STEP_MISSING:
         return Told(_("The present face was not deleted, so that the new one was not sent."))
     return Told()

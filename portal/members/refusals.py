@@ -60,6 +60,9 @@ def _problems(intent: Intent, access: Access) -> Iterator[tuple[str | None, str]
         known = _holder(intent) if access.can(Permission.SECRETS_REVEAL) else ""
         yield "card_data", _("This card is already registered.") + f"{known} {_said(intent.error_detail)}{code}"
         return
+    if meanings.is_for_want_of(intent, Blame.DUPLICATE, "qr"):
+        yield "qr_data", f"{_('This QR code is already registered.')} {_said(intent.error_detail)}{code}"
+        return
     for line in intent.error_detail.splitlines() or ([""] if code else []):
         # The most precise name counts: qrcode.one_time_qr.timestep is about its last part.
         named = min(_NAMED.findall(line), key=list(_FIELDS).index, default=None)

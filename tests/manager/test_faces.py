@@ -228,6 +228,19 @@ def test_and_its_deletion_is_done(desk):
         assert not Member.objects.get(pk=member.pk).has_face
 
 
+def test_a_face_that_the_portal_did_not_know_of_is_replaced_at_the_second_try(desk):
+    member, rest = face_of(desk)
+    path = f"/v1/members/{member.member_id}/face_image"
+    desk.place.sandbox.settings(desk.place.service.tenant_id, face_seconds=0)
+    desk.place.sandbox.api("PUT", path, content=jpeg(colour=90), token=desk.place.service.token)
+    answer = upload(desk, rest, jpeg(colour=200))
+    assert "already has a face at the service" in said(answer)
+    old = desk.at_service(member.member_id)["face_data"]
+    upload(desk, rest, jpeg(colour=200))
+    later(desk)
+    assert desk.at_service(member.member_id)["face_data"] != old
+
+
 def test_a_face_that_the_service_does_not_find_and_still_has_is_not_called_deleted(desk):
     member, rest = registered(desk)
     desk.place.sandbox.fault(

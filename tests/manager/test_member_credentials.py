@@ -67,6 +67,13 @@ def test_every_variant_of_a_qr_code_and_its_removal(desk):
     assert "STATIC-1" not in changed
 
 
+def test_a_code_that_somebody_has_is_refused_beside_its_field(desk):
+    first, second = desk.members()[:2]
+    desk.send(f"{first.member_id}/edit/", qr="data", qr_data="TAKEN-1")
+    answer = desk.send(f"{second.member_id}/edit/", qr="data", qr_data="TAKEN-1")
+    assert "This QR code is already registered." in answer.context["form"].errors["qr_data"][0]
+
+
 def test_the_limits_of_one_time_codes_are_said_beside_their_fields(desk):
     member = desk.members()[0]
     rest = f"{member.member_id}/edit/"
