@@ -10,7 +10,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 STACK := $(BIN)/python -m stack
 
-.PHONY: demo test test-again contract soak check fix docs bench sandbox shell messages assets clean
+.PHONY: demo test test-again contract soak contrary check fix docs bench sandbox shell messages assets clean
 .DEFAULT_GOAL := demo
 
 # The recipes run one program each, which make starts without a shell between: it notices when make ends.
@@ -31,6 +31,15 @@ contract: $(STAMP)
 soak: export SOAK = 1
 soak: $(STAMP)
 	@$(STACK) test -- -m soak -s $(ARGS)
+	$(if $(ARGS),,@$(MAKE) contrary SOAK=)
+
+# Browser journeys and fault tests once against the service that decides the other way wherever it may.
+CONTRARY := tests/journey tests/promises/test_bulk_loses_and_doubles_nothing.py tests/promises/test_guest_codes.py \
+	tests/promises/test_unlock_at_most_once.py tests/promises/test_unlock_never_late.py tests/promises/test_call_budget.py \
+	tests/receptionist/test_today_in_a_browser.py tests/manager/test_member_browser.py tests/manager/test_changes_browser.py
+contrary: export SERVICE = contrary
+contrary: $(STAMP)
+	@$(STACK) test -- -m "not soak" $(CONTRARY)
 
 check: $(STAMP)
 	@$(STACK) check

@@ -1,8 +1,12 @@
-"""Another implementation of the specification, with other paths and shapes for what is not shown, needs no release."""
+"""Another service that decides the other way wherever the specification is silent: the same outcomes, by an overrides
+file alone, and no refused call that a person did not cause. `make soak` runs journeys and fault tests against it too.
+"""
 
-from collections.abc import Iterator
+from datetime import datetime, timedelta
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 
 from portal.intents import following
 from portal.intents.actions import submit
@@ -10,95 +14,155 @@ from portal.intents.clock import database_now
 from portal.intents.models import Intent
 from portal.intents.states import State
 from portal.mirror import schedule, sync
-from portal.mirror.models import Group, Member, PassController
+from portal.mirror.models import Area, Group, Member
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
-from tests.support.places import Place, fresh_nonce, make_place
-from tests.support.sandbox import Sandbox
-
-ELSEWHERE = """
-[operations.tenant]
-number = 1
-path = "/v1/organisation"
-[operations.change]
-number = 6
-method = "POST"
-path = "/v1/members/{member_id}/modify"
-[operations.removal]
-number = 10
-method = "POST"
-path = "/v1/members/{member_id}/remove"
-[operations.many]
-number = 13
-path = "/v1/bulk/members"
-[operations.new_group]
-number = 17
-path = "/v1/membergroups/new"
-[operations.result]
-number = 34
-path = "/v1/jobs/{request_id}"
-[operations.door]
-number = 35
-path = "/v1/doors/{device_id}/operate"
-[shapes]
-qr_removal = { remove = true }
-pass_list_key = "controllers"
-"""
+from tests.support.changes import ChangesDesk
+from tests.support.desk import GuestDesk, fields_of, said
+from tests.support.doors import door, real_doors
+from tests.support.elsewhere import Elsewhere
+from tests.support.images import jpeg
+from tests.support.members import MembersDesk
+from tests.support.places import connected, fresh_nonce, make_place
+from tests.support.sandbox import Sandbox, SandboxTenant
 
 
 @pytest.fixture(scope="module")
-def another_service() -> Iterator[Sandbox]:
-    with Sandbox(operations=ELSEWHERE) as running:
+def contrary():
+    with Sandbox(contrary=True) as running:
         yield running
 
 
 @pytest.fixture
-def place(another_service: Sandbox, db: None) -> Iterator[Place]:
-    place = make_place(another_service, members=8, overrides=ELSEWHERE)
+def place(contrary, db):
+    """A tenant of the contrary sandbox, which at the end of the test had no reason to refuse anything."""
+    place = make_place(contrary, members=8)
+    contrary.settings(place.service.tenant_id, device_seconds=0, face_seconds=0)
+    yield place
+    assert [call for call in place.calls() if call["status"] >= 400] == []
+
+
+def time_passes(place):
+    """Everything accepted is followed to its end."""
     with tenant_scope(place.tenant):
-        yield place
+        for _ in range(100):
+            waiting = list(Intent.objects.filter(state=State.ACCEPTED))
+            if not waiting:
+                return
+            Intent.objects.update(due_at=database_now())
+            for intent in waiting:
+                following.poll(intent)
+
+
+@pytest.mark.parametrize("start", ["", "+1440"], ids=["that works", "that has not begun"])
+def test_a_guests_code_is_issued_extended_and_cut(place, start):
+    desk = GuestDesk(place)
+    begin = {"start": f"{timezone.localtime() + timedelta(days=1):%Y-%m-%dT%H:%M}", "until": ""} if start else {}
+    visit = desk.issued(**begin)
+    desk.act(visit, "extend", to="30")
+    assert "confirmed" in said(desk.act(visit, "cut"))
+    assert desk.visit(visit).ended_confirmed_at
+    assert desk.end_at_service(visit) <= timezone.now()
+
+
+def test_many_members_are_changed_and_changed_back(place):
+    desk = ChangesDesk(place)
+    member, later = desk.members()[:2]
+    tomorrow = (timezone.now() + timedelta(days=1)).replace(microsecond=0)
+    desk.send(f"{later.member_id}/edit/", use_date_start=f"{timezone.localtime(tomorrow):%Y-%m-%dT%H:%M}",
+              use_date_end="")  # fmt: skip
+    job = desk.changed("suspend", [desk.known(member), desk.known(later)])
+    assert set(desk.rows_by_state(job)) == {"succeeded"}
+    shown = desk.at_service(later.member_id)
+    assert datetime.fromisoformat(shown["use_date_end"]) > datetime.fromisoformat(shown["use_date_start"])
+    job = desk.changed("move", desk.members(), group=desk.group.membergroup_id)
+    assert set(desk.rows_by_state(job)) == {"succeeded"}
+
+
+def test_a_members_code_picture_and_face_are_set_and_taken_away(place):
+    desk = MembersDesk(place)
+    member = desk.members()[0]
+    edit, face = f"{member.member_id}/edit/", f"{member.member_id}/face/"
+    desk.send(edit, qr="one_time", qr_data="GATE-7", qr_timestep="3600")
+    assert desk.at_service(member.member_id)["qrcode"]["one_time_qr"]["timestep"] == 3600
+    desk.send(edit, qr="remove")
+    assert "qrcode" not in desk.at_service(member.member_id)
+    for colour in (40, 200):
+        picture = SimpleUploadedFile("a.jpg", jpeg(colour=colour), "image/jpeg")
+        desk.client.post(desk.url + face, {"nonce": desk.fields(face)["nonce"], "image": picture})
+        time_passes(place)
+        assert desk.at_service(member.member_id)["face_data"]
+    desk.send(face + "delete/", confirmed="1")
+    assert "face_data" not in desk.at_service(member.member_id)
+    desk.send(f"{member.member_id}/delete/", confirmed="1")
+    assert member.member_id not in {each.member_id for each in desk.members()}
+
+
+def test_a_door_is_unlocked_held_and_locked_again(place):
+    device = real_doors(place)[0]
+    client = place.client(place.staff("facility manager"))
+    page = f"/t/{place.tenant.slug}/devices/{device}/"
+    for control, locked in (("cont_unlock", "Unlocked"), ("lock", "Locked")):
+        fields = fields_of(client.get(page).content.decode(), "/command/")
+        client.post(page + "command/", {**fields, "control": control})
+        time_passes(place)
+        assert locked in said(client.get(page + "status/"))
+    assert [command["control"] for command in place.sandbox.commands(place.service.tenant_id)] == [
+        "cont_unlock", "lock",
+    ]  # fmt: skip
+    assert door(place, device).status["door_status"]["lock"] == "locked"
+
+
+def test_a_service_that_allows_far_fewer_calls_is_never_asked_too_often(contrary, db):
+    place = make_place(contrary, members=3)
+    contrary.settings(place.service.tenant_id, general_limit=60, device_limit=20)
+    desk = MembersDesk(place)
+    member = desk.members()[0]
+    for _ in range(80):
+        desk.client.get(f"{desk.url}{member.member_id}/reading/", headers={"HX-Request": "true"})
+        with desk.scope():
+            Member.objects.update(read_at=None)
+    assert [call["status"] for call in place.calls()].count(429) == 0
+
+
+# The service that was written from the specification alone
+
+
+@pytest.fixture
+def elsewhere(db):
+    """A tenant at the service that shares nothing with the sandbox."""
+    with Elsewhere(deletes_once=True, lively=False) as service:
+        tenant = SandboxTenant("170", "Elsewhere", [], service.house.licence_key, "", "", service.token)
+        place = connected(service, tenant, "elsewhere", overrides=service.overrides, base_url=service.base_url)
+        with tenant_scope(place.tenant):
+            schedule.start(place.tenant)
+            sync.due()
+            yield place
+        assert [entry for entry in service.world.log if entry[1] >= 400] == []
 
 
 def ask(place, operation, **more):
     asked = {"permission": Permission.MEMBERS_EDIT, "title": operation, "nonce": fresh_nonce(), **more}
-    return submit(by=place.asker, operation=operation, **asked)
+    intent = submit(by=place.asker, operation=operation, **asked)
+    time_passes(place)
+    intent.refresh_from_db()
+    return intent
 
 
-def followed(intent):
-    for _ in range(100):
-        if intent.state != State.ACCEPTED:
-            break
-        Intent.objects.update(due_at=database_now())
-        following.poll(intent)
-        intent.refresh_from_db()
-    return intent.state
+def test_elsewhere_lists_are_read_too(elsewhere):
+    assert (Member.objects.count(), Group.objects.count(), Area.objects.count()) == (5, 3, 2)
 
 
-def test_its_lists_are_read(place):
-    schedule.start(place.tenant)
-    sync.due()
-    assert Member.objects.count() == 8
-    assert PassController.objects.exists()
-    assert Group.objects.exists()
-
-
-def test_its_members_are_changed_relieved_of_their_qr_code_and_deleted(place):
-    schedule.start(place.tenant)
-    sync.due()
+def test_elsewhere_members_are_changed_relieved_of_their_qr_code_and_deleted(elsewhere):
     member = Member.objects.first().member_id
     target = {"path": {"member_id": member}, "target": f"member:{member}"}
-    assert (
-        ask(place, "update_member", body={"member_name": "新しい名前", "qrcode": None}, **target).state
-        == State.SUCCEEDED
-    )
-    assert ask(place, "delete_member", **target).state == State.SUCCEEDED
+    changed = ask(elsewhere, "update_member", body={"member_name": "新しい名前", "qrcode": None}, **target)
+    assert (changed.state, ask(elsewhere, "delete_member", **target).state) == (State.SUCCEEDED, State.SUCCEEDED)
 
 
-def test_its_bulk_requests_and_doors_are_followed_to_their_outcome(place):
-    group = ask(place, "create_membergroup", body={"membergroup_name": "営業部"})
+def test_elsewhere_bulk_requests_and_doors_are_followed_to_their_outcome(elsewhere):
+    group = ask(elsewhere, "create_membergroup", body={"membergroup_name": "営業部"})
     members = [{"member_name": f"会員{n}", "membergroup_id": group.result["membergroup_id"]} for n in range(3)]
-    assert followed(ask(place, "bulk_create_members", body={"members": members})) == State.SUCCEEDED
-    door = ask(
-        place, "operate_door", path={"device_id": "mock_succeeded"}, body={"tag": "lock_operation", "control": "unlock"}
-    )
-    assert followed(door) == State.SUCCEEDED
+    assert ask(elsewhere, "bulk_create_members", body={"members": members}).state == State.SUCCEEDED
+    order = {"tag": "lock_operation", "control": "unlock"}
+    assert ask(elsewhere, "operate_door", path={"device_id": "mock_succeeded"}, body=order).state == State.SUCCEEDED

@@ -14,7 +14,8 @@ from tests.support.places import Place
 
 def real_doors(place: Place) -> list[str]:
     """The sandbox's doors of this tenant, put into the mirror."""
-    found = place.sandbox.api("GET", "/v1/devices/passes", token=place.service.token).json()["devices"]
+    answer = place.sandbox.api("GET", "/v1/devices/passes", token=place.service.token).json()
+    found = answer[place.sandbox.addresses.catalogue.shapes.pass_list_key]
     with tenant_scope(place.tenant):
         PassController.objects.bulk_create(
             PassController(device_id=each["device_id"], device_name=each["device_name"]) for each in found

@@ -68,12 +68,13 @@ def make_place(
     """A tenant of the portal whose token works at `sandbox` (or at `base_url`, for a proxy before it)."""
     name = f"place-{uuid.uuid4().hex[:10]}"
     service = sandbox.tenant(members=members, contracts=list(contracts), name=name)
+    return connected(sandbox, service, name, overrides=overrides or sandbox.overrides, base_url=base_url or sandbox.url)
+
+
+def connected(sandbox: Sandbox, service: SandboxTenant, name: str, *, overrides: str, base_url: str) -> Place:
+    """A tenant of the portal, connected to this tenant of a service at `base_url`."""
     environment = ServiceEnvironment.objects.create(
-        name=name,
-        base_url=base_url or sandbox.url,
-        client_id="c",
-        client_secret="s",
-        overrides=overrides or sandbox.overrides,
+        name=name, base_url=base_url, client_id="c", client_secret="s", overrides=overrides
     )
     tenant = Tenant.objects.create(slug=name, name=name.title(), environment=environment)
     with tenant_scope(tenant):
