@@ -109,9 +109,12 @@ class Elsewhere:
         rows += ["[shapes]", "qr_removal = { remove = true }", 'image_body = "multipart"', _line("image_field", FIELD)]
         rows += ['pass_list_key = "controllers"', 'snapshot = "base64"', "[states]"]
         rows += [_line(f"device_request_{name}", [word]) for name, word in _STATES.items()]
+        rows += ["[errors]", *(_line(name, codes) for name, codes in _ERRORS.items()), "[errors.contract]"]
+        rows += [_line(name, ["40211"]) for name in CONTRACTS if name != "licence"]
         return "\n".join(rows) + "\n"
 
 
+_ERRORS = {"scope": ["40144"], "licence": ["40212", "40117"], "setting": ["40371", "40372"]}
 _STATES = {"waiting": "queued", "running": "working", "done": "done*", "failed": "refused"}
 
 
