@@ -10,7 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("project", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+from tests.support import databases
+from tests.support.effort import SOAK
+
+# What is drawn is the same in every run, so that one is as green as the other; `make soak` searches.
+settings.register_profile(
+    "project", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True, derandomize=not SOAK
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "project"))
 
 #: Tests that share one running house, and those that should begin first.
@@ -39,6 +45,21 @@ def pytest_configure(config: pytest.Config) -> None:
     socket.socket.connect = _loopback_only  # type: ignore[method-assign,assignment]
     if hasattr(config, "workerinput"):  # a worker of xdist ends with the process that started it
         ctypes.CDLL(None).prctl(1, int(signal.SIGKILL), 0, 0, 0)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """The tests' database begins as a copy of the run's migrated one."""
+    from django.db import connection
+
+    connection.settings_dict["TEST"]["TEMPLATE"] = databases.template("portal")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """At the end of a run that keeps no database, the migrated ones go."""
+    is_worker = hasattr(config, "workerinput")
+    if not is_worker and os.environ.get("DATABASE_URL") and not config.getoption("reuse_db", False):
+        databases.forget()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -27,10 +27,7 @@ from portal.rights.reading import Rights
 from tests.rights.page import posted
 from tests.support import jobs
 from tests.support.changes import ChangesDesk
-from tests.support.fixtures import make, place, sandbox
 from tests.support.members import said
-
-__all__ = ["make", "place", "sandbox"]
 
 
 def odd():

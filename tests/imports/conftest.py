@@ -15,10 +15,7 @@ from portal.mirror.kinds import Kind
 from portal.mirror.models import Group, Member, MirrorState
 from tenants.scope import tenant_scope
 from tests.support import jobs
-from tests.support.fixtures import make, place, sandbox
 from tests.support.places import Place
-
-__all__ = ["make", "place", "sandbox"]
 
 
 @dataclass

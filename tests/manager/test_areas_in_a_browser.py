@@ -1,27 +1,17 @@
 """The explainer and the edit of an area's access in a real browser: with script, at a desk and on a phone."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.conf import settings
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from accessapi.permissions import always, normalise_devices
 from portal.bulk.states import JobState
 from tests.support.areas import AreasDesk
-from tests.support.chromium import chromium
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SERIOUS = ("serious", "critical")
-expect.set_options(timeout=30_000)  # a machine may be slow
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as running:
-        yield running
 
 
 @pytest.fixture
@@ -30,26 +20,15 @@ def desk(place):
 
 
 @pytest.fixture
-def open_page(browser, live_server, desk):
+def open_page(open_tab, live_server, desk):
     """`open_page(path, width)`: a page of the manager's; any complaint of the browser fails the test."""
-    session = desk.client.cookies[settings.SESSION_COOKIE_NAME].value
-    complaints, contexts = [], []
 
     def make(path: str, width: int = 1440) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": 900}, has_touch=width < 500, locale="en-GB")
-        context.set_default_timeout(60_000)
-        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(live_server.url + path)
+        page = open_tab(live_server.url, desk.client, width=width)
+        page.goto(path)
         return page
 
-    yield make
-    for context in contexts:
-        context.close()
-    assert complaints == []
+    return make
 
 
 def sound(page: Page) -> None:

@@ -15,10 +15,7 @@ from portal.mirror.models import Group, Member
 from tenants.models import AuditEntry, Staff
 from tests.support import jobs
 from tests.support.changes import ChangesDesk
-from tests.support.fixtures import make, place, sandbox
 from tests.support.members import said
-
-__all__ = ["make", "place", "sandbox"]
 
 
 @pytest.fixture

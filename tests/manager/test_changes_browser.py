@@ -1,19 +1,15 @@
 """A facility manager's browser: tick, choose, look, start, and see what came of it."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.conf import settings
 from playwright.sync_api import Page, expect
 
 from portal.bulk.models import Job
 from tests.support.changes import ChangesDesk
-from tests.support.chromium import chromium
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PATIENCE = 30_000
 
 
 @pytest.fixture
@@ -22,19 +18,8 @@ def desk(make) -> ChangesDesk:
 
 
 @pytest.fixture
-def page(desk, live_server) -> Iterator[Page]:
-    complaints: list[str] = []
-    session = desk.client.cookies[settings.SESSION_COOKIE_NAME].value
-    with chromium() as browser:
-        context = browser.new_context(base_url=live_server.url, locale="en-GB")
-        context.set_default_timeout(PATIENCE)
-        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        yield page
-        context.close()
-    assert complaints == []
+def page(open_tab, desk, live_server) -> Page:
+    return open_tab(live_server.url, desk.client)
 
 
 def barriers(page: Page) -> list[str]:
@@ -64,7 +49,7 @@ def test_all_that_match_are_suspended_and_the_page_follows_to_the_outcome(desk, 
     with desk.scope():
         job = Job.objects.order_by("-pk")[0]
     desk.run(job)
-    expect(page.get_by_role("button", name="Undo…")).to_be_visible(timeout=PATIENCE)  # the page found out by itself
+    expect(page.get_by_role("button", name="Undo…")).to_be_visible()  # the page found out by itself
     expect(page.get_by_role("tab", name="Done").or_(page.locator("a.tab", has_text="Done"))).to_be_visible()
     assert barriers(page) == []
 

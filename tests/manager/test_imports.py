@@ -14,9 +14,6 @@ from portal.mirror.models import Group, Member
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.imports.conftest import Desk, lines
-from tests.support.fixtures import make, place, sandbox
-
-__all__ = ["make", "place", "sandbox"]
 
 HEADINGS = ["氏名", "社員番号", "グループ", "カード番号"]
 

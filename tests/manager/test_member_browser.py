@@ -1,25 +1,18 @@
 """A facility manager's browser on a member's page: the code that follows itself, and the face before it leaves."""
 
-from collections.abc import Iterator
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.conf import settings
 from playwright.sync_api import Page, expect
 
 from portal.intents import following
 from portal.intents.clock import database_now
 from portal.intents.models import Intent
 from portal.intents.states import State
-from tests.support.chromium import chromium
 from tests.support.house import until
 from tests.support.images import jpeg, png, read_qr
 from tests.support.members import MembersDesk
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PATIENCE = 30_000
-# Chromium reports violations of the policy to the page; this hands them on.
-_TELL = "addEventListener('securitypolicyviolation', e => told(`${e.violatedDirective}: ${e.blockedURI}`))"
 
 
 @pytest.fixture
@@ -28,22 +21,9 @@ def desk(make) -> MembersDesk:
 
 
 @pytest.fixture
-def page(desk, live_server) -> Iterator[Page]:
+def page(open_tab, desk, live_server) -> Page:
     """The manager's browser, with a camera that shows something; any complaint of it fails."""
-    complaints: list[str] = []
-    session = desk.client.cookies[settings.SESSION_COOKIE_NAME].value
-    with chromium("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream") as browser:
-        context = browser.new_context(base_url=live_server.url, locale="en-GB")
-        context.set_default_timeout(PATIENCE)
-        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
-        context.expose_binding("told", lambda _source, words: complaints.append(words))
-        context.add_init_script(_TELL)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        yield page
-        context.close()
-    assert complaints == []
+    return open_tab(live_server.url, desk.client)
 
 
 def barriers(page: Page) -> list[str]:
@@ -58,24 +38,24 @@ def test_the_one_time_code_follows_itself_while_somebody_looks_and_hides_when_no
     desk.send(f"{member.member_id}/edit/", qr="one_time", qr_data="GATE-7", qr_timestep="30")
     page.clock.install()
     page.goto(f"{desk.url}{member.member_id}/")
-    expect(page.get_by_text("Read from the service just now.")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Read from the service just now.")).to_be_visible()
     page.get_by_role("button", name="Show the current code").click()
-    expect(page.locator(".one-time svg.qr-drawn")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".one-time svg.qr")).to_be_visible()
     assert read_qr(page.content()).startswith("SL-OTQR?v=1&data=GATE-7")
     assert barriers(page) == []
     page.clock.fast_forward(31_000)
     until(lambda: len(desk.place.calls(12)) == 2, 30, saying="the page asked for the next code")
-    expect(page.locator(".one-time-shown:not(.is-over) [data-left-words]")).to_contain_text("0:", timeout=PATIENCE)
+    expect(page.locator(".one-time-shown:not(.is-over) [data-left-words]")).to_contain_text("0:")
     assert read_qr(page.content()).startswith("SL-OTQR?v=1&data=GATE-7")
     page.clock.fast_forward(4 * 60_000)
-    expect(page.get_by_text("Hidden while nobody looked.")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Hidden while nobody looked.")).to_be_visible()
     assert read_qr(page.content()) == ""
     asked = len(desk.place.calls(12))
     page.clock.fast_forward(60_000)
     expect(page.get_by_text("Hidden while nobody looked.")).to_be_visible()
     assert len(desk.place.calls(12)) == asked
     page.get_by_role("button", name="Show the current code").or_(page.get_by_role("button", name="Go on")).click()
-    expect(page.locator(".one-time svg.qr-drawn")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".one-time svg.qr")).to_be_visible()
     page.get_by_role("button", name="Hide").click()
     assert read_qr(page.content()) == ""
 
@@ -105,11 +85,11 @@ def test_a_face_is_looked_at_mended_taken_with_the_camera_and_sent(desk, page):
     page.get_by_role("button", name="Cut to 3:4 and make smaller").click()
     expect(words).to_contain_text("1125 × 1500 pixels: fine.")
     page.get_by_role("button", name="Register this face").click()
-    expect(page.get_by_text("The service looks at the picture")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("The service looks at the picture")).to_be_visible()
     assert len(desk.place.calls(8)) == 1
     followed(desk)
-    expect(page.get_by_text("The face opens doors from")).to_be_visible(timeout=PATIENCE)
-    expect(page.locator("#face-lead")).to_contain_text("usable from", timeout=PATIENCE)
+    expect(page.get_by_text("The face opens doors from")).to_be_visible()
+    expect(page.locator("#face-lead")).to_contain_text("usable from")
     expect(page.get_by_role("button", name="Delete the old, register this")).to_be_visible()
     assert barriers(page) == []
 
@@ -119,5 +99,5 @@ def test_a_face_is_looked_at_mended_taken_with_the_camera_and_sent(desk, page):
     page.get_by_role("button", name="Take the picture").click()
     expect(page.locator("[data-words]")).to_contain_text("1200 × 1600 pixels")
     page.get_by_role("button", name="Register this face").click()
-    expect(page.get_by_text("The service looks at the picture")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("The service looks at the picture")).to_be_visible()
     assert len(desk.place.calls(8)) == 2

@@ -1,39 +1,19 @@
 """The desk by keyboard, in a real browser: found, chosen, marked, undone; redrawn without taking anything away."""
 
-from collections.abc import Iterator
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.conf import settings
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from tests.receptionist.desk import again, visit
-from tests.support.chromium import chromium
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PATIENCE = 30_000
-expect.set_options(timeout=PATIENCE)
-_TELL = "addEventListener('securitypolicyviolation', e => told(`${e.violatedDirective}: ${e.blockedURI}`))"
 
 
 @pytest.fixture
-def page(place, live_server) -> Iterator[Page]:
+def page(open_tab, place, live_server) -> Page:
     """The receptionist's browser; any complaint of it fails."""
-    complaints: list[str] = []
-    session = place.client(place.staff("receptionist")).cookies[settings.SESSION_COOKIE_NAME].value
-    with chromium() as browser:
-        context = browser.new_context(base_url=live_server.url, locale="en-GB")
-        context.set_default_timeout(PATIENCE)
-        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
-        context.expose_binding("told", lambda _source, words: complaints.append(words))
-        context.add_init_script(_TELL)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        yield page
-        context.close()
-    assert complaints == []
+    return open_tab(live_server.url, place.client(place.staff("receptionist")))
 
 
 def barriers(page: Page) -> list[str]:

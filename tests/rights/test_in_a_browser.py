@@ -1,26 +1,16 @@
 """The rights editor in a real browser: bars are dragged and moved by keys, the sentence follows, the service has it."""
 
-from collections.abc import Iterator
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.conf import settings
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from accessapi.permissions import by_schedule, weekly
 from portal.mirror.models import Area
 from portal.rights import words
-from tests.support.chromium import chromium
 from tests.support.members import MembersDesk
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OFFICE = by_schedule(weekly("08:00:00", "19:00:00", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday"))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as running:
-        yield running
 
 
 @pytest.fixture
@@ -29,7 +19,7 @@ def desk(place) -> MembersDesk:
 
 
 @pytest.fixture
-def editor(browser, live_server, desk):
+def editor(open_tab, live_server, desk):
     """`editor(width)`: the editor of one member with office hours in the first area; any complaint of it fails."""
     member = desk.members()[0]
     with desk.scope():
@@ -39,26 +29,14 @@ def editor(browser, live_server, desk):
     desk.place.sandbox.api(
         "PUT", path, token=token, json={"devices_pass": rights, "keys_pass": {"default_mode": "deny_all"}}
     )
-    session = desk.client.cookies[settings.SESSION_COOKIE_NAME].value
-    complaints: list[str] = []
-    contexts = []
 
     def make(width=1440, **options) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": 1000}, has_touch=width < 500, **options)
-        context.set_default_timeout(60_000)
-        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(f"{live_server.url}{desk.url}{member.member_id}/rights/")
+        page = open_tab(live_server.url, desk.client, width=width, height=1000, **options)
+        page.goto(f"{desk.url}{member.member_id}/rights/")
         return page
 
     make.areas, make.member = areas, member
-    yield make
-    for context in contexts:
-        context.close()
-    assert complaints == []
+    return make
 
 
 def drag(page: Page, begin: tuple[str, float], end: tuple[str, float]) -> None:

@@ -12,14 +12,15 @@ import httpx2
 import pytest
 
 from stack.processes import free_port
-from tests.support.sandbox import ROOT, own_database
+from tests.support import databases
+from tests.support.sandbox import ROOT
 
 SERVE = [sys.executable, "sandbox/manage.py", "serve"]
 
 
 @pytest.fixture
 def database() -> Iterator[str]:
-    with own_database() as address:
+    with databases.empty("sandbox") as address:
         yield address
 
 

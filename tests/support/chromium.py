@@ -1,27 +1,94 @@
-"""A real browser for tests."""
+"""A real browser for tests: one for all tests of a process, pages that end in good order.
+
+The driver keeps an event loop in this thread for as long; nothing of the site runs inside it. Django keeps connections
+apart for code under a loop: `end` closes those, or they would hold the tests' database at its end.
+"""
 
 import os
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from typing import Any
 
-import pytest
+from django.conf import settings
 from django.db import connections
-from playwright.sync_api import Browser, sync_playwright
+from django.test import Client
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Request, expect, sync_playwright
+
+PATIENCE = 60_000  # milliseconds, for a machine that others use too
+_SETTLES = 10  # seconds
+# A camera that shows something. Nobody is asked for it.
+_OPTIONS = ("--no-sandbox", "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")
+# Chromium reports violations of the policy to the page; this hands them on.
+_TELL = "addEventListener('securitypolicyviolation', e => told(`${e.violatedDirective}: ${e.blockedURI}`))"
+_running: list[tuple[Browser, ExitStack]] = []
 
 
 @contextmanager
-def chromium(*options: str) -> Iterator[Browser]:
-    """Chromium without a window, driven from this thread; `options` are its own.
+def chromium() -> Iterator[Browser]:
+    """Chromium without a window, driven from this thread: started when first asked for, the same from then on."""
+    if not _running:
+        _running.append(_start())
+    yield _running[0][0]
 
-    The driver keeps an event loop in this thread for as long; nothing of the site runs inside it. Django keeps
-    connections apart for code under a loop: those are closed at the end, or the next browser would find them, and with
-    them a database that may be gone.
-    """
-    with pytest.MonkeyPatch.context() as patch, sync_playwright() as driver:
-        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-        browser = driver.chromium.launch(executable_path=os.environ["CHROMIUM"], args=["--no-sandbox", *options])
-        try:
-            yield browser
-        finally:
-            browser.close()
-            connections.close_all()
+
+def _start() -> tuple[Browser, ExitStack]:
+    cleanup = ExitStack()
+    driver = cleanup.enter_context(sync_playwright())
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    cleanup.callback(os.environ.pop, "DJANGO_ALLOW_ASYNC_UNSAFE")
+    browser = driver.chromium.launch(executable_path=os.environ["CHROMIUM"], args=[*_OPTIONS])
+    expect.set_options(timeout=PATIENCE)
+    cleanup.callback(connections.close_all)
+    cleanup.callback(browser.close)
+    return browser, cleanup
+
+
+def end() -> None:
+    """Ends the browser, if one was started."""
+    while _running:
+        _running.pop()[1].close()
+
+
+class Tab:
+    """A page in a context of its own, watched: what it complains of, and which of its requests are under way."""
+
+    def __init__(self, complaints: list[str], **options: Any) -> None:
+        with chromium() as browser:
+            self.context: BrowserContext = browser.new_context(**{"locale": "en-GB"} | options)
+        self.complaints = complaints
+        self.is_closing = False
+        self._under_way: set[Request] = set()
+        self._watch()
+        self.page = self.context.new_page()
+
+    def _watch(self) -> None:
+        self.context.set_default_timeout(PATIENCE)
+        self.context.expose_binding("told", lambda _source, words: self._complain(words))
+        self.context.add_init_script(_TELL)
+        self.context.on("console", self._heard)
+        self.context.on("weberror", lambda fault: self._complain(str(fault.error)))
+        self.context.on("request", self._under_way.add)
+        self.context.on("requestfinished", self._under_way.discard)
+        self.context.on("requestfailed", self._under_way.discard)
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self._complain(message.text)
+
+    def _complain(self, words: str) -> None:
+        if not self.is_closing:
+            self.complaints.append(words)
+
+    def sign_in(self, url: str, client: Client) -> None:
+        """Goes on with the session of the test's own client."""
+        session = client.cookies[settings.SESSION_COOKIE_NAME].value
+        self.context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": url}])
+
+    def close(self) -> None:
+        """Lets what is under way come to its end, then closes: what is cut off from here on is our own doing."""
+        end = time.monotonic() + _SETTLES
+        while self._under_way and self.context.pages and time.monotonic() < end:
+            self.context.pages[0].wait_for_timeout(10)
+        self.is_closing = True
+        self.context.close()

@@ -1,14 +1,15 @@
 """Fixtures that many folders of tests share."""
 
-import time
+import itertools
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from django.conf import settings
-from django.core.management import CommandError
-from django.db import OperationalError
-from django.test import TransactionTestCase
+from django.test import Client
+from playwright.sync_api import Page
 
+from tests.support import chromium, flushing
 from tests.support.places import Place, make_place
 from tests.support.sandbox import Sandbox
 
@@ -21,23 +22,41 @@ def quick_passwords() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def patient_flush() -> None:
-    """A page that was closed may have left a request under way in the test's own server. Emptying the tables then meets
-    its locks, and one of the two has to give way: if it is the emptying, it comes again.
+def orderly_ends() -> Iterator[None]:
+    """Tables are emptied when nobody is at work on them; the browser ends with the run."""
+    flushing.install()
+    yield
+    chromium.end()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    """The browser's event loop has connections of its own: they end before the database goes."""
+    yield
+    chromium.end()
+
+
+@pytest.fixture
+def open_tab() -> Iterator[Callable[..., Page]]:
+    """`open_tab(live_server.url, client, width=390)`: a page signed in as `client`; any complaint of it fails the test.
+
+    `open_tab.excused` are words of complaints that the test brings about itself.
     """
-    flush = TransactionTestCase._fixture_teardown
+    complaints: list[str] = []
+    tabs: list[chromium.Tab] = []
 
-    def patiently(self: TransactionTestCase) -> None:
-        for pause in (0.2, 0.5, 1.0, 2.0):
-            try:
-                return flush(self)
-            except CommandError as error:
-                if not isinstance(error.__cause__, OperationalError):
-                    raise
-                time.sleep(pause)
-        return flush(self)
+    def make(url: str, client: Client | None = None, *, width: int = 1440, height: int = 900, **options: Any) -> Page:
+        seen = {"viewport": {"width": width, "height": height}, "has_touch": width < 500}
+        tabs.append(chromium.Tab(complaints, base_url=url, **seen | options))
+        if client is not None:
+            tabs[-1].sign_in(url, client)
+        return tabs[-1].page
 
-    TransactionTestCase._fixture_teardown = patiently
+    make.excused = []  # type: ignore[attr-defined]
+    yield make
+    for tab in tabs:
+        tab.close()
+    assert [each for each in complaints if not any(word in each for word in make.excused)] == []  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")
@@ -49,8 +68,9 @@ def sandbox() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def make(sandbox: Sandbox, db: None) -> Callable[..., Place]:
-    """`make(members=3)`: a connected tenant."""
-    return lambda **wanted: make_place(sandbox, **wanted)
+    """`make(members=3)`: a connected tenant, another one each time."""
+    numbers = itertools.count(1)
+    return lambda **wanted: make_place(sandbox, number=next(numbers), **wanted)
 
 
 @pytest.fixture

@@ -30,6 +30,7 @@ from stack.paths import PYTHON, ROOT
 from stack.processes import free_port, spawn, stop
 from stack.programs import Programs
 from stack.supervisor import Program, tail
+from tests.support import databases
 from tests.support.sandbox import Sandbox
 from tests.support.stage import Stage
 
@@ -153,7 +154,7 @@ class House:
 
     def start(self) -> "House":
         """Everything but the workers: those start when a test first asks for them."""
-        self.database_url = self._cleanup.enter_context(_own_database())
+        self.database_url = self._cleanup.enter_context(databases.migrated_copy("portal"))
         self.env = dict(os.environ) | {
             "DATABASE_URL": self.database_url,
             "PORTAL_URL": self.url,
@@ -162,15 +163,8 @@ class House:
         self.env.pop("PYTEST_CURRENT_TEST", None)
         self._start_broker()
         self.env["REDIS_URL"] = self.redis_url
-        migrate = spawn(
-            [PYTHON, "manage.py", "migrate", "--verbosity", "0"],
-            env=self.env,
-            cwd=ROOT,
-            log=self.folder / "migrate.log",
-        )
         self.sandbox.start()
         self._cleanup.callback(self.sandbox.stop)
-        assert migrate.wait(120) == 0, tail(self.folder / "migrate.log")
         programs = self.programs()
         self.web = self._process(programs.web(self.port))
         self.urgent = self._process(programs.worker("urgent", "doors,interactive", 2))
@@ -364,18 +358,3 @@ class House:
 
     def logs(self) -> str:
         return "\n".join(path.read_text(errors="replace") for path in sorted(self.folder.glob("*.log")))
-
-
-@contextlib.contextmanager
-def _own_database() -> Iterator[str]:
-    given = urlsplit(os.environ["DATABASE_URL"])
-    name = f"house_{secrets.token_hex(6)}"
-    elsewhere = urlunsplit(given._replace(path="/postgres"))
-    with psycopg.connect(elsewhere, autocommit=True) as direct:
-        direct.execute(f'CREATE DATABASE "{name}"')
-    try:
-        yield urlunsplit(given._replace(path=f"/{name}"))
-    finally:
-        with psycopg.connect(elsewhere, autocommit=True) as direct:
-            direct.execute(f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS true')
-            direct.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

@@ -11,6 +11,7 @@ from portal.intents.nonces import Nonce
 from portal.intents.record import Asker
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
 from tenants.scope import tenant_scope
+from tests.support.effort import SOAK
 from tests.support.sandbox import Sandbox, SandboxTenant
 
 PASSWORD = "correct horse battery staple"
@@ -64,10 +65,14 @@ def make_place(
     contracts: tuple[str, ...] = ("door", "key_box", "qr", "face", "licence"),
     overrides: str = "",
     base_url: str = "",
+    number: int = 1,
 ) -> Place:
-    """A tenant of the portal whose token works at `sandbox` (or at `base_url`, for a proxy before it)."""
+    """A tenant of the portal whose token works at `sandbox` (or at `base_url`, for a proxy before it).
+
+    Its people, rooms and cards follow from its `number`, the same in every run; `make soak` draws them.
+    """
     name = f"place-{uuid.uuid4().hex[:10]}"
-    service = sandbox.tenant(members=members, contracts=list(contracts), name=name)
+    service = sandbox.tenant(members=members, contracts=list(contracts), name=name if SOAK else f"Place {number}")
     return connected(sandbox, service, name, overrides=overrides or sandbox.overrides, base_url=base_url or sandbox.url)
 
 

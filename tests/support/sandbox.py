@@ -9,20 +9,18 @@ import contextlib
 import ctypes
 import os
 import re
-import secrets
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx2
-import psycopg
-from psycopg import sql
+
+from tests.support import databases
 
 from tests.support import contrary as contrary_service
 
@@ -93,7 +91,7 @@ class Sandbox:
 
     def start(self) -> "Sandbox":
         """Creates the database and waits until the server listens, which prepares it."""
-        self.database_url = self._given or self._cleanup.enter_context(own_database())
+        self.database_url = self._given or self._cleanup.enter_context(databases.migrated_copy("sandbox"))
         return self.serve()
 
     def serve(self) -> "Sandbox":
@@ -285,24 +283,6 @@ class Sandbox:
         path = Path(self._folder) / "operations.toml"
         path.write_text(self._operations, encoding="utf-8")
         return str(path)
-
-
-@contextlib.contextmanager
-def own_database() -> Iterator[str]:
-    """The address of an empty database, dropped afterwards."""
-    given = urlsplit(os.environ.get("SANDBOX_DATABASE_URL") or os.environ["DATABASE_URL"])
-    name = f"sandbox_{secrets.token_hex(6)}"
-    administration = urlunsplit(given._replace(path="/postgres"))
-    _execute(administration, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    try:
-        yield urlunsplit(given._replace(path=f"/{name}"))
-    finally:
-        _execute(administration, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
-def _execute(address: str, statement: sql.Composed) -> None:
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(statement)
 
 
 def _csrf(page: httpx2.Response) -> dict[str, str]:

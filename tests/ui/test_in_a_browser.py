@@ -1,48 +1,28 @@
 """What only a real browser shows: keys, selection, what the policy forbids, widths, and what axe finds."""
 
-from collections.abc import Iterator
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.conf import settings
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tenants.models import User
-from tests.support.chromium import chromium
 from tests.support.places import PASSWORD, signed_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as running:
-        yield running
-
-
 @pytest.fixture
-def open_page(browser, live_server):
+def open_page(open_tab, live_server):
     """`open_page(width, theme, language)`: the style page of a signed-in person; any complaint of the browser fails."""
     user = User.objects.create_user("mori@example.test", PASSWORD, name="Mori Ken", platform_role="support")
-    session = signed_in(user).cookies[settings.SESSION_COOKIE_NAME].value
-    complaints: list[str] = []
-    contexts = []
+    client = signed_in(user)
 
     def make(width=1440, theme="light", language="en", **options) -> Page:
         User.objects.filter(pk=user.pk).update(theme=theme, language=language)
-        context = browser.new_context(viewport={"width": width, "height": 900}, has_touch=width < 500, **options)
-        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(f"{live_server.url}/_components/?size=25")
+        page = open_tab(live_server.url, client, width=width, **options)
+        page.goto("/_components/?size=25")
         return page
 
-    yield make
-    for context in contexts:
-        context.close()
-    assert [each for each in complaints if "ERR_INTERNET_DISCONNECTED" not in each] == []
+    return make
 
 
 def test_the_palette_opens_by_keys_finds_and_closes(open_page):
@@ -109,7 +89,8 @@ def test_a_shown_secret_hides_and_leaves_nothing_in_the_page(open_page):
     assert "0123 4567 89AB" not in page.content()
 
 
-def test_the_connection_is_missed_and_found_again(open_page):
+def test_the_connection_is_missed_and_found_again(open_page, open_tab):
+    open_tab.excused.append("ERR_INTERNET_DISCONNECTED")
     page = open_page()
     page.context.set_offline(True)
     expect(page.locator("#offline")).to_be_visible()

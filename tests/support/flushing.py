@@ -1,0 +1,47 @@
+"""Emptying the tables after a test that other threads take part in: when none of them is at work on the tables."""
+
+import threading
+import time
+from functools import cache
+
+from django.core.signals import request_finished, request_started
+from django.db import connection
+from django.test import TransactionTestCase
+
+#: Filled by the migrations' own signals and never changed by a test.
+_KEPT = {"django_migrations", "django_content_type", "auth_permission"}
+_SECONDS = 60
+_at_work: set[threading.Thread] = set()
+
+
+def install() -> None:
+    """From now on, tests end this way."""
+    request_started.connect(_begins, dispatch_uid="flushing")
+    request_finished.connect(_ends, dispatch_uid="flushing")
+    TransactionTestCase._fixture_teardown = _empty
+
+
+def _begins(**_: object) -> None:
+    if threading.current_thread() is not threading.main_thread():
+        _at_work.add(threading.current_thread())
+
+
+def _ends(**_: object) -> None:
+    _at_work.discard(threading.current_thread())
+
+
+def _empty(_case: TransactionTestCase) -> None:
+    """A page that was closed may have left a request with the test's own server, whose locks we would meet."""
+    end = time.monotonic() + _SECONDS
+    while any(thread.is_alive() for thread in list(_at_work)):
+        assert time.monotonic() < end, f"a request goes on after the test: {_at_work}"
+        time.sleep(0.01)
+    _at_work.clear()
+    with connection.cursor() as cursor:
+        cursor.execute(_statement())
+
+
+@cache
+def _statement() -> str:
+    tables = sorted(set(connection.introspection.django_table_names(include_views=False)) - _KEPT)
+    return f"TRUNCATE {', '.join(map(connection.ops.quote_name, tables))}"
