@@ -8,7 +8,7 @@ from stack import assets
 from stack.paths import PYTHON, RUN
 from stack.services import run
 
-_STANDSTILL = 300  # seconds
+_STANDSTILL = 900  # seconds: a machine whose every core is busy takes long over a journey
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 

@@ -5,6 +5,7 @@ import ipaddress
 import os
 import signal
 import socket
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -74,13 +75,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return ByHouse(config, log)
 
 
-def _takes_long(item: pytest.Item) -> bool:
-    return not item.nodeid.startswith(LONG)
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # What takes longest begins first, so that no process is left with it at the end.
-    items.sort(key=_takes_long)
+    # What takes longest begins first, so that no process is left with it at the end: houses, browsers, long files.
+    sizes = Counter(item.path for item in items)
+    with_browser = {item.path for item in items if item.get_closest_marker("browser")}
+    items.sort(key=lambda it: (not it.nodeid.startswith(LONG), it.path not in with_browser, -sizes[it.path], it.path))
     if not os.environ.get("CHROMIUM"):
         for item in items:
             if item.get_closest_marker("browser"):

@@ -4,10 +4,10 @@ import contextlib
 import socket
 import struct
 import threading
-import time
 
 from accessapi.client import Client
 from accessapi.overrides import Catalogue
+from tests.support.waiting import until
 
 TOKEN, LICENCE = "canary-token-7f3a", "canary-licence-91bc"
 
@@ -25,6 +25,7 @@ class Loopback:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._open = []
         self.connections = 0
+        self.ended = 0  # connections that the other side has left
         self.received = []
         self._thread = threading.Thread(target=self._accept, daemon=True)
 
@@ -48,11 +49,9 @@ class Loopback:
             connection.close()
         self._thread.join(5)
 
-    def counts(self, connections, *, within=10):
+    def counts(self, connections, *, within=60):
         """Whether it comes to that many connections: the accepting thread counts when it gets a turn, not at once."""
-        until = time.monotonic() + within
-        while self.connections < connections and time.monotonic() < until:
-            time.sleep(0.005)
+        until(lambda: self.connections >= connections, within, pause=0.005)
         return self.connections == connections
 
     def _accept(self):
@@ -73,6 +72,7 @@ class Loopback:
                 if self._behave(connection, request) == "close":
                     connection.shutdown(socket.SHUT_RDWR)
                     return
+        self.ended += 1
 
     def _request(self, connection):
         data = b""

@@ -18,6 +18,7 @@ from accessapi.errors import (
 from accessapi.oauth import OAuth
 from accessapi.wire import Pool, Wire
 from tests.accessapi.service import LICENCE, TOKEN, Loopback, answer, client, reset
+from tests.support.waiting import until
 
 UNLOCK = {"tag": "lock_operation", "control": "unlock"}
 ACCEPTED = answer(body=b'{"request_id": "r1", "request_type": "device_request"}')
@@ -74,7 +75,7 @@ def test_a_refusal_right_before_writing_leaves_not_one_byte(pool):
                 unlock(service, pool, fresh=fresh, before_write=refuse)
             assert isinstance(caught.value.__cause__, TooLate)
         assert service.counts(2)
-        time.sleep(0.05)
+        until(lambda: service.ended == 2)
         assert service.received == []
 
 
@@ -117,8 +118,7 @@ def test_a_black_hole_after_the_write_is_unknown_and_the_socket_is_aborted_at_on
         with pytest.raises(TimedOut):
             unlock(service, quick(pool))
         assert time.monotonic() - started < 2
-        time.sleep(0.1)
-        assert closed == ["reset"]
+        assert until(lambda: closed) == ["reset"]
         assert len(service.received) == 1
 
 

@@ -16,6 +16,7 @@ from portal.intents.states import State
 from portal.mirror.models import Member
 from tenants.models import Staff
 from tests.imports.conftest import lines
+from tests.support.waiting import until
 
 HEADINGS = ["氏名", "社員番号", "グループ", "カード番号"]
 
@@ -122,13 +123,12 @@ def test_a_lost_answer_of_a_request_that_arrived_is_found_by_reading(desk):
     job = desk.started(many(desk, 5))
     advancing.advance(job.pk)
     intent = Intent.objects.get(target=f"import:{job.pk}")
-    desk.place.sandbox.api("POST", "/v1/members/bulk/create", intent.body, token=desk.place.service.token)
+    token = desk.place.service.token
+    asked = desk.place.sandbox.api("POST", "/v1/members/bulk/create", intent.body, token=token).json()["request_id"]
     intent = lose_the_answer(job)
     assert intent.state == State.UNCERTAIN
     assert {row.state for row in desk.rows(job)} == {RowState.SENT}
-    import time
-
-    time.sleep(0.3)
+    until(lambda: desk.place.sandbox.api("GET", f"/v1/requests/{asked}", token=token).json()["status"] == "completed")
     readings(desk, job, 1)
     assert {row.state for row in desk.rows(job)} == {RowState.SUCCEEDED}
     desk.run(job)

@@ -1,6 +1,5 @@
 """An intent's way: recorded once, sent once, followed to its outcome, and told as it is. Against a real service."""
 
-import time
 from datetime import timedelta
 
 import pytest
@@ -18,6 +17,7 @@ from tenants.models import AuditEntry, Connection, Staff
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.places import fresh_nonce
+from tests.support.waiting import until
 
 
 @pytest.fixture
@@ -42,13 +42,15 @@ def unlock(place, device="mock_succeeded", control="unlock", **more):
     )  # fmt: skip
 
 
-def follow(intent, seconds=15):
+def follow(intent):
     """Poll as the workers would, until the intent is at its end."""
-    until = time.monotonic() + seconds
-    while intent.state == State.ACCEPTED and time.monotonic() < until:
-        time.sleep(0.2)
+
+    def ended():
         following.poll(intent)
         intent.refresh_from_db()
+        return intent.state != State.ACCEPTED
+
+    until(ended)
     return intent
 
 

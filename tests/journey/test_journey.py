@@ -10,8 +10,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tenants.models import Staff
-from tests.support.house import until
 from tests.support.stage import PASSWORD, Customer, Stage
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.browser
 

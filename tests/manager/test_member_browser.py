@@ -8,9 +8,9 @@ from portal.intents import following
 from portal.intents.clock import database_now
 from portal.intents.models import Intent
 from portal.intents.states import State
-from tests.support.house import until
 from tests.support.images import jpeg, png, read_qr
 from tests.support.members import MembersDesk
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -1,7 +1,6 @@
 """Single reads: shared, kept, and truthful about what is gone; and the trickle that lives on them."""
 
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import serving
 from tests.support.hours import an_hour_of
+from tests.support.waiting import until
 
 
 def read(here: Customer, member_id: str) -> Any:
@@ -247,7 +247,8 @@ def test_without_calls_a_read_says_when_to_come_back(here: Customer, member_id: 
 @pytest.mark.django_db(transaction=True)
 def test_people_who_ask_the_same_thing_share_one_call(transactional_db: None, customer: MakeCustomer) -> None:
     def slow(path: str, query: dict[str, str]) -> tuple[int, Any]:
-        time.sleep(0.4)
+        if len(service.asked) == 1:
+            until(lambda: _awaiting() == 5)
         return 200, {"member_id": "m1", "member_name": "Shared", "qrcode": {"data": "SHAREDQR"}}
 
     with serving(slow) as service:
@@ -266,13 +267,27 @@ def test_people_who_ask_the_same_thing_share_one_call(transactional_db: None, cu
 @pytest.mark.django_db(transaction=True)
 def test_a_failed_call_is_nobody_elses_answer(transactional_db: None, customer: MakeCustomer) -> None:
     def failing_first(path: str, query: dict[str, str]) -> tuple[int, Any]:
-        time.sleep(0.2)
+        if len(service.asked) == 1:
+            until(lambda: _awaiting() == 1)
         return (500, {}) if len(service.asked) == 1 else (200, {"member_id": "m1", "member_name": "Second"})
 
     with serving(failing_first) as service:
         here = customer(base_url=service.url)
         answers = _together(2, lambda: read(here, "m1"))
     assert sorted(type(answer).__name__ for answer in answers) == ["Member", ServerFault.__name__]
+
+
+def _awaiting() -> int:
+    """How many last looked for somebody else's answer."""
+    try:
+        with database.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                " AND query LIKE 'SELECT %%mirror_sharedreading%%'"
+            )
+            return int(cursor.fetchone()[0])
+    finally:
+        database.close()
 
 
 def _together(many: int, call: Any) -> list[Any]:

@@ -12,8 +12,9 @@ from portal.intents.models import Intent
 from portal.intents.nonces import Nonce
 from portal.intents.states import State
 from tenants.roles import Permission
-from tests.support.house import House, until
+from tests.support.house import House
 from tests.support.stage import Customer, Stage
+from tests.support.waiting import until
 
 Loss = Callable[[House], contextlib.AbstractContextManager[None]]
 

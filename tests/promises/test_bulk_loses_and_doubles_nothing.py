@@ -18,8 +18,9 @@ from portal.mirror.kinds import Kind
 from portal.mirror.models import MirrorState
 from tests.support import faults
 from tests.support.faults import Fault, Gate
-from tests.support.house import House, until
+from tests.support.house import House
 from tests.support.stage import Customer, Stage
+from tests.support.waiting import until
 
 BULK = "POST .*/members/bulk/create"
 POLL = "GET .*/v1/requests/"

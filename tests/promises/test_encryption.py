@@ -16,8 +16,9 @@ from tenants.connections import actions
 from tenants.models import Connection
 from tenants.vault import VaultError
 from tests.support.browser import Browser
-from tests.support.house import House, Process, until
+from tests.support.house import House, Process
 from tests.support.stage import PASSWORD, Customer, Stage
+from tests.support.waiting import until
 
 FIELDS = ("access_token", "previous_token", "licence_key", "webhook_secret")
 

@@ -16,9 +16,10 @@ from portal.intents.states import State
 from tests.support import faults
 from tests.support.browser import Browser, gist
 from tests.support.faults import Gate
-from tests.support.house import House, until
+from tests.support.house import House
 from tests.support.proxy import Exchange
 from tests.support.stage import Customer, Stage
+from tests.support.waiting import until
 
 CREATE = 20
 # Seconds for whatever workers and timers do by themselves. Nothing here is measured.

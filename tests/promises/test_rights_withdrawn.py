@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from portal.intents.states import State
 from tenants.models import Staff, User
-from tests.support.house import House, until
+from tests.support.house import House
 from tests.support.stage import Customer, Stage
+from tests.support.waiting import until
 
 # Seconds from the last look at the rights to the service's record, on a machine that is busy with this test.
 ON_ITS_WAY = 0.5

@@ -17,8 +17,9 @@ from tests.promises.test_oauth_callback import begin, come_back
 from tests.support import faults
 from tests.support.crawl import crawl
 from tests.support.faults import Exchange, Fault
-from tests.support.house import House, until
+from tests.support.house import House
 from tests.support.stage import PASSWORD, Customer, Stage
+from tests.support.waiting import until
 
 
 def echo(status: int) -> Fault:

@@ -24,8 +24,9 @@ from tenants.models import Staff, TenantModel, User
 from tenants.roles import ROLES
 from tests.support.browser import Browser
 from tests.support.crawl import Address, addresses_of_tenants
-from tests.support.house import House, until
+from tests.support.house import House
 from tests.support.stage import PASSWORD, Customer, Stage
+from tests.support.waiting import until
 
 _starts = itertools.count(1)
 #: Parameters that name nothing of a tenant: what a file is written as.

@@ -12,8 +12,9 @@ from tenants.connections.reissue import Outcome, reissue
 from tenants.models import Connection
 from tests.support import faults
 from tests.support.faults import Gate
-from tests.support.house import House, together, until
+from tests.support.house import House, together
 from tests.support.stage import Customer, Stage
+from tests.support.waiting import until
 
 UPDATE = "POST /oauth2/update"
 PROOF = "GET /v1/tenant"

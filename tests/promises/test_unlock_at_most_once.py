@@ -1,16 +1,17 @@
 """Unlock at most once: however often a task is delivered, whoever dies, whatever the service answers."""
 
-import time
 from collections.abc import Callable
 
 import pytest
+from django.utils import timezone
 
 from portal.intents.models import Intent
 from portal.intents.states import State
 from tests.support import faults
 from tests.support.faults import Fault, Gate
-from tests.support.house import House, together, until
+from tests.support.house import House, together
 from tests.support.stage import Customer, Stage
+from tests.support.waiting import until
 
 DELIVERIES = 20
 UNLOCK = r"POST .*/devices/passes/{door}/requests"
@@ -152,7 +153,8 @@ def following(house: House, customer: Customer, intent: Intent) -> Callable[[], 
     rule = customer.stage.proxy.on(r"GET .*/v1/requests/", gate, times=1)
     deliver(house, intent, 1)
     until(lambda: customer.intent(intent).state == State.ACCEPTED, saying="the request is accepted")
-    time.sleep(1.2)  # beat stands still: the first look is due now, and nobody else rings for it
+    # Beat stands still: nobody else rings for the first look.
+    until(lambda: customer.intent(intent).due_at <= timezone.now(), saying="the first look is due")
     house.deliver("portal.intents.tasks.poll", intent.tenant_id, intent.pk, queue="doors")
     rule.wait()
     return gate.open.set

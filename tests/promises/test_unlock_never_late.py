@@ -11,12 +11,12 @@ from django.utils import timezone
 from portal.intents.models import Intent
 from portal.intents.states import PHYSICAL_SECONDS, State
 from tests.support import faults
-from tests.support.house import House, until
+from tests.support.house import House
 from tests.support.stage import Customer, Stage
+from tests.support.waiting import until
 
-# How long each outage lasts in the quick tests: the click is taken to lie 12 seconds back, so that 3 are left.
+# The click of the quick tests is taken to lie 12 seconds back, so that 3 are left.
 _LEFT = 3.0
-_OUTAGE = 5.0
 
 Outage = Callable[[House], contextlib.AbstractContextManager[None]]
 
@@ -66,6 +66,13 @@ def clicked(customer: Customer, left: float = _LEFT, **more: object) -> Intent:
     return customer.unlock(clicked_at=timezone.now() - ago, **more)  # type: ignore[arg-type]
 
 
+def overdue(intent: Intent) -> None:
+    """Waits until the click's moment is over."""
+    deadline = intent.deadline
+    assert deadline is not None
+    until(lambda: timezone.now() > deadline, saying="the deadline is over")
+
+
 def lateness(customer: Customer, clicks: dict[str, datetime]) -> float:
     """By how many seconds the latest arrival missed its deadline; negative: none did."""
     worst = -PHYSICAL_SECONDS * 1.0
@@ -82,7 +89,7 @@ def test_a_click_that_waits_too_long_expires(house: House, stage: Stage) -> None
     with house.urgent.paused():
         intents.append(clicked(customer))
         with house.paused_broker():
-            time.sleep(_OUTAGE)
+            overdue(intents[0])
     assert [customer.settled(intent).state for intent in intents] == [State.EXPIRED]
     assert customer.arrivals() == []
 
@@ -90,12 +97,12 @@ def test_a_click_that_waits_too_long_expires(house: House, stage: Stage) -> None
 def test_a_process_stopped_between_claim_and_writing_does_not_write(house: House, stage: Stage) -> None:
     customer = stage.customer()
     with house.still():
-        intent = customer.unlock(clicked_at=timezone.now() - timedelta(seconds=PHYSICAL_SECONDS - 2), rung=False)
+        intent = customer.unlock(clicked_at=timezone.now() - timedelta(seconds=PHYSICAL_SECONDS - 5), rung=False)
         with stage.proxy.stalled():
             house.deliver("portal.intents.tasks.send", intent.tenant_id, intent.pk, queue="doors")
             until(lambda: customer.intent(intent).state == State.SENDING, pause=0.01)
             house.urgent.pause()
-        time.sleep(2.5)
+        overdue(intent)
         house.urgent.resume()
         row = customer.settled(intent)
     assert row.state == State.EXPIRED
@@ -107,7 +114,7 @@ def test_the_service_away_is_tried_again_only_until_the_deadline(house: House, s
     customer = stage.customer()
     with stage.proxy.down():
         late = clicked(customer)
-        time.sleep(_LEFT + 1)
+        overdue(late)
     assert customer.settled(late).state == State.EXPIRED
     with stage.proxy.down():
         in_time = customer.unlock(customer.doors[1])
@@ -122,7 +129,7 @@ def test_what_a_standstill_of_the_network_held_back_does_not_arrive_afterwards(h
     intent = customer.unlock()
     row = customer.settled(intent)
     assert (row.state, row.attempts, rule.met) == (State.UNCERTAIN, 1, 1)
-    time.sleep(0.5)
+    until(lambda: not stage.proxy.standing, saying="what was held back is delivered or given up")
     assert customer.arrivals() == []
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.sandbox import Sandbox, SandboxTenant
+from tests.support.waiting import until
 
 
 def group(sandbox: Sandbox, tenant: SandboxTenant) -> str:
@@ -25,12 +26,8 @@ def result(sandbox: Sandbox, tenant: SandboxTenant, request_id: str) -> dict[str
 
 
 def finished(sandbox: Sandbox, tenant: SandboxTenant, request_id: str) -> dict[str, Any]:
-    for _ in range(200):
-        found = result(sandbox, tenant, request_id)
-        if found["status"] not in {"pending", "progress"}:
-            return found
-        time.sleep(0.05)
-    raise AssertionError(found)
+    until(lambda: result(sandbox, tenant, request_id)["status"] not in {"pending", "progress"})
+    return result(sandbox, tenant, request_id)
 
 
 def people(count: int, group_id: str, name: str = "Person") -> list[dict[str, Any]]:
@@ -183,10 +180,9 @@ def test_a_body_above_four_megabytes_is_too_large(sandbox: Sandbox, tenant: Sand
 def test_the_queue_goes_on_after_a_power_cut() -> None:
     with Sandbox() as sandbox:
         tenant = sandbox.tenant()
-        sandbox.settings(tenant.tenant_id, bulk_seconds_per_member=0.03)
+        sandbox.settings(tenant.tenant_id, bulk_seconds_per_member=0.06)
         request_id = submit(sandbox, tenant, "create", people(40, group(sandbox, tenant)))
-        time.sleep(0.2)
-        before = result(sandbox, tenant, request_id)["result"]["completed_member_count"]
+        before = until(lambda: result(sandbox, tenant, request_id)["result"]["completed_member_count"])
         sandbox.kill()
         sandbox.serve()
         assert finished(sandbox, tenant, request_id)["status"] == "completed"

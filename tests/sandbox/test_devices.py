@@ -3,13 +3,13 @@
 import contextlib
 import json
 import socket
-import time
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from tests.support.sandbox import Sandbox, SandboxTenant
+from tests.support.waiting import until
 
 UNLOCK = {"tag": "lock_operation", "control": "unlock"}
 
@@ -155,8 +155,7 @@ def test_a_command_counts_even_when_nobody_waits_for_the_answer(sandbox: Sandbox
             f"Content-Length: {len(body)}\r\n\r\n".encode()
             + body
         )
-    time.sleep(0.3)
-    assert len(sandbox.commands(tenant.tenant_id)) == 1
+    assert len(until(lambda: sandbox.commands(tenant.tenant_id))) == 1
 
 
 def test_key_boxes_are_listed_and_their_keys_released(sandbox: Sandbox, tenant: SandboxTenant) -> None:

@@ -11,6 +11,7 @@ import httpx2
 import pytest
 
 from tests.support.sandbox import Sandbox, SandboxClient, SandboxTenant
+from tests.support.waiting import until
 
 CALLBACK = "http://127.0.0.1:9/callback"
 UNLOCK = {"tag": "lock_operation", "control": "unlock"}
@@ -149,15 +150,17 @@ def test_a_limit_can_be_played(sandbox: Sandbox, tenant: SandboxTenant) -> None:
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_call_can_take_long(sandbox: Sandbox, tenant: SandboxTenant, when: str) -> None:
-    sandbox.fault("latency", "create_membergroup", tenant.tenant_id, seconds=0.3, when=when)
+    seconds = 2.0 if when == "after" else 0.3
+    sandbox.fault("latency", "create_membergroup", tenant.tenant_id, seconds=seconds, when=when)
     had, started = len(groups(sandbox, tenant)), time.monotonic()
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(create_group, sandbox, tenant)
-        time.sleep(0.15)
-        done = len(groups(sandbox, tenant)) - had
+        if when == "after":
+            until(lambda: len(groups(sandbox, tenant)) > had)
+            assert not waiting.done()
         assert waiting.result().status_code == 200
-    assert time.monotonic() - started >= 0.3
-    assert done == (1 if when == "after" else 0)
+    assert time.monotonic() - started >= seconds
+    assert len(groups(sandbox, tenant)) == had + 1
 
 
 def test_faults_meet_calls_in_the_order_they_were_asked_for(sandbox: Sandbox, tenant: SandboxTenant) -> None:

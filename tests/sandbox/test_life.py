@@ -4,8 +4,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tests.support.dwelling import House
-from tests.support.receiver import Receiver, until
+from tests.support.receiver import Receiver
 from tests.support.sandbox import Sandbox
+from tests.support.waiting import until
 
 
 def records(house: House) -> list[dict[str, Any]]:

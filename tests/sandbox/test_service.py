@@ -1,13 +1,13 @@
 """The tenant, faces, unknown addresses, overrides, and the control API's own refusals."""
 
 import base64
-import time
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from tests.support.sandbox import Sandbox, SandboxTenant
+from tests.support.waiting import until
 
 WEBHOOK = {
     "is_invalid": False,
@@ -32,13 +32,12 @@ def put_face(sandbox: Sandbox, tenant: SandboxTenant, member_id: str, image: byt
 
 
 def ended(sandbox: Sandbox, tenant: SandboxTenant, request_id: str) -> str:
-    for _ in range(100):
+    def end() -> str:
         answer = sandbox.api("GET", f"/v1/requests/{request_id}", token=tenant.token).json()
         assert answer["request_type"] == "face"
-        if answer["status"] != "progress":
-            return str(answer["status"])
-        time.sleep(0.05)
-    raise AssertionError(answer)
+        return "" if answer["status"] == "progress" else str(answer["status"])
+
+    return until(end)
 
 
 def test_webhook_settings_are_kept(sandbox: Sandbox, tenant: SandboxTenant) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connections
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Request, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
 PATIENCE = 60_000  # milliseconds, for a machine that others use too
 _SETTLES = 10  # seconds
@@ -68,9 +68,9 @@ class Tab:
         self.context.add_init_script(_TELL)
         self.context.on("console", self._heard)
         self.context.on("weberror", lambda fault: self._complain(str(fault.error)))
-        self.context.on("request", self._under_way.add)
-        self.context.on("requestfinished", self._under_way.discard)
-        self.context.on("requestfailed", self._under_way.discard)
+        self.context.on("request", lambda request: self._under_way.add(request))
+        for end in ("requestfinished", "requestfailed"):
+            self.context.on(end, lambda request: self._under_way.discard(request))
 
     def _heard(self, message: ConsoleMessage) -> None:
         if message.type == "error":
@@ -92,3 +92,30 @@ class Tab:
             self.context.pages[0].wait_for_timeout(10)
         self.is_closing = True
         self.context.close()
+
+
+class Tabs:
+    """Opens pages for one test and closes them all. `excused` are words of complaints that the test brings about."""
+
+    def __init__(self) -> None:
+        self.excused: list[str] = []
+        self._complaints: list[str] = []
+        self._open: list[Tab] = []
+
+    def __call__(
+        self, url: str, client: Client | None = None, *, width: int = 1440, height: int = 900, **options: Any
+    ) -> Page:
+        seen = {"viewport": {"width": width, "height": height}, "has_touch": width < 500}
+        tab = Tab(self._complaints, base_url=url, **seen | options)
+        self._open.append(tab)
+        if client is not None:
+            tab.sign_in(url, client)
+        return tab.page
+
+    def close(self) -> None:
+        """Ends every page. AssertionError with what they complained of."""
+        while self._open:
+            self._open.pop().close()
+        found = [each for each in self._complaints if not any(words in each for words in self.excused)]
+        self._complaints.clear()
+        assert found == []

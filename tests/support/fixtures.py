@@ -2,12 +2,9 @@
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 from django.conf import settings
-from django.test import Client
-from playwright.sync_api import Page
 
 from tests.support import chromium, flushing
 from tests.support.places import Place, make_place
@@ -37,26 +34,11 @@ def django_db_setup(django_db_setup: None) -> Iterator[None]:
 
 
 @pytest.fixture
-def open_tab() -> Iterator[Callable[..., Page]]:
-    """`open_tab(live_server.url, client, width=390)`: a page signed in as `client`; any complaint of it fails the test.
-
-    `open_tab.excused` are words of complaints that the test brings about itself.
-    """
-    complaints: list[str] = []
-    tabs: list[chromium.Tab] = []
-
-    def make(url: str, client: Client | None = None, *, width: int = 1440, height: int = 900, **options: Any) -> Page:
-        seen = {"viewport": {"width": width, "height": height}, "has_touch": width < 500}
-        tabs.append(chromium.Tab(complaints, base_url=url, **seen | options))
-        if client is not None:
-            tabs[-1].sign_in(url, client)
-        return tabs[-1].page
-
-    make.excused = []  # type: ignore[attr-defined]
-    yield make
-    for tab in tabs:
-        tab.close()
-    assert [each for each in complaints if not any(word in each for word in make.excused)] == []  # type: ignore[attr-defined]
+def open_tab() -> Iterator[chromium.Tabs]:
+    """`open_tab(live_server.url, client, width=390)`: a page signed in as `client`; its complaints fail the test."""
+    tabs = chromium.Tabs()
+    yield tabs
+    tabs.close()
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,6 @@ import secrets
 import signal
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -33,21 +32,9 @@ from stack.supervisor import Program, tail
 from tests.support import databases
 from tests.support.sandbox import Sandbox
 from tests.support.stage import Stage
+from tests.support.waiting import PATIENCE, until
 
 T = TypeVar("T")
-
-
-def until(
-    what: Callable[[], T], seconds: float = 20.0, *, saying: str | Callable[[], str] = "", pause: float = 0.05
-) -> T:
-    """Poll until `what` is truthy and return it. AssertionError after `seconds`."""
-    end = time.monotonic() + seconds
-    while not (found := what()):
-        if time.monotonic() > end:
-            said = saying() if callable(saying) else saying
-            raise AssertionError(f"not within {seconds:.0f} s: {said or what}")
-        time.sleep(pause)
-    return found
 
 
 def together(work: Callable[[int], T], times: int) -> list[T]:
@@ -205,8 +192,7 @@ class House:
     def still(self) -> Iterator[None]:
         """Beat stands still, and what it last rang for is through: no sweep finds what a test records from here on."""
         with self.beat.paused():
-            until(lambda: not self.redis().llen("doors"), saying="the last sweeps were taken")
-            time.sleep(0.3)
+            until(lambda: not self.redis().llen("doors") and not self._busy("urgent"), saying="no sweep is under way")
             yield
 
     @contextlib.contextmanager
@@ -240,6 +226,12 @@ class House:
             return {"doors", "interactive", "bulk", "sync"} <= names
 
         until(heard, 60, saying="workers listen")
+
+    def _busy(self, worker: str) -> bool:
+        """Whether this worker has a task in hand, as it says itself."""
+        with Celery("ask", broker=self.redis_url, set_as_current=False) as app:
+            told = app.control.inspect(timeout=PATIENCE, limit=1, pattern=f"{worker}@*").active() or {}
+        return not told or any(told.values())
 
     # The broker
 

@@ -3,10 +3,11 @@
 import json
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.support.waiting import until
 
 
 @dataclass
@@ -56,15 +57,7 @@ class Receiver:
         self._server.shutdown()
         self._server.server_close()
 
-    def wait(self, count: int, seconds: float = 10) -> list[Post]:
+    def wait(self, count: int) -> list[Post]:
         """The posts once there are at least `count`."""
-        until(lambda: len(self.posts) >= count, seconds, lambda: f"{len(self.posts)} of {count} posts")
+        until(lambda: len(self.posts) >= count, saying=lambda: f"{len(self.posts)} of {count} posts")
         return self.posts
-
-
-def until(true: Callable[[], bool], seconds: float = 10, what: Callable[[], str] = lambda: "nothing") -> None:
-    """Returns as soon as it is true; fails after `seconds`."""
-    ends = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < ends, what()
-        time.sleep(0.01)

@@ -153,7 +153,7 @@ class Customer:
 
     def settled(self, intent: Intent, seconds: float = 40) -> Intent:
         """Wait until nothing more happens to it by itself."""
-        from tests.support.house import until
+        from tests.support.waiting import until
 
         until(
             lambda: (row := self.intent(intent)).is_final or (row.state == State.UNCERTAIN),

@@ -1,0 +1,21 @@
+"""Waiting for what counts. A bound says only how long a failing test takes: the machine may be busy."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+PATIENCE = 60.0  # seconds
+
+
+def until(
+    what: Callable[[], T], seconds: float = PATIENCE, *, saying: str | Callable[[], str] = "", pause: float = 0.02
+) -> T:
+    """Poll until `what` is truthy and return it. AssertionError after `seconds`."""
+    end = time.monotonic() + seconds
+    while not (found := what()):
+        if time.monotonic() > end:
+            said = saying() if callable(saying) else saying
+            raise AssertionError(f"not within {seconds:.0f} s: {said or what}")
+        time.sleep(pause)
+    return found
