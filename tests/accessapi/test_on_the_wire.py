@@ -117,7 +117,7 @@ def test_a_black_hole_after_the_write_is_unknown_and_the_socket_is_aborted_at_on
         started = time.monotonic()
         with pytest.raises(TimedOut):
             unlock(service, quick(pool))
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 20
         assert until(lambda: closed) == ["reset"]
         assert len(service.received) == 1
 
@@ -169,8 +169,8 @@ def test_a_server_that_drips_bytes_does_not_hold_a_worker(pool, part):
     def drip(connection, request):
         connection.sendall(b"HTTP/1.1 200 OK\r\n")
         if part == "body":
-            connection.sendall(b"Content-Length: 1000\r\n\r\n")
-        for _ in range(100):
+            connection.sendall(b"Content-Length: 9000\r\n\r\n")
+        for _ in range(1000):  # most of a minute
             connection.sendall(b"x")
             time.sleep(0.05)
 
@@ -178,7 +178,7 @@ def test_a_server_that_drips_bytes_does_not_hold_a_worker(pool, part):
         started = time.monotonic()
         with pytest.raises(TimedOut):
             unlock(service, quick(pool, answer_seconds=0.4))
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 20
 
 
 def test_fresh_calls_use_a_new_connection_each_and_close_it(pool):

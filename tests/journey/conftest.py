@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, ConsoleMessage, Page
 
 from stack.supervisor import tail
-from tests.support.chromium import chromium
+from tests.support.chromium import PATIENCE, chromium
 from tests.support.house import House
 from tests.support.stage import Stage
 
@@ -68,7 +68,7 @@ def page(house: House, complaints: Complaints, tmp_path: Path) -> Iterator[Page]
         context = browser.new_context(
             base_url=house.url, locale="en-GB", viewport={"width": 1440, "height": 900}, accept_downloads=True
         )
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(PATIENCE)
         complaints.watch(context)
         yield context.new_page()
         context.close()

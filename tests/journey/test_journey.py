@@ -10,6 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tenants.models import Staff
+from tests.support.chromium import PATIENCE
 from tests.support.stage import PASSWORD, Customer, Stage
 from tests.support.waiting import until
 
@@ -70,7 +71,7 @@ class Journey:
         self.start()
 
     def start(self) -> None:
-        self.page.get_by_role("button", name=re.compile("^Start: send")).click(timeout=40_000)
+        self.page.get_by_role("button", name=re.compile("^Start: send")).click(timeout=PATIENCE)
         expect(self.page.get_by_text(re.compile(r"It used \d+ calls?"))).to_be_visible(timeout=60_000)
 
 
@@ -124,7 +125,7 @@ def connect(journey: Journey) -> None:
         _store_licence(journey)
     expect(page.get_by_text("It is never shown").first).to_be_visible()
     journey.look()
-    until(lambda: _listed(journey, "groups/") and _listed(journey, "devices/"), 30, saying="the first sync", pause=0.5)
+    until(lambda: _listed(journey, "groups/") and _listed(journey, "devices/"), saying="the first sync", pause=0.5)
 
 
 def _store_licence(journey: Journey) -> None:

@@ -208,7 +208,7 @@ def test_a_person_never_waits_for_the_trickle(transactional_db: None, customer: 
         member_id = path.rpartition("/")[2]
         if member_id == "slow":
             trickling.set()
-            answered.wait(30)
+            answered.wait(60)
         return 200, {"member_id": member_id, "member_name": member_id, "devices_pass": {"default_mode": "allow_all"}}
 
     with serving(service_of_one_slow_member) as service:
@@ -219,7 +219,7 @@ def test_a_person_never_waits_for_the_trickle(transactional_db: None, customer: 
             MirrorState.objects.create(kind=Kind.RIGHTS, due_at=timezone.now())
         trickle = threading.Thread(target=_and_close, args=(here.work,))
         trickle.start()
-        assert trickling.wait(30)
+        assert trickling.wait(60)
         try:
             assert read(here, "asked for").devices_pass is not None
             assert not answered.is_set()

@@ -176,9 +176,9 @@ def kill_at(house: House, customer: Customer, name: str, count: int, seconds: fl
     gate = Gate(after=after)
     rule = customer.stage.proxy.on(pattern, gate, times=1)
     job, _ = started(customer, count)
-    rule.wait(30)
+    rule.wait()
     if after:
-        assert gate.forwarded.wait(15)
+        assert gate.forwarded.wait(60)
     for worker in (house.urgent, house.steady):
         worker.kill()
     gate.open.set()

@@ -102,7 +102,7 @@ def fail_everywhere(house: House, stage: Stage, customer: Customer, only: int) -
             paths += 3
             for intent in asked:
                 row = lambda intent=intent: customer.intent(intent)  # noqa: E731
-                until(lambda: row().attempts > 0 and row().state != "sending", 20)  # noqa: B023
+                until(lambda: row().attempts > 0 and row().state != "sending")  # noqa: B023
         with stage.proxy.during("/oauth2/update", fault), customer.scope():
             reissue(connection=customer.connection(), by=customer.staff("owner"))
             paths += 1

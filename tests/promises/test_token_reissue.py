@@ -62,7 +62,7 @@ def _held(customer: Customer, pattern: str, *, after: bool) -> Callable[[], None
     def reached() -> None:
         rule.wait()
         if after:
-            assert gate.forwarded.wait(15)
+            assert gate.forwarded.wait(60)
 
     return reached
 

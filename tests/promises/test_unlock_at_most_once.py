@@ -123,7 +123,7 @@ def _at_gate(house: House, customer: Customer, intent: Intent, *, after: bool) -
     deliver(house, intent, 1)
     rule.wait()
     if after:
-        assert gate.forwarded.wait(15)
+        assert gate.forwarded.wait(60)
     return gate.open.set
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from accessapi.limits import JST
-from tests.support.chromium import chromium
+from tests.support.chromium import PATIENCE, chromium
 from tests.support.sandbox import Sandbox
 
 pytestmark = pytest.mark.browser
@@ -27,7 +27,7 @@ def test_live_and_recorded_video_play(sandbox: Sandbox) -> None:
     since = (datetime.now(UTC) - timedelta(minutes=30)).astimezone(JST)
     with chromium() as browser:
         page = browser.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE)
         # The same server under another name is another origin. (Pages from nowhere may not reach the loopback.)
         page.goto(sandbox.url.replace("127.0.0.1", "localhost") + "/healthz")
         page.set_content(_PAGE)

@@ -42,7 +42,7 @@ def test_people_come_and_go_as_often_as_asked(sandbox: Sandbox) -> None:
 
 
 def _settled(house: House, least: int) -> None:
-    until(lambda: len(records(house)) >= least, what=lambda: f"{len(records(house))} of {least} records")
+    until(lambda: len(records(house)) >= least, saying=lambda: f"{len(records(house))} of {least} records")
 
 
 def test_the_webhook_tells_of_them(sandbox: Sandbox) -> None:

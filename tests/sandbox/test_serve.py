@@ -39,7 +39,7 @@ def served(database: str, *arguments: str) -> Iterator[tuple[str, list[str]]]:
         yield lines[0].removeprefix("Sandbox listens on "), lines
     finally:
         child.terminate()
-        child.wait(15)
+        child.wait(60)
         child.stdout.close()
 
 

@@ -85,7 +85,7 @@ def test_it_comes_up_connected_continues_and_ends_without_a_trace(checkout: Path
         assert "2,000" in _sign_in(checkout, "members/")
         family = below(demo.pid)
         os.killpg(demo.pid, signal.SIGINT)
-        demo.wait(30)
+        demo.wait(120)
         assert not [each for each in family if alive(each)]
 
     with _demo(checkout, free_port()) as demo:

@@ -84,7 +84,7 @@ def test_nothing_survives_the_launcher(checkout: Path, start: Start, ending: sig
         os.killpg(launcher.pid, ending)
     else:
         launcher.send_signal(ending)
-    launcher.wait(20)
+    launcher.wait(60)
     assert gone(family)
 
 
@@ -138,7 +138,7 @@ def test_services_that_are_given_are_used(checkout: Path, start: Start) -> None:
 def test_what_a_run_wrote_goes_away_with_it(checkout: Path, start: Start) -> None:
     launcher = start(checkout)
     _environment(launcher)
-    assert launcher.wait(30) == 0
+    assert launcher.wait(60) == 0
     run = checkout / ".run"
     assert not list(run.glob("run-*"))
     note = run / "postgres.at"

@@ -118,4 +118,4 @@ class Tabs:
             self._open.pop().close()
         found = [each for each in self._complaints if not any(words in each for words in self.excused)]
         self._complaints.clear()
-        assert found == []
+        assert not found, "\n".join(found)

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from tests.support.waiting import PATIENCE
+
 ABORT = struct.pack("ii", 1, 0)
 
 
@@ -91,7 +93,7 @@ class Rule:
     seen: threading.Event = field(default_factory=threading.Event)
     met: int = 0
 
-    def wait(self, seconds: float = 15.0) -> None:
+    def wait(self, seconds: float = PATIENCE) -> None:
         """Until a request met the fault. AssertionError when none did."""
         assert self.seen.wait(seconds), f"no request matched {self.pattern!r} within {seconds} s"
 

@@ -42,7 +42,7 @@ def together(work: Callable[[int], T], times: int) -> list[T]:
     barrier = threading.Barrier(times)
 
     def one(number: int) -> T:
-        barrier.wait(30)
+        barrier.wait(PATIENCE)
         try:
             return work(number)
         finally:
@@ -159,7 +159,7 @@ class House:
         self.beat = self._process(programs.beat(self.folder / "beat"))
         for process in self.processes:
             process.start()
-        until(self._answers, 60, saying="the web answers")
+        until(self._answers, 3 * PATIENCE, saying="the web answers")
         self.until_heard()
         return self
 
@@ -212,7 +212,7 @@ class House:
             process.resume()
             process.start()
         if self.web in dead:
-            until(self._answers, 60, saying="the web answers")
+            until(self._answers, 3 * PATIENCE, saying="the web answers")
         if dead:
             self.until_heard()
 
@@ -225,7 +225,7 @@ class House:
             names = {queue["name"] for listening in queues.values() for queue in listening}
             return {"doors", "interactive", "bulk", "sync"} <= names
 
-        until(heard, 60, saying="workers listen")
+        until(heard, 3 * PATIENCE, saying="workers listen")
 
     def _busy(self, worker: str) -> bool:
         """Whether this worker has a task in hand, as it says itself."""

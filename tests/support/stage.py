@@ -28,6 +28,7 @@ from tenants.scope import across_tenants, tenant_scope
 from tests.support.browser import Browser
 from tests.support.proxy import HttpProxy
 from tests.support.sandbox import SandboxTenant
+from tests.support.waiting import PATIENCE, until
 
 if TYPE_CHECKING:
     from tests.support.house import House
@@ -151,10 +152,8 @@ class Customer:
         with self.scope():
             return Intent.objects.get(pk=intent if isinstance(intent, int) else intent.pk)
 
-    def settled(self, intent: Intent, seconds: float = 40) -> Intent:
+    def settled(self, intent: Intent, seconds: float = 2 * PATIENCE) -> Intent:
         """Wait until nothing more happens to it by itself."""
-        from tests.support.waiting import until
-
         until(
             lambda: (row := self.intent(intent)).is_final or (row.state == State.UNCERTAIN),
             seconds,

@@ -124,4 +124,4 @@ def test_connections_hang_while_stalled(between: HttpProxy) -> None:
         post(between, seconds=0.5)
     started = time.monotonic()
     assert post(between).status_code == 200
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 30

@@ -110,7 +110,7 @@ def test_twenty_workers_at_once_make_one_call_a_round(connected, proxy, kills_ol
 
         def work(seen=seen, start=start, results=results):
             try:
-                start.wait(30)
+                start.wait(60)
                 results.append(do(tenant, seen))
             except Exception as error:
                 results.append(error)
@@ -187,13 +187,13 @@ def test_while_a_reissue_is_under_way_a_refused_token_is_no_reason_to_call_the_c
     def hold():
         with tenant_scope(tenant), alone(row):
             holding.set()
-            enough.wait(20)
+            enough.wait(60)
         database.close()
 
     thread = threading.Thread(target=hold)
     thread.start()
     try:
-        assert holding.wait(20)
+        assert holding.wait(60)
         with tenant_scope(tenant), pytest.raises(Unauthorised):
             service_client(row_of(tenant)).call("list_areas")
         assert row_of(tenant).state == "connected"
