@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from django.conf import settings
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from playwright.sync_api import expect
@@ -13,7 +12,6 @@ from portal.intents.clock import database_now
 from portal.intents.models import Intent
 from portal.mirror.models import PassController
 from tenants.scope import tenant_scope
-from tests.support.chromium import chromium
 from tests.support.doors import shows
 
 PAGES = {"": "overview", "devices/": "doors-list", "devices/D/": "door-now", "banners/": "banners"}
@@ -82,16 +80,11 @@ def test_a_page_that_is_away_from_its_tenant_stops_quietly(one):
 
 
 @pytest.fixture
-def tab(one, live_server):
+def tab(one, live_server, open_tab):
     """A guard's open tab: goes to the addresses of the tenant."""
-    session = one.client(one.staff("guard")).cookies[settings.SESSION_COOKIE_NAME].value
-    with chromium() as browser:
-        context = browser.new_context()
-        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
-        page = context.new_page()
-        page.goes = lambda rest="": page.goto(f"{live_server.url}/t/{one.tenant.slug}/{rest}")
-        yield page
-        context.close()
+    page = open_tab(live_server.url, one.client(one.staff("guard")))
+    page.goes = lambda rest="": page.goto(f"/t/{one.tenant.slug}/{rest}")
+    return page
 
 
 @pytest.mark.browser

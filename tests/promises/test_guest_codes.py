@@ -15,9 +15,8 @@ from portal.intents.models import Intent
 from portal.intents.states import State
 from tests.support import faults
 from tests.support.browser import Browser, gist
-from tests.support.faults import Gate
+from tests.support.faults import Exchange, Gate
 from tests.support.house import House
-from tests.support.proxy import Exchange
 from tests.support.stage import Customer, Stage
 from tests.support.waiting import until
 

@@ -11,9 +11,10 @@ from tenants.models import Connection
 from tenants.roles import Permission
 from tests.promises.test_call_budget import hammer, refused
 from tests.support import faults
-from tests.support.house import House, until
+from tests.support.house import House
 from tests.support.places import fresh_nonce
 from tests.support.stage import Customer, Stage
+from tests.support.waiting import until
 
 
 def limits_of(customer: Customer, **limits: int) -> Customer:

@@ -23,8 +23,9 @@ from tenants.models import Invitation, Staff, SupportSession, User
 from tenants.roles import Permission
 from tenants.staff.actions import digest
 from tests.support.browser import Browser
-from tests.support.house import House, until
+from tests.support.house import House
 from tests.support.stage import PASSWORD, Customer, Stage
+from tests.support.waiting import until
 
 CREATE_GROUP = 17
 BULK_UPDATE = 14

@@ -20,9 +20,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx2
 
-from tests.support import databases
-
 from tests.support import contrary as contrary_service
+from tests.support import databases
 
 ROOT = Path(__file__).resolve().parents[2]
 _WHERE = re.compile(r"Sandbox listens on (http://\S+)")
