@@ -13,6 +13,7 @@ from portal.budget.models import Gauge
 from portal.budget.outlook import outlook
 from portal.budget.priorities import Priority
 from tenants.scope import tenant_scope
+from tests.support.waiting import until
 
 HOUR = "[limits]\ngeneral = 40\ndevice = 20\nwindow_seconds = 3600\n"
 PEOPLE, DOORS = Priority.PEOPLE, Priority.DOORS
