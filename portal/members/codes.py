@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-import segno
 from django.core import signing
 from django.http import HttpRequest
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from accessapi import errors
@@ -25,6 +24,7 @@ from portal.members.queries import connection
 from portal.mirror import reasons
 from portal.mirror.joining import shared
 from portal.mirror.models import Member
+from portal.ui import drawing
 from portal.ui.times import local
 
 # How long codes follow one another before the person is asked whether to go on.
@@ -53,11 +53,9 @@ class OneTime:
 def picture(data: str, label: str) -> SafeString | None:
     """A QR code as SVG, black on white in either theme; None when the data is more than a QR code holds."""
     try:
-        code = segno.make_qr(data, error="m" if len(data.encode()) < 1000 else "l")
-    except (segno.DataOverflowError, ValueError):
+        return drawing.svg(drawing.symbol(data), label)
+    except drawing.NotDrawable:
         return None
-    svg = code.svg_inline(scale=4, border=4, dark="#000", light="#fff", omitsize=True, title=label, svgclass="qr-drawn")
-    return mark_safe(svg)  # noqa: S308 - segno escapes the title, and the data becomes squares
 
 
 def current(member: Member, priority: Priority) -> OneTime:

@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accessapi.limits import GUEST_QRCODE_MAX
-from portal.guests.codes import drawing
 from portal.guests.codes.lettering import fit, wrap
+from portal.members import codes
+from portal.ui import drawing
 from tests.support.codes import read_png, read_svg
 from tests.support.effort import examples
 
@@ -27,6 +28,15 @@ _KINDS = (
 @given(data=_TEXT)
 def test_any_text_is_read_back(data):
     assert read_svg(drawing.svg(drawing.symbol(data), "x")) == [data]
+
+
+@pytest.mark.parametrize("data", ["÷", "×", "××", "§", "°÷±×´¨¶", "é", "ｶﾅ", "～", "\\", "~"])
+def test_what_several_alphabets_know_is_read_back_wherever_a_code_is_drawn(data):
+    """× and ÷ are Latin-1 and kanji, half-width kana are Shift-JIS but no kanji, ～ and \\ differ by table."""
+    code = drawing.symbol(data)
+    assert read_svg(drawing.svg(code, "x")) == read_svg(drawing.svg_file(code).decode()) == [data]
+    assert read_png(drawing.png_file(code)) == [data]
+    assert read_svg(codes.picture(data, "x")) == [data], "a member's, a one-time code"
 
 
 @settings(max_examples=examples(200, quick=12))

@@ -157,6 +157,18 @@ def test_a_link_is_made_shown_once_photographed_and_revoked(desk, place, guest, 
     assert "no link that worked" in said(desk.post(at(place, guest, "link/revoke/"), follow=True))
 
 
+def test_a_sign_that_is_kanji_and_latin_is_a_code_on_every_screen_and_paper(desk, place, settings):
+    guest = visit(place, code="÷")
+    for rest in ("", "code/", "code.svg", "badge/"):
+        assert read_svg(desk.get(at(place, guest, rest)).content.decode()) == ["÷"], rest
+    for rest in ("badge.pdf", "slip.pdf"):
+        assert read_pdf(desk.get(at(place, guest, rest)).content)[2] == ["÷"], rest
+    assert read_png(desk.get(at(place, guest, "code.png")).content) == ["÷"]
+    made = desk.post(at(place, guest, "link/")).content.decode()
+    path = unescape(re.search(r'readonly value="([^"]+)"', made)[1]).removeprefix(settings.PORTAL_URL)
+    assert read_svg(stranger().get(path).content.decode()) == ["÷"]
+
+
 def test_no_link_leads_to_what_cannot_be_shown(desk, place):
     unknown, over = visit(place, code=None), visit(place, end=hours_from_now(minutes=-1))
     for guest in (unknown, over):

@@ -17,6 +17,7 @@ from portal.mirror.models import Guest
 from tenants.scope import tenant_scope
 from tests.support.places import Place
 
+_DRAWN = re.compile(r'viewBox="0 0 (\d+) \1"[^>]*><rect[^>]*>(?:</rect>)?<path fill="#000" d="([^"]+)"')
 CODE = "3f1c2a7be0954d8c9a6b1e7f20d4c8aa"
 
 
@@ -45,7 +46,7 @@ def read_png(content: bytes) -> list[str]:
 
 def read_svg(text: str, module: int = 4) -> list[str]:
     """What a reader finds in the first code of a page or file, drawn from its paths alone."""
-    found = re.search(r'viewBox="0 0 (\d+) \d+".*?fill="#000" d="([^"]+)"', text, re.DOTALL)
+    found = _DRAWN.search(text)
     assert found, "there is no code here"
     side = int(found[1])
     picture = Image.new("L", (side, side), 255)

@@ -9,9 +9,10 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from portal.guests.codes import drawing, links
+from portal.guests.codes import links
 from portal.guests.codes.badges import symbol_of
 from portal.guests.codes.hours import Hours, Phase
+from portal.ui import drawing
 from tenants.addresses import network_of
 
 # A whole party opens its codes behind one address; nobody needs more than this.

@@ -45,7 +45,8 @@ def _made(data: str, error: str) -> segno.QRCode:
     if data.isascii():
         return segno.make_qr(data, error=error, boost_error=True)
     if _is_kanji(data):
-        return segno.make_qr(data, error=error, mode="kanji", boost_error=True)
+        # Bytes, not text: of text, segno tries Latin-1 first, which knows × and ÷ and others of the code's kanji too.
+        return segno.make_qr(data.encode("shift_jis"), error=error, mode="kanji", boost_error=True)
     return segno.make_qr(data, error=error, mode="byte", encoding="utf-8", boost_error=True)
 
 
