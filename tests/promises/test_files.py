@@ -19,9 +19,10 @@ from portal.files.marks import unguarded
 from portal.imports.models import Import
 from portal.mirror.models import Member
 from tests.support.browser import Browser, gist
-from tests.support.house import House, Process, until
+from tests.support.house import House, Process
 from tests.support.images import huge_jpeg, huge_png, jpeg, png
 from tests.support.stage import Customer, Stage
+from tests.support.waiting import until
 
 FACE = 9
 MOST = 100 * 1024  # kilobytes

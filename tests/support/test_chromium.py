@@ -33,6 +33,7 @@ def test_what_a_page_complains_of_fails_its_test(open_tab):
         page = open_tab(service.url)
         page.goto("/")
         page.evaluate("console.error('a complaint')")
-        page.evaluate("void Promise.reject(new Error('another'))")
+        with page.expect_event("pageerror"):
+            page.evaluate("void Promise.reject(new Error('another'))")
         with pytest.raises(AssertionError, match=r"a complaint(.|\n)*another"):
             open_tab.close()
