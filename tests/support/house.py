@@ -228,10 +228,10 @@ class House:
         until(heard, 3 * PATIENCE, saying="workers listen")
 
     def _busy(self, worker: str) -> bool:
-        """Whether this worker has a task in hand, as it says itself."""
+        """Whether this worker has a task in hand, as it says itself; one that stands still says nothing."""
         with Celery("ask", broker=self.redis_url, set_as_current=False) as app:
-            told = app.control.inspect(timeout=PATIENCE, limit=1, pattern=f"{worker}@*").active() or {}
-        return not told or any(told.values())
+            told = app.control.inspect(timeout=10, limit=1, pattern=f"{worker}@*").active() or {}
+        return any(told.values())
 
     # The broker
 
