@@ -230,7 +230,7 @@ class House:
     def _busy(self, worker: str) -> bool:
         """Whether this worker has a task in hand, as it says itself; one that stands still says nothing."""
         with Celery("ask", broker=self.redis_url, set_as_current=False) as app:
-            told = app.control.inspect(timeout=10, limit=1, pattern=f"{worker}@*").active() or {}
+            told = app.control.inspect(timeout=10, limit=1, pattern=f"{worker}@*", matcher="glob").active() or {}
         return any(told.values())
 
     # The broker
