@@ -3,6 +3,7 @@
 from django.utils.translation import gettext as _
 
 from portal.groups.forms import NameForm
+from portal.intents import meanings
 from portal.intents.models import Intent
 from portal.intents.states import Reason, State
 
@@ -13,7 +14,8 @@ def show(form: NameForm, intent: Intent) -> bool:
     """Whether the intent was surely not applied. The form then says why, beside the field if that is what is wrong."""
     if intent.state not in _SURELY_NOT_APPLIED:
         return False
-    about_the_name = intent.http_status in (400, 409) or intent.reason == Reason.INVALID
+    refused_for_it = intent.http_status in (400, 409) and meanings.meaning(intent) is None
+    about_the_name = refused_for_it or intent.reason == Reason.INVALID
     form.add_error("membergroup_name" if about_the_name else None, _words(intent))
     return True
 
@@ -21,8 +23,10 @@ def show(form: NameForm, intent: Intent) -> bool:
 def _words(intent: Intent) -> str:
     """The service's own words with its code, else ours."""
     code = f"({intent.error_code})" if intent.error_code else ""
-    said = f"{intent.error_detail} {code}".strip()
+    kept = meanings.of_the_service(intent) or intent.reason == Reason.INVALID
+    said = f"{intent.error_detail if kept else ''} {code}".strip()
     ours = Reason(intent.reason).label if intent.reason in Reason.values else ""
     if intent.reason == Reason.REFUSED and said:
-        return _("The service refused it: %(words)s") % {"words": said}
+        refused = _("The service refused it: %(words)s") % {"words": said}
+        return " ".join(filter(None, [refused, meanings.missing_permission(intent)]))
     return " ".join(str(part) for part in (ours, said) if part) or _("It was not sent.")

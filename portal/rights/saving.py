@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from accessapi.errors import NotFound, ServiceError
 from accessapi.resources import write_moment
 from portal.budget.ledger import BudgetExhausted
+from portal.intents import meanings
 from portal.intents.models import Intent
 from portal.intents.states import Reason
 from portal.mirror import reasons
@@ -119,11 +120,8 @@ def refusal(intent: Intent) -> str:
     said = f"{intent.error_detail} {code}".strip()
     ours = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
     if intent.reason == Reason.REFUSED and said:
-        return (
-            _("The service refused this. Nothing was changed.")
-            + " "
-            + _("The service said: “%(words)s”") % {"words": said}
-        )
+        refused, words = _("The service refused this. Nothing was changed."), _("The service said: “%(words)s”")
+        return " ".join(filter(None, [refused, words % {"words": said}, meanings.missing_permission(intent)]))
     return f"{ours} {_('Nothing was changed.')}".strip()
 
 

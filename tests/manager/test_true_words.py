@@ -1,6 +1,7 @@
 """What pages say of the service is what it said and did: no silence that was a refusal, no words of ours as its own."""
 
 import json
+import re
 from datetime import datetime
 
 import pytest
@@ -123,3 +124,14 @@ def test_a_limit_that_the_overrides_file_states_is_a_rule_of_the_form(make):
     assert desk.place.calls(6) == []
     once(desk, 3600)
     assert desk.intent().state == State.SUCCEEDED
+
+
+@pytest.mark.parametrize("status", [400, 403])
+def test_a_group_that_may_not_be_written_is_no_fault_of_its_name(desk, status):
+    fault(desk, "status", "create_membergroup", status=status, error_code="40301", error_detail="out of scope")
+    url = f"/t/{desk.place.tenant.slug}/groups/new/"
+    page = desk.client.get(url).content.decode()
+    nonce = re.search(r'name="nonce" value="([^"]*)"', page)[1]
+    answer = desk.client.post(url, {"membergroup_name": "営業", "nonce": nonce})
+    assert "The connection lacks the permission membergroups:write." in said(answer)
+    assert 'aria-invalid="true"' not in answer.content.decode()
