@@ -155,7 +155,7 @@ def test_when_the_hours_calls_run_short_the_page_asks_before_it_goes_on(desk):
 def test_a_member_without_one_time_codes_or_a_silent_service_shows_no_code_and_the_reason(desk):
     member = one_time_member(desk)
     desk.place.sandbox.fault("status", "one_time_qr", desk.place.service.tenant_id, status=503)
-    assert "did not answer" in said(ask(desk, member))
+    assert "reported a fault of its own" in said(ask(desk, member))
     desk.place.sandbox.fault("not_json", "one_time_qr", desk.place.service.tenant_id)
     assert "did not answer" in said(ask(desk, member))
     answer = ask(desk, desk.members()[1])
