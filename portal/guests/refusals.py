@@ -89,7 +89,8 @@ def _problems(intent: Intent) -> Iterator[tuple[tuple[str, ...], str]]:
         return
     for line in intent.error_detail.splitlines() or ([""] if code else []):
         named = _NAMED.search(line)
-        yield (_FIELDS[named[1]] if named else ()), f"{said(line)}{code}"
+        words = said(line) if intent.reason == Reason.REFUSED else line  # our own limits are not the service's words
+        yield (_FIELDS[named[1]] if named else ()), f"{words}{code}"
 
 
 def _known(intent: Intent) -> tuple[tuple[str, ...], str] | None:

@@ -67,7 +67,7 @@ def test_a_month_is_counted_day_by_day_drawn_and_drilled_into(place, manager):
         csv.reader(io.StringIO(b"".join(manager("month/csv/", month="2025-10").streaming_content).decode("utf-8-sig")))
     )
     assert len(rows) == 32
-    assert rows[14] == ["2025-10-14", "3", "1", "1", "1", "0"]
+    assert rows[14] == ["2025-10-14", "3", "1", "1", "1", "0", ""]
     book = manager("month/xlsx/", month="2025-10")
     assert load_workbook(io.BytesIO(b"".join(book.streaming_content))).active.max_row == 32
 

@@ -15,6 +15,8 @@ from portal.ui import drawing
 from tenants.models import Tenant
 
 MOST_AT_ONCE = 500
+# Whoever meets its bearer knows at a glance, in either language.
+KIND = "GUEST 来訪者"
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,10 @@ class Badge:
     host: str
     hours: Hours
     code: QRCode | None
+
+    @property
+    def kind(self) -> str:
+        return KIND
 
     @property
     def picture(self) -> str:

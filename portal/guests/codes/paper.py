@@ -89,7 +89,8 @@ def _card(pdf: _Paper, badge: Badge, x: float, y: float) -> None:
     rest = [line for line in (badge.company, _host(badge)) if line]
     when = _text(pdf, badge.hours.span, left, 0, width, 8, _SMALL, dry=True)
     room = sum(_text(pdf, line, left, 0, width, 7, _SMALL, dry=True) + 0.8 for line in rest) + when + 3
-    at = _text(pdf, badge.building, left, y + inner, width, 7, (8, 5.5), grey=True) + 1.5
+    at = _text(pdf, badge.kind, left, y + inner, width, 6, (12, 8)) + 0.5
+    at = _text(pdf, badge.building, left, at, width, 6, (8, 5.5), grey=True) + 1.2
     at = _text(pdf, badge.name, left, at, width, foot - room - at, (24, 8)) + 1.5
     for line in rest:
         at = _text(pdf, line, left, at, width, 7, _SMALL) + 0.8
@@ -100,6 +101,7 @@ def _slip(pdf: _Paper, badge: Badge, *, dry: bool = False) -> float:
     """Draw a slip, or with `dry` only find out how long it is; the length in millimetres."""
     x, width = _SLIP_MARGIN, SLIP_WIDTH - 2 * _SLIP_MARGIN
     at = 6.0
+    at = _text(pdf, badge.kind, x, at, width, 7, (14, 10), dry=dry) + 1
     at = _text(pdf, badge.building, x, at, width, 8, (10, 7), grey=True, dry=dry) + 2
     at = _text(pdf, badge.name, x, at, width, 30, (26, 11), dry=dry) + 2
     for line in (badge.company, _host(badge)):

@@ -8,11 +8,13 @@ from django.db.models import Avg, Case, Count, F, Q, Value, When
 from django.db.models.functions import ExtractHour, TruncDate
 from django.utils.translation import gettext as _
 
+from accessapi.permissions import Holidays
 from portal.guests.models import Visit
 from portal.guests.today import words
 from portal.guests.today.classing import classified
 from portal.guests.today.days import Day, Month
 from portal.guests.visits import Standing
+from portal.mirror import queries as mirror
 from portal.ui.times import TOKYO
 
 
@@ -25,14 +27,17 @@ class DayCount:
     not_come: int
     cut: int
     open: int
+    # Its name where the day is a holiday, "" for one that only the tenant's week makes; None otherwise.
+    holiday: str | None = None
 
     @property
     def total(self) -> int:
         return self.came + self.not_come + self.cut + self.open
 
     @property
-    def is_weekend(self) -> bool:
-        return self.day.date.weekday() >= 5
+    def is_free(self) -> bool:
+        """Whether few are expected to work."""
+        return self.day.date.weekday() >= 5 or self.holiday is not None
 
 
 @dataclass(frozen=True)
@@ -95,23 +100,37 @@ def figures(month: Month, now: datetime) -> Figures:
     hours = dict(by_hour.values_list("hour").annotate(Count("pk")))
     stayed = arrived.filter(Q(left_at__gt=F("arrived_at")) & Q(left_at__lt=F("arrived_at") + timedelta(days=1)))
     stay = stayed.aggregate(stay=Avg(F("left_at") - F("arrived_at")))["stay"]
-    return Figures(month, [_day(day, counted) for day in month.days], [hours.get(n, 0) for n in range(24)], stay)
+    rules = mirror.holidays()
+    return Figures(month, [_day(day, counted, rules) for day in month.days], [hours.get(n, 0) for n in range(24)], stay)
 
 
-def _day(day: Day, counted: dict[tuple[date, str], int]) -> DayCount:
+def _day(day: Day, counted: dict[tuple[date, str], int], rules: Holidays) -> DayCount:
     def of(standing: Standing) -> int:
         return counted.get((day.date, str(standing)), 0)
 
     return DayCount(
-        day, counted.get((day.date, "came"), 0), of(Standing.NOT_COME), of(Standing.CUT), of(Standing.EXPECTED)
+        day,
+        counted.get((day.date, "came"), 0),
+        of(Standing.NOT_COME),
+        of(Standing.CUT),
+        of(Standing.EXPECTED),
+        _holiday(day.date, rules),
     )
+
+
+def _holiday(day: date, rules: Holidays) -> str | None:
+    """A public holiday is one for visitors, also where it opens no doors: the tenant's own rule is about schedules."""
+    if day in rules.public and day not in rules.excluded:
+        return rules.included.get(day) or rules.public[day]
+    return rules.name(day)
 
 
 def lines(found: Figures) -> Iterator[list[str]]:
     """The table behind the picture, as a file."""
     yield [
         _("Date"), _("Visits"), _("Came"), str(words.LABELS[Standing.NOT_COME]), str(words.LABELS[Standing.CUT]),
-        str(words.LABELS[Standing.EXPECTED]),
+        str(words.LABELS[Standing.EXPECTED]), _("Holiday"),
     ]  # fmt: skip
     for day in found.days:
-        yield [day.day.date.isoformat(), *(str(n) for n in (day.total, day.came, day.not_come, day.cut, day.open))]
+        yield [day.day.date.isoformat(), *(str(n) for n in (day.total, day.came, day.not_come, day.cut, day.open)),
+               day.holiday or ""]  # fmt: skip
