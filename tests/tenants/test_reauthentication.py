@@ -51,7 +51,7 @@ HARMLESS = {
     },
     "is a desk's work, done in seconds; a guest's code opens what its visit type allows, for hours": {
         "guests:new", "guests:without_code", "guests:code", "guests:link", "guests:unlink", "guests:edit",
-        "guests:extend", "guests:cut", "guests:withdraw", "guests:step", "guests:close", "guests:expected",
+        "guests:extend", "guests:cut", "guests:withdraw", "guests:step", "guests:undo", "guests:close", "guests:expected",
         "guests:expected_start", "guests:expected_stop", "guests:expected_continue", "guests:expected_discard",
     },
     "sets up the desk": {
@@ -62,7 +62,7 @@ HARMLESS = {
         "intents:decide", "intents:stop", "guests:request_decide", "guests:request_stop",
     },
     "reads the service, or draws what was posted": {
-        "mirror:refresh", "guests:refresh", "areas:load", "member_rights:words", "rights:words",
+        "mirror:refresh", "guests:refresh", "member_rights:words", "rights:words",
     },
     "needs the permit of the first code, for which proof was given, for ten minutes": {"members:one_time_next"},
     "only takes access away": {"support:end"},
