@@ -8,6 +8,7 @@ from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from portal.mirror.models import PassController
 from tenants.access import SAFE
 from tenants.models import AuditEntry, SupportSession
 from tenants.roles import OWNERS_OWN, PLATFORM_ROLES
@@ -51,8 +52,9 @@ HARMLESS = {
     },
     "is a desk's work, done in seconds; a guest's code opens what its visit type allows, for hours": {
         "guests:new", "guests:without_code", "guests:code", "guests:link", "guests:unlink", "guests:edit",
-        "guests:extend", "guests:cut", "guests:withdraw", "guests:step", "guests:undo", "guests:close", "guests:expected",
-        "guests:expected_start", "guests:expected_stop", "guests:expected_continue", "guests:expected_discard",
+        "guests:extend", "guests:cut", "guests:withdraw", "guests:step", "guests:undo", "guests:close",
+        "guests:expected", "guests:expected_start", "guests:expected_stop", "guests:expected_continue",
+        "guests:expected_discard",
     },
     "sets up the desk": {
         "guests:settings", "guests:preset_new", "guests:preset", "guests:preset_delete", "guests:preset_move",
@@ -114,6 +116,8 @@ def test_every_write_asks_or_is_harmless_by_name():
 def test_an_aged_session_is_asked_and_nothing_is_done(two, name):
     person = two.platform() if name.startswith("platform:") else two.owner_a
     path = path_of(WRITES[name][0])
+    with tenant_scope(two.a):
+        PassController.objects.create(device_id="1", device_name="Entrance")
     answer = aged(person).post(path, {"reason": "x", "minutes": "30", "email": "x@example.test", "role": "owner"})
     assert (answer.status_code, answer["Location"].partition("?")[0]) == (302, "/accounts/reauthenticate/")
     with tenant_scope(two.a):
