@@ -109,7 +109,7 @@ def test_a_mailed_code_is_read_once_and_then_known(desk, place):
 def test_without_calls_or_an_answer_it_says_why_and_the_page_stands(desk, place):
     guest = visit(place, code=None, guest_id=at_service.created(place.sandbox, place.service))
     place.sandbox.fault("status", "read_guest", place.service.tenant_id, status=503)
-    assert "did not answer" in said(desk.post(at(place, guest, "code/")))
+    assert "reported a fault of its own" in said(desk.post(at(place, guest, "code/")))
     with tenant_scope(place.tenant):
         line = Connection.objects.select_related("tenant__environment").get()
         operation = line.tenant.environment.catalogue.operation("read_guest")
