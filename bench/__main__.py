@@ -20,7 +20,7 @@ def main() -> int:
     import django
 
     django.setup()
-    from bench import areas, doors, imports, pages, queries, sandbox, syncs, ticks, trickle
+    from bench import areas, doors, idle, imports, pages, queries, sandbox, syncs, ticks, trickle
     from bench.figures import Figure, table
     from bench.ground import Sizes, ground
 
@@ -41,6 +41,7 @@ def main() -> int:
         "unlock": doors.unlock,
         "outcome": doors.outcome,
         "tick": ticks.tick,
+        "idle": idle.idle,
         "sandbox": sandbox.scale,
     }
     of_lists = {"list", "search", "growth", "areas", "deep", "queries", "load", "processor", "dryrun"}

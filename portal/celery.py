@@ -60,6 +60,7 @@ app.conf.update(
     task_publish_retry=False,
     enable_utc=True,
     timezone="Asia/Tokyo",
+    beat_scheduler="portal.beat:Clock",
     beat_schedule={
         "sweep": {
             "task": "portal.intents.tasks.sweep",
@@ -68,7 +69,7 @@ app.conf.update(
         },
         "jobs": {
             "task": "portal.bulk.tasks.tick",
-            "schedule": 5.0,
+            "schedule": 1.0,
             "options": {"expires": 30},
         },
         "mirror": {

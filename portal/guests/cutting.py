@@ -298,10 +298,15 @@ def withdraw(revival: Intent) -> None:
     )
 
 
+def work() -> list[QuerySet[Visit]]:
+    """The cuts whose timer has come. Call inside `across_tenants`."""
+    return [Visit.objects_across_tenants.filter(cut_due_at__lte=ClockTime())]
+
+
 def due() -> list[tuple[int, int]]:
     """(tenant, visit) of every cut whose timer has come, oldest first. Call inside `across_tenants`."""
-    rows = Visit.objects_across_tenants.filter(Q(cut_due_at__lte=ClockTime())).order_by("cut_due_at")
-    return list(rows.values_list("tenant_id", "pk")[:200])
+    [rows] = work()
+    return list(rows.order_by("cut_due_at").values_list("tenant_id", "pk")[:200])
 
 
 def may_still_open() -> QuerySet[Visit]:

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import structlog
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
@@ -38,6 +38,11 @@ def sweep() -> None:
             settle_abandoned(intent)
     for intent in due:
         ring(intent)
+
+
+def work() -> list[QuerySet[Intent]]:
+    """The rows of which one is enough for a sweep. Call inside `across_tenants`."""
+    return [_late(), _abandoned(), _unrung()]
 
 
 def settle_abandoned(intent: Intent) -> None:
@@ -75,11 +80,14 @@ def _abandoned():
     return abandoned.select_related("tenant__environment")
 
 
-def _mark_rung() -> list[Intent]:
+def _unrung() -> QuerySet[Intent]:
     unrung = Q(rung_at__isnull=True) | Q(rung_at__lte=ClockTime() - timedelta(seconds=RING_AGAIN_SECONDS))
-    rows = Intent.objects_across_tenants.filter(
+    return Intent.objects_across_tenants.filter(
         unrung, state__in=[state.value for state in _BELLS], due_at__lte=ClockTime()
     )
-    due = list(rows.order_by("priority", "due_at").only("id", "tenant_id", "state", "queue")[:_BATCH])
+
+
+def _mark_rung() -> list[Intent]:
+    due = list(_unrung().order_by("priority", "due_at").only("id", "tenant_id", "state", "queue")[:_BATCH])
     Intent.objects_across_tenants.filter(pk__in=[intent.pk for intent in due]).update(rung_at=ClockTime())
     return due

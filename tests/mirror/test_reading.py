@@ -1,6 +1,8 @@
 """Single reads: shared, kept, and truthful about what is gone; and the trickle that lives on them."""
 
 import threading
+import uuid
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from django.utils import timezone
 from accessapi.errors import NotFound, ServerFault
 from portal.budget.ledger import BudgetExhausted
 from portal.budget.priorities import Priority
-from portal.mirror import freshness, own, reading, rights
+from portal.mirror import clock, freshness, own, reading, rights
 from portal.mirror.kinds import Kind
 from portal.mirror.models import Group, KeyBox, Member, MirrorState, PassController, SharedReading
 from tenants.scope import tenant_scope
@@ -288,6 +290,19 @@ def _awaiting() -> int:
             return int(cursor.fetchone()[0])
     finally:
         database.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nobody_waits_for_a_reader_whose_process_died(transactional_db: None, customer: MakeCustomer) -> None:
+    with serving(lambda path, query: (200, {"member_id": "m1", "member_name": "Read anew"})) as service:
+        here = customer(base_url=service.url)
+        read(here, "m1")
+        with tenant_scope(here.tenant):
+            # As a process leaves it that claimed the reading and was killed: nobody holds its lock any more.
+            claimed_until = clock.now() + timedelta(seconds=40)
+            SharedReading.objects.update(token=uuid.uuid4(), answer=None, answered_at=None, until=claimed_until)
+            assert read(here, "m1").member_name == "Read anew"
+            assert clock.now() < claimed_until
 
 
 def _together(many: int, call: Any) -> list[Any]:

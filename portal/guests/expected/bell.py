@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import structlog
 from django.db import transaction
+from django.db.models import QuerySet
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
@@ -34,10 +35,15 @@ def ring(lists: list[tuple[int, int]]) -> None:
             return
 
 
+def work() -> list[QuerySet[ExpectedList]]:
+    """The running lists that are due. Call inside `across_tenants`."""
+    return [ExpectedList.objects_across_tenants.filter(due_at__lte=ClockTime(), state=ListState.RUNNING)]
+
+
 def tick() -> int:
     """Ring for every running list that is due; how many that were."""
     with across_tenants("the timers of all tenants are looked at together"), transaction.atomic():
-        rows = ExpectedList.objects_across_tenants.filter(due_at__lte=ClockTime(), state=ListState.RUNNING)
+        [rows] = work()
         due = list(rows.order_by("due_at").select_for_update(of=("self",), skip_locked=True)[:_BATCH])
         ids = [job.pk for job in due]
         ExpectedList.objects_across_tenants.filter(pk__in=ids).update(due_at=ClockTime() + _RING_AGAIN)

@@ -1,0 +1,109 @@
+"""The clock rings where something is due, and is still where nothing is."""
+
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.db import DatabaseError, connection
+
+from portal import beat
+from portal.bulk.models import Job
+from portal.bulk.states import JobState
+from portal.celery import app
+from portal.guests.expected.models import ExpectedList, ListState
+from portal.guests.models import Visit
+from portal.intents.clock import ClockTime, database_now
+from portal.intents.models import Intent
+from portal.intents.states import State
+from tenants.roles import Permission
+from tenants.scope import tenant_scope
+from tests.support.places import Place, fresh_nonce
+
+
+def group_asked_for(place: Place) -> Intent:
+    from portal.intents.actions import submit
+
+    return submit(
+        by=place.asker, permission=Permission.GROUPS_EDIT, operation="create_membergroup", title="Create group",
+        body={"membergroup_name": "Sales"}, nonce=fresh_nonce(),
+    )  # fmt: skip
+
+
+def queued(place: Place) -> None:
+    intent = group_asked_for(place)
+    Intent.objects.filter(pk=intent.pk).update(state=State.QUEUED, due_at=ClockTime(), rung_at=None)
+
+
+def too_late(place: Place) -> None:
+    intent = group_asked_for(place)
+    Intent.objects.filter(pk=intent.pk).update(
+        state=State.QUEUED, deadline=database_now() - timedelta(seconds=1), rung_at=ClockTime(), due_at=None
+    )
+
+
+def left_by_a_dead_process(place: Place) -> None:
+    intent = group_asked_for(place)
+    Intent.objects.filter(pk=intent.pk).update(
+        state=State.SENDING, claimed_at=database_now() - timedelta(hours=1), due_at=None
+    )
+
+
+def job(place: Place) -> None:
+    Job.objects.create(kind="import", permission="", state=JobState.RUNNING, due_at=ClockTime(), by=place.asker.user)
+
+
+def code_that_must_die(place: Place) -> None:
+    now = database_now()
+    Visit.objects.create(
+        guest_name="佐藤 花子", name_key="佐藤花子", use_date_start=now, use_date_end=now, cut_due_at=ClockTime()
+    )
+
+
+def expected_list(place: Place) -> None:
+    ExpectedList.objects.create(
+        name="list.csv", fingerprint=b"", headings=[], state=ListState.RUNNING, due_at=ClockTime(), by=place.asker.user
+    )
+
+
+def test_every_question_belongs_to_a_timer() -> None:
+    assert beat.WORK.keys() <= app.conf.beat_schedule.keys()
+    assert app.conf.beat_scheduler == "portal.beat:Clock"
+
+
+@pytest.mark.parametrize("timer", beat.WORK)
+@pytest.mark.usefixtures("place")
+def test_where_nothing_is_due_nobody_is_rung_for(timer: str) -> None:
+    assert not beat.anything_due(timer)
+
+
+@pytest.mark.parametrize(
+    ("timer", "due"),
+    [
+        ("sweep", queued),
+        ("sweep", too_late),
+        ("sweep", left_by_a_dead_process),
+        ("jobs", job),
+        ("codes that must die", code_that_must_die),
+        ("expected guests", expected_list),
+    ],
+)
+def test_what_is_due_is_rung_for_whichever_tenant_has_it(
+    make: Callable[..., Place], timer: str, due: Callable[[Place], None]
+) -> None:
+    place = make()
+    with tenant_scope(place.tenant):
+        due(place)
+    assert beat.anything_due(timer)
+
+
+def test_a_timer_that_nobody_asks_about_always_rings() -> None:
+    assert beat.anything_due("mirror")
+
+
+@pytest.mark.usefixtures("place")
+def test_when_the_database_cannot_say_the_bell_rings() -> None:
+    def away(*_: object) -> object:
+        raise DatabaseError("the server closed the connection")
+
+    with connection.execute_wrapper(away):
+        assert beat.anything_due("sweep")
