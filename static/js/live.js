@@ -68,18 +68,20 @@ document.addEventListener("htmx:configRequest", (event) => {
 document.addEventListener("htmx:beforeRequest", (event) => {
   if (watched(event) && document.hidden) event.preventDefault();
 });
-let kept = null; // where focus stood in what is drawn anew: on a row of a list, or on a link
+const kept = new Map(); // where focus stood in each part that is drawn anew: on a row of a list, or on a link
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { target, requestConfig } = event.detail;
-  if (!requestConfig?.elt?.dataset?.watch) return;
+  const part = requestConfig?.elt?.dataset?.watch;
+  if (!part) return;
   if (busy(target)) event.detail.shouldSwap = false;
   const focused = target.contains(document.activeElement) ? document.activeElement : null;
   const row = focused?.closest("tr.here[data-id]")?.dataset.id;
-  kept = focused && { row, href: focused.getAttribute("href") };
+  if (focused && event.detail.shouldSwap) kept.set(part, { row, href: focused.getAttribute("href") });
 });
-document.addEventListener("htmx:afterSettle", () => {
-  const { row, href } = kept ?? {};
-  kept = null;
+document.addEventListener("htmx:afterSettle", (event) => {
+  const part = event.detail.requestConfig?.elt?.dataset?.watch;
+  const { row, href } = kept.get(part) ?? {};
+  kept.delete(part);
   if (document.activeElement !== document.body) return;
   const again = row ? document.querySelector(`tr[data-id="${CSS.escape(row)}"]`) : href && document.querySelector(`main [href="${CSS.escape(href)}"]`);
   if (!again) return;
