@@ -68,7 +68,7 @@ def test_the_rest_is_loaded_by_a_job_whose_calls_and_minutes_are_said_before(des
     page = said(desk.client.get(desk.at()))
     assert "not loaded" not in page
     assert "at least" not in page
-    assert re.search(r"\b2 of 5 members", page)
+    assert re.search(r"\b[2-5] of 5 members", page)  # the two others have whatever the service gave them
     assert len(last_line(desk.client.get(desk.at(), {"export": "csv"}))) > 1
 
 

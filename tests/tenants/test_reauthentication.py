@@ -48,7 +48,7 @@ HARMLESS = {
     "starts, goes on with, ends or judges work on many rows, within the rights above": {
         "changes:ask", "changes:start", "changes:stop", "changes:continue", "changes:retry", "changes:undo",
         "changes:decide", "changes:discard", "imports:new", "imports:columns", "imports:start", "imports:stop",
-        "imports:continue", "imports:retry", "imports:decide", "imports:discard", "areas:load",
+        "imports:continue", "imports:retry", "imports:decide", "imports:discard",
     },
     "is a desk's work, done in seconds; a guest's code opens what its visit type allows, for hours": {
         "guests:new", "guests:without_code", "guests:code", "guests:link", "guests:unlink", "guests:edit",
