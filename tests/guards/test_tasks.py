@@ -3,8 +3,11 @@
 import inspect
 
 import pytest
+from django.db import connection
 
 from portal.celery import QUEUES, PromisedTask, app
+from tenants.models import ServiceEnvironment, Tenant
+from tenants.scope import current_scope
 
 app.loader.import_default_modules()
 OURS = dict(sorted((name, task) for name, task in app.tasks.items() if name.startswith("portal.")))
@@ -46,3 +49,25 @@ def test_no_timer_is_left_to_the_broker():
         if "countdown=" in line or "eta=" in line
     ]
     assert timers == [], "timers are due_at columns"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("task", [task for task in OURS.values() if task.promise != "tick"], ids=lambda task: task.name)
+def test_a_task_works_for_the_tenant_that_it_is_given_and_no_other(task):
+    """Whatever row the other id names: it is looked for among that tenant's own, and what is not there is left."""
+    environment = ServiceEnvironment.objects.create(
+        name="x", base_url="http://127.0.0.1:9", client_id="c", client_secret="s"
+    )
+    tenant = Tenant.objects.create(slug="a", name="A", environment=environment)
+    entered = set()
+
+    def watch(execute, *given):
+        scope = current_scope()
+        entered.add((scope and scope.tenant_id, scope and scope.across))
+        return execute(*given)
+
+    parameters = inspect.signature(task.run).parameters
+    assert next(iter(parameters)) == "tenant_id"
+    with connection.execute_wrapper(watch):
+        task.run(tenant.pk, *[1] * (len(parameters) - 1))
+    assert entered - {(None, None)} == {(tenant.pk, "")}

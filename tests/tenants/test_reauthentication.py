@@ -64,7 +64,7 @@ HARMLESS = {
         "intents:decide", "intents:stop", "guests:request_decide", "guests:request_stop",
     },
     "reads the service, or draws what was posted": {
-        "mirror:refresh", "guests:refresh", "member_rights:words", "rights:words",
+        "mirror:refresh", "guests:refresh", "areas:load", "member_rights:words", "rights:words",
     },
     "needs the permit of the first code, for which proof was given, for ten minutes": {"members:one_time_next"},
     "only takes access away": {"support:end"},

@@ -14,7 +14,7 @@ from tenants.connections.reissue import NotConnected, Outcome
 from tenants.connections.service import service_client
 from tenants.models import Connection, ServiceEnvironment, Tenant
 from tenants.scope import tenant_scope
-from tests.support.faults import reset_after
+from tests.support.faults import answer, reset_after
 from tests.support.places import signed_in, staff_of
 from tests.support.proxy import HttpProxy
 
@@ -165,6 +165,16 @@ def test_a_new_token_that_does_not_work_gives_way_to_the_old_one(tenant):
         with pytest.raises(Unauthorised):
             service_client(row_of(tenant)).call("list_areas")
         assert row_of(tenant).previous_token is None
+    assert works(tenant)
+
+
+def test_the_old_token_is_kept_until_the_new_one_has_worked(db, connected, proxy):
+    tenant = connected(reissue_kills_old=False)
+    before = row_of(tenant).access_token
+    proxy.on(REISSUE, answer(200, b'{"token_type": "Bearer", "access_token": "unknown-to-the-service"}'))
+    assert do(tenant).outcome is Outcome.NEW_TOKEN_REFUSED
+    row = row_of(tenant)
+    assert (row.state, row.access_token) == ("connected", before)
     assert works(tenant)
 
 

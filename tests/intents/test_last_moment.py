@@ -1,0 +1,210 @@
+"""What is looked at again right before the first byte, what a claim costs, and when a claim counts as left behind."""
+
+import dataclasses
+import re
+import time
+import uuid
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+import pytest
+
+from accessapi.operations import CallClass
+from portal.budget import ledger
+from portal.budget.priorities import Priority
+from portal.intents import following, outcome, sweeping
+from portal.intents.claiming import claim
+from portal.intents.clock import database_now
+from portal.intents.models import Intent
+from portal.intents.record import Asker, record
+from portal.intents.sending import send, transmit
+from portal.intents.states import Reason, State
+from portal.intents.verdicts import Verdict
+from tenants.models import Staff, SupportSession, User
+from tenants.roles import Permission
+from tenants.scope import tenant_scope
+from tests.support.places import fresh_nonce
+from tests.support.proxy import HttpProxy
+
+NEW_GROUP, POLL = 17, 40
+
+
+@pytest.fixture
+def here(place):
+    with tenant_scope(place.tenant):
+        yield place
+
+
+def asked(place, by=None, **changes):
+    """A command for a door, recorded and not sent yet."""
+    intent, _ = record(
+        by=by or place.asker, permission=Permission.DOORS_OPERATE, operation="operate_door",
+        target="pass_controller:mock_succeeded", title="Unlock", path={"device_id": "mock_succeeded"},
+        body={"tag": "lock_operation", "control": "unlock"}, nonce=fresh_nonce(), priority=Priority.DOORS,
+    )  # fmt: skip
+    if changes:
+        Intent.objects.filter(pk=intent.pk).update(**changes)
+        intent.refresh_from_db()
+    return intent
+
+
+def arrivals(place):
+    return place.sandbox.commands(place.service.tenant_id)
+
+
+def counted(place, call_class=CallClass.DEVICE):
+    return ledger.read(place.connection, call_class).counted
+
+
+def test_a_process_that_stood_still_since_its_claim_writes_nothing(here):
+    claimed = claim(asked(here))
+    verdict = transmit(dataclasses.replace(claimed, write_by=time.monotonic()))
+    assert (verdict.state, verdict.reason) == (State.QUEUED, Reason.NOT_SENT)
+    assert not arrivals(here)
+
+
+def test_the_deadline_is_looked_at_again_right_before_the_first_byte(here):
+    claimed = claim(asked(here))
+    verdict = transmit(dataclasses.replace(claimed, expires=time.monotonic()))
+    assert (verdict.state, verdict.reason) == (State.EXPIRED, Reason.TOO_LATE)
+    assert not arrivals(here)
+
+
+def test_a_role_lost_between_the_claim_and_the_first_byte_keeps_it_from_leaving(here):
+    claimed = claim(asked(here))
+    Staff.objects.filter(user=here.owner).update(role="auditor")
+    verdict = transmit(claimed)
+    assert (verdict.state, verdict.reason) == (State.CANCELLED, Reason.RIGHTS)
+    assert not arrivals(here)
+
+
+@pytest.fixture
+def in_support(here):
+    """Somebody of the platform, in a support session, has asked for a new group that waits to be sent."""
+    now = database_now()
+    person = User.objects.create_user("support@example.test", "x", name="Support", platform_role="support")
+    session = SupportSession.objects.create(
+        tenant=here.tenant, user=person, reason="Ticket 12", started_at=now, expires_at=now + timedelta(minutes=30)
+    )
+    intent, _ = record(
+        by=Asker(here.tenant, person, session), permission=Permission.GROUPS_EDIT, operation="create_membergroup",
+        title="Create group", body={"membergroup_name": "Sales"}, nonce=fresh_nonce(),
+    )  # fmt: skip
+    return intent, session
+
+
+def test_within_a_support_session_its_work_is_sent(here, in_support):
+    intent, _session = in_support
+    send(intent)
+    assert intent.state == State.SUCCEEDED
+
+
+@pytest.mark.parametrize("field", ["expires_at", "ended_at"])
+def test_what_waits_of_a_support_session_ends_with_it(here, in_support, field):
+    intent, session = in_support
+    SupportSession.objects.filter(pk=session.pk).update(**{field: database_now()})
+    send(intent)
+    assert (intent.state, intent.reason) == (State.CANCELLED, Reason.RIGHTS)
+    assert not here.calls(NEW_GROUP)
+
+
+def test_a_form_of_another_person_records_nothing(place):
+    page = place.client().get(f"/t/{place.tenant.slug}/groups/new/").content.decode()
+    nonce = re.search(r'name="nonce" value="([^"]+)"', page)[1]
+    colleague = place.client(place.staff("owner"))
+    answer = colleague.post(
+        f"/t/{place.tenant.slug}/groups/new/", {"nonce": nonce, "membergroup_name": "Sales"}, follow=True
+    )
+    assert "opened for another tenant or another person" in answer.content.decode()
+    with tenant_scope(place.tenant):
+        assert not Intent.objects.exists()
+
+
+def test_a_claim_that_fails_costs_no_call(here):
+    late = asked(here, deadline=database_now() - timedelta(milliseconds=1))
+    assert claim(late) is None
+    assert counted(here) == 0
+    assert claim(asked(here)) is not None
+    assert counted(here) == 1
+
+
+def test_who_lost_the_role_gets_no_claim(here):
+    intent = asked(here)
+    Staff.objects.filter(user=here.owner).update(role="auditor")
+    assert claim(intent) is None
+    assert Intent.objects.get().state == State.CANCELLED
+
+
+def test_a_door_without_a_licence_key_costs_no_call(here):
+    intent = asked(here)
+    here.connection.licence_key = None
+    here.connection.save()
+    assert claim(intent) is None
+    assert Intent.objects.get().reason == Reason.LICENCE
+    assert counted(here) == 0
+
+
+def test_an_answer_that_comes_after_the_claim_was_taken_away_changes_nothing(here):
+    intent = asked(here)
+    claimed = claim(intent)
+    Intent.objects.update(claim=uuid.uuid4())
+    outcome.record_sent(intent, claimed.claim, Verdict(State.SUCCEEDED))
+    assert Intent.objects.get().state == State.SENDING
+
+
+def test_a_door_command_lives_for_fifteen_seconds(here):
+    assert asked(here).deadline - database_now() <= timedelta(seconds=15)
+
+
+def test_only_one_of_two_follows(here):
+    intent = asked(here)
+    send(intent)
+    Intent.objects.update(due_at=database_now() + timedelta(minutes=1))
+    following.poll(intent)
+    assert not here.calls(POLL)
+
+
+def test_only_one_of_two_gets_the_claim(here):
+    intent = asked(here)
+    other = Intent.objects.get(pk=intent.pk)
+    assert claim(intent) is not None
+    assert claim(other) is None
+
+
+def test_following_waits_when_the_hours_calls_are_used_up(make):
+    place = make(overrides="[limits]\ngeneral = 5\n")
+    with tenant_scope(place.tenant):
+        intent = asked(place)
+        send(intent)
+        assert intent.state == State.ACCEPTED
+        request_result = place.tenant.environment.catalogue.operation("request_result")
+        for _ in range(5):
+            ledger.take(place.connection, request_result, Priority.DOORS)
+        due = database_now() - timedelta(seconds=1)
+        Intent.objects.update(due_at=due)
+        following.poll(intent)
+        assert not place.calls(POLL)
+        assert Intent.objects.get().state == State.ACCEPTED
+        assert Intent.objects.get().due_at > database_now()
+        assert counted(place, CallClass.GENERAL) == 5
+
+
+def test_each_door_command_has_a_connection_of_its_own(make, sandbox):
+    """A kept one may be dead already, and nobody could tell whether the command was lost with it."""
+    with HttpProxy(urlsplit(sandbox.url).port) as proxy:
+        place = make(base_url=proxy.url)
+        with tenant_scope(place.tenant):
+            for _ in range(2):
+                send(asked(place))
+        assert len(arrivals(place)) == 2
+        assert [request.header("connection") for request in proxy.forwarded] == ["close", "close"]
+
+
+@pytest.mark.parametrize(("seconds", "state"), [(35, State.SENDING), (41, State.UNCERTAIN)])
+def test_a_claim_is_left_behind_when_its_answer_can_no_longer_come(here, seconds, state):
+    """An answer may take thirty seconds: a sweeper that gives up before calls an opened door uncertain."""
+    intent = asked(here, state=State.SENDING, claimed_at=database_now() - timedelta(seconds=seconds), due_at=None,
+                   deadline=None)  # fmt: skip
+    sweeping.sweep()
+    intent.refresh_from_db()
+    assert intent.state == state
