@@ -10,7 +10,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 STACK := $(BIN)/python -m stack
 
-.PHONY: demo test contract soak contrary check fix docs bench sandbox shell messages assets clean
+.PHONY: demo test contract soak contrary mutants check fix docs bench sandbox shell messages assets clean
 .DEFAULT_GOAL := demo
 
 # The recipes run one program each, which make starts without a shell between: it notices when make ends.
@@ -27,7 +27,7 @@ contract: $(STAMP)
 soak: export SOAK = 1
 soak: $(STAMP)
 	@$(STACK) test -- -m soak -s $(ARGS)
-	$(if $(ARGS),,@$(MAKE) contrary SOAK=)
+	$(if $(ARGS),,@$(MAKE) contrary mutants SOAK=)
 
 # Browser journeys and fault tests once against the service that decides the other way wherever it may.
 CONTRARY := tests/journey tests/promises/test_bulk_loses_and_doubles_nothing.py tests/promises/test_guest_codes.py \
@@ -36,6 +36,10 @@ CONTRARY := tests/journey tests/promises/test_bulk_loses_and_doubles_nothing.py 
 contrary: export SERVICE = contrary
 contrary: $(STAMP)
 	@$(STACK) test -- -m "not soak" $(CONTRARY)
+
+# Single changes that break a promise, each of which some quick test must notice. make mutants ARGS="--only nonce"
+mutants: $(STAMP)
+	@$(STACK) services -- $(BIN)/python -m tests.mutants $(ARGS)
 
 check: $(STAMP)
 	@$(STACK) check

@@ -1,0 +1,33 @@
+"""The kept list of `make mutants` fits the code: every change can be made, and the tests that must notice it exist."""
+
+from functools import cache
+
+from tests.mutants.entry import ROOT
+from tests.mutants.kept import MUTANTS
+
+
+@cache
+def source(name: str) -> str:
+    path = ROOT / name
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+def test_every_change_can_be_made_at_exactly_one_place():
+    elsewhere = {
+        f"{each.file}: {each.name}": count for each in MUTANTS if (count := source(each.file).count(each.text)) != 1
+    }
+    assert elsewhere == {}, "mend the texts in tests/mutants"
+    assert [each.name for each in MUTANTS if each.text == each.instead] == []
+
+
+def test_no_change_is_kept_twice():
+    assert len({(each.file, each.text, each.instead) for each in MUTANTS}) == len(MUTANTS)
+    assert len({each.name for each in MUTANTS}) == len(MUTANTS)
+
+
+def test_every_change_names_quick_tests_that_exist():
+    for each in MUTANTS:
+        assert each.tests, each.name
+        for test in each.tests:
+            path, _, name = test.partition("::")
+            assert f"def {name.partition('[')[0]}(" in source(path), f"{each.name}: there is no {test}"
