@@ -10,12 +10,16 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 STACK := $(BIN)/python -m stack
 
-.PHONY: demo test contract soak contrary mutants check fix docs bench sandbox shell messages assets clean
+.PHONY: demo manage test contract soak contrary mutants check fix docs bench sandbox shell messages assets clean
 .DEFAULT_GOAL := demo
 
 # The recipes run one program each, which make starts without a shell between: it notices when make ends.
 demo: $(STAMP)
 	@$(STACK) demo --port $(PORT) --sandbox-port $(SANDBOX_PORT) --reset=$(RESET)
+
+# The site's commands on the database of the demo that runs: make manage ARGS="add_staff kato@example.com --role guard ..."
+manage: $(STAMP)
+	@$(STACK) manage -- $(ARGS)
 
 test: $(STAMP)
 	@$(STACK) test --all

@@ -28,6 +28,8 @@ def main() -> int:
     demo.add_argument("--port", type=int, default=8000)
     demo.add_argument("--sandbox-port", type=int, default=8100)
     demo.add_argument("--reset", default="", metavar="1", help="start anew instead of continuing")
+    manage = commands.add_parser("manage", help="manage.py on the database of the demonstration that runs")
+    manage.add_argument("rest", nargs="*", metavar="-- ARGUMENTS OF MANAGE.PY")
     sandbox = commands.add_parser("sandbox", help="the service's development environment alone")
     sandbox.add_argument("--port", type=int, default=8100)
     sandbox.add_argument("--tenants", type=int, default=3)
@@ -91,6 +93,12 @@ def _demo(options: argparse.Namespace) -> int:
     return demo(port=options.port, sandbox_port=options.sandbox_port, reset=options.reset not in ("", "0"))
 
 
+def _manage(options: argparse.Namespace) -> int:
+    from stack.demo_manage import manage
+
+    return manage(options.rest)
+
+
 def _sandbox(options: argparse.Namespace) -> int:
     from stack.sandbox import sandbox
 
@@ -102,6 +110,7 @@ _COMMANDS = {
     "services": _services,
     "test": _test,
     "demo": _demo,
+    "manage": _manage,
     "sandbox": _sandbox,
     "assets": _assets,
     "check": _check,

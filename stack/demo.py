@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from stack import account, assets, demo_setup, postgres, valkey
+from stack import account, assets, demo_manage, demo_setup, postgres, valkey
 from stack.demo_cast import PEOPLE, TENANTS
 from stack.demo_state import State
 from stack.paths import DEMO, PYTHON, private_folder, write_private
@@ -46,6 +46,7 @@ def demo(*, port: int, sandbox_port: int, reset: bool) -> int:
             for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(each, signal.SIG_IGN)
             supervisor.stop()
+            demo_manage.forget()
     return 0
 
 
@@ -80,6 +81,7 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
     preparing.touch()
     env["PORTAL_PREPARING_FILE"] = str(preparing)
     env |= _database(supervisor) | _broker(supervisor)
+    demo_manage.remember(env)
     _say("Bringing the databases up to date")
     call_all(
         [
@@ -190,7 +192,8 @@ def _announce(state: State, portal_url: str, sandbox_url: str) -> None:
     print("\n  At the sandbox's member site (to connect a tenant again):")
     for slug, service in (state.get("sandbox_tenants") or {}).items():
         print(f"    {service['admin_login']:36} {service['admin_password']:22} administrator      {slug}")
-    print(f"\n  The same in {Path('.demo/demo.json')}; logs in {Path('.demo/logs')}\n", flush=True)
+    print(f"\n  The same in {Path('.demo/demo.json')}; logs in {Path('.demo/logs')}")
+    print('  The site\'s commands on this database: make manage ARGS="…"\n', flush=True)
 
 
 def _say(what: str) -> None:

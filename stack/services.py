@@ -94,16 +94,21 @@ def given_database_urls(url: str) -> dict[str, str]:
 def run(command: Sequence[str]) -> int:
     """Runs `command` in the foreground, from the checkout, on services of its own; returns its exit code."""
     with ephemeral() as env:
-        # An interrupt from the keyboard reaches the command too: it decides, and the services stop after it.
-        # (Not SIG_IGN: the command would inherit that.)
-        interrupted = signal.signal(signal.SIGINT, lambda *_: None)
-        child = spawn(command, env=env, cwd=ROOT, death_signal=signal.SIGTERM, foreground=True)
-        try:
-            return child.wait()
-        finally:
-            if child.poll() is None:
-                stop(child)
-            signal.signal(signal.SIGINT, interrupted)
+        return in_foreground(command, env)
+
+
+def in_foreground(command: Sequence[str], env: Mapping[str, str]) -> int:
+    """Runs `command` at the keyboard's end, from the checkout, with `env` over our own; returns its exit code."""
+    # An interrupt from the keyboard reaches the command too: it decides, and whoever called goes on after it.
+    # (Not SIG_IGN: the command would inherit that.)
+    interrupted = signal.signal(signal.SIGINT, lambda *_: None)
+    child = spawn(command, env=dict(os.environ) | dict(env), cwd=ROOT, death_signal=signal.SIGTERM, foreground=True)
+    try:
+        return child.wait()
+    finally:
+        if child.poll() is None:
+            stop(child)
+        signal.signal(signal.SIGINT, interrupted)
 
 
 def call_all(commands: Sequence[Sequence[str]], env: Mapping[str, str], logs: Path) -> None:

@@ -74,6 +74,12 @@ def _sign_in(checkout: Path, page: str) -> str:
         return visitor.send(visitor.form(field="password"), login=owner["email"], password=owner["password"]).text
 
 
+def _manage(checkout: Path, *arguments: str) -> str:
+    env = {name: value for name, value in os.environ.items() if name in {"HOME", "PATH", "LANG"}}
+    command = [sys.executable, "-m", "stack", "manage", "--", *arguments]
+    return subprocess.run(command, cwd=checkout, env=env, capture_output=True, text=True, check=True).stdout
+
+
 def test_it_comes_up_connected_continues_and_ends_without_a_trace(checkout: Path) -> None:
     with _demo(checkout, free_port()) as demo:
         said = json.loads((checkout / ".demo" / "demo.json").read_text())
@@ -83,6 +89,8 @@ def test_it_comes_up_connected_continues_and_ends_without_a_trace(checkout: Path
         assert roles >= {"owner", "facility manager", "receptionist", "guard", "auditor"}
         assert {each["role"] for each in said["accounts"] if not each["tenant"]} == {"support", "operator"}
         assert "2,000" in _sign_in(checkout, "members/")
+        added = _manage(checkout, "add_staff", "kato@example.com", "--role", "guard", "--tenant", first)
+        assert "is now guard" in added
         family = below(demo.pid)
         os.killpg(demo.pid, signal.SIGINT)
         demo.wait(120)

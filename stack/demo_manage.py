@@ -1,0 +1,47 @@
+"""`make manage`: the site's own commands, on the database of the demonstration that runs."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from stack.paths import DEMO, PYTHON, write_private
+from stack.services import in_foreground
+
+# What leads a program to the demonstration's databases and lets it read what is encrypted there.
+_NAMES = (
+    "DATABASE_URL",
+    "SANDBOX_DATABASE_URL",
+    "REDIS_URL",
+    "SECRET_KEY",
+    "SANDBOX_SECRET_KEY",
+    "VAULT_KEYS",
+    "PORTAL_URL",
+    "ALLOWED_HOSTS",
+    "EMAIL_URL",
+    "PORTAL_REQUIRE_MFA",
+)
+
+
+def remember(env: Mapping[str, str], folder: Path = DEMO) -> None:
+    """Write the environment of the demonstration to a private file that a shell can read as well."""
+    lines = [f"export {name}={shlex.quote(env[name])}\n" for name in _NAMES if name in env]
+    write_private(folder / "env", "".join(lines))
+
+
+def forget(folder: Path = DEMO) -> None:
+    """Remove the file: the demonstration has ended, and its services with it."""
+    (folder / "env").unlink(missing_ok=True)
+
+
+def environment(folder: Path = DEMO) -> dict[str, str]:
+    """Return what `remember` wrote; SystemExit with what to do while no demonstration runs."""
+    try:
+        text = (folder / "env").read_text()
+    except FileNotFoundError:
+        raise SystemExit("No demonstration is running from this folder: start it with `make demo`") from None
+    return dict(word.split("=", 1) for word in shlex.split(text) if word != "export")
+
+
+def manage(arguments: Sequence[str], folder: Path = DEMO) -> int:
+    """Run `manage.py` with `arguments` in the foreground; return its exit code."""
+    return in_foreground([PYTHON, "manage.py", *arguments], environment(folder))
