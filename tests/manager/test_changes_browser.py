@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from portal.bulk.models import Job
+from tests.support.barriers import barriers
 from tests.support.changes import ChangesDesk
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -20,13 +20,6 @@ def desk(make) -> ChangesDesk:
 @pytest.fixture
 def page(open_tab, desk, live_server) -> Page:
     return open_tab(live_server.url, desk.client)
-
-
-def barriers(page: Page) -> list[str]:
-    found = Axe().run(page, options={"preload": False}).response["violations"]
-    return [
-        f"{each['id']}: {each['nodes'][0]['html'][:160]}" for each in found if each["impact"] in ("serious", "critical")
-    ]
 
 
 def test_all_that_match_are_suspended_and_the_page_follows_to_the_outcome(desk, page):

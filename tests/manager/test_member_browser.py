@@ -1,13 +1,13 @@
 """A facility manager's browser on a member's page: the code that follows itself, and the face before it leaves."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from portal.intents import following
 from portal.intents.clock import database_now
 from portal.intents.models import Intent
 from portal.intents.states import State
+from tests.support.barriers import barriers
 from tests.support.images import jpeg, png, read_qr
 from tests.support.members import MembersDesk
 from tests.support.waiting import until
@@ -24,13 +24,6 @@ def desk(make) -> MembersDesk:
 def page(open_tab, desk, live_server) -> Page:
     """The manager's browser, with a camera that shows something; any complaint of it fails."""
     return open_tab(live_server.url, desk.client)
-
-
-def barriers(page: Page) -> list[str]:
-    found = Axe().run(page, options={"preload": False}).response["violations"]
-    return [
-        f"{each['id']}: {each['nodes'][0]['html'][:160]}" for each in found if each["impact"] in ("serious", "critical")
-    ]
 
 
 def test_the_one_time_code_follows_itself_while_somebody_looks_and_hides_when_nobody_does(desk, page):

@@ -1,11 +1,11 @@
 """The desk by keyboard, in a real browser: found, chosen, marked, undone; redrawn without taking anything away."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from tests.receptionist.desk import again, visit
+from tests.support.barriers import barriers
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -14,13 +14,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def page(open_tab, place, live_server) -> Page:
     """The receptionist's browser; any complaint of it fails."""
     return open_tab(live_server.url, place.client(place.staff("receptionist")))
-
-
-def barriers(page: Page) -> list[str]:
-    found = Axe().run(page, options={"preload": False}).response["violations"]
-    return [
-        f"{each['id']}: {each['nodes'][0]['html'][:160]}" for each in found if each["impact"] in ("serious", "critical")
-    ]
 
 
 def test_the_keyboard_is_enough_and_the_redrawing_takes_nothing_away(place, page):
