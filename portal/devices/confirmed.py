@@ -13,6 +13,7 @@ from portal.devices import actions
 from portal.devices.access import get_door
 from portal.devices.commands import Command
 from portal.intents import nonces
+from portal.intents.addresses import seen_at
 from portal.intents.nonces import Nonce
 from portal.intents.record import Asker
 from tenants.access import tenant_view
@@ -47,5 +48,6 @@ def carry_through(request: HttpRequest, values: dict[str, str]) -> HttpResponseB
 @tenant_view(Permission.DOORS_OPERATE, methods=["POST"])
 def _send(request: HttpRequest, device_id: str, control: str, nonce: Nonce) -> HttpResponseBase:
     door = get_door(device_id)
-    actions.command(door=door, command=Command(control), by=Asker.of(request), nonce=nonce)
-    return redirect("devices:door", request.tenant.slug, device_id)  # type: ignore[attr-defined]
+    intent = actions.command(door=door, command=Command(control), by=Asker.of(request), nonce=nonce)
+    page = reverse("devices:door", args=[request.tenant.slug, device_id])  # type: ignore[attr-defined]
+    return redirect(seen_at(page, intent))

@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accessapi.errors import ServiceError
@@ -13,6 +14,7 @@ from portal.devices.access import get_door
 from portal.devices.commands import Command
 from portal.devices.lists import Doors
 from portal.intents import nonces
+from portal.intents.addresses import seen_at
 from portal.intents.record import Asker
 from portal.mirror import reading, reasons
 from portal.mirror.models import KeyBox, PassController
@@ -76,18 +78,18 @@ def status(request: HttpRequest, device_id: str) -> HttpResponse:
 
 @tenant_view(Permission.DOORS_OPERATE, methods=["POST"], carries=confirmed.carried)
 def command(request: HttpRequest, device_id: str) -> HttpResponse:
-    found = get_door(device_id)
+    found, page = get_door(device_id), reverse("devices:door", args=[request.tenant.slug, device_id])
     wanted = request.POST.get("control", "")
     if wanted not in Command.values:
         messages.error(request, _("There is no such command. Nothing was sent."))
-        return redirect("devices:door", request.tenant.slug, device_id)
+        return redirect(page)
     try:
         nonce = nonces.check(request)
     except nonces.BadNonce as refusal:
         messages.error(request, str(refusal))
-    else:
-        actions.command(door=found, command=Command(wanted), by=Asker.of(request), nonce=nonce)
-    return redirect("devices:door", request.tenant.slug, device_id)
+        return redirect(page)
+    intent = actions.command(door=found, command=Command(wanted), by=Asker.of(request), nonce=nonce)
+    return redirect(seen_at(page, intent))
 
 
 def _shown(request: HttpRequest, door: PassController) -> dict[str, object]:

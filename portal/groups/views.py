@@ -3,6 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.files.sending import written_down
@@ -11,6 +12,7 @@ from portal.groups.access import get_group
 from portal.groups.forms import NameForm
 from portal.groups.lists import GroupMembers, Groups
 from portal.intents import nonces
+from portal.intents.addresses import seen_at
 from portal.intents.models import Intent
 from portal.intents.record import Asker
 from portal.intents.states import State
@@ -62,7 +64,7 @@ def rename(request: HttpRequest, membergroup_id: str) -> HttpResponse:
         intent = _asked(form, lambda **asked: actions.rename(group=found, **asked), request)
     if intent is None or refusals.show(form, intent):
         return _page(request, found, form)
-    return redirect("groups:group", request.tenant.slug, membergroup_id)
+    return redirect(seen_at(reverse("groups:group", args=[request.tenant.slug, membergroup_id]), intent))
 
 
 def _asked(form: NameForm, ask, request: HttpRequest) -> Intent | None:

@@ -14,6 +14,7 @@ from portal.guests.clashes import Clash
 from portal.guests.forms import IssueForm
 from portal.guests.models import Stage, Visit
 from portal.intents import nonces
+from portal.intents.addresses import seen_at
 from portal.intents.models import Intent
 from portal.intents.record import Asker
 from portal.intents.states import State
@@ -104,4 +105,5 @@ def change(
     if intent.state in UNSENT:
         refusals.show(form, intent)
         return None
-    return redirect("guests:guest", request.tenant.slug, visit.guest_id)  # type: ignore[attr-defined]
+    page = reverse("guests:guest", args=[request.tenant.slug, visit.guest_id])  # type: ignore[attr-defined]
+    return redirect(seen_at(page, intent))

@@ -17,6 +17,11 @@ def mount(of: Permission, prefix: str) -> None:
     _mounts[of.value] = prefix
 
 
+def seen_at(page: str, intent: Intent) -> str:
+    """Return the address of `page` at the outcome line of `intent`: the browser scrolls there and puts focus on it."""
+    return f"{page}#outcome-intent-{intent.pk}"
+
+
 def address(intent: Intent, page: str = "page") -> str:
     """The address of one of the intent's pages. Needs the tenant's slug."""
     return reverse(f"{_mounts.get(intent.permission, 'intents:')}{page}", args=[intent.tenant.slug, intent.pk])

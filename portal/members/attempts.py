@@ -6,9 +6,11 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.intents import nonces
+from portal.intents.addresses import seen_at
 from portal.intents.models import Intent
 from portal.intents.states import UNDER_WAY, State
 from portal.members import bounds, refusals
@@ -59,4 +61,4 @@ def _done(request: HttpRequest, intent: Intent) -> HttpResponse:
     member_id = intent.path.get("member_id") or intent.result.get("member_id", "")
     if not Member.objects.filter(member_id=member_id).exists():  # the mirror could not follow: the intent's page can
         return redirect("intents:page", request.tenant.slug, intent.pk)
-    return redirect("members:page", request.tenant.slug, member_id)
+    return redirect(seen_at(reverse("members:page", args=[request.tenant.slug, member_id]), intent))

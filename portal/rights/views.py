@@ -5,10 +5,12 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.bulk.parts import under_way
 from portal.intents import nonces
+from portal.intents.addresses import seen_at
 from portal.intents.models import Intent
 from portal.intents.record import Asker
 from portal.intents.states import State
@@ -96,7 +98,7 @@ def _after(
         return _page(request, member, was, sheet, [saving.refusal(intent)], unsaved=True)
     if intent.state != State.SUCCEEDED:
         return redirect("intents:page", request.tenant.slug, intent.pk)
-    return redirect("members:page", request.tenant.slug, member.member_id)
+    return redirect(seen_at(reverse("members:page", args=[request.tenant.slug, member.member_id]), intent))
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])

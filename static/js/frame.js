@@ -92,11 +92,18 @@ function minutes() {
 minutes();
 setInterval(minutes, 15000);
 
-// What sticks beneath the banners (heads of lists) must know how high they are.
+// What sticks beneath the banners (heads of lists), and where focus scrolls to, must know what is covered above and below.
 const banners = $(".banners");
-if (banners) {
-  new ResizeObserver(() => document.documentElement.style.setProperty("--banners", `${banners.offsetHeight}px`)).observe(banners);
+function covered() {
+  const below = [".foot", ".bar", ".bulk", ".rights-foot"].flatMap((each) => $$(each)).filter((part) => ["sticky", "fixed"].includes(getComputedStyle(part).position));
+  const heights = below.filter((part) => part.offsetHeight).map((part) => part.offsetHeight + parseFloat(getComputedStyle(part).bottom));
+  document.documentElement.style.setProperty("--banners", `${banners?.offsetHeight ?? 0}px`);
+  document.documentElement.style.setProperty("--foot", `${Math.max(0, ...heights)}px`);
 }
+const covering = new ResizeObserver(covered);
+const coverers = () => $$(".banners, .foot, .bar, .bulk, .rights-foot").forEach((part) => covering.observe(part));
+coverers();
+document.addEventListener("htmx:afterSettle", coverers);
 
 // Copying, and closing of notes.
 document.addEventListener("click", async (event) => {

@@ -1,0 +1,43 @@
+"""Whoever walks by keys sees where they are: nothing that stays on the screen lies over what is focused."""
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.support.changes import ChangesDesk
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+# What is focused, and what lies over the middle of its upper or lower edge, if anything.
+_COVERED = """() => {
+  const focused = document.activeElement, box = focused.getBoundingClientRect();
+  if (focused === document.body || focused.matches(".skip") || !box.height) return ["", ""];
+  const over = [box.top + 2, box.bottom - 2].map((y) => document.elementFromPoint(box.left + box.width / 2, y));
+  const stays = over.map((each) => each ? each.closest(".top, .banners, .foot, .bar, .bulk, thead") : document.body);
+  const wrong = stays.find((each) => each && !each.contains(focused) || each === document.body);
+  return [focused.outerHTML.slice(0, 120), wrong ? wrong.className || wrong.tagName : ""];
+}"""
+
+
+@pytest.fixture
+def desk(make) -> ChangesDesk:
+    return ChangesDesk(make(members=30))
+
+
+def walked(page: Page, key: str, steps: int) -> list[tuple[str, str]]:
+    found = []
+    for _ in range(steps):
+        page.keyboard.press(key)
+        found.append(tuple(page.evaluate(_COVERED)))
+    return found
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_nothing_focused_lies_under_the_head_or_the_foot(open_tab, live_server, desk, width):
+    page = open_tab(live_server.url, desk.client, width=width)
+    page.set_viewport_size({"width": width, "height": 560})
+    page.goto(f"{desk.url}?size=25")
+    page.get_by_label("Select all on this page").or_(page.locator("tbody input[name=id]")).first.check()
+    steps = page.locator("tbody tr :is(a, input)").count() + 40
+    there, back = walked(page, "Tab", steps), walked(page, "Shift+Tab", steps)
+    assert len({each for each, _ in there}) > 50
+    assert [each for each in there + back if each[1]] == []
