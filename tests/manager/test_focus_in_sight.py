@@ -36,8 +36,7 @@ def test_nothing_focused_lies_under_the_head_or_the_foot(open_tab, live_server, 
     page = open_tab(live_server.url, desk.client, width=width)
     page.set_viewport_size({"width": width, "height": 560})
     page.goto(f"{desk.url}?size=25")
-    page.get_by_label("Select all on this page").or_(page.locator("tbody input[name=id]")).first.check()
-    steps = page.locator("tbody tr :is(a, input)").count() + 40
-    there, back = walked(page, "Tab", steps), walked(page, "Shift+Tab", steps)
-    assert len({each for each, _ in there}) > 50
+    page.locator("tbody input[name=id]").first.check()  # the bar of bulk changes stays, too
+    there, back = walked(page, "Tab", 45), walked(page, "Shift+Tab", 45)
+    assert len({each for each, _ in there}) > 40
     assert [each for each in there + back if each[1]] == []
