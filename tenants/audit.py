@@ -8,6 +8,7 @@ from django.db import connection
 
 from tenants import addresses
 from tenants.models import AuditEntry, SupportSession, Tenant, User
+from tenants.wording import Said
 
 
 def record(
@@ -16,7 +17,7 @@ def record(
     by: User | None,
     action: str,
     target: str = "",
-    summary: str = "",
+    summary: Said | str = "",
     before: Any = None,
     after: Any = None,
     intent_id: str = "",
@@ -36,7 +37,7 @@ def record(
         by_label=by_label or (str(by)[:120] if by else ""),
         action=action,
         target=target[:200],
-        summary=summary[:300],
+        summary=summary,  # type: ignore[misc]
         before=before,
         after=after,
         intent_id=intent_id,

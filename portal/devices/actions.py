@@ -1,7 +1,5 @@
 """Commands to doors. Each is one intent: at most once, never later than 15 seconds after the click."""
 
-from django.utils.translation import gettext as _
-
 from accessapi.limits import INFO_MAX
 from portal.budget.priorities import Priority
 from portal.devices.commands import Command
@@ -11,6 +9,7 @@ from portal.intents.models import Intent
 from portal.intents.nonces import Nonce
 from portal.mirror.models import PassController
 from tenants.roles import Permission
+from tenants.wording import say
 
 
 def command(*, door: PassController, command: Command, by: Asker, nonce: Nonce) -> Intent:
@@ -20,7 +19,7 @@ def command(*, door: PassController, command: Command, by: Asker, nonce: Nonce) 
         permission=Permission.DOORS_OPERATE,
         operation="operate_door",
         target=target_of(door),
-        title=_("%(command)s: %(door)s") % {"command": command.label, "door": door},
+        title=say(f"door.{command.value}", door=door),
         path={"device_id": door.device_id},
         body={"tag": "lock_operation", "control": command.value, "info": str(by.user.email)[:INFO_MAX]},
         nonce=nonce,

@@ -1,13 +1,12 @@
 """What staff ask the service about groups: a new one, or another name. There is no deletion in the specification."""
 
-from django.utils.translation import gettext as _
-
 from portal.groups import queries
 from portal.intents.actions import Asker, submit
 from portal.intents.models import Intent
 from portal.intents.nonces import Nonce
 from portal.mirror.models import Group
 from tenants.roles import Permission
+from tenants.wording import say
 
 
 def create(*, name: str, by: Asker, nonce: Nonce) -> Intent:
@@ -16,7 +15,7 @@ def create(*, name: str, by: Asker, nonce: Nonce) -> Intent:
         by=by,
         permission=Permission.GROUPS_EDIT,
         operation="create_membergroup",
-        title=_("Create group %(name)s") % {"name": name},
+        title=say("group.create", name=name),
         body={"membergroup_name": name},
         nonce=nonce,
         snapshot={"known": queries.known_ids()},
@@ -31,7 +30,7 @@ def rename(*, group: Group, name: str, by: Asker, nonce: Nonce) -> Intent:
         permission=Permission.GROUPS_EDIT,
         operation="update_membergroup",
         target=queries.target_of(group.membergroup_id),
-        title=_("Rename group %(old)s to %(new)s") % {"old": group, "new": name},
+        title=say("group.rename", old=group, new=name),
         path={"membergroup_id": group.membergroup_id},
         body={"membergroup_name": name},
         nonce=nonce,

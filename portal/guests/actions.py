@@ -19,6 +19,7 @@ from portal.intents.record import record
 from portal.mirror.folding import fold
 from tenants import audit
 from tenants.roles import Permission
+from tenants.wording import say
 
 __all__ = ["Host", "Order", "Resurrects", "change", "cut_short", "issue", "note", "receive_without_code"]
 
@@ -37,7 +38,7 @@ def change(
     nonce: Nonce,
     before: Mapping[str, Any] | None = None,
     revive: bool = False,
-    title: str = "",
+    act: str = "guest.change",
 ) -> Intent:
     """Ask for a change (operation 22) of the fields in `body` and of no others.
 
@@ -54,8 +55,7 @@ def change(
             permission=Permission.GUESTS_DESK,
             operation="update_guest",
             target=target_of(str(row.guest_id)),
-            title=title or _("Change guest: %(name)s") % {"name": row},
-            audit_title=_("Change a guest"),
+            title=say(act, guest=row),
             path={"guest_id": str(row.guest_id)},
             body=dict(body),
             nonce=nonce,

@@ -35,6 +35,7 @@ from tenants import audit
 from tenants.models import Connection
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
+from tenants.wording import say
 
 log = structlog.get_logger(__name__)
 
@@ -108,8 +109,7 @@ def send(visit: Visit, *, nonce: Nonce | None = None) -> Intent | None:
         permission=Permission.GUESTS_DESK,
         operation="update_guest",
         target=target_of(str(visit.guest_id)),
-        title=_("Cut short: %(name)s") % {"name": visit},
-        audit_title=_("Cut a guest’s code short"),
+        title=say("guest.cut_short", guest=visit),
         path={"guest_id": str(visit.guest_id)},
         body=body,
         nonce=nonce or Nonce(uuid.uuid4().hex),

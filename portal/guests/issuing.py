@@ -24,6 +24,7 @@ from portal.mirror.folding import fold
 from portal.mirror.models import Guest
 from tenants import audit
 from tenants.roles import Permission
+from tenants.wording import say
 
 _PARTY = uuid.UUID("a3c1b7de-0b1c-4f43-9d3a-6f2f0f5c9b11")
 
@@ -155,8 +156,7 @@ def _record(order: Order, by: Asker, nonce: Nonce, party: uuid.UUID, priority: P
         by=by,
         permission=Permission.GUESTS_DESK,
         operation="create_guest",
-        title=_("Issue a code: %(name)s") % {"name": order.name},
-        audit_title=_("Issue a guest’s code"),
+        title=say("guest.issue", guest=order.name),
         body=body,
         snapshot={"known": known_ids(name_key)},
         nonce=nonce,

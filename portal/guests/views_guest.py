@@ -80,7 +80,7 @@ def extend(request: HttpRequest, guest_id: str) -> HttpResponse:
             before=before,
             by=Asker.of(request),
             revive=form.cleaned_data["revive"],
-            title=_("Extend: %(name)s") % {"name": visit},
+            act="guest.extend",
         )
         answer = attempts.change(request, form, visit, body, act)
         if answer is not None:

@@ -1,7 +1,7 @@
 """Forgetting the people that old intents were about: what was asked stays, for whom does not."""
 
-from django.db.models import F, QuerySet, Value
-from django.db.models.functions import Coalesce, NullIf
+from django.db.models import QuerySet, TextField, Value
+from django.db.models.functions import Cast, Coalesce, NullIf
 
 from portal.intents.models import Intent
 from portal.intents.states import FINAL
@@ -13,7 +13,7 @@ def forget(intents: QuerySet[Intent]) -> int:
     The title becomes the one of the audit trail, which names nobody (`record.record`), or the operation's name.
     """
     return intents.filter(state__in=FINAL, due_at__isnull=True).update(
-        title=Coalesce(NullIf(F("audit_title"), Value("")), F("operation")),
+        title=Coalesce(NullIf(Cast("audit_title", TextField()), Value("")), Cast("operation", TextField())),
         body=None,
         snapshot=None,
         result={},

@@ -14,6 +14,7 @@ from portal.intents.states import FINAL, UNDER_WAY, Reason, State
 from tenants.models import SupportSession, TenantModel
 from tenants.roles import Permission
 from tenants.vault import EncryptedBytes, EncryptedJSON
+from tenants.wording import Said, SaidField
 
 
 class Intent(TenantModel):
@@ -24,9 +25,9 @@ class Intent(TenantModel):
     delivery = models.CharField(max_length=10)
     # What it is about, for ordering and for the pages: "member:M1", "pass_controller:D1", or empty for something new.
     target = models.CharField(max_length=140, blank=True)
-    title = models.CharField(max_length=300)
+    title = SaidField()
     # The title without whom it is about, where that must be forgotten one day (see `forgetting`); empty: the title.
-    audit_title = models.CharField(max_length=300, blank=True, default="", db_default="")
+    audit_title = SaidField(blank=True, default="", db_default="")
     path = models.JSONField(default=dict)
     body = EncryptedJSON(null=True)
     # What the mirror knew when it was asked: with it, a lost answer can be resolved by reading.
@@ -88,7 +89,7 @@ class Intent(TenantModel):
         return f"{self.title} ({self.state})"
 
     @property
-    def summary(self) -> str:
+    def summary(self) -> Said | str:
         """What the audit trail calls it: nothing can ever be taken out of there."""
         return self.audit_title or self.title
 

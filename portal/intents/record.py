@@ -18,6 +18,7 @@ from portal.intents.states import PHYSICAL_SECONDS, Reason
 from tenants import audit
 from tenants.models import SupportSession, Tenant, User
 from tenants.roles import Permission
+from tenants.wording import Said
 
 QUEUES = {
     Priority.DOORS: "doors",
@@ -48,9 +49,8 @@ def record(
     by: Asker,
     permission: Permission,
     operation: str,
-    title: str,
+    title: Said | str,
     nonce: Nonce,
-    audit_title: str = "",
     target: str = "",
     path: Mapping[str, str] | None = None,
     body: Any = None,
@@ -64,8 +64,8 @@ def record(
 ) -> tuple[Intent, bool]:
     """The intent of this nonce, and whether it is new. A second one with the same nonce finds the first, unchanged.
 
-    `before` and `after` go to the audit trail in clear: leave secrets out or mask them. `body` rests encrypted. Where
-    the title names somebody who is to be forgotten one day, `audit_title` is what the trail says instead.
+    `before` and `after` go to the audit trail in clear: leave secrets out or mask them. `body` rests encrypted. The
+    trail takes the title without names that are to be forgotten one day.
     `image` is sent as the body of the operations that take one; `body` then only describes it. A `held` intent is not
     due before `actions.release`: a second step, whose first one is still to be confirmed. An `automatic` one needs the
     rights of `by` like any other, and is written down as the portal's own.
@@ -77,8 +77,8 @@ def record(
         operation=operation,
         delivery=str(stated.delivery),
         target=target,
-        title=title[:300],
-        audit_title=audit_title[:300],
+        title=title,
+        audit_title=_unnamed(title),
         path=dict(path or {}),
         body=body,
         snapshot=snapshot,
@@ -117,6 +117,11 @@ def actor(intent: Intent) -> dict[str, Any]:
     if intent.automatic:
         return {"by": None, "by_label": PORTAL}
     return {"by": intent.by, "support_session": intent.support_session}
+
+
+def _unnamed(title: Said | str) -> Said | str:
+    unnamed = title.unnamed if isinstance(title, Said) else title
+    return "" if unnamed == title else unnamed
 
 
 def _enclose(intent: Intent, image: Image) -> None:

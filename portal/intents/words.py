@@ -12,6 +12,7 @@ from portal.intents.handlers import Told
 from portal.intents.models import Intent
 from portal.intents.states import Reason, State
 from portal.ui.outcomes import Outcome, Text, way
+from tenants.wording import shown
 
 _SHOWN_AS = {
     State.QUEUED: "recorded",
@@ -32,7 +33,7 @@ def story(intent: Intent) -> Outcome:
     told = words(intent) if words is not None else Told()
     return Outcome(
         state=_SHOWN_AS[state],
-        title=intent.title,
+        title=shown(intent.title),
         id=f"intent-{intent.pk}",
         message=told.message or _message(intent, state),
         service_code=intent.error_code,

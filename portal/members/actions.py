@@ -15,6 +15,7 @@ from portal.members.queries import target_of
 from portal.mirror.models import Member
 from tenants import audit
 from tenants.roles import Permission
+from tenants.wording import say
 
 Body = Mapping[str, Any]
 
@@ -25,7 +26,7 @@ def create(*, body: Body, by: Asker, nonce: Nonce) -> Intent:
         by=by,
         permission=Permission.RIGHTS_EDIT if body.keys() & {"devices_pass", "keys_pass"} else Permission.MEMBERS_EDIT,
         operation="create_member",
-        title=_("Create member: %(name)s") % {"name": body["member_name"]},
+        title=say("member.create", name=body["member_name"]),
         body=dict(body),
         snapshot=sightings.snapshot(body),
         nonce=nonce,
@@ -40,7 +41,7 @@ def update(*, member: Member, body: Body, by: Asker, nonce: Nonce) -> Intent:
         permission=Permission.RIGHTS_EDIT if "privilege" in body else Permission.MEMBERS_EDIT,
         operation="update_member",
         target=target_of(member.member_id),
-        title=_("Change member: %(name)s") % {"name": member},
+        title=say("member.change", name=member),
         path={"member_id": member.member_id},
         body=dict(body),
         nonce=nonce,
@@ -56,7 +57,7 @@ def delete(*, member: Member, by: Asker, nonce: Nonce) -> Intent:
         permission=Permission.MEMBERS_DELETE,
         operation="delete_member",
         target=target_of(member.member_id),
-        title=_("Delete member: %(name)s") % {"name": member},
+        title=say("member.delete", name=member),
         path={"member_id": member.member_id},
         nonce=nonce,
         before={"member_id": member.member_id, **seen_of(member)},

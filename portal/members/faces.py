@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from accessapi.client import Image
 from accessapi.limits import FACE_READY_SECONDS
@@ -26,6 +25,7 @@ from portal.members.pictures import Picture
 from portal.members.queries import target_of
 from portal.mirror.models import Member
 from tenants.roles import Permission
+from tenants.wording import say
 
 REGISTER, DELETE, PROFILE = "register_face_image", "delete_face_image", "register_profile_image"
 
@@ -70,7 +70,7 @@ def set_profile(*, member: Member, picture: Picture, by: Asker, nonce: Nonce) ->
         permission=Permission.MEMBERS_EDIT,
         operation=PROFILE,
         target=target_of(member.member_id),
-        title=_("Profile picture: %(name)s") % {"name": member},
+        title=say("member.profile_picture", name=member),
         path={"member_id": member.member_id},
         body=picture.described,
         image=Image(picture.content),
@@ -132,7 +132,7 @@ def _registration(member: Member, picture: Picture, by: Asker, nonce: Nonce) -> 
         "permission": Permission.MEMBERS_EDIT,
         "operation": REGISTER,
         "target": target_of(member.member_id),
-        "title": _("Register face: %(name)s") % {"name": member},
+        "title": say("member.register_face", name=member),
         "path": {"member_id": member.member_id},
         "body": picture.described,
         "image": Image(picture.content),
@@ -147,7 +147,7 @@ def _deletion(member: Member, by: Asker, nonce: Nonce) -> dict[str, object]:
         "permission": Permission.MEMBERS_EDIT,
         "operation": DELETE,
         "target": target_of(member.member_id),
-        "title": _("Delete face: %(name)s") % {"name": member},
+        "title": say("member.delete_face", name=member),
         "path": {"member_id": member.member_id},
         "nonce": nonce,
         "before": {"face": True},

@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accessapi.limits import INFO_MAX
@@ -22,6 +21,7 @@ from portal.intents.states import State
 from portal.members.queries import target_of
 from portal.mirror.models import KeyBox, Member
 from tenants.roles import Permission
+from tenants.wording import say
 
 OPERATION = "temporary_use"
 Units = Mapping[str, Sequence[str]]
@@ -42,7 +42,7 @@ def ask(*, member: Member, body: Mapping[str, Any], by: Asker, nonce: Nonce) -> 
         permission=Permission.DOORS_OPERATE,
         operation=OPERATION,
         target=target_of(member.member_id),
-        title=_("Temporary keys: %(name)s") % {"name": member},
+        title=say("member.temporary_keys", name=member),
         path={"member_id": member.member_id},
         body=dict(body),
         nonce=nonce,

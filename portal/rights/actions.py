@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from portal.budget.priorities import Priority
 from portal.intents.actions import Asker, submit
 from portal.intents.models import Intent
@@ -15,6 +13,7 @@ from portal.rights.access import target_of
 from portal.rights.places import Places
 from portal.rights.reading import Rights
 from tenants.roles import Permission
+from tenants.wording import say
 
 
 def change(
@@ -39,7 +38,7 @@ def change(
         permission=Permission.RIGHTS_EDIT,
         operation="update_member",
         target=target_of(member.member_id),
-        title=_("Change rights: %(name)s") % {"name": member},
+        title=say("member.rights", name=member),
         path={"member_id": member.member_id},
         body=dict(body),
         nonce=nonce,

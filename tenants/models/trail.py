@@ -9,6 +9,7 @@ from django.utils import timezone
 from tenants.models.base import TenantModel
 from tenants.models.people import SupportSession
 from tenants.vault import EncryptedJSON
+from tenants.wording import SaidField
 
 
 class AuditEntry(TenantModel):
@@ -22,7 +23,7 @@ class AuditEntry(TenantModel):
     address = models.GenericIPAddressField(null=True)
     action = models.CharField(max_length=60)
     target = models.CharField(max_length=200, blank=True, default="")
-    summary = models.CharField(max_length=300, blank=True, default="")
+    summary = SaidField(blank=True, default="")
     before = EncryptedJSON(null=True)
     after = EncryptedJSON(null=True)
     intent_id = models.CharField(max_length=40, blank=True, default="")

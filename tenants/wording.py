@@ -1,0 +1,102 @@
+"""What is kept for people to read later: a code with its values, worded in the language of whoever reads it.
+
+`tenants.sentences` is the one table of codes. Rows from before it keep the sentence that was stored, as a plain text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import models
+from django.utils.html import conditional_escape, format_html
+from django.utils.safestring import SafeString
+
+from tenants import sentences
+
+# Names whom the audit trail must never hold (they are forgotten one day): it says somebody instead.
+FORGOTTEN = ("guest",)
+LONGEST = 200
+# What a stored sentence begins with that is code and values: no text that a person typed does.
+_MARK = "\x1f"
+
+
+@dataclass(frozen=True)
+class Said:
+    """A sentence that is not in any language yet. `values` are texts, numbers, and sentences again.
+
+    Its text is in the active language; a code that nobody described is its own text, and code type on a page.
+    """
+
+    code: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_known(self) -> bool:
+        return self.code in sentences.TEXTS
+
+    def __str__(self) -> str:
+        values = {name: sentences.NOBODY.get(name, "") for name in FORGOTTEN} | dict(self.values)
+        try:
+            return str(sentences.TEXTS[self.code] % {name: _plainly(value) for name, value in values.items()})
+        except (KeyError, TypeError, ValueError):  # written by another version, with other codes or values
+            return self.code
+
+    def __html__(self) -> SafeString:
+        return conditional_escape(str(self)) if self.is_known else format_html("<code>{}</code>", self.code)
+
+    @property
+    def unnamed(self) -> Said:
+        """The same without the names that are forgotten one day."""
+        return Said(self.code, {name: value for name, value in self.values.items() if name not in FORGOTTEN})
+
+
+def say(code: str, **values: Any) -> Said:
+    """A sentence of `tenants.sentences` to be kept, with its values: whatever is no number or sentence as a text."""
+    return Said(code, {name: _kept(value) for name, value in values.items()})
+
+
+def shown(text: Said | str) -> SafeString:
+    """A sentence as pages show it."""
+    return text.__html__() if isinstance(text, Said) else conditional_escape(text)
+
+
+class SaidField(models.TextField):  # type: ignore[type-arg]
+    """Keeps a `Said` as its code and values, and a plain text as that; reads either as it was kept."""
+
+    def from_db_value(self, value: str | None, _expression: Any, _connection: Any) -> Said | str | None:
+        return _read(value) if value is not None and value.startswith(_MARK) else value
+
+    def to_python(self, value: Any) -> Any:
+        return value if isinstance(value, Said) else super().to_python(value)
+
+    def get_prep_value(self, value: Any) -> Any:
+        if isinstance(value, Said):
+            return _MARK + json.dumps(_plain(value), ensure_ascii=False)
+        return super().get_prep_value(value.lstrip(_MARK) if isinstance(value, str) else value)
+
+
+def _plainly(value: Any) -> Any:
+    return str(value) if isinstance(value, Said) else value
+
+
+def _kept(value: Any) -> Any:
+    return value if isinstance(value, int | Said) else str(value)[:LONGEST]
+
+
+def _plain(said: Said) -> list[Any]:
+    return [said.code, {name: _plain(v) if isinstance(v, Said) else v for name, v in said.values.items()}]
+
+
+def _read(value: str) -> Said:
+    said: Said = _said(json.loads(value.removeprefix(_MARK)))
+    return said
+
+
+def _said(kept: Any) -> Any:
+    if not isinstance(kept, list):
+        return kept
+    code, values = kept
+    return Said(code, {name: _said(value) for name, value in values.items()})

@@ -1,0 +1,105 @@
+"""What was asked is kept as a code with its values: whoever reads it, reads it in a language of their own."""
+
+import ast
+from pathlib import Path
+
+import pytest
+from django.utils import translation
+
+from portal.intents.actions import submit
+from portal.intents.forgetting import forget
+from portal.intents.models import Intent
+from portal.intents.states import State
+from tenants.models import AuditEntry, User
+from tenants.roles import Permission
+from tenants.scope import tenant_scope
+from tenants.sentences import NOBODY, TEXTS
+from tenants.wording import Said, say
+from tests.support.places import fresh_nonce
+
+pytestmark = pytest.mark.django_db
+ROOT = Path(__file__).parents[2]
+SENTENCES = [
+    ("en", say("member.rights", name="試験 太郎"), "Change rights: 試験 太郎"),
+    ("ja", say("member.rights", name="試験 太郎"), "権限の変更：試験 太郎"),
+    ("ja", say("guest.issue", guest="佐々木 健太郎"), "ゲストコードの発行：佐々木 健太郎"),
+    ("ja", say("door.unlock", door="倉庫 入口"), "解錠：倉庫 入口"),
+]
+
+
+@pytest.mark.parametrize(("language", "said", "sentence"), SENTENCES)
+def test_a_sentence_is_worded_when_it_is_read(language, said, sentence):
+    with translation.override(language):
+        assert str(said) == sentence
+
+
+@pytest.mark.parametrize(
+    ("asked_in", "read_in", "sentence"),
+    [("en", "ja", "グループ「経理部」を作成"), ("ja", "en", "Create group 経理部")],
+)
+def test_whoever_reads_it_reads_their_own_language(place, asked_in, read_in, sentence):
+    with tenant_scope(place.tenant), translation.override(asked_in):
+        intent = _asked(place, say("group.create", name="経理部"))
+        assert AuditEntry.objects.filter(intent_id=str(intent.pk)).exists()
+    User.objects.filter(pk=place.owner.pk).update(language=read_in)
+    client, slug = place.client(), place.tenant.slug
+    for page in (f"/t/{slug}/intents/{intent.pk}/outcome/", f"/t/{slug}/audit/"):
+        assert sentence in client.get(page).content.decode(), page
+
+
+def test_an_old_sentence_stays_as_it_was_and_an_unknown_code_stands_in_code_type(place):
+    with tenant_scope(place.tenant):
+        old, unknown = _asked(place, "権限を変更する"), _asked(place, Said("of.another_version", {"name": "X"}))
+    client, url = place.client(), f"/t/{place.tenant.slug}/intents"
+    assert "権限を変更する" in client.get(f"{url}/{old.pk}/outcome/").content.decode()
+    assert "<code>of.another_version</code>" in client.get(f"{url}/{unknown.pk}/outcome/").content.decode()
+
+
+def test_what_somebody_typed_is_never_taken_for_a_code(place):
+    with tenant_scope(place.tenant):
+        intent = _asked(place, '\x1f["door.unlock", {}]')
+        assert Intent.objects.get(pk=intent.pk).title == '["door.unlock", {}]'
+
+
+def test_the_trail_never_hears_a_guests_name_and_the_title_forgets_it(place):
+    with tenant_scope(place.tenant):
+        intent = _asked(place, say("guest.issue", guest="佐々木 健太郎"))
+        assert str(Intent.objects.get(pk=intent.pk).title) == "Issue a code: 佐々木 健太郎"
+        entry = AuditEntry.objects.filter(intent_id=str(intent.pk)).latest("pk")
+        assert entry.summary == Said("guest.issue")
+        Intent.objects.filter(pk=intent.pk).update(state=State.SUCCEEDED, due_at=None)
+        assert forget(Intent.objects.filter(pk=intent.pk)) == 1
+        assert Intent.objects.get(pk=intent.pk).title == Said("guest.issue")
+
+
+def test_every_code_that_is_said_has_a_sentence_in_both_languages():
+    said = {code for path in _sources() for code in _said_in(ast.parse(path.read_text()))}
+    assert {"member.rights", "guest.issue"} <= said <= TEXTS.keys()
+    for text in [*TEXTS.values(), *NOBODY.values()]:
+        with translation.override("en"):
+            english = str(text)
+        with translation.override("ja"):
+            assert str(text) != english
+
+
+def _sources():
+    return [path for folder in ("tenants", "portal") for path in (ROOT / folder).rglob("*.py")]
+
+
+def _said_in(tree):
+    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+    firsts = [call.args[0] for call in calls if call.func.id == "say" and call.args]
+    return {first.value for first in firsts if isinstance(first, ast.Constant)}
+
+
+def test_every_command_to_a_door_has_a_sentence():
+    from portal.devices.commands import Command
+
+    assert {f"door.{value}" for value in Command.values} <= TEXTS.keys()
+
+
+def _asked(place, title):
+    return submit(
+        by=place.asker, permission=Permission.GROUPS_EDIT, operation="create_membergroup", title=title,
+        body={"membergroup_name": "X"}, nonce=fresh_nonce(), inline=False,
+    )  # fmt: skip
