@@ -43,7 +43,7 @@ def pages(ground: Ground) -> list[Figure]:
     sizes = ground.sizes
     again = sizes.again("areas", members=sizes.members, small=sizes.small)
     found, one = [], f"areas/{quote('x7')}/"
-    for page in ("areas/", one, f"{one}?hours=schedule", f"{one}?sort=code_key"):
+    for page in ("areas/", one, f"{one}?hours=schedule", f"{one}?entry=yes", f"{one}?sort=code_key"):
         times = interleaved(ground, f"/t/{LARGE}/{page}", f"/t/{SMALL}/{page}", share=0.5)
         found.append(beside(f"{page} {sizes.members:,} beside {sizes.small:,}", times, 0.5, 1.3, again))
     times = interleaved(ground, f"/t/{LARGE}/{one}", ADMIN, share=0.5)

@@ -95,6 +95,16 @@ class People(Table):
             return int(getattr(self.look.roll, kinds[0]))
         return int(Table.total.func(self))
 
+    @property
+    def counted(self) -> QuerySet[Any]:
+        look = self.look.gathered()
+        return type(self)(self.request, self.everybody(look), look=look, query=self.address.query).matching
+
+    @staticmethod
+    def everybody(look: Look) -> QuerySet[Member]:
+        """Whom the list narrows."""
+        return look.holders()
+
     def narrowing(self) -> list[Filter]:
         return [
             Filter("entry", _("Entry"), _ENTRY, self._by_entry),
@@ -169,6 +179,10 @@ class Choice(People):
     caption = _("Members")
     exports = ()
     empty = Empty(_("No members yet"), _("Members appear here once the service's list was read."), "users")
+
+    @staticmethod
+    def everybody(look: Look) -> QuerySet[Member]:
+        return look.noted(queries.members())
 
     def narrowing(self) -> list[Filter]:
         return [

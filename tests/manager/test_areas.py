@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accessapi.limits import JST
 from accessapi.permissions import always, by_schedule, never, weekly
-from portal.areas import grants, rolls
+from portal.areas import grants, look, rolls
 from portal.areas.models import Grant, Tally
 from portal.mirror import own
 from portal.mirror.kinds import Kind
@@ -45,6 +45,12 @@ def known(desk):
     desk.know(third, {"default_mode": "allow_all"}, **shows)
     desk.know(fourth, only(desk.other, always()), **shows)
     return desk
+
+
+@pytest.fixture(params=[look.FEW, 0], ids=["few", "many"])
+def either_way(request, monkeypatch):
+    """Where few hold something and where many do, they are found in different ways."""
+    monkeypatch.setattr(look, "FEW", request.param)
 
 
 def names(page):
@@ -82,6 +88,7 @@ def test_the_list_exports_and_the_trail_knows(known):
         assert AuditEntry.objects.filter(action="area.export").count() == 2
 
 
+@pytest.mark.usefixtures("either_way")
 def test_the_page_of_an_area_lists_who_holds_what_and_who_may_enter_at_a_moment(known):
     first, second, third, *_others = (member.member_name for member in known.people)
     assert sorted(listed(known)) == sorted([first, second, third])
@@ -100,6 +107,7 @@ def test_the_page_of_an_area_lists_who_holds_what_and_who_may_enter_at_a_moment(
     assert "The column “Entry” is for 2026-11-20 12:00" in page
 
 
+@pytest.mark.usefixtures("either_way")
 def test_the_use_period_and_having_something_to_show_count_at_the_moment(known):
     first, _second, third, *_others = known.people
     now = timezone.now()
@@ -114,6 +122,7 @@ def test_the_use_period_and_having_something_to_show_count_at_the_moment(known):
     assert first.member_name not in listed(known, entry="yes")
 
 
+@pytest.mark.usefixtures("either_way")
 def test_a_value_that_nobody_knows_is_counted_and_shown_as_such(known):
     strange = known.people[4]
     known.know(strange, only(known.area, {"effect": "allow_once"}), has_card=True, use_end_key=1 << 60)
@@ -122,6 +131,7 @@ def test_a_value_that_nobody_knows_is_counted_and_shown_as_such(known):
     assert "Cannot say" in said(known.client.get(known.at()))
 
 
+@pytest.mark.usefixtures("either_way")
 def test_rights_that_are_written_or_read_reach_the_page_at_once_and_those_gone_leave_it(known):
     first, *_others, last = known.people
     with known.scope():

@@ -144,6 +144,11 @@ class Table(Drawing):
             return self.matching
         return self.matching.only(*dict.fromkeys([*self.drawn_from, self.order.field, self.key]))
 
+    @property
+    def counted(self) -> QuerySet[Any]:
+        """The same to be counted, where that is asked for in another way."""
+        return self.matching
+
     @cached_property
     def ordered(self) -> QuerySet[Any]:
         """All matching rows in the asked order: for files and jobs, not for pages."""
@@ -179,7 +184,7 @@ class Table(Drawing):
             self.page = keyset.page(self.listed, self.order, self.size)
             if self.page.next is None:  # a first page that is the last one counts itself
                 return len(self.page.rows)
-        return self.matching.order_by()[: COUNTED + 1].count()
+        return self.counted.order_by()[: COUNTED + 1].count()
 
     @property
     def more_than_counted(self) -> bool:
