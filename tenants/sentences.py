@@ -36,4 +36,23 @@ REQUESTS: dict[str, Promise] = {
     "guest.cut_short": _("Cut short: %(guest)s"),
 }
 
-TEXTS: Mapping[str, Promise] = {**REQUESTS}
+# Acts whose entry in the audit trail needs no more words than its own code has here.
+ACTS: dict[str, Promise] = {
+    "guest.code_shown": _("Guest’s code shown"),
+    "guest.code_downloaded": _("Guest’s code downloaded"),
+    "guest.badge_opened": _("Badge opened"),
+    "guest.badge_downloaded": _("Badge downloaded"),
+    "guest.code_linked": _("Link to a guest’s code made"),
+    "guest.code_unlinked": _("Link to a guest’s code revoked"),
+    "expected.uploaded": _("List of expected guests uploaded"),
+    "expected.started": _("List of expected guests started"),
+    "expected.stopped": _("List of expected guests stopped"),
+    "expected.continued": _("List of expected guests continued"),
+    "expected.discarded": _("List of expected guests discarded"),
+    "expected.downloaded": _("List of expected guests downloaded"),
+    "support.end": _("Support session ended"),
+    "support.allow": _("Support sessions allowed"),
+    "support.refuse": _("Support sessions refused"),
+}
+
+TEXTS: Mapping[str, Promise] = {**REQUESTS, **ACTS}

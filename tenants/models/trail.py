@@ -9,7 +9,7 @@ from django.utils import timezone
 from tenants.models.base import TenantModel
 from tenants.models.people import SupportSession
 from tenants.vault import EncryptedJSON
-from tenants.wording import SaidField
+from tenants.wording import Said, SaidField, shown
 
 
 class AuditEntry(TenantModel):
@@ -39,3 +39,8 @@ class AuditEntry(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.at:%Y-%m-%d %H:%M} {self.action} {self.target}"
+
+    @property
+    def sentence(self) -> str:
+        """What was done, as pages show it: as it was kept, else in the words of its code."""
+        return shown(self.summary or Said(self.action))

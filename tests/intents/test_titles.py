@@ -4,12 +4,14 @@ import ast
 from pathlib import Path
 
 import pytest
+from django.db import transaction
 from django.utils import translation
 
 from portal.intents.actions import submit
 from portal.intents.forgetting import forget
 from portal.intents.models import Intent
 from portal.intents.states import State
+from tenants import audit
 from tenants.models import AuditEntry, User
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
@@ -90,6 +92,17 @@ def _said_in(tree):
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
     firsts = [call.args[0] for call in calls if call.func.id == "say" and call.args]
     return {first.value for first in firsts if isinstance(first, ast.Constant)}
+
+
+@pytest.mark.parametrize(("language", "sentence"), [("en", "Badge opened"), ("ja", "ゲストバッジの表示")])
+def test_an_act_that_kept_no_sentence_is_worded_by_its_code(place, language, sentence):
+    with tenant_scope(place.tenant), transaction.atomic():
+        audit.record(tenant=place.tenant, by=place.owner, action="guest.badge_opened", target="guest:G1")
+        audit.record(tenant=place.tenant, by=place.owner, action="guest.of_another_version", target="guest:G1")
+    User.objects.filter(pk=place.owner.pk).update(language=language)
+    page = place.client().get(f"/t/{place.tenant.slug}/audit/").content.decode()
+    assert f'<td class="p-title wrap">{sentence}</td>' in page
+    assert '<td class="p-title wrap"><code>guest.of_another_version</code></td>' in page
 
 
 def test_every_command_to_a_door_has_a_sentence():
