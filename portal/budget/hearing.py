@@ -101,7 +101,9 @@ def _begun_anew(reading: Reading, taken: Taken, used: int) -> int | None:
 def _count(reading: Reading, taken: Taken, used: int, ends: datetime | None, anew: int | None) -> None:
     gauge = reading.gauge
     gauge.heard, gauge.heard_used = taken.number, min(used, 10**9)
-    gauge.others = 0 if anew is not None else min(max(used - taken.counted, 0), 10**9)
+    # Calls of ours that were made since may have arrived before this one: it counted them, and nobody else made them.
+    overtaken = max(gauge.taken - taken.number, 0)
+    gauge.others = 0 if anew is not None else min(max(used - taken.counted - overtaken, 0), 10**9)
     gauge.others_until = ends or reading.now + timedelta(seconds=reading.window)
     if anew is not None or ends is not None or (gauge.reset_at is not None and gauge.reset_at <= reading.now):
         gauge.reset_at = ends

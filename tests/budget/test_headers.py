@@ -223,3 +223,13 @@ def test_nobody_who_waits_is_away_for_more_than_a_minute(tenant, priority):
     now = ledger.read(tenant.connection, tenant.operation.call_class).now
     assert held.value.retry_at - now > timedelta(seconds=2900)
     assert held.value.ask_at - now <= timedelta(seconds=60)
+
+
+def test_calls_of_ours_that_overtake_each_other_are_nobody_elses_and_stop_no_door(tenant):
+    tenant.calls(limit=None)
+    slow, quick = tenant.take(DOORS), tenant.take(DOORS)
+    used = quick.counted
+    tenant.hear(slow, limit=used, remaining=0)  # the service had counted both before it answered the first
+    tenant.hear(quick, limit=used, remaining=0)
+    assert Gauge.objects.get(call_class="general").others == 0
+    assert tenant.held_until(DOORS) > timedelta(minutes=50)

@@ -19,6 +19,7 @@ from portal.intents.models import Intent
 from portal.intents.states import Reason, State
 from portal.mirror.kinds import Kind
 from portal.mirror.models import Group, Member, MirrorState
+from tenants import scope
 from tenants.scope import tenant_scope
 from tests.support.places import fresh_nonce
 
@@ -58,8 +59,10 @@ def sent(place, operation):
 
 
 def elsewhere(ask, *given):
-    """Outside of the tenant that the test has entered."""
-    return contextvars.Context().run(ask, *given)
+    """Outside of the tenant that the test has entered, over the same connection to the database."""
+    outside = contextvars.copy_context()
+    outside.run(scope._scope.set, None)
+    return outside.run(ask, *given)
 
 
 def as_(user):

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+from portal.budget.client import client
 from portal.budget.priorities import Priority
 from portal.intents import actions
 from tenants.models import Connection
@@ -63,9 +64,10 @@ def test_a_door_opens_at_the_reset_that_the_service_names(house: House, stage: S
 def test_work_that_waited_for_calls_goes_on_with_a_new_token(house: House, stage: Stage) -> None:
     customer = stage.customer()
     stage.proxy.on("GET /v1/tenant", faults.headers(x_rate_limit_remaining="0", x_rate_limit_reset="3000"), times=1)
-    hammer(customer, "get_tenant", Priority.PEOPLE, workers=1, seconds=0.1)
+    with customer.scope(), client(customer.connection(), Priority.PEOPLE) as service:
+        service.call("get_tenant")
     waiting = renamed(customer, "営業部")
-    until(lambda: customer.intent(waiting).reason == "budget", 20, saying="the change waits for calls")
+    until(lambda: customer.intent(waiting).reason == "budget", saying="the change waits for calls")
     token = house.sandbox.token(customer.service.tenant_id, client_id=stage.client.client_id)
     with customer.scope():
         row = Connection.objects.get()
