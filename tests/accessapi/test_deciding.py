@@ -112,6 +112,12 @@ def test_the_moment_is_compared_at_the_services_offset_wherever_it_comes_from():
         decide_place(rights, AreaPlace("a1"), datetime(2026, 4, 27, 9, 30))  # noqa: DTZ001 - that is the point
 
 
+def test_public_holidays_count_where_they_are_included_alone():
+    raw = {**NONE, "public_holiday": {"2026-04-29": "昭和の日"}}
+    assert not holidays({**raw, "is_include_public_holiday": False}).is_holiday(date(2026, 4, 29))
+    assert holidays({**raw, "is_include_public_holiday": True}).name(date(2026, 4, 29)) == "昭和の日"
+
+
 def test_an_excluded_date_is_no_holiday_whatever_else_names_it():
     raw = {
         **NONE, "is_include_public_holiday": True, "public_holiday": {"2026-04-29": "昭和の日"},

@@ -189,6 +189,13 @@ def test_fresh_calls_use_a_new_connection_each_and_close_it(pool):
         assert b"\r\nConnection: close\r\n" in service.received[0]
 
 
+def test_a_fresh_call_leaves_a_kept_connection_alone(pool):
+    with Loopback(ok) as service:
+        unlock(service, pool)
+        unlock(service, pool, fresh=True)
+        assert service.connections == 2
+
+
 def test_other_calls_share_a_connection(pool):
     with Loopback(ok) as service:
         for _ in range(3):
@@ -235,7 +242,7 @@ def test_an_endless_answer_is_cut_off(pool):
 
 
 def test_a_compressed_bomb_is_cut_off(pool):
-    bomb = gzip.compress(b" " * 50_000_000)
+    bomb = gzip.compress(b'{"request_id": "r9"' + b" " * 50_000_000 + b"}")
 
     def explode(connection, request):
         connection.sendall(answer(body=bomb, headers=["Content-Encoding: gzip"]))

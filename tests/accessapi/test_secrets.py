@@ -58,6 +58,7 @@ BODY = {"member_name": "n", "membergroup_id": "g", "card_data": CARD}
 @pytest.mark.parametrize("behave", [
     lambda c, r: reset(c), lambda c, r: "close", lambda c, r: c.sendall(answer(500, CARD.encode())),
     lambda c, r: c.sendall(answer(409, json.dumps({"error_detail": f"{CARD} is taken"}).encode())),
+    lambda c, r: c.sendall(answer(400, json.dumps({"error_code": "40001", "error_detail": f"not {TOKEN}"}).encode())),
     lambda c, r: c.sendall(answer(200, CARD.encode())), lambda c, r: c.sendall(answer(302)),
     lambda c, r: c.sendall(answer(200, b"x", ["Content-Encoding: gzip"])), lambda c, r: c.sendall(b"nonsense\r\n\r\n"),
 ])  # fmt: skip
@@ -69,6 +70,7 @@ def test_no_failure_of_a_call_shows_a_secret(behave, caplog):
         assert hits(str(caught.value) + repr(caught.value)) == []
         assert hits("".join(traceback.format_exception(caught.value))) == []
         assert TOKEN not in shown(caught.value)
+        assert TOKEN not in str(getattr(caught.value, "detail", ""))
         assert hits(caplog.text) == []
 
 

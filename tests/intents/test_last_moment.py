@@ -26,7 +26,7 @@ from tenants.scope import tenant_scope
 from tests.support.places import fresh_nonce
 from tests.support.proxy import HttpProxy
 
-NEW_GROUP, POLL = 17, 40
+NEW_GROUP, POLL = 17, 34
 
 
 @pytest.fixture
@@ -108,16 +108,40 @@ def test_what_waits_of_a_support_session_ends_with_it(here, in_support, field):
     assert not here.calls(NEW_GROUP)
 
 
-def test_a_form_of_another_person_records_nothing(place):
-    page = place.client().get(f"/t/{place.tenant.slug}/groups/new/").content.decode()
-    nonce = re.search(r'name="nonce" value="([^"]+)"', page)[1]
-    colleague = place.client(place.staff("owner"))
-    answer = colleague.post(
-        f"/t/{place.tenant.slug}/groups/new/", {"nonce": nonce, "membergroup_name": "Sales"}, follow=True
-    )
-    assert "opened for another tenant or another person" in answer.content.decode()
+def form_of(client, place):
+    page = client.get(f"/t/{place.tenant.slug}/groups/new/").content.decode()
+    return {"nonce": re.search(r'name="nonce" value="([^"]+)"', page)[1], "membergroup_name": "Sales"}
+
+
+def post(client, place, form):
+    """What the page says to it; nothing was recorded."""
+    answer = client.post(f"/t/{place.tenant.slug}/groups/new/", form, follow=True)
     with tenant_scope(place.tenant):
         assert not Intent.objects.exists()
+    return answer.content.decode()
+
+
+def test_a_form_of_another_person_records_nothing(place):
+    form = form_of(place.client(), place)
+    colleague = place.client(place.staff("owner"))
+    assert "opened for another tenant or another person" in post(colleague, place, form)
+
+
+def test_a_form_of_ones_own_in_another_tenant_records_nothing(make):
+    place, other = make(), make()
+    with tenant_scope(other.tenant):
+        Staff.objects.create(tenant=other.tenant, user=place.owner, role="owner")
+    client = place.client()
+    assert "opened for another tenant or another person" in post(client, other, form_of(client, place))
+
+
+def test_a_form_of_yesterday_records_nothing(place, monkeypatch):
+    client = place.client()
+    with monkeypatch.context() as yesterday:
+        now = time.time()
+        yesterday.setattr("django.core.signing.time.time", lambda: now - 24 * 3600)
+        form = form_of(client, place)
+    assert "too old" in post(client, place, form)
 
 
 def test_a_claim_that_fails_costs_no_call(here):
