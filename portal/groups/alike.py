@@ -13,7 +13,7 @@ from django.db.models import Count, Min, Q, QuerySet
 
 from portal.mirror import queries
 from portal.mirror.models import Group, Member
-from portal.mirror.rights import want
+from portal.mirror.rights import want_first
 from portal.rights import digests, places, words
 
 # Members that are looked at, the first by name, and ways of writing rights that are compared; beyond, the page says so.
@@ -45,6 +45,7 @@ class Alike:
     since: datetime | None
     others: int = 0  # variants that are not shown
     main: str = ""  # the digest of the commonest
+    everybody: bool = False  # nobody was left out: `looked_at` is how many there are
 
     @property
     def same(self) -> bool:
@@ -69,21 +70,23 @@ class Alike:
 
 
 def of(group: Group) -> Alike:
-    """Four queries and one for the names of the places, however large the group is. Asks for what is not known."""
+    """Two queries and one for the names of the places, however large the group is. Asks for what is not known."""
     members = _looked_at(group)
-    told = members.filter(rights__isnull=False).order_by().values("rights")
-    found = list(told.annotate(n=Count("pk"), since=Min("rights_read_at")).order_by("-n")[: MOST_VARIANTS + 1])
-    totals = members.order_by().aggregate(all=Count("pk"), known=Count("pk", filter=Q(rights__isnull=False)))
+    written = members.order_by().values("rights").annotate(n=Count("pk"), since=Min("rights_read_at"))
+    rows = list(written.order_by("-n")[: MOST_VARIANTS + 2])
+    found = [row for row in rows if row["rights"] is not None][: MOST_VARIANTS + 1]
+    totals = _counted(members, rows)
     together = _together(found)
     shown = list(together.values())[:SHOWN_VARIANTS]
     _named(members, shown)
     if totals["known"] < totals["all"]:
-        want(members.filter(rights__isnull=True).values_list("member_id", flat=True)[:200])
+        want_first(members.filter(rights__isnull=True), 200)
     return Alike(
         variants=shown,
         known=totals["known"],
         looked_at=totals["all"],
         more_members=(group.member_count or 0) > totals["all"] == MOST_MEMBERS,
+        everybody=(group.member_count or 0) <= MOST_MEMBERS,
         since=min((each["since"] for each in found if each["since"]), default=None),
         others=len(together) - len(shown),
         main=next(iter(together), ""),
@@ -96,6 +99,14 @@ def _looked_at(group: Group) -> QuerySet[Member]:
         return members
     first = members.values("pk")[:MOST_MEMBERS]
     return queries.members().filter(pk__in=first).order_by("name_key", "pk")
+
+
+def _counted(members: QuerySet[Member], rows: list[dict[str, Any]]) -> dict[str, int]:
+    """How many there are, and of how many rights are known: added up, unless there are more ways than were read."""
+    if len(rows) == MOST_VARIANTS + 2:
+        return members.order_by().aggregate(all=Count("pk"), known=Count("pk", filter=Q(rights__isnull=False)))
+    known = sum(row["n"] for row in rows if row["rights"] is not None)
+    return {"all": sum(row["n"] for row in rows), "known": known}
 
 
 def _together(found: list[dict[str, Any]]) -> dict[str, Variant]:

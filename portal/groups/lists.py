@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.bulk import offered
 from portal.files.sending import KINDS
+from portal.groups.alike import Alike
 from portal.mirror import absence, queries, search
 from portal.mirror.folding import fold
 from portal.mirror.frame import known
@@ -70,7 +71,7 @@ def _compared(row: Any) -> Chip | str:
 
 
 class GroupMembers(Table):
-    """The members of one group. `main` is the digest of the rights that most of them have."""
+    """The members of one group, each compared with the rights that most of them have."""
 
     name = "group-members"
     caption = _("Members of the group")
@@ -85,10 +86,11 @@ class GroupMembers(Table):
     actions = offered.actions(_group_of)
     empty = Empty(_("Nobody is in this group."), icon="users-group")
 
-    def __init__(self, request: HttpRequest, group: Group, main: str) -> None:
+    def __init__(self, request: HttpRequest, group: Group, rights: Alike | None) -> None:
         base = queries.in_groups(queries.members(), [group.membergroup_id])
         base = base.defer(None).defer("card_data", "qrcode", "extra")
-        super().__init__(request, base.annotate(main=Value(main)))
+        total = rights.looked_at if rights and rights.everybody else None
+        super().__init__(request, base.annotate(main=Value(rights.main if rights else "")), total=total)
         slug = request.tenant.slug  # type: ignore[attr-defined]
         self.group = group
         self.address = Address(reverse("groups:group", args=[slug, group.membergroup_id]), request.GET)

@@ -96,4 +96,4 @@ def _page(request: HttpRequest, found: Group, form: NameForm) -> HttpResponse:
     }
     if not sees_members:
         return render(request, "groups/group.html", context)
-    return GroupMembers(request, found, rights.main if rights else "").respond("groups/group.html", context)
+    return GroupMembers(request, found, rights).respond("groups/group.html", context)

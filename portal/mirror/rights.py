@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from accessapi.errors import NotFound, ServiceError
 from portal.budget.priorities import Priority
@@ -36,17 +36,33 @@ _REST = timedelta(hours=1)
 def want(member_ids: Iterable[str]) -> None:
     """Somebody looks at these members of the entered tenant: theirs come first, as far as they are not known."""
     asked = list(dict.fromkeys(member_ids))[:_MOST_LOOKED_AT]
-    unknown = set(_worth_reading(asked, clock.now()))
-    if not unknown:
+    unknown = set(_worth_reading(Member.objects.filter(member_id__in=asked), clock.now()))
+    _put_first([member_id for member_id in asked if member_id in unknown])
+
+
+def want_first(members: QuerySet[Member], most: int) -> None:
+    """The same for the first of these members whose rights are not known."""
+    _put_first(list(_worth_reading(members, clock.now())[:most]))
+
+
+def _put_first(unknown: list[str]) -> None:
+    if not unknown or not _remembered(unknown):
         return
+    schedule.ask(current_tenant(), Kind.RIGHTS, by=None)
+
+
+def _remembered(unknown: list[str]) -> bool:
+    """Whether these stand first among those whom somebody looks at: written only where they do not yet."""
+    states = MirrorState.objects.filter(kind=Kind.RIGHTS)
+    state = states.first()
+    if state is None or state.memory.get("first", [])[: len(unknown)] == unknown:
+        return state is not None
     with transaction.atomic():
-        state = MirrorState.objects.select_for_update().filter(kind=Kind.RIGHTS).first()
-        if state is None:
-            return
-        first = dict.fromkeys([*filter(unknown.__contains__, asked), *state.memory.get("first", [])])
+        state = states.select_for_update().get()
+        first = dict.fromkeys([*unknown, *state.memory.get("first", [])])
         state.memory = {**state.memory, "first": list(first)[:_MOST_LOOKED_AT]}
         state.save(update_fields=["memory"])
-    schedule.ask(current_tenant(), Kind.RIGHTS, by=None)
+    return True
 
 
 def fill(connection: Connection, lease: Lease) -> None:
@@ -101,17 +117,16 @@ def _looked_at(now: datetime) -> list[str]:
         asked = state.memory.get("first", []) if state else []
         if state is None or not asked:
             return []
-        unknown = set(_worth_reading(asked, now))
+        unknown = set(_worth_reading(Member.objects.filter(member_id__in=asked), now))
         wanted = [member_id for member_id in asked if member_id in unknown]
         state.memory = {**state.memory, "first": wanted}
         state.save(update_fields=["memory"])
     return wanted[:BATCH]
 
 
-def _worth_reading(member_ids: list[str], now: datetime) -> Iterable[str]:
+def _worth_reading(members: QuerySet[Member], now: datetime) -> QuerySet[Member, str]:
     stale = Q(rights_read_at__isnull=True) | Q(rights_read_at__lt=now - _STALE_LOOKED_AT)
-    known_here = Member.objects.filter(stale, member_id__in=member_ids, gone_at__isnull=True)
-    return known_here.values_list("member_id", flat=True)
+    return members.filter(stale, gone_at__isnull=True).values_list("member_id", flat=True)
 
 
 def _stop(lease: Lease, error: ServiceError) -> None:

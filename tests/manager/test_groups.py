@@ -264,6 +264,20 @@ def test_whatever_the_address_says_is_answered(here, rest):
     assert here.browser.get(url(here, rest)).status_code in (200, 302, 400, 404)
 
 
+def test_a_groups_page_asks_little_where_nothing_is_known_of_its_members(here):
+    group = sales(here)
+    Member.objects.bulk_create(
+        Member(member_id=f"u{n}", member_name=f"M {n}", name_key=f"m{n}", membergroup_id=group.membergroup_id)
+        for n in range(60)
+    )
+    here.browser.get(url(here, f"{group.membergroup_id}/"))
+    with CaptureQueriesContext(connection) as counted:
+        page = here.browser.get(url(here, f"{group.membergroup_id}/")).content.decode()
+    many = Member.objects.filter(membergroup_id=group.membergroup_id).count()
+    assert f'data-total="{many}"' in page
+    assert len(counted) <= 12, [query["sql"][:80] for query in counted]
+
+
 def test_pages_cost_the_same_however_many_rows_there_are(here):
     def queries(rest):
         here.browser.get(url(here, rest))
