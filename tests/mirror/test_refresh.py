@@ -65,8 +65,11 @@ def test_strangers_are_answered_as_if_there_were_no_tenant(here: Customer, clien
 def test_the_footer_tells_how_fresh_the_page_is(here: Customer, rf: object) -> None:
     class Request:
         tenant = here.tenant
+        user = User(pk=1)
+        method = "GET"
         resolver_match = None
 
-    told = frame.facts(Request())  # type: ignore[arg-type]
+    with tenant_scope(here.tenant):
+        told = frame.facts(Request())  # type: ignore[arg-type]
     assert told["as_of"] == here.state(Kind.MEMBERS).as_of
     assert told["refresh_url"] == f"/t/{here.tenant.slug}/mirror/refresh/members/"

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection as database
 from django.db import transaction
 
-from portal.mirror import clock, runs, swap
+from portal.mirror import clock, own, runs, swap
 from portal.mirror.kinds import Kind
 from portal.mirror.models import Member, MemberSearch, SyncRun
 from tenants.models import Tenant
@@ -75,6 +75,17 @@ def test_of_a_member_listed_twice_the_last_counts_also_when_it_is_as_known(tenan
     swapped(tenant, [known], [listed(1, member_name="佐藤 新")])
     with tenant_scope(tenant):
         assert Member.objects.get().member_name == "佐藤 新"
+
+
+def test_what_was_written_here_after_a_page_was_read_stands_against_what_the_page_said(tenant: Tenant) -> None:
+    swapped(tenant, [listed(1)])
+    with tenant_scope(tenant), transaction.atomic():
+        run = SyncRun.objects.create(kind=Kind.MEMBERS, started_at=clock.now())
+        page = [listed(1, member_name="佐藤 頁")]
+        runs._keep(run, 1, swap.staged(run, page), "1")
+        own.member_written(tenant, "m00001", {"member_name": "佐藤 手元"})
+        assert swap.members(run).changed == 0
+        assert Member.objects.get().member_name == "佐藤 手元"
 
 
 def test_whoever_is_listed_no_more_goes_with_what_they_were_found_by(tenant: Tenant) -> None:
