@@ -9,6 +9,8 @@ from django.utils import timezone
 from portal.mirror import frame, schedule
 from portal.mirror.kinds import Kind
 from portal.mirror.models import MirrorState
+from tenants import roles
+from tenants.access import Access
 from tenants.models import Staff, User
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
@@ -66,6 +68,7 @@ def test_the_footer_tells_how_fresh_the_page_is(here: Customer, rf: object) -> N
     class Request:
         tenant = here.tenant
         user = User(pk=1)
+        access = Access(user, here.tenant, roles.role("owner"))
         method = "GET"
         resolver_match = None
 
