@@ -4,15 +4,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
-from django.db import connection as database
 from django.db import transaction
-from django.db.models import F, Value
+from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Greatest
 from kombu.exceptions import OperationalError
 
 from portal.mirror.clock import ClockNow
 from portal.mirror.kinds import Kind
-from portal.mirror.models import MirrorState, SyncRun
+from portal.mirror.models import MirrorState, SharedReading, SyncRun
 from tenants.models import Connection, Tenant
 from tenants.scope import across_tenants, tenant_scope
 
@@ -23,17 +22,10 @@ RING_AGAIN = timedelta(seconds=20)
 # Asking twice within this time is asking once: the answer would be the same, and costs calls.
 FRESH_ENOUGH = timedelta(seconds=10)
 _AT_ONCE = 1000
+# An answer that was shared is good for a moment; after this long nobody waits for it any more.
+_FORGET = timedelta(seconds=10)
 # A list that could not be read is not tried again earlier than this because somebody waits for it.
 _AFTER_TROUBLE = timedelta(minutes=1)
-
-_DUE = """
-WITH due AS MATERIALIZED (
-    SELECT s.id FROM mirror_mirrorstate s JOIN tenants_connection c ON c.tenant_id = s.tenant_id AND c.state = %s
-    WHERE s.due_at <= clock_timestamp() AND (s.lease_until IS NULL OR s.lease_until < clock_timestamp())
-    AND (s.rung_at IS NULL OR s.rung_at < clock_timestamp() - %s * interval '1 second')
-    ORDER BY s.due_at LIMIT %s FOR UPDATE OF s SKIP LOCKED
-) UPDATE mirror_mirrorstate m SET rung_at = clock_timestamp() FROM due WHERE m.id = due.id RETURNING m.tenant_id
-"""
 
 
 def on_connected(sender: Any, *, connection: Connection, **more: Any) -> None:
@@ -80,14 +72,36 @@ def read_since(tenant: Tenant, kind: Kind, since: datetime) -> datetime | None:
     return None
 
 
+def work() -> list[QuerySet[Any]]:
+    """The rows of which one is enough for a tick. Call inside `across_tenants`."""
+    return [_due(), _long_read()]
+
+
 def tick() -> int:
     """Ring for every connected tenant with something due; how many that were. Called every few seconds."""
-    with across_tenants("the timers of all tenants are looked at together"), database.cursor() as cursor:
-        cursor.execute(_DUE, [Connection.State.CONNECTED, RING_AGAIN.total_seconds(), _AT_ONCE * len(Kind)])
-        due = list(dict.fromkeys(tenant_id for (tenant_id,) in cursor.fetchall()))
-        cursor.execute("DELETE FROM mirror_sharedreading WHERE until < clock_timestamp() - interval '10 seconds'")
-    _ring(due)
-    return len(due)
+    with across_tenants("the timers of all tenants are looked at together"), transaction.atomic():
+        locked = _due().order_by("due_at").select_for_update(of=("self",), skip_locked=True)
+        due = list(locked.values_list("pk", "tenant_id")[: _AT_ONCE * len(Kind)])
+        if due:
+            MirrorState.objects_across_tenants.filter(pk__in=[pk for pk, _tenant in due]).update(rung_at=ClockNow())
+        _long_read().delete()
+    tenant_ids = list(dict.fromkeys(tenant_id for _pk, tenant_id in due))
+    _ring(tenant_ids)
+    return len(tenant_ids)
+
+
+def _due() -> QuerySet[MirrorState]:
+    """What somebody should read now and nobody was lately told of."""
+    now = ClockNow()
+    free = Q(lease_until=None) | Q(lease_until__lt=now)
+    unrung = Q(rung_at=None) | Q(rung_at__lt=now - RING_AGAIN)
+    connected = MirrorState.objects_across_tenants.filter(tenant__connection__state=Connection.State.CONNECTED)
+    return connected.filter(free, unrung, due_at__lte=now)
+
+
+def _long_read() -> QuerySet[SharedReading]:
+    """Answers that nobody waits for any more."""
+    return SharedReading.objects_across_tenants.filter(until__lt=ClockNow() - _FORGET)
 
 
 def _ring_after_commit(tenant_id: int) -> None:
