@@ -18,8 +18,10 @@ from portal.areas import rolls
 from portal.areas.loading import Loaded
 from portal.areas.look import Look
 from portal.bulk import suspensions
-from portal.mirror import queries, search
+from portal.mirror import absence, queries, search
 from portal.mirror.folding import fold
+from portal.mirror.frame import known
+from portal.mirror.kinds import Kind
 from portal.mirror.models import Member
 from portal.rights import words
 from portal.ui.addresses import ServiceId
@@ -165,11 +167,12 @@ class People(Table):
 
     @property
     def empty(self) -> Empty | None:  # type: ignore[override]
-        return Empty(
+        usual = Empty(
             _t("Nobody is known to hold a right here"),
             _t("Rights are read member by member with calls left over; those not read yet may hold one."),
             "users",
         )
+        return absence.empty(usual, Kind.MEMBERS, known(self.request)[Kind.MEMBERS], "read_member")
 
 
 class Choice(People):
@@ -178,11 +181,15 @@ class Choice(People):
     name = "area-choice"
     caption = _("Members")
     exports = ()
-    empty = Empty(_("No members yet"), _("Members appear here once the service's list was read."), "users")
 
     @staticmethod
     def everybody(look: Look) -> QuerySet[Member]:
         return look.noted(queries.members())
+
+    @property
+    def empty(self) -> Empty | None:
+        usual = Empty(_t("No members yet"), "", "users")
+        return absence.empty(usual, Kind.MEMBERS, known(self.request)[Kind.MEMBERS])
 
     def narrowing(self) -> list[Filter]:
         return [

@@ -84,7 +84,6 @@ class GroupMembers(Table):
         Column("rights", _("Rights"), value=_compared),
     )
     actions = offered.actions(_group_of)
-    empty = Empty(_("Nobody is in this group."), icon="users-group")
 
     def __init__(self, request: HttpRequest, group: Group, rights: Alike | None) -> None:
         base = queries.in_groups(queries.members(), [group.membergroup_id])
@@ -95,6 +94,11 @@ class GroupMembers(Table):
         self.group = group
         self.address = Address(reverse("groups:group", args=[slug, group.membergroup_id]), request.GET)
         self._index = reverse("members:index", args=[slug])
+
+    @property
+    def empty(self) -> Empty | None:  # type: ignore[override]
+        usual = Empty(_t("Nobody is in this group."), icon="users-group")
+        return absence.empty(usual, Kind.MEMBERS, known(self.request)[Kind.MEMBERS])
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
         return search.members(queryset, text, reveal=False)

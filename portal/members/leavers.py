@@ -13,7 +13,9 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.bulk import offered, suspensions
 from portal.members.lists import Members
-from portal.mirror import queries
+from portal.mirror import absence, queries
+from portal.mirror.frame import known
+from portal.mirror.kinds import Kind
 from portal.mirror.models import Member
 from portal.ui.tables import Column, Empty, Filter
 from portal.ui.times import ago
@@ -139,7 +141,8 @@ class Leavers(Members):
 
     @property
     def empty(self) -> Empty | None:  # type: ignore[override]
-        return Empty(NOBODY[self.which], "", "circle-check")
+        usual = Empty(NOBODY[self.which], "", "circle-check")
+        return absence.empty(usual, Kind.MEMBERS, known(self.request)[Kind.MEMBERS])
 
     @property
     def file_pages(self) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from accessapi.operations import Operation
 from portal.mirror import reasons
 from portal.mirror.kinds import Kind
 from portal.ui.tables.extras import Empty
+from tenants.connections.calls import LICENCE
 from tenants.connections.texts import CONTRACTS
 from tenants.models import Connection
 from tenants.scope import current_tenant
@@ -84,6 +85,9 @@ def _refused(line: Connection, operation: Operation) -> Absence | None:
     if operation.scope in line.scopes_refused:
         words = _("The connection lacks the permission %(name)s.")
         return Absence(_filled(words, operation.scope), _OWNER_ADDS_SCOPE, refused=True)
+    if operation.licence and LICENCE in line.contracts_refused:
+        words = _("The service refuses this: the remote-operation licence is missing.")
+        return Absence(words, _VENDOR_ADDS, refused=True)
     return None
 
 
@@ -97,9 +101,9 @@ def _unread(kind: Kind, known: Known | None) -> Absence | None:
     return None
 
 
-def empty(usual: Empty | None, kind: Kind, known: Known) -> Empty | None:
-    """What an empty list says: why nobody may know, if that is so, else `usual`."""
-    absence = of(kind, known)
+def empty(usual: Empty | None, kind: Kind, known: Known, operation: str = "") -> Empty | None:
+    """What an empty list says: why nobody may know, if that is so, else `usual`. `operation` as in `of`."""
+    absence = of(kind, known, operation)
     if absence is None:
         return usual
     title = _("Not available") if absence.refused else _("Not loaded yet")

@@ -189,8 +189,8 @@ def test_only_who_may_operate_doors_lends_keys_and_is_asked_who_they_are_before_
     assert desk.place.calls(11) == []
 
 
-def test_a_member_of_no_key_box_is_told_so(make):
-    desk = MembersDesk(make(members=1, contracts=("door",)))
+def test_a_tenant_of_no_key_box_is_told_so(make):
+    desk = MembersDesk(make(members=1))
     with desk.scope():
         KeyBox.objects.all().delete()
         Member.objects.update(rights_read_at=None)
