@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accessapi.limits import GUEST_DELETED_AFTER_DAYS
-from portal.guests import cutting, masks, queries
+from portal.guests import cutting, masks, queries, refusals
 from portal.guests.changing import ExtendForm
 from portal.guests.models import Visit
 from portal.guests.places import Places
@@ -53,7 +53,7 @@ def facts(request: HttpRequest, visit: Visit) -> dict[str, Any]:
         "may_read": visit.gone_at is None,
         "may_change": can(Permission.GUESTS_DESK) and visit.gone_at is None and guest is not None,
         "may_cut": may_cut(visit),
-        "given_up": cutting.is_given_up(visit),
+        "given_up": refusals.why_it_lives(visit.cut_intent) if cutting.is_given_up(visit) else "",
         "extend": ExtendForm(visit=visit, presets=queries.presets()),
         "fresh": _is_fresh(guest, now),
     }

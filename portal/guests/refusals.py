@@ -7,9 +7,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from accessapi.meanings import Blame
+from portal.intents import meanings
 from portal.intents.models import Intent
 from portal.intents.states import Reason, State
-from tenants.scope import current_tenant
 
 # Names of the specification, longest first, and the forms' fields for each, in the order of preference.
 _FIELDS = {
@@ -30,22 +30,14 @@ _NAMED = re.compile(r"(?<![A-Za-z0-9_])(" + "|".join(map(re.escape, _FIELDS)) + 
 
 def is_contract(intent: Intent, contract: str) -> bool:
     """Whether the service refused for want of this contract (qr, door, key_box). An unnamed one is the QR option."""
-    catalogue = current_tenant().environment.catalogue
-    operation = catalogue.operation(intent.operation)
-    return catalogue.errors.contract_of(intent.error_code, intent.error_detail, operation) == contract
-
-
-def is_blamed_on(intent: Intent, blame: Blame, of: str = "") -> bool:
-    """Whether the code of a refusal means this, as the environment's table has it."""
-    meaning = current_tenant().environment.catalogue.errors.meaning(intent.error_code)
-    return meaning is not None and meaning.blame is blame and (not of or of in meaning.of)
+    return meanings.contract(intent) == contract
 
 
 def is_of_the_desk(intent: Intent) -> bool:
     """Whether the service refuses codes to this tenant altogether, whatever a form says: for want of the QR option or
     of a permission, or by a 403 that nobody can explain.
     """
-    if is_contract(intent, "qr") or is_blamed_on(intent, Blame.SCOPE):
+    if is_contract(intent, "qr") or meanings.is_for_want_of(intent, Blame.SCOPE):
         return True
     return intent.http_status == 403 and _known(intent) is None
 
@@ -54,7 +46,7 @@ def why_no_codes(intent: Intent) -> str:
     """The one sentence for a refusal `is_of_the_desk`."""
     if is_contract(intent, "qr"):
         return _("This tenant’s contract has no QR option: the service issues no codes to guests.")
-    if is_blamed_on(intent, Blame.SCOPE):
+    if meanings.is_for_want_of(intent, Blame.SCOPE):
         return _("The connection lacks the permission to issue codes to guests. An owner can reconnect with it.")
     return _("The service issues no codes to guests of this tenant.")
 
@@ -89,7 +81,7 @@ def _problems(intent: Intent) -> Iterator[tuple[tuple[str, ...], str]]:
         return
     for line in intent.error_detail.splitlines() or ([""] if code else []):
         named = _NAMED.search(line)
-        words = said(line) if intent.reason == Reason.REFUSED else line  # our own limits are not the service's words
+        words = said(line) if meanings.of_the_service(intent) else line
         yield (_FIELDS[named[1]] if named else ()), f"{words}{code}"
 
 
@@ -99,12 +91,24 @@ def _known(intent: Intent) -> tuple[tuple[str, ...], str] | None:
         return ("area_ids",), _("The contract has no door entry. Issue the code without areas.")
     if is_contract(intent, "key_box"):
         return ("keys",), _("The contract has no key boxes. Issue the code without keys.")
-    if is_blamed_on(intent, Blame.SETTING) and (intent.body or {}).get("key_devices_list"):
+    if meanings.is_for_want_of(intent, Blame.SETTING) and (intent.body or {}).get("key_devices_list"):
         words = _("Keys for guests must first be allowed for this key box on the member site.")
         return ("keys",), words
-    if is_blamed_on(intent, Blame.DUPLICATE, "qr"):
+    if meanings.is_for_want_of(intent, Blame.DUPLICATE, "qr"):
         return ("new_code", "delivery"), _("Somebody has this very code already. Send the form again for another one.")
     return None
+
+
+def why_it_lives(intent: Intent | None) -> str:
+    """Why a code could not be ended in any way: in the service's words where it said something, else in ours."""
+    refused = _("The service refuses every way of ending it.")
+    if intent is None or not intent.error_detail:
+        return refused
+    if not meanings.of_the_service(intent):
+        ours = Reason(intent.reason).label if intent.reason in Reason.values else ""
+        return f"{ours} {intent.error_detail}".strip()
+    code = f" ({intent.error_code})" if intent.error_code else ""
+    return f"{refused} {said(intent.error_detail)}{code}"
 
 
 def said(words: str) -> str:

@@ -105,6 +105,14 @@ def test_a_code_is_replaced_by_another_one_and_told_to_nobody(desk):
     assert "yamada@example.test" in page
 
 
+def test_nobody_says_of_a_code_that_replaced_a_mailed_one_that_it_was_mailed(desk):
+    visit = desk.issued(email="yamada@example.test", delivery="mail")
+    page = f"{desk.url}{visit.guest_id}/"
+    assert "The service mailed this code once" in said(desk.client.get(page))
+    desk.edit(visit, new_code="on")
+    assert "mailed this code" not in said(desk.client.get(page))
+
+
 BAD = [
     ({"name": ""}, "Give a name"),
     ({"end": "2020-01-01T00:00:00"}, "before the start"),

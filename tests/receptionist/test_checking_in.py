@@ -115,7 +115,9 @@ def test_a_party_is_checked_in_together_and_undone_together(desk, party):
 def test_one_of_a_party_can_come_first_and_the_others_follow(desk, party):
     press(desk, party[1], "arrived")
     first = again(desk.place, party[1]).arrived_at
-    assert "Check in all 2" in desk.get()
+    board = desk.get()
+    assert "Check in all 2" in board
+    assert "<kbd>Shift</kbd> <kbd>a</kbd> only this guest" in board
     press(desk, party[0], "arrived", together="1")
     rows = [again(desk.place, who) for who in party]
     assert rows[1].arrived_at == first

@@ -8,6 +8,8 @@ from django.utils import timezone
 from portal.guests import cutting, ending
 from portal.guests.models import Visit
 from portal.intents.clock import ClockTime, database_now
+from portal.intents.models import Intent
+from portal.intents.states import Reason
 from portal.mirror.models import Area
 from tenants.models import AuditEntry, Connection
 from tenants.signals import connected
@@ -88,6 +90,18 @@ def test_a_service_that_leaves_the_hours_alone_is_left_with_a_code_that_opens_no
     assert "let it work again" in said(again)
     revived = desk.edit(visit, new_code="on")
     assert "Tick" in said(revived), "another code would open doors again"
+
+
+def test_a_sentence_of_ours_is_not_told_as_the_services(desk):
+    visit = desk.issued()
+    refuse(desk)
+    desk.act(visit, "cut")
+    with desk.scope():
+        ours = {"reason": Reason.INVALID, "http_status": None, "error_code": "", "error_detail": "use_date_end: no"}
+        Intent.objects.filter(pk=desk.visit(visit).cut_intent_id).update(**ours)
+    page = said(desk.client.get(f"{desk.url}{visit.guest_id}/"))
+    assert "outside the service's limits, so that it was not sent. use_date_end: no" in page
+    assert "The service refuses every way" not in page
 
 
 def test_when_every_way_is_refused_the_portal_stops_asking_and_says_what_a_person_can_do(desk):
