@@ -146,6 +146,24 @@ def test_what_is_not_understood_in_other_entries_survives_a_change():
     assert withdraw_area(granted, "a1") == rights
 
 
+@pytest.mark.parametrize("strange", [{"zone_id": "z1", "pass": always()}, {"area_id": None, "pass": always()}, "a9", 7])
+def test_an_entry_that_names_no_area_survives_a_change_of_others(strange):
+    rights = {"default_mode": "option", "areas_list": [{"area_id": "a1", "pass": always()}, strange]}
+    assert strange in withdraw_area(rights, "a1")["areas_list"]
+    assert strange in grant_area(rights, "a1", never())["areas_list"]
+    assert withdraw_area(grant_area(rights, "a2", always()), "a2") == normalise_devices(rights)
+
+
+@pytest.mark.parametrize("strange", [{"shelf": "s1"}, {"key_device_id": "k2", "default_mode": "sometimes"}, None])
+def test_an_entry_that_is_no_key_box_survives_a_change_of_others(strange):
+    rights = {
+        "default_mode": "option",
+        "key_devices_list": [{"key_device_id": "k1", "default_mode": "allow_all"}, strange],
+    }
+    assert withdraw_key_box(rights, "k1")["key_devices_list"] == [strange]
+    assert strange in withdraw_key(rights, "k1", "01", inventory=r.BOXES)["key_devices_list"]
+
+
 @given(r.devices(), r.passes(), st.sampled_from(r.AREAS))
 def test_what_the_algebra_makes_of_valid_rights_may_be_sent(rights, pass_, area_id):
     assume(not any("week': []" in str(value) for value in (rights, pass_)))

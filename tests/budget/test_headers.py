@@ -168,6 +168,11 @@ def test_a_lower_limit_is_a_limit_and_no_calls_of_others(tenant):
     assert tenant.calls(DOORS) == 2
 
 
+def test_a_lower_limit_is_believed_of_a_service_that_says_no_more_than_that(tenant):
+    tenant.call(limit=20)
+    assert tenant.left == 19
+
+
 def test_a_higher_limit_is_used_while_the_service_counts_our_calls(tenant):
     for number in range(1, 101):
         tenant.call(limit=200, remaining=200 - number)
@@ -178,6 +183,13 @@ def test_a_higher_limit_is_used_while_the_service_counts_our_calls(tenant):
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_the_smallest_limits_leave_a_call_for_people(tenant, limit):
     assert tenant.calls(PEOPLE, limit=limit, remaining=limit) >= 1
+
+
+@pytest.mark.parametrize(("limit", "people", "jobs"), [(2, 1, 1), (3, 2, 1), (9, 8, 7)])
+def test_a_limit_whose_tenth_is_no_whole_call_keeps_one_for_doors_and_one_for_people(tenant, limit, people, jobs):
+    assert tenant.calls(Priority.JOBS, limit=limit, remaining=limit) == jobs
+    assert tenant.calls(PEOPLE) == people - jobs
+    assert tenant.calls(DOORS) == limit - people
 
 
 @pytest.mark.parametrize("said", [

@@ -14,6 +14,11 @@ def test_whatever_is_guarded_comes_back_as_it_was(cell):
     assert unguarded(guarded(cell)) == cell
 
 
+@pytest.mark.parametrize("first", "=+-@＝＋－＠\t\r\n\v\f")
+def test_no_beginning_of_a_formula_goes_out_alive_in_either_width(first):
+    assert guarded(f"{first}1+1") == f"'{first}1+1"
+
+
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_the_export_of_members_is_recognised_by_its_headings_in_either_language(language):
     with translation.override(language):

@@ -163,6 +163,16 @@ def test_what_would_burst_is_refused_within_little_memory(part, body, word):
     assert peak < 100_000_000
 
 
+def test_an_archive_of_more_parts_than_any_workbook_has_is_refused():
+    target = io.BytesIO(sharing())
+    with zipfile.ZipFile(target, "a") as book:
+        for number in range(bounds.MAX_PARTS):
+            book.writestr(f"xl/media/{number}.png", b"")
+    with pytest.raises(FileFault) as refused:
+        read(target.getvalue())
+    assert refused.value.word == "bomb"
+
+
 def test_a_row_of_endless_empty_cells_costs_no_memory():
     content = repacked(
         book_of(["name"], ["X"]), "xl/worksheets/sheet1.xml", SHEET % (b'<row r="1">' + b"<c/>" * 500_000 + b"</row>")

@@ -46,6 +46,13 @@ def too_late(place: Place) -> None:
     )
 
 
+def rung_for_and_not_heard(place: Place) -> None:
+    intent = group_asked_for(place)
+    Intent.objects.filter(pk=intent.pk).update(
+        state=State.QUEUED, due_at=ClockTime(), rung_at=database_now() - timedelta(seconds=6)
+    )
+
+
 def left_by_a_dead_process(place: Place) -> None:
     intent = group_asked_for(place)
     Intent.objects.filter(pk=intent.pk).update(
@@ -94,6 +101,7 @@ def test_where_nothing_is_due_nobody_is_rung_for(timer: str) -> None:
     [
         ("sweep", queued),
         ("sweep", too_late),
+        ("sweep", rung_for_and_not_heard),
         ("sweep", left_by_a_dead_process),
         ("jobs", job),
         ("codes that must die", code_that_must_die),

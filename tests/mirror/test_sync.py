@@ -231,8 +231,9 @@ def test_a_long_list_leaves_calls_to_the_short_ones_and_is_read_less_often(
 def test_our_own_writes_during_a_reading_win(
     paged: tuple[Pages, Service, Customer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, _, here = paged
+    pages, _, here = paged
     here.sync()
+    pages.pages[0][0] = listed(1, member_name="Before ours")
     monkeypatch.setattr(runs, "SLICE_SECONDS", -1)
     here.sync()
     with tenant_scope(here.tenant):
@@ -249,7 +250,7 @@ def test_our_own_writes_during_a_reading_win(
     here.sync()
     assert names(here) == {"m1", "m2", "m3", "m4"}
     with tenant_scope(here.tenant):
-        assert Member.objects.get(member_id="m1").member_name == "Member 1"
+        assert Member.objects.get(member_id="m1").member_name == "Before ours"
 
 
 def test_only_one_worker_reads(paged: tuple[Pages, Service, Customer]) -> None:

@@ -1,9 +1,11 @@
 """Somebody with a link to a code, and somebody without: what a phone shows, and what nobody finds out."""
 
+import base64
 import re
 from datetime import timedelta
 
 import pytest
+from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -170,6 +172,12 @@ def test_no_two_tokens_show_that_they_belong_together(place):
     assert len({text[:8] for text in some}) == len({text[-8:] for text in some}) == 50
 
 
+def _secret(text):
+    """What makes a token unlike any other: whoever has the site's key needs no more than this to make it again."""
+    [key, *_] = tokens._keys()
+    return AESSIV(key).decrypt(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), None)[-16:]
+
+
 def test_only_a_digest_is_kept_and_the_trail_says_who(place, guest):
     link = made(place, guest)
     opened(link.url)
@@ -177,6 +185,7 @@ def test_only_a_digest_is_kept_and_the_trail_says_who(place, guest):
         row = CodeLink.objects.get()
         assert row.opened == 1
         assert bytes(row.digest) == tokens.read(_token(link)).digest
+        assert _secret(_token(link)) not in bytes(row.digest)
         entry = AuditEntry.objects.get(action="guest.code_linked")
         assert entry.by == place.owner
         assert _token(link) not in f"{entry.target}{entry.summary}{entry.before}{entry.after}"

@@ -31,6 +31,12 @@ def lost(desk, **values):
     return visit, answer
 
 
+def test_no_tick_of_a_person_lets_a_second_code_out_while_nobody_knows_of_the_first(desk):
+    visit, _ = lost(desk)
+    assert "nobody knows yet" in said(desk.issue(confirmed=[str(visit.pk)]))
+    assert desk.calls().count(CREATE) == len(desk.visits()) == 1
+
+
 def settle(desk, visit):
     with desk.scope():
         Intent.objects.filter(pk=visit.intent_id).update(due_at=ClockTime())

@@ -17,6 +17,7 @@ from django.test import Client, RequestFactory
 from tenants.addresses import UNKNOWN, client_address, network_of
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
+from tenants.staff import throttle
 from tests.support.places import PASSWORD, signed_in
 
 OFFICE, HOTEL, CAFE = "198.51.100.7", "203.0.113.9", "2001:db8:7:1::5"
@@ -114,6 +115,16 @@ def test_many_guessers_at_one_account_do_not_keep_its_own_browser_out(two, one_p
     assert LOCKED in said
     assert LOCKED in tries(Client(), two.owner_a.email, PASSWORD, "192.0.2.100"), "an unknown browser waits"
     assert tries(own, two.owner_a.email, PASSWORD, "192.0.2.100") is True
+
+
+def test_no_number_of_addresses_guesses_one_account_more_than_fifty_times_an_hour(two, one_proxy):
+    request = RequestFactory().post("/", REMOTE_ADDR=OFFICE)
+    (counted,) = [
+        each for each in throttle.limits(request, two.owner_a.email) if each.key.startswith("sign-in:account:")
+    ]
+    assert all(counted.take() for _ in range(49)), "as 49 wrong passwords from 49 addresses count"
+    assert LOCKED not in guess(two.owner_a, 1, HOTEL)
+    assert LOCKED in tries(Client(), two.owner_a.email, PASSWORD, CAFE), "the right one is not even looked at"
 
 
 def test_one_guesser_at_many_accounts_keeps_only_unknown_browsers_there_waiting(two, one_proxy, settings):

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from tenants.models import AuditEntry, Invitation, Staff, User
 from tenants.scope import across_tenants, tenant_scope
+from tenants.staff import actions
 from tests.support.places import PASSWORD, signed_in
 
 NEW = {"name": "田中 はな", "password": "tiny violet harbour 88"}
@@ -74,6 +75,16 @@ def test_somebody_with_an_account_joins_only_as_that_account(two):
     assert signed_in(two.owner_b).post(address).status_code == 302
     with tenant_scope(two.a):
         assert Staff.objects.get(user=two.owner_b).role == "guard"
+
+
+def test_an_invitation_is_accepted_by_the_invited_address_alone(two):
+    found = actions.open_invitation(invite(two, two.owner_b.email, "owner").split("/")[2])
+    guard = two.staff("guard")
+    with pytest.raises(actions.StaffError, match="another address"):
+        actions.accept(invitation=found, user=guard)
+    assert staff_row(two, guard).role == "guard"
+    with tenant_scope(two.a):
+        assert Invitation.objects.get().accepted_at is None
 
 
 def test_somebody_who_works_here_is_not_invited_again(two):

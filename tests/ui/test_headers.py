@@ -11,4 +11,5 @@ def test_no_page_of_ours_is_shown_inside_another_sites():
     assert policy["frame-ancestors"] == "'none'"
     assert policy["default-src"] == "'none'"
     assert policy["script-src"] == "'self'"
+    assert "unsafe" not in answer["Content-Security-Policy"]
     assert answer["X-Frame-Options"] == "DENY"
