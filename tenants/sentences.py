@@ -1,6 +1,7 @@
 """The one table of what is kept as a code: each code with its sentence, worded when somebody reads it.
 
-A code that rows may hold is never taken out of it, and never given another meaning.
+A code that rows may hold is never taken out of it, and never given another meaning. An entry of the audit trail has
+its action as its code wherever the action has one sentence. Values that are counted are called `n`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from collections.abc import Mapping
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
+
+from tenants.roles import ROLES
 
 # Who stands in a sentence whose name is forgotten, or is not looked up.
 NOBODY: Mapping[str, Promise] = {"guest": _("a guest")}
@@ -34,25 +38,178 @@ REQUESTS: dict[str, Promise] = {
     "guest.change": _("Change guest: %(guest)s"),
     "guest.extend": _("Extend: %(guest)s"),
     "guest.cut_short": _("Cut short: %(guest)s"),
+    "job.part": _("%(job)s: %(what)s (request %(part)d)"),
+    "job.creates": ngettext_lazy("create %(n)d member", "create %(n)d members", "n"),
+    "job.deletes": ngettext_lazy("delete %(n)d member", "delete %(n)d members", "n"),
+    "job.changes": ngettext_lazy("change %(n)d member", "change %(n)d members", "n"),
 }
 
-# Acts whose entry in the audit trail needs no more words than its own code has here.
-ACTS: dict[str, Promise] = {
-    "guest.code_shown": _("Guest’s code shown"),
-    "guest.code_downloaded": _("Guest’s code downloaded"),
-    "guest.badge_opened": _("Badge opened"),
-    "guest.badge_downloaded": _("Badge downloaded"),
-    "guest.code_linked": _("Link to a guest’s code made"),
-    "guest.code_unlinked": _("Link to a guest’s code revoked"),
+# What became of a request, by the last word of the action of the entry that says so.
+OUTCOMES: dict[str, Promise] = {
+    "outcome.succeeded": _("Done"),
+    "outcome.failed": _("Refused"),
+    "outcome.uncertain": _("Uncertain"),
+    "outcome.expired": _("Too late, not sent"),
+    "outcome.cancelled": _("Not sent"),
+    "intent.applied": _("Decided that it was done: %(what)s"),
+    "intent.not_applied": _("Decided that it was not done: %(what)s"),
+}
+
+# Titles of long jobs on many members, and what the trail says of each act with one.
+JOBS: dict[str, Promise] = {
+    "job.suspend": ngettext_lazy("Suspend %(n)s member", "Suspend %(n)s members", "n"),
+    "job.resume": ngettext_lazy("Resume %(n)s member", "Resume %(n)s members", "n"),
+    "job.extend": ngettext_lazy("Extend the use of %(n)s member", "Extend the use of %(n)s members", "n"),
+    "job.move": ngettext_lazy("Move %(n)s member to “%(group)s”", "Move %(n)s members to “%(group)s”", "n"),
+    "job.rights": ngettext_lazy(
+        "Set the rights of %(n)s member: %(source)s", "Set the rights of %(n)s members: %(source)s", "n"
+    ),
+    "job.delete": ngettext_lazy("Delete %(n)s member", "Delete %(n)s members", "n"),
+    "job.undo": _("Undo: %(what)s"),
+    "job.copy_rights": _("Copy the rights of %(name)s"),
+    "job.load_rights": ngettext_lazy("Load the rights of %(n)s member", "Load the rights of %(n)s members", "n"),
+    "job.import": _("Import %(file)s"),
+    "area.grant": _("Give access to %(area)s"),
+    "area.grant_until": _("Give access to %(area)s until %(until)s"),
+    "area.end": _("End of access to %(area)s"),
+    "area.withdraw": _("Take away access to %(area)s"),
+    "area.undo": _("Undo: access to %(area)s"),
+    "change.prepared": _("Bulk change prepared: %(job)s"),
+    "change.retried": _("Bulk change prepared again: %(job)s"),
+    "change.scheduled": _("Bulk change scheduled: %(job)s"),
+    "change.started": _("Bulk change started: %(job)s"),
+    "change.begun": _("Scheduled bulk change started: %(job)s"),
+    "change.stopped": _("Bulk change stopped: %(job)s"),
+    "change.continued": _("Bulk change continued: %(job)s"),
+    "change.decided": _("Uncertain results decided: %(job)s"),
+    "change.discarded": _("Bulk change discarded: %(job)s"),
+    "change.downloaded": _("Rows of a bulk change downloaded: %(job)s"),
+    "import.uploaded": _("File uploaded: %(job)s"),
+    "import.checked": _("Columns chosen: %(job)s"),
+    "import.prepared": _("Prepared: %(job)s"),
+    "import.retried": _("Prepared again: %(job)s"),
+    "import.scheduled": _("Scheduled: %(job)s"),
+    "import.started": _("Started: %(job)s"),
+    "import.begun": _("Started as scheduled: %(job)s"),
+    "import.stopped": _("Stopped: %(job)s"),
+    "import.continued": _("Continued: %(job)s"),
+    "import.decided": _("Uncertain results decided: %(job)s"),
+    "import.discarded": _("Discarded: %(job)s"),
+    "import.downloaded": _("Rows downloaded: %(job)s"),
+}
+
+# What is done at the desk. Whom it was about is looked up when somebody reads (`tenants.trail.names`).
+DESK: dict[str, Promise] = {
+    "guest.noted": _("Company and host changed: %(guest)s"),
+    "guest.received_without_code": _("Checked in without a code: %(guest)s"),
+    "guest.arrived": _("Checked in: %(guest)s"),
+    "guest.arrived_by_code": _("Checked in by using the code: %(guest)s"),
+    "guest.left": _("Checked out: %(guest)s"),
+    "guest.back": _("Check-out undone: %(guest)s"),
+    "guest.arrival_undone": _("Check-in undone: %(guest)s"),
+    "guest.undone": _("Step at the desk undone: %(guest)s"),
+    "guest.code_shown": _("Code shown for %(guest)s"),
+    "guest.code_downloaded": _("Code downloaded for %(guest)s"),
+    "guest.badge_opened": _("Badge opened for %(guest)s"),
+    "guest.badge_downloaded": _("Badge downloaded for %(guest)s"),
+    "guest.code_linked": _("Link to the code created for %(guest)s"),
+    "guest.code_unlinked": _("Link to the code revoked for %(guest)s"),
+    "guests.building_exported": ngettext_lazy(
+        "List of %(n)s guest in the building exported as %(kind)s",
+        "List of %(n)s guests in the building exported as %(kind)s",
+        "n",
+    ),
+    "guests.month_exported": ngettext_lazy(
+        "%(n)s visit of %(month)s exported as %(kind)s", "%(n)s visits of %(month)s exported as %(kind)s", "n"
+    ),
+    "guests.closed": ngettext_lazy(
+        "%(n)s guest of an earlier day checked out", "%(n)s guests of earlier days checked out", "n"
+    ),
+    "guests.erased": ngettext_lazy(
+        "Personal data of %(n)s past visit deleted", "Personal data of %(n)s past visits deleted", "n"
+    ),
+    "desk.settings": _("Desk settings changed"),
+    "preset.saved": _("Preset saved: %(name)s"),
+    "preset.default": _("Preset made the default: %(name)s"),
+    "preset.deleted": _("Preset deleted: %(name)s"),
     "expected.uploaded": _("List of expected guests uploaded"),
     "expected.started": _("List of expected guests started"),
     "expected.stopped": _("List of expected guests stopped"),
     "expected.continued": _("List of expected guests continued"),
     "expected.discarded": _("List of expected guests discarded"),
     "expected.downloaded": _("List of expected guests downloaded"),
+}  # fmt: skip
+
+# What the portal itself keeps or shows, of members and of places.
+RECORDS: dict[str, Promise] = {
+    "member.reveal_card": _("Card number shown: %(name)s"),
+    "member.reveal_qr": _("QR data shown: %(name)s"),
+    "member.reveal_one_time": _("One-time code shown: %(name)s"),
+    "members.export": ngettext_lazy("%(n)s member exported as %(kind)s", "%(n)s members exported as %(kind)s", "n"),
+    "groups.export": ngettext_lazy("%(n)s group exported as %(kind)s", "%(n)s groups exported as %(kind)s", "n"),
+    "areas.export": ngettext_lazy("%(n)s area exported as %(kind)s", "%(n)s areas exported as %(kind)s", "n"),
+    "area.export": ngettext_lazy(
+        "People of %(area)s: %(n)s row exported as %(kind)s", "People of %(area)s: %(n)s rows exported as %(kind)s", "n"
+    ),
+    "rights_template.create": _("Rights template created: %(name)s"),
+    "rights_template.change": _("Rights template changed: %(name)s"),
+    "rights_template.delete": _("Rights template deleted: %(name)s"),
+}
+
+# Why a tenant was not connected: said on the connection's page, and kept in the trail.
+REFUSALS: dict[str, Promise] = {
+    "state": _(
+        "This answer does not belong to a connection that you began here. Begin again from the connection page."
+    ),
+    "used": _("This answer was already used. The connection page shows what came of it."),
+    "expired": _("More than ten minutes passed since the connection was begun. Begin again."),
+    "denied": _("The service did not grant access: consent was refused, or an error was reported."),
+    "code": _("The service did not accept the authorization code. Begin again."),
+    "unreachable": _("The service could not be reached. Nothing was changed. Try again in a moment."),
+    "no_answer": _("The service did not answer when the code was exchanged. No token was stored. Begin again."),
+    "token": _("The service does not accept the token that it just issued. It was not stored. Begin again."),
+    "tenant_unread": _(
+        "The service did not say whose token this is, so it was not stored. The permission tenant:read is needed."
+    ),
+    "other_tenant": _(
+        "The account that gave consent belongs to another tenant of the service than the one connected first. "
+        "The token was not stored."
+    ),
+    "taken": _("This tenant of the service is already connected to another tenant here. The token was not stored."),
+}
+
+TENANT: dict[str, Promise] = {
+    "tenant.add": _("Tenant added: %(name)s"),
+    "tenant.change": _("Tenant changed: %(name)s"),
+    "connection.begin": _("Connection started: %(environment)s"),
+    "connection.connect": _("Connected to %(name)s"),
+    "connection.refused": _("Not connected: %(why)s"),
+    "connection.lost": _("Connection lost: the service no longer accepts the access token"),
+    "connection.reissue": _("New access token requested"),
+    "connection.reissued": _("New access token issued (number %(number)d)"),
+    "connection.reissue_undone": _("New access token refused; the former one is used again"),
+    "connection.revoke": _("Revoke the access token: %(outcome)s"),
+    "connection.licence_key_stored": _("Licence key stored"),
+    "connection.licence_key_removed": _("Licence key removed"),
+    "connection.webhook_secret_stored": _("Webhook secret stored"),
+    "connection.webhook_secret_removed": _("Webhook secret removed"),
+    "staff.add": _("Staff added: %(person)s, %(role)s"),
+    "staff.invite": _("Invited: %(person)s, %(role)s"),
+    "staff.uninvite": _("Invitation cancelled: %(person)s"),
+    "staff.join": _("Joined: %(person)s, %(role)s"),
+    "staff.role": _("Role changed: %(person)s, from %(old)s to %(new)s"),
+    "staff.remove": _("Staff removed: %(person)s, %(role)s"),
+    "support.enter": _("Support session started for %(minutes)d minutes: %(reason)s"),
     "support.end": _("Support session ended"),
     "support.allow": _("Support sessions allowed"),
     "support.refuse": _("Support sessions refused"),
+    **{f"refused.{reason}": text for reason, text in REFUSALS.items()},
+    **{f"role.{role.name}": role.title for role in ROLES},
 }
 
-TEXTS: Mapping[str, Promise] = {**REQUESTS, **ACTS}
+TEXTS: Mapping[str, Promise] = {**REQUESTS, **OUTCOMES, **JOBS, **DESK, **RECORDS, **TENANT}
+
+# Who acts in the trail without being a person.
+ACTORS: Mapping[str, Promise] = {
+    "portal": _("The portal"), "service": _("The service"), "command line": _("Command line"),
+}  # fmt: skip

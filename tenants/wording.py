@@ -47,10 +47,16 @@ class Said:
     def __html__(self) -> SafeString:
         return conditional_escape(str(self)) if self.is_known else format_html("<code>{}</code>", self.code)
 
+    def naming(self, **names: str) -> Said:
+        """The same with these names, in the sentences within it, too: for one reader, not to be kept."""
+        within = {name: v.naming(**names) if isinstance(v, Said) else v for name, v in self.values.items()}
+        return Said(self.code, within | names)
+
     @property
     def unnamed(self) -> Said:
         """The same without the names that are forgotten one day."""
-        return Said(self.code, {name: value for name, value in self.values.items() if name not in FORGOTTEN})
+        kept = {name: value for name, value in self.values.items() if name not in FORGOTTEN}
+        return Said(self.code, {name: v.unnamed if isinstance(v, Said) else v for name, v in kept.items()})
 
 
 def say(code: str, **values: Any) -> Said:
@@ -78,7 +84,16 @@ class SaidField(models.TextField):  # type: ignore[type-arg]
         return super().get_prep_value(value.lstrip(_MARK) if isinstance(value, str) else value)
 
 
+class _Count(int):
+    """A number as people read it where a sentence has it as a text; `%d` leaves it without commas."""
+
+    def __str__(self) -> str:
+        return f"{int(self):,}"
+
+
 def _plainly(value: Any) -> Any:
+    if isinstance(value, int):
+        return _Count(value)
     return str(value) if isinstance(value, Said) else value
 
 

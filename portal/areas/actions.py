@@ -1,4 +1,4 @@
-"""What staff do to an area's access: prepare an edit, start it, take it back; and take lists along."""
+"""What staff do to an area's access: prepare an edit, take it back; and take lists along."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -6,7 +6,6 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
-from django.utils.translation import gettext as _
 
 from portal.areas import planning, working
 from portal.areas.access import target_of
@@ -16,9 +15,9 @@ from portal.bulk.models import Job, Row
 from portal.bulk.states import JobState, RowState
 from portal.intents.actions import Asker
 from portal.mirror.models import Area, Member
-from portal.rights import words
 from tenants import audit
 from tenants.roles import Permission
+from tenants.wording import say
 
 # The chosen rows travel with the job, so that somebody can go back and choose other hours.
 Chosen = Mapping[str, str]
@@ -66,24 +65,17 @@ def can_be_taken_back(job: Any) -> bool:
     return finished and job.undo_of_id is None and not job.is_undone
 
 
-def start(*, area: Area, job: Job, by: Asker) -> bool:
-    """Begin to send. False: it was started already."""
-    with transaction.atomic():
-        started = jobs.start(by=by, job=job)
-        if started:
-            _record(area, job, by)
-    return started
-
-
-def exported(*, by: Asker, target: str, count: int, kind: str, match: str) -> None:
-    """Write down that somebody took a list along, before they get it."""
+def exported(*, by: Asker, area: Area | None, count: int, kind: str, match: str) -> None:
+    """Write down that somebody took a list along, of an area's people or (None) of areas, before they get it."""
+    form = kind.upper()
+    people = say("area.export", area=area, n=count, kind=form)
     with transaction.atomic():
         audit.record(
             tenant=by.tenant,
             by=by.user,
             action="area.export",
-            target=target,
-            summary=_("%(n)d rows exported as %(kind)s") % {"n": count, "kind": kind.upper()},
+            target=target_of(area.area_id) if area else "areas",
+            summary=people if area else say("areas.export", n=count, kind=form),
             after={"rows": count, "filter": match, "format": kind},
             support_session=by.support_session,
         )
@@ -117,7 +109,7 @@ def _open(
         "act": str(act), "area_id": area.area_id, "area_name": area.area_name, "plan": plan.told(),
         "trust": int(trust.total_seconds()) // 60,
     }  # fmt: skip
-    job = jobs.open(
+    return jobs.open(
         kind=working.KIND,
         by=by,
         rows=plan.rows,
@@ -126,22 +118,4 @@ def _open(
         unchanged=0 if starts_at is not None else plan.left,
         starts_at=starts_at,
         undo_of=undo_of,
-    )
-    Job.objects.filter(pk=job.pk).update(title=working.titled(job)[:300])
-    job.refresh_from_db()
-    return job
-
-
-def _record(area: Area, job: Job, by: Asker) -> None:
-    wish, act = working.wish_of(job), Act.UNDO if job.undo_of_id is not None else Act(job.options["act"])
-    rows = Row.objects.filter(job=job).count()
-    given = words.when(wish.pass_) if act == Act.GRANT else ""
-    audit.record(
-        tenant=by.tenant,
-        by=by.user,
-        action=f"area.{act}",
-        target=target_of(area.area_id),
-        summary=working.titled(job)[:300],
-        after={"members": rows, "job": job.pk, **({"when": given} if given else {})},
-        support_session=by.support_session,
     )

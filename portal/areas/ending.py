@@ -16,7 +16,7 @@ from tenants.roles import Permission
 
 
 def schedule(job: Job, by: Asker) -> None:
-    """Have the end of a started job wait for its moment, in the transaction that starts it."""
+    """Have the end of a started job wait for its moment, in the transaction that starts it and as part of that act."""
     if job.undo_of_id is not None or not job.options.get("until"):
         return
     members = Row.objects.filter(job=job, action=Action.UPDATE).exclude(member_id="").order_by("line")
@@ -29,8 +29,9 @@ def schedule(job: Job, by: Asker) -> None:
         options={**kept, "act": str(Act.UNDO), "ends": True},
         starts_at=datetime.fromisoformat(job.options["until"]),
         undo_of=job,
+        quiet=True,
     )
-    jobs.start(by=by, job=end)
+    jobs.start(by=by, job=end, quiet=True)
 
 
 def of(job: Job) -> Job | None:

@@ -19,6 +19,7 @@ from portal.bulk.states import ALIVE
 from portal.intents.record import Asker
 from portal.mirror.models import Member
 from tenants.roles import Permission
+from tenants.wording import say
 
 KIND = "read_rights"
 
@@ -90,7 +91,7 @@ def load(*, by: Asker) -> Job | None:
     wanted = list(_missing().order_by("name_key", "pk").values_list("member_id", flat=True)[: jobs.MOST_ROWS])
     if not wanted:
         return None
-    job = jobs.open(kind=KIND, by=by, rows=((member_id, {}, {}) for member_id in wanted))
+    job = jobs.open(kind=KIND, by=by, rows=((member_id, {}, {}) for member_id in wanted), quiet=True)
     jobs.start(by=by, job=job)
     return job
 
@@ -127,9 +128,7 @@ def register() -> None:
         kinds.Kind(
             name=KIND,
             permission=Permission.RIGHTS_EDIT,
-            titled=lambda job: ngettext(
-                "Load the rights of %(n)s member", "Load the rights of %(n)s members", job.size
-            ) % {"n": _n(job.size)},
+            titled=lambda job: say("job.load_rights", n=job.size),
             fresh=_fresh,
             unread=_unread,
             changes=lambda _row: [],

@@ -1,14 +1,16 @@
 """What the pages of areas ask the mirror and the audit trail."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Max, Min, OuterRef, Subquery
 
 from portal.areas.access import target_of
 from portal.mirror import queries as mirror
 from portal.mirror.models import Area, History, Member, PassController
+from portal.rights import words
 from tenants.models import AuditEntry
 
 LATELY = 8
@@ -70,7 +72,20 @@ def rights_read() -> Span:
     return Span(**read.aggregate(oldest=Min("rights_read_at"), newest=Max("rights_read_at")))
 
 
-def staff_changes(area: Area) -> list[AuditEntry]:
+@dataclass(frozen=True)
+class Change:
+    """What staff did to an area's access, with the hours that were given, in words."""
+
+    entry: AuditEntry
+    when: str
+
+
+def staff_changes(area: Area) -> list[Change]:
     """What staff did to the area's access, newest first."""
-    rows = AuditEntry.objects.filter(target=target_of(area.area_id)).select_related("support_session")
-    return list(rows.order_by("-at", "-pk")[:CHANGES])
+    rows = AuditEntry.objects.filter(target=target_of(area.area_id)).select_related("by", "support_session")
+    return [Change(entry, _when(entry.after or {})) for entry in rows.order_by("-at", "-pk")[:CHANGES]]
+
+
+def _when(kept: Mapping[str, Any]) -> str:
+    """Entries from before kept the words of whoever wrote them."""
+    return words.when(kept["pass"]) if "pass" in kept else str(kept.get("when", ""))

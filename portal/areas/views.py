@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from portal.areas import actions, loading, pages, queries
-from portal.areas.access import get_area, target_of
+from portal.areas.access import get_area
 from portal.areas.lists import Areas
 from portal.areas.look import Look
 from portal.areas.people import People
@@ -28,7 +28,7 @@ from tenants.roles import Permission
 def index(request: HttpRequest) -> HttpResponseBase:
     table = Areas(request, Area.objects.all())
     if table.wanted_file:
-        return _file(request, table, "areas")
+        return _file(request, table)
     context = {"read": queries.rights_read, "offer": partial(pages.offer, request, table.loaded)}
     return table.respond("areas/index.html", context)
 
@@ -51,7 +51,7 @@ def area(request: HttpRequest, area_id: str) -> HttpResponseBase:
     loaded = loading.Loaded(look.told.known, pages.everybody(request))
     people = People(request, look.holders(), look=look, total=look.roll.total, loaded=loaded)
     if people.wanted_file:
-        return _file(request, people, target_of(area_id))
+        return _file(request, people, found)
     # The list alone, which htmx asks for, does without what stands around it: the template calls for that.
     around = partial(pages.around, request, found)
     context = {"area": found, "look": look, "roll": look.roll, "asked": asked, "around": around, "loaded": loaded}
@@ -61,7 +61,7 @@ def area(request: HttpRequest, area_id: str) -> HttpResponseBase:
     return people.respond("areas/area.html", context)
 
 
-def _file(request: HttpRequest, table: Table, target: str) -> HttpResponseBase:
+def _file(request: HttpRequest, table: Table, area: Area | None = None) -> HttpResponseBase:
     kind, count = table.wanted_file, table.matching.order_by().count()
-    told = {"target": target, "count": count, "kind": kind, "match": table.address.match}
+    told = {"area": area, "count": count, "kind": kind, "match": table.address.match}
     return files.respond(table, kind, record=partial(actions.exported, by=Asker.of(request), **told))

@@ -100,9 +100,8 @@ def preview(request: HttpRequest, area_id: str, job_id: int) -> HttpResponseBase
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
 def start(request: HttpRequest, area_id: str, job_id: int) -> HttpResponse:
-    area = get_area(area_id)
-    job = _job(area, job_id)
-    actions.start(area=area, job=job, by=Asker.of(request))
+    job = _job(get_area(area_id), job_id)
+    jobs.start(by=Asker.of(request), job=job)
     return redirect(kinds.page(job))
 
 

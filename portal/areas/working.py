@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from accessapi.permissions import normalise_devices
 from portal.areas import ending, loading, merging
+from portal.areas.access import target_of
 from portal.areas.merging import Act, Effect, Verdict, Wish
 from portal.bulk import kinds
 from portal.bulk.models import Job, Row
@@ -23,6 +24,7 @@ from portal.mirror.models import Area, Member
 from portal.rights import words
 from portal.ui.times import local
 from tenants.roles import Permission
+from tenants.wording import Said, say
 
 KIND = "area"
 _MISSING: Any = object()
@@ -188,22 +190,31 @@ def _held(rights: Any, area_id: str) -> str:
     return words.when(entry)
 
 
-def titled(job: Job) -> str:
-    """A job's name in the reader's language."""
-    names = {"area": job.options.get("area_name") or job.options.get("area_id", "")}
-    until = job.options.get("until")
+def titled(job: Job) -> Said:
+    """A job's name, worded when somebody reads it."""
+    area = job.options.get("area_name") or job.options.get("area_id", "")
+    until, act = job.options.get("until"), _act(job)
     if until and not job.options.get("undo"):
-        names["until"] = f"{local(datetime.fromisoformat(until)):%Y-%m-%d %H:%M}"
         if job.options.get("ends"):
-            return _("End of access to %(area)s") % names
-        if Act(job.options["act"]) == Act.GRANT and job.undo_of_id is None:
-            return _("Give access to %(area)s until %(until)s") % names
-    said = {
-        Act.GRANT: _("Give access to %(area)s"),
-        Act.WITHDRAW: _("Take away access to %(area)s"),
-        Act.UNDO: _("Undo: access to %(area)s"),
-    }
-    return said[Act.UNDO if job.undo_of_id is not None else Act(job.options["act"])] % names
+            return say("area.end", area=area)
+        if act == Act.GRANT:
+            return say("area.grant_until", area=area, until=f"{local(datetime.fromisoformat(until)):%Y-%m-%d %H:%M}")
+    return say(f"area.{act}", area=area)
+
+
+def _act(job: Job) -> Act:
+    return Act.UNDO if job.undo_of_id is not None else Act(job.options["act"])
+
+
+def _told(job: Job, act: str) -> kinds.Told | None:
+    """Starting an edit is an act on the area, and stands in the audit trail as that."""
+    if act not in ("started", "scheduled"):
+        return None
+    wish = wish_of(job)
+    facts = {"job": job.pk, "members": Row.objects.filter(job=job).count()}
+    facts |= {"pass": wish.pass_} if _act(job) == Act.GRANT else {}
+    summary = titled(job) if act == "started" else say("change.scheduled", job=titled(job))
+    return kinds.Told(f"area.{_act(job)}", target_of(wish.area_id), summary, facts)
 
 
 def _words() -> Mapping[str, Any]:
@@ -226,6 +237,7 @@ def register() -> None:
             name=KIND,
             permission=Permission.RIGHTS_EDIT,
             titled=titled,
+            told=_told,
             fresh=fresh,
             unread=unread,
             changes=changes,

@@ -4,15 +4,15 @@ from datetime import timedelta
 
 from django.db import transaction
 
-from portal.bulk import kinds, reading, results, settling
+from portal.bulk import jobs, kinds, reading, results, settling
 from portal.bulk.models import Job, Part, Row
 from portal.bulk.parts import Next, send_next
 from portal.bulk.states import ALIVE, Halt, JobState, PartState, RowState
 from portal.intents.clock import ClockTime, database_now
 from portal.intents.handlers import Finding
 from portal.intents.models import Intent
+from portal.intents.record import Asker
 from portal.intents.states import FINAL
-from tenants import audit
 from tenants.standing import holds_permission
 
 # When to look again although nobody rang: the engine tells of the end of a request, readings are waited for.
@@ -46,15 +46,7 @@ def _begun(job: Job) -> bool:
         return False
     Job.objects.filter(pk=job.pk, state=JobState.WAITING).update(state=JobState.RUNNING, started_at=ClockTime())
     job.refresh_from_db()
-    kind = kinds.of(job)
-    audit.record(
-        tenant=job.tenant,
-        by=job.by,
-        action=f"{kind.family}.begun",
-        target=f"{kind.family}:{job.pk}",
-        summary=kind.titled(job)[:300],
-        support_session=job.support_session,
-    )
+    jobs.record(Asker(job.tenant, job.by, job.support_session), job, "begun", {})
     return True
 
 

@@ -23,6 +23,7 @@ from portal.intents.states import State
 from portal.mirror.models import Member
 from tenants import audit
 from tenants.roles import Permission
+from tenants.wording import Said
 
 # A job's rows are stored while somebody waits for the preview.
 MOST_ROWS = 50_000
@@ -47,7 +48,7 @@ def open(  # noqa: A001 - `jobs.open` reads as what it does
     kind: str,
     by: Asker,
     rows: Iterable[Change],
-    title: str = "",
+    title: Said | str = "",
     permission: Permission | None = None,
     action: Action = Action.UPDATE,
     options: Mapping[str, Any] | None = None,
@@ -55,18 +56,19 @@ def open(  # noqa: A001 - `jobs.open` reads as what it does
     starts_at: datetime | None = None,
     retry_of: Job | None = None,
     undo_of: Job | None = None,
+    quiet: bool = False,
 ) -> Job:
     """Store a job with its rows to be looked at; nothing is sent before `start`.
 
     `rows` are (member ID, body, former values), by names of the specification; a body may be empty where the kind's
     `fresh` makes it. Names and codes for people are those of the mirror. `unchanged`: how many of the chosen members
-    were left out because nothing would change.
+    were left out because nothing would change. `quiet`: it belongs to an act that the audit trail has already.
     """
     registered = kinds.named(kind)
     with transaction.atomic():
         job = Job.objects.create(
             kind=kind,
-            title=title[:300],
+            title=title,
             options=dict(options or {}),
             permission=permission or registered.permission,
             by=by.user,
@@ -82,7 +84,8 @@ def open(  # noqa: A001 - `jobs.open` reads as what it does
         count = _store(job, action, rows)
         Job.objects.filter(pk=job.pk).update(size=count)
         job.refresh_from_db()
-        record(by, job, "prepared", {"rows": count, **job.options})
+        if not quiet:
+            record(by, job, "prepared", {"rows": count, **job.options})
     return job
 
 
@@ -102,8 +105,11 @@ def _store(job: Job, action: Action, rows: Iterable[Change]) -> int:
     return line
 
 
-def start(*, by: Asker, job: Job) -> bool:
-    """Begin to send, or to wait for the job's moment. False when it was started already, or is not ready."""
+def start(*, by: Asker, job: Job, quiet: bool = False) -> bool:
+    """Begin to send, or to wait for the job's moment. False when it was started already, or is not ready.
+
+    `quiet`: it belongs to an act that the audit trail has already.
+    """
     with transaction.atomic():
         waits = job.starts_at is not None and job.starts_at > database_now()
         ready = Job.objects.filter(pk=job.pk, state=JobState.CHECKED)
@@ -123,7 +129,8 @@ def start(*, by: Asker, job: Job) -> bool:
         if job.retry_of_id is not None:
             _take_over(job)
         at = {"at": job.starts_at.isoformat()} if waits and job.starts_at else {}
-        record(by, job, "scheduled" if waits else "started", {"rows": count, **at})
+        if not quiet:
+            record(by, job, "scheduled" if waits else "started", {"rows": count, **at})
         kinds.of(job).started(job, by)
         wake(job)
     return True
@@ -279,14 +286,14 @@ def downloaded(*, by: Asker, job: Job, rows: int) -> None:
 
 def record(by: Asker, job: Job, act: str, after: dict[str, Any]) -> None:
     """Write down what somebody did with a job."""
-    kind = kinds.of(job)
+    told = kinds.told(job, act)
     audit.record(
         tenant=by.tenant,
         by=by.user,
-        action=f"{kind.family}.{act}",
-        target=f"{kind.family}:{job.pk}",
-        summary=kind.titled(job)[:300],
-        after=after or None,
+        action=told.action,
+        target=told.target,
+        summary=told.summary,
+        after={**after, **told.facts} or None,
         support_session=by.support_session,
     )
 

@@ -18,6 +18,7 @@ from portal.mirror.models import Member
 from portal.mirror.reading import read_member
 from tenants.models import Connection
 from tenants.roles import Permission
+from tenants.wording import Said, say
 
 Facts = Mapping[str, Any]
 Change = tuple[str, str, str]
@@ -64,6 +65,16 @@ class Already:
 Fresh = Send | Skip | Keep | Already
 
 
+@dataclass(frozen=True)
+class Told:
+    """An act with a job as the audit trail has it: `facts` are added to what it keeps of the act."""
+
+    action: str
+    target: str
+    summary: Said | str
+    facts: Facts = field(default_factory=dict)
+
+
 def _read(connection: Connection, member_id: str) -> None:
     read_member(connection, member_id, Priority.JOBS)
 
@@ -73,7 +84,8 @@ class Kind:
     """What makes jobs of one kind different.
 
     - `permission`: who may see and run them, unless a job names another; `family`: how audit trail and intents call it.
-    - `titled(job)`: its name in the reader's language; by default the title it was opened with.
+    - `titled(job)`: its name, worded when somebody reads it; by default the title it was opened with.
+    - `told(job, act)`: what the audit trail says of an act with it, where that is not `family`.`act` on the job itself.
     - `page(job)`: the address of its page; by default the one of all jobs.
     - `fresh(job, rows)`: right before rows are sent, in the same transaction and without calls: what to do with a row
       now, by its primary key. Rows that it does not name are sent as they stand.
@@ -92,7 +104,8 @@ class Kind:
     name: str
     permission: Permission
     family: str = "change"
-    titled: Callable[[Job], str] = lambda job: job.title
+    titled: Callable[[Job], Said | str] = lambda job: job.title
+    told: Callable[[Job, str], Told | None] = lambda _job, _act: None
     page: Callable[[Job], str] | None = None
     fresh: Callable[[Job, Sequence[Row]], Mapping[int, Fresh]] | None = None
     unread: Callable[[Job, Sequence[Row]], set[int]] | None = None
@@ -131,6 +144,13 @@ def page(job: Job) -> str:
     """The address of a job's page. What can be done with it hangs beneath: progress/, stop/, and so on."""
     own = of(job).page
     return own(job) if own is not None else reverse("changes:page", args=[job.tenant.slug, job.pk])
+
+
+def told(job: Job, act: str) -> Told:
+    """What the audit trail says of an act with a job."""
+    kind = of(job)
+    action = f"{kind.family}.{act}"
+    return kind.told(job, act) or Told(action, f"{kind.family}:{job.pk}", say(action, job=kind.titled(job)))
 
 
 def names(family: str) -> list[str]:

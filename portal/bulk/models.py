@@ -9,6 +9,7 @@ from portal.intents.models import Intent
 from portal.mirror.models import Member
 from tenants.models import SupportSession, TenantModel
 from tenants.vault import EncryptedJSON
+from tenants.wording import SaidField
 
 
 class Job(TenantModel):
@@ -22,7 +23,7 @@ class Job(TenantModel):
     """
 
     kind = models.CharField(max_length=20)
-    title = models.CharField(max_length=300, blank=True, default="")
+    title = SaidField(blank=True, default="")
     options = models.JSONField(default=dict)
     permission = models.CharField(max_length=40)
     retry_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="retries")

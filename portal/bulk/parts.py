@@ -10,8 +10,6 @@ from typing import Any
 
 from django.db import connection as database
 from django.db.models import F, Max, Q
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, override
 
 from accessapi.encoding import encode_json
 from accessapi.operations import Delivery
@@ -26,12 +24,14 @@ from portal.intents.nonces import Nonce
 from portal.intents.states import UNDER_WAY
 from tenants.roles import Permission
 from tenants.scope import current_tenant, current_tenant_id
+from tenants.wording import Said, say
 
 OPERATIONS = {
     Action.DELETE: "bulk_delete_members",
     Action.UPDATE: "bulk_update_members",
     Action.CREATE: "bulk_create_members",
 }
+_WHAT = {Action.DELETE: "job.deletes", Action.UPDATE: "job.changes", Action.CREATE: "job.creates"}
 # The length of {"members":[]}: each member adds its own JSON and a comma.
 _FRAME = len(b'{"members":[]}')
 # Advisory locks of this module, so that their numbers are nobody else's.
@@ -143,13 +143,6 @@ def _send(job: Job, action: Action, rows: list[Row]) -> Part:
     return part
 
 
-def _title(job: Job, part: Part) -> str:
-    with override(job.language):
-        if part.action == Action.CREATE:
-            what = ngettext("create %(n)d member", "create %(n)d members", part.rows) % {"n": part.rows}
-        elif part.action == Action.DELETE:
-            what = ngettext("delete %(n)d member", "delete %(n)d members", part.rows) % {"n": part.rows}
-        else:
-            what = ngettext("change %(n)d member", "change %(n)d members", part.rows) % {"n": part.rows}
-        named = kinds.of(job).titled(job)[:120]
-        return _("%(job)s: %(what)s (request %(part)d)") % {"job": named, "what": what, "part": part.ordinal}
+def _title(job: Job, part: Part) -> Said:
+    what = say(_WHAT[Action(part.action)], n=part.rows)
+    return say("job.part", job=kinds.of(job).titled(job), what=what, part=part.ordinal)

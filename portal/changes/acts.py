@@ -5,27 +5,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 
 from portal.bulk import comparing, kinds, suspensions
 from portal.bulk.models import Job, Row
 from portal.bulk.states import Action
 from portal.changes import rightsets
 from tenants.roles import Permission
+from tenants.wording import Said, say
 
 Text = str | Promise
 
 
 @dataclass(frozen=True)
 class Act:
-    """One of them. `title(n)` names a job on n members, `heading` the form; `undo`: whether it can be taken back."""
+    """One of them. `title(job)` names a job of it, `heading` the form; `undo`: whether it can be taken back."""
 
     name: str
     permission: Permission
     heading: Text
     lead: Text
-    title: Callable[[Job], str]
+    title: Callable[[Job], Said]
     action: Action = Action.UPDATE
     undo: bool = True
     more: tuple[tuple[str, Any], ...] = ()
@@ -33,14 +33,6 @@ class Act:
     @property
     def danger(self) -> bool:
         return not self.undo
-
-
-def _n(job: Job) -> dict[str, Any]:
-    return {"n": f"{job.size:,}"}
-
-
-def _suspend(job: Job) -> str:
-    return ngettext("Suspend %(n)s member", "Suspend %(n)s members", job.size) % _n(job)
 
 
 def _suspending(job: Job, rows: Sequence[Row]) -> Mapping[int, kinds.Fresh]:
@@ -51,29 +43,12 @@ def _suspending(job: Job, rows: Sequence[Row]) -> Mapping[int, kinds.Fresh]:
     return found
 
 
-def _resume(job: Job) -> str:
-    return ngettext("Resume %(n)s member", "Resume %(n)s members", job.size) % _n(job)
+def _move(job: Job) -> Said:
+    return say("job.move", n=job.size, group=job.options.get("group", ""))
 
 
-def _extend(job: Job) -> str:
-    words = ngettext("Extend the use of %(n)s member", "Extend the use of %(n)s members", job.size)
-    return words % _n(job)
-
-
-def _move(job: Job) -> str:
-    words = ngettext("Move %(n)s member to “%(group)s”", "Move %(n)s members to “%(group)s”", job.size)
-    return words % {**_n(job), "group": job.options.get("group", "")}
-
-
-def _rights(job: Job) -> str:
-    words = ngettext(
-        "Set the rights of %(n)s member: %(source)s", "Set the rights of %(n)s members: %(source)s", job.size
-    )
-    return words % {**_n(job), "source": job.options.get("source", "")}
-
-
-def _delete(job: Job) -> str:
-    return ngettext("Delete %(n)s member", "Delete %(n)s members", job.size) % _n(job)
+def _rights(job: Job) -> Said:
+    return say("job.rights", n=job.size, source=job.options.get("source", ""))
 
 
 ACTS: dict[str, Act] = {
@@ -86,17 +61,17 @@ ACTS: dict[str, Act] = {
                 "Their use ends at the moment that you choose, and no door opens for them any more. Cards, codes and "
                 "rights stay as they are, and the former end of use is kept, so that it can be given back."
             ),
-            _suspend, more=(("fresh", _suspending),),
+            lambda job: say("job.suspend", n=job.size), more=(("fresh", _suspending),),
         ),
         Act(
             "resume", Permission.MEMBERS_EDIT, gettext_lazy("Resume members"),
             gettext_lazy("Gives the use back to members whose use has ended."),
-            _resume,
+            lambda job: say("job.resume", n=job.size),
         ),
         Act(
             "extend", Permission.MEMBERS_EDIT,
             gettext_lazy("Extend the use of members"), gettext_lazy("Sets a later end of use."),
-            _extend,
+            lambda job: say("job.extend", n=job.size),
         ),
         Act(
             "move", Permission.MEMBERS_EDIT,
@@ -117,16 +92,16 @@ ACTS: dict[str, Act] = {
                 "The service deletes them with their cards, codes and faces. This cannot be undone. To lock somebody "
                 "out and keep the record, suspend instead."
             ),
-            _delete, action=Action.DELETE, undo=False,
+            lambda job: say("job.delete", n=job.size), action=Action.DELETE, undo=False,
         ),
     )
 }  # fmt: skip
 
 
-def _titled(act: Act) -> Callable[[Job], str]:
-    def titled(job: Job) -> str:
+def _titled(act: Act) -> Callable[[Job], Said]:
+    def titled(job: Job) -> Said:
         said = act.title(job)
-        return _("Undo: %(what)s") % {"what": said} if job.options.get("undo") else said
+        return say("job.undo", what=said) if job.options.get("undo") else said
 
     return titled
 

@@ -24,7 +24,7 @@ class Changes(Table):
     caption = _("Changes of many members")
     default_sort = "-id"
     columns = (
-        Column("what", _("Change"), value=lambda job: kinds.of(job).titled(job), phone="title", fixed=True),
+        Column("what", _("Change"), value=lambda job: str(kinds.of(job).titled(job)), phone="title", fixed=True),
         Column("state", _("State"), value=job_chip, fixed=True),
         Column("size", _("Members"), value="size", kind="number"),
         Column("starts", _("Moment"), value="starts_at", kind="time"),

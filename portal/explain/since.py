@@ -98,7 +98,7 @@ class Since:
             if fields or intent.operation == "create_member":
                 yield Change(
                     intent.finished_at or intent.created_at,
-                    entry.by_label,
+                    entry.who,
                     fields,
                     reverse("intents:page", args=[self.slug, intent.pk]),
                     uncertain=intent.state == State.UNCERTAIN,
@@ -110,7 +110,7 @@ class Since:
         later = rows.filter(part__intent__created_at__gt=self.at).annotate(done_at=F("part__intent__finished_at"))
         for row in later.select_related("job__by", "job__tenant", "part__intent").order_by("-id")[:MOST]:
             if _DECIDES & row.content.get("body", {}).keys():
-                fields = [(kinds.of(row.job).titled(row.job), "", ""), *self._of_row(row)]
+                fields = [(str(kinds.of(row.job).titled(row.job)), "", ""), *self._of_row(row)]
                 at = row.done_at or row.part.intent.created_at  # type: ignore[union-attr]
                 yield Change(at, str(row.job.by), fields, kinds.page(row.job))
 

@@ -10,6 +10,7 @@ from django.utils.http import content_disposition_header
 
 from portal.files.writing import XLSX_TYPE, csv_of, xlsx_of
 from tenants import audit
+from tenants.wording import Said
 
 KINDS = ("csv", "xlsx")
 
@@ -41,7 +42,7 @@ def send(
 
 
 def written_down(
-    request: HttpRequest, action: str, *, target: str, summary: str, after: dict[str, Any]
+    request: HttpRequest, action: str, *, target: str, summary: Said, after: dict[str, Any]
 ) -> Callable[[], None]:
     """A `record` for `send`: who took what along."""
 

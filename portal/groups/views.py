@@ -20,6 +20,7 @@ from portal.mirror.models import Group
 from portal.ui.tables import files
 from tenants.access import tenant_view
 from tenants.roles import Permission
+from tenants.wording import say
 
 
 @tenant_view(Permission.GROUPS_VIEW)
@@ -34,7 +35,7 @@ def index(request: HttpRequest) -> HttpResponseBase:
 def _file(request: HttpRequest, groups: Groups) -> HttpResponseBase:
     kind, count = groups.wanted_file, groups.matching.order_by().count()
     told = {"rows": count, "filter": groups.address.match, "format": kind}
-    summary = _("%(n)d rows exported as %(kind)s") % {"n": count, "kind": kind.upper()}
+    summary = say("groups.export", n=count, kind=kind.upper())
     record = written_down(request, "groups.export", target="groups", summary=summary, after=told)
     return files.respond(groups, kind, record=record)
 

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from portal.guests import masks
 from portal.guests.cutting import cut as cut_short
@@ -100,7 +99,7 @@ def note(*, visit: Visit, company: str, host: Host, by: Asker) -> None:
             by=by.user,
             action="guest.noted",
             target=f"visit:{visit.pk}",
-            summary=_("Company and host of a guest"),
+            summary=say("guest.noted"),
             before=masks.unnamed({name: old[name] for name in old if old[name] != new[name]}, masks.OLD),
             after=masks.unnamed({name: new[name] for name in new if old[name] != new[name]}),
             support_session=by.support_session,

@@ -14,7 +14,6 @@ from typing import Any
 import structlog
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
-from django.utils.translation import gettext as _
 
 from accessapi.errors import NotFound, ServiceError
 from accessapi.resources import write_moment
@@ -85,7 +84,7 @@ def _written(visit: Visit, by: Asker) -> None:
         by=by.user,
         action="guest.cut_short",
         target=f"visit:{visit.pk}",
-        summary=_("Cut a guest’s code short"),
+        summary=say("guest.cut_short"),
         support_session=by.support_session,
     )
 

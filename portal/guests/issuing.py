@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from accessapi.resources import write_moment
 from portal.budget.priorities import Priority
@@ -144,7 +143,7 @@ def receive_without_code(*, orders: Sequence[Order], by: Asker, nonce: Nonce) ->
                 by=by.user,
                 action="guest.received_without_code",
                 target=f"visit:{visit.pk}",
-                summary=_("Received without a code"),
+                summary=say("guest.received_without_code"),
                 support_session=by.support_session,
             )
     return visits

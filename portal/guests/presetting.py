@@ -15,6 +15,7 @@ from portal.guests.models import Preset
 from portal.guests.places import Places
 from portal.intents.actions import Asker
 from tenants import audit
+from tenants.wording import say
 
 _LONGEST_MINUTES = 366 * 24 * 60
 _COLUMNS = ("name", "name_ja", "area_ids", "keys", "minutes", "until", "grace_minutes", "remarks_ja", "remarks_en",
@@ -156,7 +157,7 @@ def _written(preset: Preset, by: Asker, action: str, *, before: Any, after: Any)
         by=by.user,
         action=action,
         target=f"preset:{preset.pk}",
-        summary=_t("Preset: %(name)s") % {"name": preset.name},
+        summary=say(action, name=preset.name),
         before=before,
         after=after,
         support_session=by.support_session,

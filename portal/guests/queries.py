@@ -110,7 +110,9 @@ def staff_changes(visit: Visit, about: list[Intent], known: Places) -> list[Chan
     if visit.party is not None:
         mine |= Q(target=f"party:{visit.party}")
     rows = AuditEntry.objects.filter(mine).exclude(action__contains="_guest.").select_related("support_session")
-    found = [(entry, changes(entry)) for entry in rows.order_by("-at", "-pk")[:20]]
+    found = [(entry, changes(entry)) for entry in rows.select_related("by").order_by("-at", "-pk")[:20]]
+    for entry, _fields in found:
+        entry.guest = visit.guest_name
     return [Change(entry, [_readable(known, *field) for field in fields]) for entry, fields in found]
 
 

@@ -32,6 +32,8 @@ from portal.ui.outcomes import Outcome
 from tenants.access import Access
 from tenants.models import AuditEntry, Connection
 from tenants.roles import Permission
+from tenants.trail import queries as trail
+from tenants.wording import Said
 
 _FEW = 5
 _LOUD = 12
@@ -55,7 +57,7 @@ class Doors:
 class Running:
     """A long job under way, or waiting for `starts_at`."""
 
-    title: str
+    title: Said | str
     href: str
     state: JobState
     starts_at: datetime | None
@@ -135,7 +137,7 @@ def home(request: HttpRequest) -> Home:
         now(request),
         fresh=mirror.known(request) if access.can(Permission.MEMBERS_VIEW) else None,
         budget=budget.known(request) if access.can(Permission.CONNECTION_VIEW) else None,
-        changes=_changes() if access.can(Permission.AUDIT_VIEW) else [],
+        changes=trail.newest(8) if access.can(Permission.AUDIT_VIEW) else [],
     )
 
 
@@ -176,7 +178,3 @@ def _jobs(access: Access) -> list[Running]:
     )
     found = at_work.select_related("sheet__file", "tenant").order_by("-pk")[:_FEW]
     return [Running(kinds.of(job).titled(job), kinds.page(job), JobState(job.state), job.starts_at) for job in found]
-
-
-def _changes() -> list[AuditEntry]:
-    return list(AuditEntry.objects.select_related("by").order_by("-at", "-pk")[:8])

@@ -1,16 +1,16 @@
 """What makes a job an import: its name, its page, its words, and the dry run that finds out its rows."""
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from portal.bulk.kinds import Kind
 from portal.bulk.models import Job
 from portal.imports import checking, models, words
 from tenants.roles import Permission
+from tenants.wording import Said, say
 
 
-def _titled(job: Job) -> str:
-    return _("Import %(file)s") % {"file": job.title}
+def _titled(job: Job) -> Said:
+    return say("job.import", file=job.title)
 
 
 def _page(job: Job) -> str:

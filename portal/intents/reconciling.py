@@ -14,6 +14,7 @@ from portal.intents.record import Asker
 from portal.intents.states import CLAIM_SECONDS, Reason, State
 from portal.intents.verdicts import Verdict
 from tenants import audit
+from tenants.wording import say
 
 _PAUSE_AFTER_TROUBLE = 30.0
 # Where reading never succeeds at all, a person need not wait for it any longer than this.
@@ -73,7 +74,7 @@ def resolve(intent: Intent, *, applied: bool, by: Asker) -> bool:
             by=by.user,
             action="intent.resolved",
             target=intent.target,
-            summary=intent.summary,
+            summary=say("intent.applied" if applied else "intent.not_applied", what=intent.summary),
             after={"applied": applied},
             intent_id=str(intent.pk),
             support_session=by.support_session,

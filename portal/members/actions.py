@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
-from django.utils.translation import gettext as _
 
 from portal.intents.actions import Asker, submit
 from portal.intents.models import Intent
@@ -68,18 +67,13 @@ def reveal(*, member: Member, what: str, by: Asker) -> str:
     """A secret in clear, for a person who may see it; written into the audit trail. Empty when there is none."""
     qrcode = member.qrcode if isinstance(member.qrcode, dict) else {}
     value = {"card": member.card_data, "qr": qrcode.get("data")}.get(what)
-    summary = {
-        "card": _("Card number shown: %(name)s"),
-        "qr": _("QR data shown: %(name)s"),
-        "one_time": _("One-time code shown: %(name)s"),
-    }
     with transaction.atomic():
         audit.record(
             tenant=by.tenant,
             by=by.user,
             action=f"member.reveal_{what}",
             target=target_of(member.member_id),
-            summary=summary[what] % {"name": member},
+            summary=say(f"member.reveal_{what}", name=member),
             support_session=by.support_session,
         )
     return str(value or "")
@@ -93,7 +87,7 @@ def exported(*, by: Asker, count: int, match: str, kind: str, secrets: bool) -> 
             by=by.user,
             action="members.export",
             target="members",
-            summary=_("%(n)d members exported as %(kind)s") % {"n": count, "kind": kind.upper()},
+            summary=say("members.export", n=count, kind=kind.upper()),
             after={"members": count, "filter": match, "format": kind, "with_secrets": secrets},
             support_session=by.support_session,
         )

@@ -14,6 +14,7 @@ from portal.mirror.models import Member
 from portal.rights import places, words
 from portal.rights.digests import canonical, same
 from tenants.roles import Permission
+from tenants.wording import say
 
 KIND = "copy_rights"
 MOST = 200
@@ -45,7 +46,6 @@ def open_job(*, source: Member, targets: Sequence[Member], body: Mapping[str, An
         kind=KIND,
         by=by,
         rows=rows,
-        title=_("Copy the rights of %(name)s") % {"name": source},
         permission=Permission.RIGHTS_EDIT,
         options={"source": source.member_name},
         unchanged=len(targets) - len(wanted),
@@ -113,7 +113,7 @@ def register() -> None:
         kinds.Kind(
             name=KIND,
             permission=Permission.RIGHTS_EDIT,
-            titled=lambda job: _("Copy the rights of %(name)s") % {"name": job.options.get("source", "")},
+            titled=lambda job: say("job.copy_rights", name=job.options.get("source", "")),
             fresh=_fresh,
             unread=_unread,
             changes=_changes,

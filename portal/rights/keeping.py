@@ -17,6 +17,7 @@ from portal.intents.record import Asker
 from portal.rights import words
 from portal.rights.models import RightsTemplate
 from tenants import audit
+from tenants.wording import say
 
 _LARGEST = 2**63 - 1
 
@@ -115,7 +116,7 @@ def _audited(row: RightsTemplate, by: Asker, action: str, before: Any, after: An
         by=by.user,
         action=action,
         target=f"rights_template:{row.pk}",
-        summary=_("Rights template: %(name)s") % {"name": row.name},
+        summary=say(action, name=row.name),
         before=before,
         after=after,
         support_session=by.support_session,

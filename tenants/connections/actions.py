@@ -15,6 +15,7 @@ from tenants.connections.oauth import oauth_of
 from tenants.connections.reissue import NotConnected
 from tenants.models import Connection
 from tenants.roles import Permission
+from tenants.wording import Said, say
 
 
 class Revoked(StrEnum):
@@ -24,6 +25,14 @@ class Revoked(StrEnum):
     REFUSED = "refused"
     NOT_SENT = "not_sent"
     UNKNOWN = "unknown"
+
+
+_CAME = {
+    Revoked.DONE: "outcome.succeeded",
+    Revoked.REFUSED: "outcome.failed",
+    Revoked.NOT_SENT: "outcome.cancelled",
+    Revoked.UNKNOWN: "outcome.uncertain",
+}
 
 
 def connection_of(access: Access) -> Connection:
@@ -51,7 +60,7 @@ def revoke(*, access: Access) -> Revoked:
                 row.access_token = row.previous_token = None
                 calls.set_state(row, Connection.State.REVOKED)
                 row.save()
-            _record(access, "connection.revoke", f"Asked the service to revoke the access token: {outcome}.")
+            _record(access, "connection.revoke", say("connection.revoke", outcome=say(_CAME[outcome])))
     return outcome
 
 
@@ -86,10 +95,11 @@ def _set_secret(access: Access, field: str, value: str | None) -> None:
         row = Connection.objects.select_for_update().get(pk=connection.pk)
         setattr(row, field, value)
         row.save(update_fields=[field])
-        _record(access, f"connection.{field}", "Removed." if value is None else "Stored a new value.")
+        done = "removed" if value is None else "stored"
+        _record(access, f"connection.{field}", say(f"connection.{field}_{done}"))
 
 
-def _record(access: Access, action: str, summary: str) -> None:
+def _record(access: Access, action: str, summary: Said) -> None:
     audit.record(
         tenant=access.tenant,
         by=access.user,

@@ -13,6 +13,7 @@ from accessapi.overrides import Blame, Errors
 from tenants import audit
 from tenants.connections.locks import is_locked
 from tenants.models import Connection
+from tenants.wording import say
 
 State = Connection.State
 LICENCE = "licence"
@@ -61,7 +62,7 @@ def token_refused(seen: Connection) -> None:
             by_label="service",
             action="connection.lost",
             target=f"connection:{row.pk}",
-            summary="The service no longer accepts the access token.",
+            summary=say("connection.lost"),
         )
 
 
@@ -77,7 +78,7 @@ def keep_former_token(row: Connection) -> None:
         by_label="service",
         action="connection.reissue",
         target=f"connection:{row.pk}",
-        summary="The new token was refused; the former one is used again.",
+        summary=say("connection.reissue_undone"),
     )
 
 

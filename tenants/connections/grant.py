@@ -26,6 +26,7 @@ from tenants.models import Connection, OAuthState, Tenant, User
 from tenants.roles import Permission
 from tenants.scope import across_tenants, tenant_scope
 from tenants.signals import connected
+from tenants.wording import Said, say
 
 LIFETIME = timedelta(minutes=10)
 
@@ -70,7 +71,7 @@ def begin(*, access: Access, session_key: str) -> str:
             created_at=now,
             expires_at=now + LIFETIME,
         )
-        _record(access, "connection.begin", f"Went to the service to connect ({environment}).")
+        _record(access, "connection.begin", say("connection.begin", environment=environment))
     return oauth_of(environment).authorize_url(state=state)
 
 
@@ -153,7 +154,8 @@ def _bind(access: Access, token: str, answer: Answer) -> Connection:
                 raise GrantRefused("other_tenant", access.tenant)
             store_facts(row, answer)
             _take(row, access, token, service_tenant_id)
-            _record(access, "connection.connect", f"Connected to {row.service_tenant_name or service_tenant_id}.")
+            named = row.service_tenant_name or service_tenant_id
+            _record(access, "connection.connect", say("connection.connect", name=named))
             transaction.on_commit(lambda: _tell(row, first))
     except GrantRefused as refusal:
         _give_back(access, token)
@@ -204,11 +206,11 @@ def _give_back(access: Access, token: str) -> None:
 
 def _recorded(access: Access, reason: str, detail: str = "") -> GrantRefused:
     with transaction.atomic():
-        _record(access, "connection.refused", f"Not connected: {reason}.")
+        _record(access, "connection.refused", say("connection.refused", why=say(f"refused.{reason}")))
     return GrantRefused(reason, access.tenant, detail)
 
 
-def _record(access: Access, action: str, summary: str) -> None:
+def _record(access: Access, action: str, summary: Said) -> None:
     audit.record(
         tenant=access.tenant,
         by=access.user,

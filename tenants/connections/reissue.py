@@ -20,6 +20,7 @@ from tenants.connections.locks import alone
 from tenants.connections.oauth import oauth_of
 from tenants.connections.service import try_token
 from tenants.models import Connection, SupportSession, User
+from tenants.wording import Said, say
 
 State = Connection.State
 
@@ -74,7 +75,7 @@ def _begin(connection: Connection, seen: int, by: User | None, session: SupportS
         row.reissue_sent_at = timezone.now()
         row.reissue_outcome = Outcome.SENT
         row.save(update_fields=["reissue_round", "reissue_sent_at", "reissue_outcome"])
-        _record(row, by, session, "Asked the service for a new access token.")
+        _record(row, by, session, say("connection.reissue"))
         token: str = row.access_token
         return token
 
@@ -103,7 +104,7 @@ def _store(connection: Connection, old: str, new: str, by: User | None, session:
         row.reissue_sent_at = None
         row.reissue_outcome = Outcome.UNPROVEN
         row.save()
-        _record(row, by, session, f"A new access token was issued (number {row.token_generation}).")
+        _record(row, by, session, say("connection.reissued", number=row.token_generation))
 
 
 def _prove(connection: Connection, new: str) -> Outcome:
@@ -152,7 +153,7 @@ def _finish(connection: Connection, outcome: Outcome) -> Outcome:
     return outcome
 
 
-def _record(row: Connection, by: User | None, session: SupportSession | None, summary: str) -> None:
+def _record(row: Connection, by: User | None, session: SupportSession | None, summary: Said) -> None:
     audit.record(
         tenant=row.tenant,
         by=by,

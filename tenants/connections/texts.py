@@ -4,29 +4,11 @@ from __future__ import annotations
 
 from django.utils.translation import gettext_lazy as _
 
+from tenants import sentences
 from tenants.connections.actions import Revoked
 from tenants.connections.reissue import Outcome
 
-REFUSALS = {
-    "state": _(
-        "This answer does not belong to a connection that you began here. Begin again from the connection page."
-    ),
-    "used": _("This answer was already used. The connection page shows what came of it."),
-    "expired": _("More than ten minutes passed since the connection was begun. Begin again."),
-    "denied": _("The service did not grant access: consent was refused, or an error was reported."),
-    "code": _("The service did not accept the authorization code. Begin again."),
-    "unreachable": _("The service could not be reached. Nothing was changed. Try again in a moment."),
-    "no_answer": _("The service did not answer when the code was exchanged. No token was stored. Begin again."),
-    "token": _("The service does not accept the token that it just issued. It was not stored. Begin again."),
-    "tenant_unread": _(
-        "The service did not say whose token this is, so it was not stored. The permission tenant:read is needed."
-    ),
-    "other_tenant": _(
-        "The account that gave consent belongs to another tenant of the service than the one connected first. "
-        "The token was not stored."
-    ),
-    "taken": _("This tenant of the service is already connected to another tenant here. The token was not stored."),
-}
+REFUSALS = sentences.REFUSALS
 
 OUTCOMES = {
     Outcome.SENT: _("A reissue was sent; its answer is not known. If the connection is lost, connect again."),

@@ -5,7 +5,9 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.safestring import SafeString
 
+from tenants import sentences
 from tenants.models.base import TenantModel
 from tenants.models.people import SupportSession
 from tenants.vault import EncryptedJSON
@@ -28,6 +30,10 @@ class AuditEntry(TenantModel):
     after = EncryptedJSON(null=True)
     intent_id = models.CharField(max_length=40, blank=True, default="")
 
+    # Looked up for whoever reads (`tenants.trail`): whom it was about, and how the act ended.
+    guest = ""
+    ended = ""
+
     class Meta:
         indexes = [
             models.Index(fields=["tenant", "-at", "-id"], name="tenants_audit_newest"),
@@ -41,6 +47,24 @@ class AuditEntry(TenantModel):
         return f"{self.at:%Y-%m-%d %H:%M} {self.action} {self.target}"
 
     @property
-    def sentence(self) -> str:
+    def sentence(self) -> SafeString:
         """What was done, as pages show it: as it was kept, else in the words of its code."""
-        return shown(self.summary or Said(self.action))
+        said = self.summary or Said(self.action)
+        return shown(said.naming(guest=self.guest) if isinstance(said, Said) and self.guest else said)
+
+    @property
+    def outcome(self) -> SafeString | str:
+        """How an act ended: one of an outcome by its own action, any other by what a list looked up."""
+        return shown(Said(f"outcome.{self._ending}")) if self._ending else ""
+
+    @property
+    def _ending(self) -> str:
+        is_outcome = bool(self.intent_id) and "." in self.action and not self.action.startswith("intent.")
+        return self.action.rpartition(".")[2] if is_outcome else self.ended
+
+    @property
+    def who(self) -> str:
+        """Who did it, as pages write it; the portal, the service and the command line in the reader's language."""
+        if self.by_id is None and self.by_label in sentences.ACTORS:
+            return str(sentences.ACTORS[self.by_label])
+        return self.by_label or (str(self.by) if self.by_id else "–")

@@ -21,6 +21,7 @@ from tenants.access import Access, access_to
 from tenants.models import Invitation, Staff, SupportSession, Tenant, User
 from tenants.roles import Owner, Permission
 from tenants.scope import across_tenants, tenant_scope
+from tenants.wording import Said, say
 
 LIFETIME = timedelta(days=7)
 
@@ -57,7 +58,9 @@ def invite(*, access: Access, email: str, role: str) -> Invited:
             invited_by=access.user,
             expires_at=now + LIFETIME,
         )
-        _record(access, "staff.invite", f"invitation:{invitation.pk}", f"Invited {email} as {role}.")
+        _record(
+            access, "staff.invite", f"invitation:{invitation.pk}", say("staff.invite", person=email, role=_role(role))
+        )
     address = settings.PORTAL_URL + reverse("invitation", args=[token])
     return Invited(invitation, address, _mail(invitation, address))
 
@@ -68,7 +71,8 @@ def revoke_invitation(*, access: Access, invitation: Invitation) -> None:
     with transaction.atomic():
         changed = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, revoked_at=None)
         if changed.update(revoked_at=timezone.now()):
-            _record(access, "staff.uninvite", f"invitation:{invitation.pk}", f"Took back {invitation.email}'s.")
+            said = say("staff.uninvite", person=invitation.email)
+            _record(access, "staff.uninvite", f"invitation:{invitation.pk}", said)
 
 
 def open_invitation(token: str) -> Invitation | None:
@@ -107,8 +111,10 @@ def accept(*, invitation: Invitation, user: User | None = None, name: str = "", 
         Staff.objects.update_or_create(tenant=tenant, user=user, defaults={"role": row.role, "is_active": True})
         row.accepted_at = timezone.now()
         row.save(update_fields=["accepted_at"])
-        summary = f"{user.email} joined as {row.role}."
-        audit.record(tenant=tenant, by=user, action="staff.join", target=f"user:{user.pk}", summary=summary)
+        audit.record(
+            tenant=tenant, by=user, action="staff.join", target=f"user:{user.pk}",
+            summary=say("staff.join", person=named(user), role=_role(row.role)),
+        )  # fmt: skip
     return user
 
 
@@ -122,7 +128,8 @@ def change_role(*, access: Access, staff: Staff, role: str) -> None:
             return
         row.save(update_fields=["role"])
         _check_an_owner_is_left()
-        _record(access, "staff.role", f"user:{row.user_id}", f"{row.user.email}: {before} to {row.role}.")
+        said = say("staff.role", person=named(row.user), old=_role(before), new=_role(row.role))
+        _record(access, "staff.role", f"user:{row.user_id}", said)
 
 
 def remove(*, access: Access, staff: Staff) -> None:
@@ -133,7 +140,8 @@ def remove(*, access: Access, staff: Staff) -> None:
         row.is_active = False
         row.save(update_fields=["is_active"])
         _check_an_owner_is_left()
-        _record(access, "staff.remove", f"user:{row.user_id}", f"Removed {row.user.email} ({row.role}).")
+        said = say("staff.remove", person=named(row.user), role=_role(row.role))
+        _record(access, "staff.remove", f"user:{row.user_id}", said)
 
 
 def new_user(*, email: str, name: str = "", password: str | None = None, platform_role: str = "") -> User:
@@ -176,7 +184,16 @@ def _mail(invitation: Invitation, address: str) -> bool:
         return False
 
 
-def _record(access: Access, action: str, target: str, summary: str) -> None:
+def named(user: User) -> str:
+    """How the trail names one of the staff: nobody else has the address."""
+    return f"{user.name} ({user.email})" if user.name else user.email
+
+
+def _role(name: str) -> Said:
+    return say(f"role.{name}")
+
+
+def _record(access: Access, action: str, target: str, summary: Said) -> None:
     session: SupportSession | None = access.support_session
     audit.record(
         tenant=access.tenant,

@@ -13,6 +13,7 @@ from tenants.access import Access
 from tenants.models import SupportSession, Tenant, User
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
+from tenants.wording import Said, say
 
 MINUTES = (15, 30, 60, 120)
 
@@ -39,10 +40,9 @@ def enter(*, tenant: Tenant, user: User, reason: str, minutes: int) -> SupportSe
             started_at=now,
             expires_at=now + timedelta(minutes=minutes),
         )
-        summary = f"{minutes} minutes: {session.reason}"
         audit.record(
             tenant=tenant, by=user, support_session=session, action="support.enter", target=f"support:{session.pk}",
-            summary=summary,
+            summary=say("support.enter", minutes=minutes, reason=session.reason),
         )  # fmt: skip
     return session
 
@@ -54,7 +54,7 @@ def end(*, access: Access, session: SupportSession) -> None:
     with transaction.atomic():
         running = SupportSession.objects.filter(pk=session.pk, ended_at=None)
         if running.update(ended_at=timezone.now(), ended_by=access.user):
-            _record(access, "support.end", f"support:{session.pk}", "")
+            _record(access, "support.end", f"support:{session.pk}", say("support.end"))
 
 
 def allow(*, access: Access, allowed: bool) -> None:
@@ -66,11 +66,12 @@ def allow(*, access: Access, allowed: bool) -> None:
         tenant.save(update_fields=["support_allowed"])
         if not allowed:
             SupportSession.objects.filter(ended_at=None).update(ended_at=timezone.now(), ended_by=access.user)
-        _record(access, "support.allow" if allowed else "support.refuse", "support", "")
+        act = "support.allow" if allowed else "support.refuse"
+        _record(access, act, "support", say(act))
     access.tenant.support_allowed = allowed
 
 
-def _record(access: Access, action: str, target: str, summary: str) -> None:
+def _record(access: Access, action: str, target: str, summary: Said) -> None:
     audit.record(
         tenant=access.tenant, by=access.user, support_session=access.support_session, action=action, target=target,
         summary=summary,

@@ -1,18 +1,29 @@
-"""Reading the audit trail, newest first, a page at a time."""
+"""Reading the audit trail, newest first, a page at a time: one row for one act.
+
+What is asked of the service leaves an entry when it is asked and another for what became of it, which say by their
+`intent_id` that they belong together. The later ones are left out where the first is in the same list, and stand on its
+page; its row says how the act ended.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 from django.core.signing import BadSignature, Signer
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from tenants.models import AuditEntry
+from tenants.trail import names
 
 PAGE = 50
 _signer = Signer(salt="tenants.trail.cursor")
+# "create_member" is asked, "create_member.failed" is what became of it. That a person decided is an act of its own.
+_OF_A_REQUEST = ~Q(intent_id="")
+_IS_OUTCOME = _OF_A_REQUEST & Q(action__contains=".") & ~Q(action__startswith="intent.")
+_IS_ASKED = _OF_A_REQUEST & ~Q(action__contains=".")
 
 
 @dataclass(frozen=True)
@@ -29,15 +40,49 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Page:
-    """Up to 50 entries, and the cursor of the next page, if there is one."""
+    """Up to 50 acts, and the cursor of the next page, if there is one."""
 
     entries: list[AuditEntry]
     next: str
 
 
 def page(wanted: Wanted, cursor: str = "") -> Page:
-    """Entries of the entered tenant older than the cursor. A cursor that is not ours starts anew."""
-    rows = AuditEntry.objects.select_related("by", "support_session").order_by("-at", "-pk")
+    """Acts of the entered tenant older than the cursor. A cursor that is not ours starts anew."""
+    rows = _acts(wanted)
+    at, pk = _read(cursor)
+    if at is not None:
+        rows = rows.filter(Q(at__lt=at) | Q(at=at, pk__lt=pk))
+    entries = list(rows[: PAGE + 1])
+    more = len(entries) > PAGE
+    entries = _told(entries[:PAGE])
+    return Page(entries, _write(entries[-1]) if more else "")
+
+
+def newest(count: int) -> list[AuditEntry]:
+    """The newest acts of the entered tenant."""
+    return _told(list(_acts(Wanted())[:count]))
+
+
+def of_one_act(entry: AuditEntry) -> list[AuditEntry]:
+    """The other entries of the same act, oldest first: how it was asked, what became of it, who decided.
+
+    All of them, the given one too, get what lists give theirs.
+    """
+    same = AuditEntry.objects.filter(intent_id=entry.intent_id).exclude(pk=entry.pk).select_related("by")
+    found = list(same.order_by("at", "pk")) if entry.intent_id else []
+    _told([entry, *found])
+    return found
+
+
+def _acts(wanted: Wanted) -> QuerySet[AuditEntry]:
+    """What is wanted, without outcomes of what is wanted as well."""
+    asked = _wanted(wanted).filter(_IS_ASKED, intent_id=OuterRef("intent_id"))
+    rows = _wanted(wanted).exclude(_IS_OUTCOME & Exists(asked))
+    return rows.select_related("by", "support_session").order_by("-at", "-pk")
+
+
+def _wanted(wanted: Wanted) -> QuerySet[AuditEntry]:
+    rows = AuditEntry.objects.all()
     if wanted.action:
         rows = rows.filter(action__startswith=wanted.action)
     if wanted.person:
@@ -50,13 +95,23 @@ def page(wanted: Wanted, cursor: str = "") -> Page:
         rows = rows.filter(at__lt=_midnight(wanted.until) + timedelta(days=1))
     if wanted.support_only:
         rows = rows.exclude(support_session=None)
-    at, pk = _read(cursor)
-    if at is not None:
-        rows = rows.filter(Q(at__lt=at) | Q(at=at, pk__lt=pk))
-    entries = list(rows[: PAGE + 1])
-    more = len(entries) > PAGE
-    entries = entries[:PAGE]
-    return Page(entries, _write(entries[-1]) if more else "")
+    return rows
+
+
+def _told(entries: list[AuditEntry]) -> list[AuditEntry]:
+    """Give the entries what their rows say beyond them: names, and how what was asked ended."""
+    names.give(entries)
+    _ended(entries)
+    return entries
+
+
+def _ended(entries: Sequence[AuditEntry]) -> None:
+    asked = {entry.intent_id: entry for entry in entries if entry.intent_id and "." not in entry.action}
+    if not asked:
+        return
+    outcomes = AuditEntry.objects.filter(_IS_OUTCOME, intent_id__in=list(asked)).order_by("at", "pk")
+    for intent_id, action in outcomes.values_list("intent_id", "action"):
+        asked[intent_id].ended = action.rpartition(".")[2]
 
 
 def _midnight(day: date) -> datetime:

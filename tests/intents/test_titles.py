@@ -1,8 +1,5 @@
 """What was asked is kept as a code with its values: whoever reads it, reads it in a language of their own."""
 
-import ast
-from pathlib import Path
-
 import pytest
 from django.db import transaction
 from django.utils import translation
@@ -15,12 +12,10 @@ from tenants import audit
 from tenants.models import AuditEntry, User
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
-from tenants.sentences import NOBODY, TEXTS
 from tenants.wording import Said, say
 from tests.support.places import fresh_nonce
 
 pytestmark = pytest.mark.django_db
-ROOT = Path(__file__).parents[2]
 SENTENCES = [
     ("en", say("member.rights", name="試験 太郎"), "Change rights: 試験 太郎"),
     ("ja", say("member.rights", name="試験 太郎"), "権限の変更：試験 太郎"),
@@ -74,27 +69,9 @@ def test_the_trail_never_hears_a_guests_name_and_the_title_forgets_it(place):
         assert Intent.objects.get(pk=intent.pk).title == Said("guest.issue")
 
 
-def test_every_code_that_is_said_has_a_sentence_in_both_languages():
-    said = {code for path in _sources() for code in _said_in(ast.parse(path.read_text()))}
-    assert {"member.rights", "guest.issue"} <= said <= TEXTS.keys()
-    for text in [*TEXTS.values(), *NOBODY.values()]:
-        with translation.override("en"):
-            english = str(text)
-        with translation.override("ja"):
-            assert str(text) != english
-
-
-def _sources():
-    return [path for folder in ("tenants", "portal") for path in (ROOT / folder).rglob("*.py")]
-
-
-def _said_in(tree):
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
-    firsts = [call.args[0] for call in calls if call.func.id == "say" and call.args]
-    return {first.value for first in firsts if isinstance(first, ast.Constant)}
-
-
-@pytest.mark.parametrize(("language", "sentence"), [("en", "Badge opened"), ("ja", "ゲストバッジの表示")])
+@pytest.mark.parametrize(
+    ("language", "sentence"), [("en", "Badge opened for a guest"), ("ja", "ゲストバッジの表示：ゲスト")]
+)
 def test_an_act_that_kept_no_sentence_is_worded_by_its_code(place, language, sentence):
     with tenant_scope(place.tenant), transaction.atomic():
         audit.record(tenant=place.tenant, by=place.owner, action="guest.badge_opened", target="guest:G1")
@@ -103,12 +80,6 @@ def test_an_act_that_kept_no_sentence_is_worded_by_its_code(place, language, sen
     page = place.client().get(f"/t/{place.tenant.slug}/audit/").content.decode()
     assert f'<td class="p-title wrap">{sentence}</td>' in page
     assert '<td class="p-title wrap"><code>guest.of_another_version</code></td>' in page
-
-
-def test_every_command_to_a_door_has_a_sentence():
-    from portal.devices.commands import Command
-
-    assert {f"door.{value}" for value in Command.values} <= TEXTS.keys()
 
 
 def _asked(place, title):

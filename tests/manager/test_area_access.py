@@ -80,6 +80,7 @@ def test_access_is_given_to_known_and_unknown_without_touching_anything_else(des
         assert rolls.of_area(desk.area.area_id).roll.may_enter == 4
         trail = AuditEntry.objects.get(action="area.grant")
         assert (trail.target, trail.after["members"]) == (f"area:{desk.area.area_id}", 3)
+        assert not AuditEntry.objects.filter(action="change.started").exists()  # one row for one act
     assert "Give access to" in said(desk.client.get(desk.at()))
 
 

@@ -15,6 +15,7 @@ from portal.intents.record import Asker
 from portal.mirror.models import Guest
 from tenants import audit
 from tenants.scope import tenant_scope
+from tenants.wording import say
 
 # The service deletes a guest a week after the end: a code that was extended works no longer than that.
 _LONGEST_AFTER = timedelta(days=7)
@@ -102,5 +103,6 @@ def _record(visit: Visit, by: Asker, act: str) -> None:
         by=by.user,
         action=f"guest.code_{act}",
         target=f"guest:{visit.guest_id}",
+        summary=say(f"guest.code_{act}"),
         support_session=by.support_session,
     )

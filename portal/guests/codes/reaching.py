@@ -15,6 +15,7 @@ from portal.mirror.models import Guest
 from portal.ui.times import local
 from tenants import audit
 from tenants.models import Connection
+from tenants.wording import say
 
 
 def data_of(visit: Visit) -> str:
@@ -60,6 +61,7 @@ def record(visit: Visit, by: Asker, act: str, **facts: object) -> None:
             by=by.user,
             action=f"guest.{act}",
             target=f"guest:{visit.guest_id}",
+            summary=say(f"guest.{act}"),
             after=dict(facts) or None,
             support_session=by.support_session,
         )

@@ -107,7 +107,7 @@ def _sheet(request: HttpRequest, visits: list[Visit], address: dict[str, Any]) -
     form = request.GET.get("paper", "badge")
     form = form if form in PAPERS else "badge"
     shown = {"badges": badges.badges(request.tenant, visits), "form": form, "address": address}
-    reaching.record(visits[0], Asker.of(request), "badge_opened", paper=form, guests=len(visits))
+    reaching.record(visits[0], Asker.of(request), "badge_opened", paper=form, **_of(visits))
     return render(request, "guests/codes/badge.html", shown)
 
 
@@ -116,8 +116,12 @@ def pdf(request: HttpRequest, visits: list[Visit], form: str, name: str) -> Http
     made = badges.badges(request.tenant, visits)
     first = request.GET.get("first", "1")
     options = {"first": int(first)} if form == "badge" and first.isdecimal() and len(first) < 3 else {}
-    reaching.record(visits[0], Asker.of(request), "badge_downloaded", paper=form, guests=len(visits))
+    reaching.record(visits[0], Asker.of(request), "badge_downloaded", paper=form, **_of(visits))
     return _download(PAPERS[form](made, **options), "application/pdf", f"{form}-{name}.pdf")
+
+
+def _of(visits: list[Visit]) -> dict[str, Any]:
+    return {"guests": len(visits)} | ({"visits": [visit.pk for visit in visits]} if len(visits) > 1 else {})
 
 
 def _download(content: bytes, content_type: str, name: str) -> HttpResponse:

@@ -15,6 +15,7 @@ from portal.intents.models import Intent
 from portal.intents.record import Asker
 from portal.intents.states import Reason, State
 from tenants import audit
+from tenants.wording import say
 
 
 def upload(*, by: Asker, file: UploadedFile, mail: bool) -> ExpectedList:
@@ -133,6 +134,7 @@ def _record(by: Asker, job: ExpectedList, act: str, after: dict[str, Any]) -> No
         by=by.user,
         action=f"expected.{act}",
         target=f"expected:{job.pk}",
+        summary=say(f"expected.{act}"),
         after=after or None,
         support_session=by.support_session,
     )

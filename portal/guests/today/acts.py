@@ -12,11 +12,11 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
-from django.utils.translation import gettext as _
 
 from portal.guests.models import DeskAct, Visit
 from portal.intents.record import Asker
 from tenants import audit
+from tenants.wording import say
 
 COLUMNS = ("arrived_at", "arrived_by", "left_at", "left_by")
 # A working day: what was done yesterday is corrected on the guest's page.
@@ -76,7 +76,7 @@ def undo(by: Asker) -> Undone | None:
                 by=by.user,
                 action="guest.undone",
                 target=f"visit:{back[0]}",
-                summary=_("Taken back at the desk"),
+                summary=say("guest.undone"),
                 before=act.changes[0][2],
                 after=act.changes[0][1] | ({"visits": back} if len(back) > 1 else {}),
                 support_session=by.support_session,

@@ -24,6 +24,7 @@ from portal.mirror.models import Guest, History
 from tenants import audit
 from tenants.models import Tenant
 from tenants.scope import across_tenants, tenant_scope
+from tenants.wording import say
 
 log = structlog.get_logger(__name__)
 
@@ -79,7 +80,7 @@ def erase(tenant: Tenant, now: datetime | None = None) -> int:
                 by_label=BY,
                 action="guests.erased",
                 target="guests",
-                summary="Personal data of old visits erased",
+                summary=say("guests.erased", n=total),
                 after={"visits": total, "older_than_days": settings.keep_days},
             )
     if total:

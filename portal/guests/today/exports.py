@@ -8,10 +8,11 @@ from django.utils import timezone
 
 from portal.files.sending import send, written_down
 from portal.ui.times import local
+from tenants.wording import Said
 
 
 def respond(
-    request: HttpRequest, kind: str, name: str, title: str, lines: Iterable[list[str]], *, summary: str, guests: int
+    request: HttpRequest, kind: str, name: str, title: str, lines: Iterable[list[str]], *, summary: Said, guests: int
 ) -> HttpResponseBase:
     """The file, written down first; 404 for a kind that there is not. `name` begins the file's name, in ASCII."""
     full = f"{request.tenant.slug}-{name}-{local(timezone.now()):%Y%m%d-%H%M}"

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from portal.guests import queries
 from portal.guests.models import DeskSettings, Visit
@@ -13,6 +12,7 @@ from portal.guests.today import erasing
 from portal.guests.today.forms import SettingsForm
 from portal.intents.record import Asker
 from tenants import audit
+from tenants.wording import say
 
 
 def save(*, form: SettingsForm, by: Asker) -> bool:
@@ -33,7 +33,7 @@ def save(*, form: SettingsForm, by: Asker) -> bool:
             by=by.user,
             action="desk.settings",
             target="desk",
-            summary=_("Settings of the desk"),
+            summary=say("desk.settings"),
             before={name: str(before[name]) for name in changed},
             after={name: str(after[name]) for name in changed},
             support_session=by.support_session,

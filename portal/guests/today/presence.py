@@ -21,6 +21,7 @@ from portal.guests.today.queries import MAY_ARRIVE, PRESENT
 from portal.guests.visits import Standing, standing
 from portal.intents.record import Asker
 from tenants import audit
+from tenants.wording import say
 
 # Nobody said by a press of their own that they came.
 UNMARKED = Q(arrived_by__in=[By.HISTORY, By.ISSUE])
@@ -110,7 +111,7 @@ def close_days(*, by: Asker) -> int:
                 by=by.user,
                 action="guests.closed",
                 target="guests",
-                summary=_("Guests of earlier days marked as left"),
+                summary=say("guests.closed", n=len(ids)),
                 after={"visits": ids[:500], "number": len(ids)},
                 support_session=by.support_session,
             )
@@ -160,7 +161,7 @@ def _step(
             by=by.user,
             action=action,
             target=f"visit:{row.pk}" if not more else f"party:{row.party}",
-            summary=str(WORDS[action]()),
+            summary=say(action),
             before={name: _said(value) for name, value in taken[0].before.items() if name in values},
             after={name: _said(value) for name, value in values.items()} | more,
             support_session=by.support_session,
@@ -172,14 +173,6 @@ def _locked(visit: Visit, together: bool) -> dict[int, Visit]:
     rows = Visit.objects.select_for_update(of=("self",)).order_by("pk")
     mine = Q(pk=visit.pk) | (Q(party=visit.party) if together and visit.party is not None else Q(pk=None))
     return {row.pk: row for row in rows.filter(mine)}
-
-
-WORDS: dict[str, Callable[[], str]] = {
-    "guest.arrived": lambda: _("A guest arrived"),
-    "guest.left": lambda: _("A guest left"),
-    "guest.back": lambda: _("A guest is here again"),
-    "guest.arrival_undone": lambda: _("A guest's arrival was taken back"),
-}
 
 
 def _said(value: Any) -> str | None:

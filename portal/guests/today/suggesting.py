@@ -15,6 +15,7 @@ from portal.guests.today.days import Day
 from portal.mirror.models import Area, History
 from tenants import audit
 from tenants.models import Tenant
+from tenants.wording import say
 
 USED = "normal"
 BY = "histories"
@@ -90,7 +91,7 @@ def note(tenant: Tenant, guest_ids: set[str]) -> None:
             by_label=BY,
             action="guest.arrived",
             target=f"visit:{visit_id}",
-            summary="A guest arrived: the code was used",
+            summary=say("guest.arrived_by_code"),
             after={"arrived_at": first.isoformat(timespec="seconds"), "arrived_by": "history"},
         )
 

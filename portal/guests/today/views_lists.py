@@ -17,6 +17,7 @@ from portal.intents.record import Asker
 from portal.ui import charts as bars
 from tenants.access import tenant_view
 from tenants.roles import Permission
+from tenants.wording import say
 
 
 @tenant_view(Permission.GUESTS_VIEW)
@@ -48,9 +49,10 @@ def in_the_building(request: HttpRequest) -> HttpResponse:
 def building_file(request: HttpRequest, kind: str) -> HttpResponseBase:
     """The same list as a file; taking names along is written down."""
     found = building.building(timezone.now(), request.GET.get("by", ""))
+    guests = len(found.here) + len(found.unsure)
     return exports.respond(
         request, kind, "in-the-building", _("In the building"), building.lines(found),
-        summary=_("List of guests in the building, as a file"), guests=len(found.here) + len(found.unsure),
+        summary=say("guests.building_exported", n=guests, kind=kind.upper()), guests=guests,
     )  # fmt: skip
 
 
@@ -74,7 +76,7 @@ def month_file(request: HttpRequest, kind: str) -> HttpResponseBase:
     found = months.figures(chosen, timezone.now())
     return exports.respond(
         request, kind, f"visits-{chosen.name}", _("Visits"), months.lines(found),
-        summary=_("Visits of a month, as a file"), guests=sum(day.total for day in found.days),
+        summary=say("guests.month_exported", n=found.total, month=chosen.name, kind=kind.upper()), guests=found.total,
     )  # fmt: skip
 
 

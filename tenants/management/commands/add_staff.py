@@ -15,7 +15,8 @@ from tenants import audit, roles
 from tenants.management.files import one_line
 from tenants.models import Staff, Tenant, User
 from tenants.scope import tenant_scope
-from tenants.staff.actions import new_user
+from tenants.staff.actions import named, new_user
+from tenants.wording import say
 
 
 class Command(BaseCommand):
@@ -44,10 +45,9 @@ class Command(BaseCommand):
                 Staff.objects.update_or_create(
                     tenant=tenant, user=user, defaults={"role": role.name, "is_active": True}
                 )
-                summary = f"{user.email} as {role.name}"
                 audit.record(
                     tenant=tenant, by=None, by_label="command line", action="staff.add", target=f"user:{user.pk}",
-                    summary=summary,
+                    summary=say("staff.add", person=named(user), role=say(f"role.{role.name}")),
                 )  # fmt: skip
         self.stdout.write(f"{user.email} is now {role.name}" + (f" of {tenant.slug}." if tenant else "."))
 

@@ -1,0 +1,87 @@
+"""Whom entries of the audit trail were about: it never has a guest's name, a visit has it until it is forgotten."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from uuid import UUID
+
+from django.db.models import Q
+from django.utils.translation import ngettext
+
+from portal.guests.models import Visit
+from tenants.models import AuditEntry
+from tenants.trail import names
+
+# Further guests of one act are counted.
+_NAMED = 2
+Sign = tuple[str, str]
+
+
+def register() -> None:
+    """Have the trail ask here."""
+    names.register(of_entries)
+
+
+def of_entries(entries: Sequence[AuditEntry]) -> dict[int, str]:
+    """The names of the guests of each entry by its key, in one query for all of them."""
+    asked = {entry.pk: signs for entry in entries if (signs := _signs(entry))}
+    known = _known({sign for signs in asked.values() for sign in signs})
+    found = {}
+    for entry in entries:
+        visits = {pk: name for sign in asked.get(entry.pk, ()) for pk, name in known.get(sign, ())}
+        if visits:
+            found[entry.pk] = _joined(list(visits.values()), _number(entry))
+    return found
+
+
+def _signs(entry: AuditEntry) -> list[Sign]:
+    """By what the guests of an entry are found: as visits where it lists them, else by what it was done to."""
+    kind, _colon, name = entry.target.partition(":")
+    if kind in _COLUMNS and name:
+        listed = entry.after.get("visits") if isinstance(entry.after, dict) else None
+        return [("visit", str(pk)) for pk in listed] if isinstance(listed, list) else [(kind, name)]
+    return [("intent", entry.intent_id)] if entry.intent_id and not entry.target else []
+
+
+def _number(entry: AuditEntry) -> int:
+    """Of how many guests the entry tells, where it names one and says only the number of the others."""
+    number = entry.after.get("guests") if isinstance(entry.after, dict) else None
+    return number if isinstance(number, int) else 1
+
+
+def _known(signs: Iterable[Sign]) -> dict[Sign, list[tuple[int, str]]]:
+    """(visit, name) of each sign for as long as the name is kept."""
+    wanted = Q()
+    for kind, column in _COLUMNS.items():
+        values = [value for each, value in signs if each == kind and _READS[kind](value)]
+        wanted |= Q(**{f"{column}__in": values}) if values else Q()
+    found: dict[Sign, list[tuple[int, str]]] = {}
+    if wanted:
+        rows = Visit.objects.filter(wanted).exclude(guest_name="").order_by("pk")
+        for name, *values in rows.values_list("guest_name", *_COLUMNS.values()):
+            for kind, value in zip(_COLUMNS, values, strict=True):
+                found.setdefault((kind, str(value)), []).append((values[0], name))
+    return found
+
+
+def _joined(found: Sequence[str], number: int) -> str:
+    named = ", ".join(found[:_NAMED])
+    if more := max(number, len(found)) - min(len(found), _NAMED):
+        return ngettext("%(names)s and %(n)d other", "%(names)s and %(n)d others", more) % {"names": named, "n": more}
+    return named
+
+
+def _is_number(value: str) -> bool:
+    return value.isascii() and value.isdecimal() and len(value) < 19
+
+
+def _is_uuid(value: str) -> bool:
+    try:
+        return bool(UUID(value))
+    except ValueError:
+        return False
+
+
+# What an entry may name a guest by: the column of the visits, and whether a value can stand there at all.
+_COLUMNS = {"visit": "pk", "guest": "guest_id", "party": "party", "intent": "intent_id"}
+_READS: Mapping[str, Callable[[str], bool]] = {
+    "visit": _is_number, "guest": lambda value: "\x00" not in value, "party": _is_uuid, "intent": _is_number,
+}  # fmt: skip

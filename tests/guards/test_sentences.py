@@ -1,0 +1,190 @@
+"""Nothing is kept in the language of whoever did it: each entry of the audit trail and each title is a code that the
+one table of sentences knows, with the values that its sentence names, in both languages.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.utils import translation
+
+from portal.areas.merging import Act
+from portal.devices.commands import Command
+from tenants.roles import ROLES
+from tenants.sentences import ACTORS, NOBODY, REFUSALS, TEXTS
+
+ROOT = Path(__file__).parents[2]
+TREES = {
+    str(path.relative_to(ROOT)): ast.parse(path.read_text())
+    for folder in ("tenants", "portal")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+    if path.parent.name != "migrations"
+}
+
+
+def calls(tree: ast.AST, *names: str) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in names:
+                yield node
+
+
+def texts(node: ast.AST) -> set[str]:
+    return {each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)}
+
+
+def given(path: str, *names: str, at: int) -> set[str]:
+    """Every text that calls of these functions in a module give in this place."""
+    found = [call.args[at] for call in calls(TREES[path], *names) if len(call.args) > at]
+    return set().union(*(texts(each) for each in found))
+
+
+def acts_with_jobs() -> set[str]:
+    everywhere = given("portal/bulk/jobs.py", "record", at=2) | given("portal/bulk/advancing.py", "record", at=2)
+    of_imports = given("portal/imports/actions.py", "record", at=2)
+    return {f"{family}.{act}" for family in ("change", "import") for act in everywhere} | {
+        f"import.{act}" for act in of_imports
+    }
+
+
+#: Codes that are put together, with all that can come of it.
+COMPUTED = {
+    ("portal/bulk/kinds.py", "action"): acts_with_jobs(),
+    ("portal/bulk/parts.py", "_WHAT[Action(part.action)]"): {"job.creates", "job.changes", "job.deletes"},
+    ("portal/areas/working.py", "f'area.{act}'"): {f"area.{act}" for act in Act},
+    ("portal/rights/keeping.py", "action"): given("portal/rights/keeping.py", "_audited", at=2),
+    ("portal/members/actions.py", "f'member.reveal_{what}'"): {
+        "member.reveal_card", "member.reveal_qr", "member.reveal_one_time"
+    },
+    ("portal/devices/actions.py", "f'door.{command.value}'"): {f"door.{value}" for value in Command.values},
+    ("portal/guests/actions.py", "act"): {"guest.change", "guest.extend"},
+    ("portal/guests/presetting.py", "action"): given("portal/guests/presetting.py", "_written", at=2),
+    ("portal/guests/today/presence.py", "action"): given("portal/guests/today/presence.py", "_step", at=2),
+    ("portal/guests/expected/actions.py", "f'expected.{act}'"): {
+        f"expected.{act}" for act in given("portal/guests/expected/actions.py", "_record", at=2)
+    },
+    ("portal/guests/codes/reaching.py", "f'guest.{act}'"): {
+        f"guest.{act}"
+        for module in ("reaching", "views")
+        for act in given(f"portal/guests/codes/{module}.py", "record", at=2)
+    },
+    ("portal/guests/codes/links.py", "f'guest.code_{act}'"): {
+        f"guest.code_{act}" for act in given("portal/guests/codes/links.py", "_record", at=2)
+    },
+    ("tenants/connections/actions.py", "_CAME[outcome]"): {
+        "outcome.succeeded", "outcome.failed", "outcome.cancelled", "outcome.uncertain"
+    },
+    ("tenants/connections/actions.py", "f'connection.{field}_{done}'"): {
+        f"connection.{field}_{done}" for field in ("licence_key", "webhook_secret") for done in ("stored", "removed")
+    },
+    ("tenants/connections/grant.py", "f'refused.{reason}'"): {f"refused.{reason}" for reason in REFUSALS},
+    ("tenants/staff/actions.py", "f'role.{name}'"): {f"role.{role.name}" for role in ROLES},
+    ("tenants/management/commands/add_staff.py", "f'role.{role.name}'"): {f"role.{role.name}" for role in ROLES},
+    ("tenants/management/commands/add_tenant.py", "action"): {"tenant.add", "tenant.change"},
+    ("tenants/support/actions.py", "act"): {"support.allow", "support.refuse"},
+}  # fmt: skip
+
+
+def said() -> Iterator[tuple[str, ast.Call, set[str]]]:
+    """(where, the call, the codes that it may say) of every sentence that is kept."""
+    for path, tree in TREES.items():
+        for call in calls(tree, "say"):
+            if path != "tenants/connections/views.py":  # shows a message: another function of this name
+                yield f"{path}:{call.lineno}", call, _codes(path, call.args[0])
+
+
+def _codes(path: str, first: ast.expr) -> set[str]:
+    match first:
+        case ast.Constant(value=str(code)):
+            return {code}
+        case ast.IfExp(body=one, orelse=other):
+            return _codes(path, one) | _codes(path, other)
+    source = ast.unparse(first)
+    return COMPUTED.get((path, source), {f"nobody described {source}"})
+
+
+class Names(dict):
+    """Has a value for every name, and keeps which were asked for."""
+
+    def __missing__(self, name):
+        self[name] = 2
+        return 2
+
+
+def placeholders(text: object) -> set[str]:
+    """The values that a sentence names."""
+    asked = Names()
+    _ = text % asked
+    return set(asked)
+
+
+def test_every_code_has_a_sentence_and_is_given_the_values_that_it_names():
+    found = list(said())
+    assert {"guest.issue", "area.grant", "import.uploaded", "role.owner"} <= set().union(
+        *(codes for *_, codes in found)
+    )
+    for where, call, codes in found:
+        values = {keyword.arg for keyword in call.keywords}
+        assert codes, where
+        for code in codes:
+            assert code in TEXTS, f"{where}: {code}"
+            assert placeholders(TEXTS[code]) - NOBODY.keys() <= values, f"{where}: {code}"
+
+
+def test_every_sentence_says_the_same_in_both_languages():
+    for code, text in TEXTS.items():
+        with translation.override("en"):
+            english, names = str(text % Names()), placeholders(text)
+        with translation.override("ja"):
+            assert placeholders(text) == names, code
+            assert str(text % Names()) != english, code
+
+
+def test_whoever_is_no_person_is_named_in_both_languages():
+    for text in [*NOBODY.values(), *ACTORS.values()]:
+        with translation.override("en"):
+            english = str(text)
+        with translation.override("ja"):
+            assert str(text) != english
+
+
+def test_nothing_is_recorded_in_the_words_of_whoever_did_it():
+    for path, tree in TREES.items():
+        for function in [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]:
+            for call in calls(function, "record", "submit", "written_down"):
+                for keyword in call.keywords:
+                    if keyword.arg in ("summary", "title"):
+                        assert _is_said(keyword.value, function, tree), f"{path}:{call.lineno}"
+            for call in calls(function, "record"):
+                if isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "audit":
+                    assert "summary" in {keyword.arg for keyword in call.keywords}, f"{path}:{call.lineno}"
+
+
+def _is_said(node: ast.expr, function: ast.FunctionDef, tree: ast.Module) -> bool:
+    """Whether this is a sentence of the table: said on the spot, or come as one (which the types hold)."""
+    match node:
+        case ast.IfExp(body=one, orelse=other):
+            return _is_said(one, function, tree) and _is_said(other, function, tree)
+        case ast.Call(func=ast.Name(id="say")) | ast.Attribute(value=ast.Name(id="intent" | "told"), attr="summary"):
+            return True
+        case ast.Call(func=ast.Name(id=name)):
+            made = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and each.name == name]
+            return any(each.returns and ast.unparse(each.returns) == "Said" for each in made)
+        case ast.Name(id=name):
+            mine = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and _holds(each, function)]
+            return any(_gives(each, name, tree) for each in mine)
+    return False
+
+
+def _holds(outer: ast.FunctionDef, inner: ast.FunctionDef) -> bool:
+    return any(each is inner for each in ast.walk(outer))
+
+
+def _gives(function: ast.FunctionDef, name: str, tree: ast.Module) -> bool:
+    """Whether the function takes a `Said` of this name, or says one."""
+    arguments = [*function.args.args, *function.args.kwonlyargs]
+    if any(each.arg == name and each.annotation and "Said" in ast.unparse(each.annotation) for each in arguments):
+        return True
+    assigned = [each for each in ast.walk(function) if isinstance(each, ast.Assign)]
+    values = [each.value for each in assigned if ast.unparse(each.targets[0]) == name]
+    return bool(values) and all(_is_said(each, function, tree) for each in values)

@@ -1,0 +1,170 @@
+"""The audit trail: one row for one act, with the names that may be known, in the language of whoever reads."""
+
+import re
+
+import pytest
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from portal.bulk import jobs
+from portal.guests.models import Visit
+from portal.intents.actions import submit
+from portal.intents.models import Intent
+from portal.intents.outcome import apply
+from portal.intents.reconciling import resolve
+from portal.intents.states import Reason, State
+from portal.intents.verdicts import Verdict
+from portal.mirror.models import Member
+from tenants import audit
+from tenants.models import AuditEntry, User
+from tenants.roles import Permission
+from tenants.scope import tenant_scope
+from tenants.wording import say
+from tests.support.members import said
+from tests.support.places import fresh_nonce
+
+NAME = "佐々木 健太郎"
+
+
+class Trail:
+    """What an owner of a place reads, in a language of their own."""
+
+    def __init__(self, place):
+        self.place, self.client = place, place.client()
+        self.home = f"/t/{place.tenant.slug}/"
+        self.url = f"{self.home}audit/"
+
+    def speaks(self, language):
+        User.objects.filter(pk=self.place.owner.pk).update(language=language)
+
+    def rows(self, **query):
+        """(action, sentence, result) of each row."""
+        page = self.client.get(self.url, query).content.decode()
+        found = re.findall(
+            r'<td class="p-title wrap">(.*?)</td><td[^>]*>(.*?)</td><td[^>]*><code>(.*?)</code></td>', page
+        )
+        return [(action, sentence, result) for sentence, result, action in found]
+
+    def sentences(self, **query):
+        return [sentence for _action, sentence, _result in self.rows(**query)]
+
+    def record(self, action, target="", after=None):
+        with tenant_scope(self.place.tenant), transaction.atomic():
+            entry = {"action": action, "target": target, "after": after, "summary": say(action)}
+            return audit.record(tenant=self.place.tenant, by=self.place.owner, **entry)
+
+    def visit(self, name=NAME, **values):
+        now = timezone.now()
+        hours = {"use_date_start": now, "use_date_end": now + timezone.timedelta(hours=1)}
+        with tenant_scope(self.place.tenant):
+            return Visit.objects.create(guest_name=name, name_key=name, **hours, **values)
+
+    def asked(self, title=None, state=None, **values):
+        """An intent, and what became of it."""
+        with tenant_scope(self.place.tenant):
+            intent = submit(
+                by=self.place.asker, permission=Permission.MEMBERS_EDIT, nonce=fresh_nonce(), inline=False,
+                operation="create_member", title=title or say("member.create", name="山田"), **values,
+            )  # fmt: skip
+            if state is not None:
+                Intent.objects.filter(pk=intent.pk).update(state=State.SENDING)
+                apply({"pk": intent.pk}, Verdict(state, Reason.LOST if state == State.UNCERTAIN else Reason.NONE))
+            return Intent.objects.get(pk=intent.pk)
+
+
+@pytest.fixture
+def trail(place):
+    return Trail(place)
+
+
+def test_two_people_read_the_same_trail_each_in_their_language_with_names(trail):
+    visit = trail.visit(guest_id="G1")
+    trail.record("guest.badge_opened", "guest:G1")
+    trail.record("guest.arrived", f"visit:{visit.pk}")
+    read = {}
+    for language in ("en", "ja"):
+        trail.speaks(language)
+        read[language] = trail.sentences()
+        home = trail.client.get(trail.home).content.decode()
+        assert all(sentence in home for sentence in read[language])
+    assert read["en"] == [f"Checked in: {NAME}", f"Badge opened for {NAME}"]
+    assert read["ja"] == [f"到着：{NAME}", f"ゲストバッジの表示：{NAME}"]
+
+
+def test_a_guest_who_is_forgotten_has_no_name_in_the_trail_any_more(trail):
+    visit = trail.visit(guest_id="G1")
+    entry = trail.record("guest.code_shown", "guest:G1")
+    assert f"Code shown for {NAME}" in trail.client.get(f"{trail.url}{entry.pk}/").content.decode()
+    with tenant_scope(trail.place.tenant):
+        Visit.objects.filter(pk=visit.pk).update(guest_name="")
+        assert NAME not in str(AuditEntry.objects.values_list("summary", "after", "target"))
+    assert trail.sentences() == ["Code shown for a guest"]
+
+
+def test_of_a_party_two_are_named_and_the_others_counted(trail):
+    party = "a3c1b7de-0b1c-4f43-9d3a-6f2f0f5c9b11"
+    visits = [trail.visit(name, party=party) for name in ("一郎", "二郎", "三郎", "四郎")]
+    trail.record("guest.arrived", f"party:{party}", {"visits": [visit.pk for visit in visits[:3]]})
+    assert trail.sentences() == ["Checked in: 一郎, 二郎 and 1 other"]
+
+
+def test_what_became_of_a_request_stands_in_its_row_and_on_its_page(trail):
+    intent = trail.asked(state=State.SUCCEEDED)
+    assert trail.rows() == [("create_member", "Create member: 山田", "Done")]
+    assert trail.client.get(trail.home).content.decode().count("Create member: 山田") == 1
+    with tenant_scope(trail.place.tenant):
+        asked, ended = AuditEntry.objects.filter(intent_id=str(intent.pk)).order_by("pk")
+    page = said(trail.client.get(f"{trail.url}{asked.pk}/"))
+    at = f"{timezone.localtime(ended.at):%H:%M}"
+    assert re.search(rf"Also recorded for this request .*{at}.* Done create_member.succeeded", page)
+
+
+def test_what_a_person_decides_is_an_act_of_its_own(trail):
+    intent = trail.asked(state=State.UNCERTAIN)
+    with tenant_scope(trail.place.tenant):
+        assert resolve(intent, applied=False, by=trail.place.asker)
+    assert trail.rows() == [
+        ("intent.resolved", "Decided that it was not done: Create member: 山田", "–"),
+        ("create_member", "Create member: 山田", "Refused"),
+    ]
+
+
+def test_filters_find_acts_by_what_became_of_them_and_pages_hold_fifty_acts(trail):
+    for _ in range(51):
+        trail.asked(state=State.SUCCEEDED)
+    trail.asked(title=say("member.create", name="拒否"), state=State.FAILED)
+    assert trail.rows(action="create_member.failed") == [("create_member.failed", "Create member: 拒否", "Refused")]
+    assert len(trail.rows(action="create_member")) == 50
+    page = trail.client.get(trail.url).content.decode()
+    assert len(trail.sentences()) == 50
+    following = re.search(r'href="\?(after=[^"]+)"', page)[1]
+    rest = trail.client.get(f"{trail.url}?{following}").content.decode()
+    assert rest.count("Create member: 山田") == 2
+
+
+def test_a_page_costs_the_same_however_many_guests_and_outcomes_it_shows(trail):
+    counted = []
+    for number in (1, 20):
+        for n in range(number):
+            trail.visit(guest_id=f"G{number}-{n}")
+            trail.record("guest.badge_opened", f"guest:G{number}-{n}")
+            trail.asked(state=State.SUCCEEDED)
+        trail.client.get(trail.url)
+        with CaptureQueriesContext(connection) as asked:
+            trail.client.get(trail.url)
+        counted.append(len(asked))
+    assert counted[0] == counted[1]
+
+
+def test_a_long_job_is_titled_in_the_language_of_whoever_reads_it(trail):
+    with tenant_scope(trail.place.tenant):
+        rows = []
+        for n in range(2):
+            Member.objects.create(member_id=f"m{n}", member_name=f"会員{n}")
+            rows.append((f"m{n}", {"use_date_end": "2031-01-01T00:00:00+09:00"}, {}))
+        jobs.open(kind="suspend", by=trail.place.asker, rows=rows)
+        jobs.open(kind="suspend", by=trail.place.asker, rows=rows, title="昔の題名")
+    assert trail.sentences()[0] == "Bulk change prepared: Suspend 2 members"
+    trail.speaks("ja")
+    assert trail.sentences()[0] == "一括変更の準備：会員 2 人を停止"
