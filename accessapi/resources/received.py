@@ -122,7 +122,7 @@ class Page(Generic[R]):
     @property
     def unreadable(self) -> list[Any]:
         needed = [name for name, each in self.model.model_fields.items() if each.is_required()]
-        if needed and all(_has_all(row, needed) for row in self.rows):
+        if needed and all(_all_have(self.rows, each) for each in needed):
             return []
         return self._read[1]
 
@@ -138,10 +138,10 @@ class Page(Generic[R]):
         return items, unreadable
 
 
-def _has_all(row: Any, needed: list[str]) -> bool:
-    """Whether a row surely has what makes it usable: identifiers of ordinary length."""
-    return isinstance(row, dict) and all(
-        isinstance(value := row.get(each), str) and 0 < len(value) < _ORDINARY for each in needed
+def _all_have(rows: list[Any], name: str) -> bool:
+    """Whether every row surely has what makes it usable: an identifier of ordinary length."""
+    return all(
+        isinstance(row, dict) and isinstance(value := row.get(name), str) and 0 < len(value) < _ORDINARY for row in rows
     )
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db import connection as database
 from django.db import transaction
-from django.db.models import DateTimeField, F, Func, OuterRef, QuerySet, Sum
+from django.db.models import DateTimeField, Func, OuterRef, QuerySet, Sum
 from django.db.models.functions import JSONArray
 
 from accessapi.errors import NotSent
 from accessapi.operations import CallClass, Operation
+from portal.budget import rows
 from portal.budget.hearing import Said, Taken, hear
 from portal.budget.models import Gauge, Spent
 from portal.budget.priorities import MARGIN_SECONDS, STEP_SECONDS, Priority
@@ -56,8 +56,7 @@ def take_within(connection: Connection, operation: Operation, priority: Priority
     gauge.taken += 1
     if not reading.fits(priority):
         gauge.tried_at = reading.now
-    gauge.save(update_fields=["taken", "tried_at"])
-    _spend(reading, priority)
+    rows.take(gauge, reading.step, priority)
     return Taken(gauge.taken, reading.counted + 1, priority)
 
 
@@ -75,9 +74,9 @@ def observe(connection: Connection, operation: Operation, *, limit: int | None, 
     with transaction.atomic():
         reading = read(connection, operation.call_class, lock=True)
         newest = Taken(max(reading.gauge.taken, reading.gauge.heard + 1), reading.counted, Priority.PEOPLE)
-        taken = taken or newest
+        taken, before = taken or newest, dict(vars(reading.gauge))
         anew = hear(reading, taken, Said(limit, remaining, reset, refused))
-        reading.gauge.save()
+        rows.keep(reading.gauge, before)
         if anew is not None:
             _begin_anew(reading, taken.priority, anew)
 
@@ -85,17 +84,13 @@ def observe(connection: Connection, operation: Operation, *, limit: int | None, 
 def read(connection: Connection, call_class: CallClass, *, lock: bool = False) -> Reading:
     """The gauge of the connection's current token; `lock` holds its row until the transaction ends."""
     key = {"connection": connection, "generation": connection.token_generation, "call_class": str(call_class)}
-    rows = Gauge.objects.select_for_update() if lock else Gauge.objects.all()
-    gauge = rows.filter(**key).first()
+    gauge = rows.locked(connection, call_class) if lock else Gauge.objects.filter(**key).first()
     if gauge is None:
         first = {"tenant_id": connection.tenant_id, "limit_seen": _last_limit(connection, call_class)}
         Gauge.objects.get_or_create(**key, defaults=first)
-        gauge = rows.get(**key)
-    now = _database_now()
-    steps = Spent.objects.filter(gauge=gauge, counted__gt=0, step__gte=_oldest(connection, now))
-    return _reading(
-        connection, call_class, gauge, now, tuple(steps.order_by("step").values_list("step", "priority", "counted"))
-    )
+        return read(connection, call_class, lock=lock)
+    now, counted = rows.counted(gauge, connection.tenant.environment.catalogue.limits.window_seconds)
+    return _reading(connection, call_class, gauge, now, counted)
 
 
 def gauges(connection_id: int, generation: int, early: int) -> QuerySet[Gauge]:
@@ -112,14 +107,14 @@ def early(connection: Connection) -> int:
     return _oldest(connection, datetime.now(UTC) - timedelta(minutes=1))
 
 
-def read_all(connection: Connection, rows: Iterable[Gauge] | None = None) -> dict[CallClass, Reading]:
+def read_all(connection: Connection, found: Iterable[Gauge] | None = None) -> dict[CallClass, Reading]:
     """Every class of the connection's current token for pages, which only look: of `gauges` found, or asked here."""
-    if rows is None:
-        rows = gauges(connection.pk, connection.token_generation, early(connection))
-    found = {gauge.call_class: gauge for gauge in rows}
+    if found is None:
+        found = gauges(connection.pk, connection.token_generation, early(connection))
+    by_class = {gauge.call_class: gauge for gauge in found}
     readings = {}
     for each in (CallClass.GENERAL, CallClass.DEVICE):
-        gauge = found.get(str(each)) or Gauge(connection=connection, call_class=str(each))
+        gauge = by_class.get(str(each)) or Gauge(connection=connection, call_class=str(each))
         now = getattr(gauge, "now", None) or datetime.now(UTC)
         oldest = _oldest(connection, now)
         counted = tuple(tuple(step) for step in getattr(gauge, "steps", ()) if step[0] >= oldest)
@@ -153,14 +148,8 @@ def _reading(
 
 def spent_since(connection: Connection, since: datetime) -> dict[Priority, int]:
     """Calls of both classes since a moment, by who spent them."""
-    rows = Spent.objects.filter(gauge__connection=connection, step__gte=int(since.timestamp()) // STEP_SECONDS)
-    return {Priority(who): n for who, n in rows.values_list("priority").annotate(Sum("calls"))}
-
-
-def _spend(reading: Reading, priority: Priority) -> None:
-    key = {"gauge": reading.gauge, "step": reading.step, "priority": int(priority)}
-    if not Spent.objects.filter(**key).update(calls=F("calls") + 1, counted=F("counted") + 1):
-        Spent.objects.create(**key, calls=1, counted=1, tenant_id=reading.gauge.tenant_id)
+    spent = Spent.objects.filter(gauge__connection=connection, step__gte=int(since.timestamp()) // STEP_SECONDS)
+    return {Priority(who): n for who, n in spent.values_list("priority").annotate(Sum("calls"))}
 
 
 def _begin_anew(reading: Reading, priority: Priority, calls: int) -> None:
@@ -169,9 +158,3 @@ def _begin_anew(reading: Reading, priority: Priority, calls: int) -> None:
     key = {"gauge": reading.gauge, "step": reading.step, "priority": int(priority)}
     made = {"calls": 0, "tenant_id": reading.gauge.tenant_id}
     Spent.objects.update_or_create(**key, defaults={"counted": calls}, create_defaults={"counted": calls, **made})
-
-
-def _database_now() -> datetime:
-    with database.cursor() as cursor:
-        cursor.execute("SELECT clock_timestamp()")
-        return cursor.fetchone()[0]

@@ -5,6 +5,9 @@ a backlog of the log, then a long list; the rest is for whatever takes one call:
 the others.
 """
 
+from dataclasses import dataclass
+from math import ceil
+
 from accessapi.operations import CallClass
 from portal.budget import ledger
 from portal.budget.priorities import MOST_FOR_SYNC, Priority
@@ -20,3 +23,24 @@ def free(connection: Connection, share: float, *, left_over: float = 0.0) -> boo
     hour = ledger.read(connection, CallClass.GENERAL)
     spent = hour.used_by(Priority.SYNC)
     return spent < hour.limit * MOST_FOR_SYNC * share and hour.limit - hour.used >= hour.limit * left_over
+
+
+@dataclass
+class Share:
+    """A part of sync's hour for work of many calls. Asks again before it has made a quarter of the calls that were left
+    when it asked last: what others of sync spend meanwhile, and a kinder or stricter word of the service, comes to it
+    in time, and the last calls are asked for one by one."""
+
+    connection: Connection
+    share: float
+    _unasked: int = 0
+
+    def goes_on(self) -> bool:
+        """Whether, after one more call, another one may be made."""
+        self._unasked -= 1
+        if self._unasked > 0:
+            return True
+        hour = ledger.read(self.connection, CallClass.GENERAL)
+        left = ceil(hour.limit * MOST_FOR_SYNC * self.share) - hour.used_by(Priority.SYNC)
+        self._unasked = left // 4
+        return left > 0

@@ -189,10 +189,11 @@ def _incoming(run: SyncRun) -> Iterator[list[Listed]]:
 def _known_digests(tenant_id: int, member_ids: list[str]) -> dict[str, bytes]:
     with database.cursor() as cursor:
         cursor.execute(
-            "SELECT member_id, digest FROM mirror_member WHERE tenant_id = %s AND member_id = ANY(%s)",
-            [tenant_id, member_ids],
+            "SELECT member_id, digest FROM mirror_member WHERE tenant_id = %s AND digest IS NOT NULL"
+            " AND member_id = ANY(ARRAY(SELECT json_array_elements_text(%s::json)))",
+            [tenant_id, json.dumps(member_ids)],
         )
-        return {member_id: bytes(digest) for member_id, digest in cursor.fetchall() if digest is not None}
+        return dict(cursor.fetchall())
 
 
 def _copy(cursor: Any, target: str, types: list[str], rows: Any) -> None:
