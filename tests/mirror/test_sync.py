@@ -85,6 +85,19 @@ def test_a_second_reading_of_an_unchanged_list_writes_no_row(customer: MakeCusto
     assert (first.changed, second.changed, second.removed) == (40, 0, 0)
 
 
+def test_a_page_without_changes_costs_few_statements(
+    customer: MakeCustomer, django_assert_max_num_queries: Any
+) -> None:
+    pages = Pages(*([listed(number)] for number in range(60)))
+    with serving(pages) as service:
+        here = customer(base_url=service.url)
+        here.sync()
+        here.due_now(Kind.MEMBERS)
+        with django_assert_max_num_queries(60 * 18):  # a page opens and ends three transactions
+            here.work()
+    assert here.state(Kind.MEMBERS).total == 60
+
+
 def test_changes_and_deletions_at_the_service_arrive(customer: MakeCustomer) -> None:
     here = customer(members=5)
     here.sync()
