@@ -8,14 +8,15 @@ from django.db.models import F
 from portal.bulk import advancing
 from portal.bulk.models import Part
 from portal.bulk.states import PartState, RowState
-from portal.intents import outcome
+from portal.intents import outcome, sending
 from portal.intents.models import Intent
 from portal.intents.states import Reason, State
 from portal.intents.verdicts import Verdict
 from portal.mirror import schedule, sync
 from portal.mirror.kinds import Kind
 from portal.mirror.models import MirrorState, SyncRun
-from tests.imports.conftest import lines
+from tenants.scope import tenant_scope
+from tests.imports.conftest import Desk, lines
 
 LIST_MEMBERS = 3
 
@@ -80,3 +81,24 @@ def test_all_who_wait_share_one_reading(desk):
     sync.due()
     assert desk.calls(LIST_MEMBERS) - before == 1
     assert schedule.read_since(desk.place.tenant, Kind.MEMBERS, since) >= since
+
+
+@pytest.mark.soak
+def test_twenty_rows_that_never_arrived_at_a_tenant_of_thousands_cost_two_readings(make):
+    place = make(members=2_057)
+    with tenant_scope(place.tenant):
+        desk = Desk(place)
+        desk.sync()
+        MirrorState.objects.exclude(kind=Kind.MEMBERS).update(due_at=None)
+        place.sandbox.fault("drop_before", "bulk_create_members", place.service.tenant_id, count=99)
+        group = desk.groups[0].membergroup_id
+        job = desk.started(lines(["氏名", "グループ"], *[[f"会員{n}", group] for n in range(20)]))
+        advancing.advance(job.pk)
+        for intent in Intent.objects.filter(target=f"import:{job.pk}"):
+            sending.send(intent)
+        before = desk.calls(LIST_MEMBERS)
+        for _ in range(8):
+            rounds(desk, job)
+            let_pass(job, 70)
+        assert {row.state for row in desk.rows(job)} == {RowState.FAILED}
+        assert desk.calls(LIST_MEMBERS) - before == 2 * 3
