@@ -41,13 +41,15 @@ def next_look(intent: Intent, record: RequestRecord | None) -> float:
 def _last_pace(intent: Intent, members: int) -> float | None:
     """Seconds a member, by the newest finished bulk request of the same kind; None when there is none.
 
-    One that was much smaller says nothing: most of its time went by until somebody looked.
+    One that was much smaller says nothing: most of its time went by until somebody looked. One that was done when it
+    was first looked at may have been done long before: half of its time is taken, or each would wait for longer.
     """
     finished = Intent.objects.filter(
         operation=intent.operation, state=State.SUCCEEDED, accepted_at__isnull=False, finished_at__isnull=False
     )
-    recent = finished.order_by("-pk").values_list("accepted_at", "finished_at", "result__completed_member_count")
-    for accepted_at, finished_at, count in recent[:_REMEMBERED]:
+    seen = ("accepted_at", "finished_at", "polls", "result__completed_member_count")
+    for accepted_at, finished_at, polls, count in finished.order_by("-pk").values_list(*seen)[:_REMEMBERED]:
         if isinstance(count, int) and count > 0 and count * _COMPARABLE >= members:
-            return float((finished_at - accepted_at).total_seconds() / count)
+            took = (finished_at - accepted_at).total_seconds()
+            return float((took if polls > 1 else took / 2) / count)
     return None

@@ -21,7 +21,7 @@ def bulk(place):
             given = {
                 "operation": "bulk_create_members", "delivery": "create", "permission": "imports_run", "priority": 2,
                 "queue": "bulk", "title": "Import", "by": place.owner, "nonce": fresh_nonce().value,
-                "body": {"members": [{}] * members}, "accepted_at": database_now(), **fields,
+                "body": {"members": [{}] * members}, "accepted_at": database_now(), "polls": 2, **fields,
             }  # fmt: skip
             return Intent.objects.create(tenant=place.tenant, **given)
 
@@ -39,6 +39,18 @@ def test_the_next_one_is_looked_at_when_the_pace_of_the_last_says_that_it_is_don
          result={"completed_member_count": 500})  # fmt: skip
     assert first_look(bulk(1000)) == pytest.approx(20.0)
     assert first_look(bulk(10)) == 1.0
+
+
+def test_requests_that_are_done_at_the_first_look_are_looked_at_sooner_and_not_ever_later(bulk):
+    waits, began = [30.0], database_now() - timedelta(hours=1)
+    for number in range(6):
+        at = began + timedelta(minutes=number)
+        noticed = at + timedelta(seconds=waits[-1] + 2)  # a worker comes to it two seconds after it was due
+        bulk(1000, state=State.SUCCEEDED, accepted_at=at, finished_at=noticed, polls=1,
+             result={"completed_member_count": 1000})  # fmt: skip
+        waits.append(first_look(bulk(1000)))
+    assert waits == sorted(waits, reverse=True)
+    assert waits[-1] < 3
 
 
 def test_a_request_of_a_few_members_says_nothing_about_one_of_hundreds(bulk):
