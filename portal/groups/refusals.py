@@ -6,6 +6,7 @@ from portal.groups.forms import NameForm
 from portal.intents import meanings
 from portal.intents.models import Intent
 from portal.intents.states import Reason, State
+from portal.ui.sentences import joined
 
 _SURELY_NOT_APPLIED = (State.FAILED, State.EXPIRED, State.CANCELLED)
 
@@ -28,5 +29,5 @@ def _words(intent: Intent) -> str:
     ours = Reason(intent.reason).label if intent.reason in Reason.values else ""
     if intent.reason == Reason.REFUSED and said:
         refused = _("The service refused it: %(words)s") % {"words": said}
-        return " ".join(filter(None, [refused, meanings.missing_permission(intent)]))
-    return " ".join(str(part) for part in (ours, said) if part) or _("It was not sent.")
+        return joined([refused, meanings.missing_permission(intent)])
+    return joined([ours, said]) or _("It was not sent.")

@@ -10,6 +10,7 @@ from accessapi.meanings import Blame
 from portal.intents import meanings
 from portal.intents.models import Intent
 from portal.intents.states import Reason, State
+from portal.ui.sentences import joined
 
 # Names of the specification, longest first, and the forms' fields for each, in the order of preference.
 _FIELDS = {
@@ -60,7 +61,7 @@ def show(form: Any, intent: Intent) -> None:
         return
     for names, text in _problems(intent):
         field = next((name for name in names if name in form.fields), None)
-        form.add_error(field, text if field else f"{headline(intent)} {text}")
+        form.add_error(field, text if field else joined([headline(intent), text]))
     if not form.errors:
         form.add_error(None, headline(intent))
 
@@ -70,14 +71,14 @@ def headline(intent: Intent) -> str:
     if intent.state == State.FAILED and intent.reason == Reason.REFUSED:
         return _("The service refused this. Nothing was changed.")
     why = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
-    return f"{why} {_('Nothing was changed.')}".strip()
+    return joined([why, _("Nothing was changed.")])
 
 
 def _problems(intent: Intent) -> Iterator[tuple[tuple[str, ...], str]]:
     code = f" ({intent.error_code})" if intent.error_code else ""
     known = _known(intent)
     if known is not None:
-        yield known[0], f"{known[1]} {said(intent.error_detail)}{code}"
+        yield known[0], joined([known[1], f"{said(intent.error_detail)}{code}"])
         return
     for line in intent.error_detail.splitlines() or ([""] if code else []):
         named = _NAMED.search(line)
@@ -106,9 +107,9 @@ def why_it_lives(intent: Intent | None) -> str:
         return refused
     if not meanings.of_the_service(intent):
         ours = Reason(intent.reason).label if intent.reason in Reason.values else ""
-        return f"{ours} {intent.error_detail}".strip()
+        return joined([ours, intent.error_detail])
     code = f" ({intent.error_code})" if intent.error_code else ""
-    return f"{refused} {said(intent.error_detail)}{code}"
+    return joined([refused, f"{said(intent.error_detail)}{code}"])
 
 
 def said(words: str) -> str:

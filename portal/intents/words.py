@@ -12,6 +12,7 @@ from portal.intents.handlers import Told
 from portal.intents.models import Intent
 from portal.intents.states import Reason, State
 from portal.ui.outcomes import Outcome, Text, way
+from portal.ui.sentences import joined
 from tenants.wording import shown
 
 _SHOWN_AS = {
@@ -58,8 +59,8 @@ def _message(intent: Intent, state: State) -> Text:
         return _counted(intent)
     reason = str(Reason(intent.reason).label if intent.reason in Reason.values else intent.reason)
     if state == State.FAILED and intent.reason == Reason.REFUSED:
-        return " ".join(filter(None, [reason, meanings.missing_permission(intent)]))
-    return f"{reason} {intent.error_detail}".strip() if intent.reason == Reason.INVALID else reason
+        return joined([reason, meanings.missing_permission(intent)])
+    return joined([reason, intent.error_detail]) if intent.reason == Reason.INVALID else reason
 
 
 def uncertain_words(intent: Intent) -> str:
@@ -71,7 +72,7 @@ def uncertain_words(intent: Intent) -> str:
         may = _("It may have been carried out. It is not sent again.")
     else:
         may = _("The service may have applied it. It is not sent again before that is known.")
-    return f"{why} {may}".strip()
+    return joined([why, may])
 
 
 def _counted(intent: Intent) -> str:

@@ -11,6 +11,7 @@ from portal.intents import meanings
 from portal.intents.models import Intent
 from portal.intents.states import Reason, State
 from portal.members.queries import holder_of_card, target_of
+from portal.ui.sentences import joined
 from tenants.access import Access
 from tenants.roles import Permission
 
@@ -41,7 +42,7 @@ def show(form: forms.Form, intent: Intent, access: Access) -> None:
     found = False
     for name, text in _problems(intent, access):
         found = name in form.fields
-        form.add_error(name if found else None, text if found else f"{_headline(intent)} {text}")
+        form.add_error(name if found else None, text if found else joined([_headline(intent), text]))
     if not form.errors:
         form.add_error(None, _headline(intent))
 
@@ -49,9 +50,9 @@ def show(form: forms.Form, intent: Intent, access: Access) -> None:
 def _headline(intent: Intent) -> str:
     if intent.state == State.FAILED and intent.reason == Reason.REFUSED:
         refused = _("The service refused this. Nothing was changed.")
-        return " ".join(filter(None, [refused, meanings.missing_permission(intent)]))
+        return joined([refused, meanings.missing_permission(intent)])
     why = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
-    return f"{why} {_('Nothing was changed.')}".strip()
+    return joined([why, _("Nothing was changed.")])
 
 
 def _problems(intent: Intent, access: Access) -> Iterator[tuple[str | None, str]]:

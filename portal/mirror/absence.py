@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from accessapi.operations import Operation
 from portal.mirror import reasons
 from portal.mirror.kinds import Kind
+from portal.ui.sentences import joined
 from portal.ui.tables.extras import Empty
 from tenants.connections.calls import LICENCE
 from tenants.connections.texts import CONTRACTS
@@ -48,7 +49,7 @@ class Absence:
 
     @property
     def text(self) -> str:
-        return f"{self.sentence} {self.remedy}".strip()
+        return joined([self.sentence, self.remedy])
 
 
 class Known(Protocol):

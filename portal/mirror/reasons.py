@@ -10,6 +10,7 @@ from accessapi import errors
 from accessapi.overrides import Blame
 from portal.budget.ledger import BudgetExhausted
 from portal.mirror.kinds import Kind
+from portal.ui.sentences import joined
 from tenants.scope import current_tenant
 
 SENTENCES: dict[str, str | Promise] = {
@@ -92,7 +93,7 @@ def trouble(error: errors.ServiceError) -> str:
         return gettext("The service did not answer.")
     said = sentence(reason_of(error))
     words = error.detail if isinstance(error, errors.Rejected) else ""
-    return " ".join(filter(None, [said, words and gettext("The service said: “%(words)s”") % {"words": words}]))
+    return joined([said, words and gettext("The service said: “%(words)s”") % {"words": words}])
 
 
 def pause_of(error: errors.ServiceError, now: datetime) -> datetime | None:

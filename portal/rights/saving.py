@@ -21,6 +21,7 @@ from portal.rights.access import connection
 from portal.rights.digests import NAMES, NotOurs, canonical, digest, opened, same, seal
 from portal.rights.reading import Rights
 from portal.rights.sheet import Sheet
+from portal.ui.sentences import joined
 from portal.ui.times import local
 
 
@@ -121,8 +122,8 @@ def refusal(intent: Intent) -> str:
     ours = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
     if intent.reason == Reason.REFUSED and said:
         refused, words = _("The service refused this. Nothing was changed."), _("The service said: “%(words)s”")
-        return " ".join(filter(None, [refused, words % {"words": said}, meanings.missing_permission(intent)]))
-    return f"{ours} {_('Nothing was changed.')}".strip()
+        return joined([refused, words % {"words": said}, meanings.missing_permission(intent)])
+    return joined([ours, _("Nothing was changed.")])
 
 
 def posted(request: HttpRequest) -> Sheet:

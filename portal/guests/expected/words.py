@@ -13,6 +13,7 @@ from portal.guests.expected.models import ExpectedRow, RowState, Verdict
 from portal.intents.models import Intent
 from portal.intents.states import Reason, State
 from portal.ui.chips import Chip
+from portal.ui.sentences import joined
 from portal.ui.times import local
 from tenants.scope import current_tenant
 
@@ -108,7 +109,7 @@ def reasons(row: ExpectedRow) -> list[str]:
     if intent.reason == Reason.REFUSED:
         said = _refusal(intent)
         return [" ".join(filter(None, [said, intent.error_code and f"({intent.error_code})", intent.error_detail]))]
-    return [" ".join(filter(None, [str(Reason(intent.reason).label), _("No code was issued.")]))]
+    return [joined([Reason(intent.reason).label, _("No code was issued.")])]
 
 
 def _refusal(intent: Intent) -> str:
