@@ -1,8 +1,8 @@
 """Reading the audit trail, newest first, a page at a time: one row for one act.
 
 What is asked of the service leaves an entry when it is asked and another for what became of it, which say by their
-`intent_id` that they belong together. The later ones are left out where the first is in the same list, and stand on its
-page; its row says how the act ended.
+`intent_id` that they belong together. The later ones are left out of lists, and stand on the page of the first, whose
+row says how the act ended.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 from django.core.signing import BadSignature, Signer
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from tenants.models import AuditEntry
@@ -21,9 +21,7 @@ from tenants.trail import names
 PAGE = 50
 _signer = Signer(salt="tenants.trail.cursor")
 # "create_member" is asked, "create_member.failed" is what became of it. That a person decided is an act of its own.
-_OF_A_REQUEST = ~Q(intent_id="")
-_IS_OUTCOME = _OF_A_REQUEST & Q(action__contains=".") & ~Q(action__startswith="intent.")
-_IS_ASKED = _OF_A_REQUEST & ~Q(action__contains=".")
+_IS_OUTCOME = ~Q(intent_id="") & Q(action__contains=".") & ~Q(action__startswith="intent.")
 
 
 @dataclass(frozen=True)
@@ -75,9 +73,11 @@ def of_one_act(entry: AuditEntry) -> list[AuditEntry]:
 
 
 def _acts(wanted: Wanted) -> QuerySet[AuditEntry]:
-    """What is wanted, without outcomes of what is wanted as well."""
-    asked = _wanted(wanted).filter(_IS_ASKED, intent_id=OuterRef("intent_id"))
-    rows = _wanted(wanted).exclude(_IS_OUTCOME & Exists(asked))
+    """What is wanted, without outcomes: what fits one fits what was asked, too.
+
+    But for an action with a dot, which nothing that is asked has: then outcomes are what is wanted.
+    """
+    rows = _wanted(wanted) if "." in wanted.action else _wanted(wanted).exclude(_IS_OUTCOME)
     return rows.select_related("by", "support_session").order_by("-at", "-pk")
 
 
@@ -88,7 +88,9 @@ def _wanted(wanted: Wanted) -> QuerySet[AuditEntry]:
     if wanted.person:
         rows = rows.filter(Q(by__email__icontains=wanted.person) | Q(by_label__icontains=wanted.person))
     if wanted.target:
-        rows = rows.filter(target__startswith=wanted.target)
+        # Whoever is created has a name of the service's only in what became of it.
+        became = AuditEntry.objects.filter(_IS_OUTCOME, target__startswith=wanted.target).values("intent_id")
+        rows = rows.filter(Q(target__startswith=wanted.target) | Q(target="", intent_id__in=became))
     if wanted.since:
         rows = rows.filter(at__gte=_midnight(wanted.since))
     if wanted.until:
@@ -99,9 +101,9 @@ def _wanted(wanted: Wanted) -> QuerySet[AuditEntry]:
 
 
 def _told(entries: list[AuditEntry]) -> list[AuditEntry]:
-    """Give the entries what their rows say beyond them: names, and how what was asked ended."""
-    names.give(entries)
+    """Give the entries what their rows say beyond them: how what was asked ended, and names."""
     _ended(entries)
+    names.give(entries)
     return entries
 
 
@@ -110,8 +112,10 @@ def _ended(entries: Sequence[AuditEntry]) -> None:
     if not asked:
         return
     outcomes = AuditEntry.objects.filter(_IS_OUTCOME, intent_id__in=list(asked)).order_by("at", "pk")
-    for intent_id, action in outcomes.values_list("intent_id", "action"):
-        asked[intent_id].ended = action.rpartition(".")[2]
+    for intent_id, action, target in outcomes.values_list("intent_id", "action", "target"):
+        entry = asked[intent_id]
+        entry.ended = action.rpartition(".")[2]
+        entry.target = entry.target or target
 
 
 def _midnight(day: date) -> datetime:

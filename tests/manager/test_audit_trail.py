@@ -143,6 +143,14 @@ def test_filters_find_acts_by_what_became_of_them_and_pages_hold_fifty_acts(trai
     assert rest.count("Create member: 山田") == 2
 
 
+def test_everything_about_somebody_begins_with_how_they_came_to_be(trail):
+    intent = trail.asked()
+    with tenant_scope(trail.place.tenant):
+        Intent.objects.filter(pk=intent.pk).update(state=State.SENDING, target="member:M1")
+        apply({"pk": intent.pk}, Verdict(State.SUCCEEDED))
+    assert trail.rows(target="member:M1") == [("create_member", "Create member: 山田", "Done")]
+
+
 def test_a_page_costs_the_same_however_many_guests_and_outcomes_it_shows(trail):
     counted = []
     for number in (1, 20):
