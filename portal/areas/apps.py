@@ -6,11 +6,13 @@ class AreasConfig(AppConfig):
     label = "areas"
 
     def ready(self) -> None:
-        from portal.areas import grants, working
+        from portal.areas import grants, queries, working
         from portal.mirror import frame, hooks
         from portal.mirror.kinds import Kind
+        from tenants.trail import changes
 
         hooks.after(Kind.RIGHTS, grants.file)
         hooks.after(Kind.AREAS, grants.tidy)
         frame.shows("areas", Kind.AREAS)
         working.register()
+        changes.word("area", queries.in_words)

@@ -83,9 +83,11 @@ class Change:
 def staff_changes(area: Area) -> list[Change]:
     """What staff did to the area's access, newest first."""
     rows = AuditEntry.objects.filter(target=target_of(area.area_id)).select_related("by", "support_session")
-    return [Change(entry, _when(entry.after or {})) for entry in rows.order_by("-at", "-pk")[:CHANGES]]
+    entries = list(rows.order_by("-at", "-pk")[:CHANGES])
+    # Entries from before kept the words of whoever wrote them.
+    return [Change(entry, ((kept := entry.after or {}) | in_words(kept)).get("when", "")) for entry in entries]
 
 
-def _when(kept: Mapping[str, Any]) -> str:
-    """Entries from before kept the words of whoever wrote them."""
-    return words.when(kept["pass"]) if "pass" in kept else str(kept.get("when", ""))
+def in_words(kept: Mapping[str, Any]) -> dict[str, str]:
+    """What the trail kept of an edit in the reader's words."""
+    return {"when": words.when(kept["pass"])} if "pass" in kept else {}

@@ -6,6 +6,8 @@ class RightsConfig(AppConfig):
     label = "rights"
 
     def ready(self) -> None:
-        from portal.rights import copying
+        from portal.rights import copying, keeping
+        from tenants.trail import changes
 
         copying.register()
+        changes.word("rights_template", keeping.in_words)

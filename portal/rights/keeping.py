@@ -124,9 +124,15 @@ def _audited(row: RightsTemplate, by: Asker, action: str, before: Any, after: An
 
 
 def _seen(row: RightsTemplate) -> dict[str, Any]:
-    """The template as the audit trail shows it: in words, and as it is sent."""
+    """The template as the audit trail keeps it: as it is sent."""
+    named = {"name": row.name, "name_ja": row.name_ja}
     if row.kind == RightsTemplate.Kind.SCHEDULE:
-        return {"name": row.name, "name_ja": row.name_ja, "when": words.when(row.schedule), "schedule": row.schedule}
-    said = words.sentence(row.devices_pass, row.keys_pass)
-    rights = {"devices_pass": row.devices_pass, "keys_pass": row.keys_pass}
-    return {"name": row.name, "name_ja": row.name_ja, "when": said, **rights}
+        return {**named, "schedule": row.schedule}
+    return {**named, "devices_pass": row.devices_pass, "keys_pass": row.keys_pass}
+
+
+def in_words(kept: Mapping[str, Any]) -> dict[str, str]:
+    """What the trail kept of a template in the reader's words."""
+    if "schedule" in kept:
+        return {"when": words.when(kept["schedule"])}
+    return {"when": words.sentence(kept.get("devices_pass"), kept.get("keys_pass"))}

@@ -18,7 +18,7 @@ from portal.rights.models import RightsTemplate
 from portal.rights.places import known
 from portal.rights.sheet import Sheet
 from tenants.access import access_to
-from tenants.models import AuditEntry
+from tenants.models import AuditEntry, User
 from tests.rights.page import posted
 from tests.support.members import MembersDesk, said
 
@@ -216,7 +216,11 @@ def test_a_tenant_keeps_templates_and_puts_them_into_rights(desk):
     assert "Template deleted: Cleaning" in said(gone)
     with desk.scope():
         actions = list(AuditEntry.objects.filter(action__startswith="rights_template").values_list("action", flat=True))
+        entry = AuditEntry.objects.get(action="rights_template.delete")
     assert sorted(actions) == ["rights_template.create", "rights_template.delete"]
+    for language, when in (("en", "Weekdays and Saturday 06:00 to 08:00"), ("ja", "平日")):
+        User.objects.filter(pk=desk.place.owner.pk).update(language=language)
+        assert when in said(desk.place.client().get(f"{tenant}/audit/{entry.pk}/"))
 
 
 def test_somebodys_rights_become_a_template_that_is_added_to_or_put_in_place_of_anothers(desk):
