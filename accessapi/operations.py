@@ -63,8 +63,8 @@ class Operation:
     """One row: everything about a call but its fields.
 
     `scope` None: no permission needed (34), or not shown (35, 36). `list_key` names the array of a list's
-    answer and `paged` says whether it takes limit and last_evaluated_key. `empty` is true when the answer may
-    have no body.
+    answer, `list_names` the fields of its items that this environment calls otherwise (its name, ours), and
+    `paged` says whether it takes limit and last_evaluated_key. `empty` is true when the answer may have no body.
     """
 
     number: int
@@ -80,6 +80,7 @@ class Operation:
     provenance: Provenance = Provenance.SPECIFIED
     body: Body = Body.NONE
     list_key: str | None = None
+    list_names: tuple[tuple[str, str], ...] = ()
     paged: bool = False
     empty: bool = False
     overridden: bool = False

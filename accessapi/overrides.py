@@ -11,6 +11,7 @@ The format is one TOML file, every table optional (names under `operations` are 
     qr_removal = { remove = true }
     image_body = "raw"                  # or "multipart", with image_field
     pass_list_key = "devices"
+    pass_list_names = { device_id = "id" }  # and device_name: what its items call these, where otherwise
     snapshot = "url"                    # or "base64": what the string of a camera's snapshot holds
     guest_fields = "email,use_date_end" # what `fields` of operation 19 is asked for; "" asks for nothing more
 
@@ -97,6 +98,24 @@ class OperationOverride(Table):
         return value
 
 
+class PassListNames(Table):
+    """What the items of the list of pass controllers call the fields that the portal needs."""
+
+    device_id: str = Field(default="device_id", min_length=1, max_length=100)
+    device_name: str = Field(default="device_name", min_length=1, max_length=100)
+
+    @model_validator(mode="after")
+    def _apart(self) -> PassListNames:
+        if self.device_id == self.device_name:
+            raise ValueError("two fields cannot have one name")
+        return self
+
+    @property
+    def other(self) -> tuple[tuple[str, str], ...]:
+        """(its name, ours) of those that are called otherwise."""
+        return tuple((theirs, ours) for ours, theirs in self if theirs != ours)
+
+
 class Shapes(Table):
     """Shapes the specification does not show. Defaults are assumed."""
 
@@ -104,6 +123,7 @@ class Shapes(Table):
     image_body: Literal["raw", "multipart"] = "raw"
     image_field: str = Field(default="image", min_length=1, max_length=100)
     pass_list_key: str = Field(default="devices", min_length=1, max_length=100)
+    pass_list_names: PassListNames = PassListNames()
     snapshot: Literal["url", "base64"] = "url"
     guest_fields: str = Field(
         default="email,use_date_start,use_date_end,key_return_date_end,is_for_reserve",
@@ -196,11 +216,12 @@ class Catalogue:
         rows = {row.number: row for row in OPERATIONS}
         for label, override in overrides.operations.items():
             rows[override.number] = _apply(rows[override.number], override, label)
-        rows[25] = replace(rows[25], list_key=overrides.shapes.pass_list_key)
+        shapes = overrides.shapes
+        rows[25] = replace(rows[25], list_key=shapes.pass_list_key, list_names=shapes.pass_list_names.other)
         _check_distinct(rows)
         self._by_number = MappingProxyType(rows)
         self._by_name = MappingProxyType({row.name: row for row in rows.values()})
-        self.shapes = overrides.shapes
+        self.shapes = shapes
         self.states = overrides.states
         self.errors = overrides.errors
         self.webhook = overrides.webhook

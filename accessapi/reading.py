@@ -128,6 +128,7 @@ def read_answer(operation: Operation, status: int, headers: Mapping[str, str], c
     try:
         data = read_json(content)
         if operation.list_key is not None:
+            data = _in_our_names(operation, data)
             page = read_page(data, operation.list_key, model)
             return Answer(status, rate, data if isinstance(data, dict) else {operation.list_key: data}, page)
         if isinstance(data, dict):
@@ -138,6 +139,17 @@ def read_answer(operation: Operation, status: int, headers: Mapping[str, str], c
     except ValueError as error:
         failure = str(error) if "nested" in str(error) else "the answer is not what the specification says"
     raise UnreadableAnswer(failure, status)
+
+
+def _in_our_names(operation: Operation, data: Any) -> Any:
+    """The list with the fields of its items named as the specification names them elsewhere."""
+    if not operation.list_names:
+        return data
+    rows, names = data.get(operation.list_key) if isinstance(data, dict) else data, dict(operation.list_names)
+    if not isinstance(rows, list):
+        return data
+    rows = [{names.get(name, name): row[name] for name in row} if isinstance(row, dict) else row for row in rows]
+    return {**data, operation.list_key: rows} if isinstance(data, dict) else rows
 
 
 def _loose_object(content: bytes) -> dict[str, Any]:

@@ -92,6 +92,11 @@ app.conf.update(
             "schedule": 1800.0,
             "options": {"expires": 600},
         },
+        "spent calls": {
+            "task": "portal.budget.tasks.tick",
+            "schedule": 1800.0,
+            "options": {"expires": 600},
+        },
         "doors": {
             "task": "portal.devices.tasks.tick",
             "schedule": 60.0,

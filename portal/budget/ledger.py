@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import transaction
-from django.db.models import DateTimeField, Func, OuterRef, QuerySet, Sum
+from django.db.models import DateTimeField, Func, OuterRef, QuerySet
 from django.db.models.functions import JSONArray
 
 from accessapi.errors import NotSent
@@ -144,12 +144,6 @@ def _reading(
     limits = connection.tenant.environment.catalogue.limits
     configured = limits.general if call_class == CallClass.GENERAL else limits.device
     return Reading(gauge, now, configured, limits.window_seconds, by_step)
-
-
-def spent_since(connection: Connection, since: datetime) -> dict[Priority, int]:
-    """Calls of both classes since a moment, by who spent them."""
-    spent = Spent.objects.filter(gauge__connection=connection, step__gte=int(since.timestamp()) // STEP_SECONDS)
-    return {Priority(who): n for who, n in spent.values_list("priority").annotate(Sum("calls"))}
 
 
 def _begin_anew(reading: Reading, priority: Priority, calls: int) -> None:

@@ -7,6 +7,7 @@ import pytest
 from accessapi import limits
 from accessapi.operations import OPERATIONS, SCOPES, Body, CallClass, Contract, Delivery, Provenance
 from accessapi.overrides import Catalogue, Outcome, OverrideError, States, load
+from accessapi.reading import read_answer
 from accessapi.resources import registry
 
 DESIGN = """
@@ -87,10 +88,22 @@ def test_an_environment_may_name_the_pass_list_and_the_limits():
     assert catalogue.limits.calls(CallClass.OAUTH) is None
 
 
+def test_an_environment_may_name_the_fields_of_a_listed_door():
+    catalogue = Catalogue(load('[shapes]\npass_list_names = { device_id = "id", device_name = "label" }'))
+    said = b'{"devices": [{"id": "d1", "label": "Gate", "floor": 2}, {"device_id": "d2"}, 7]}'
+    answer = read_answer(catalogue.by_number(25), 200, {}, said)
+    assert [(door.device_id, door.device_name) for door in answer.value.items] == [("d1", "Gate"), ("d2", None)]
+    assert answer.data["devices"][0] == {"device_id": "d1", "device_name": "Gate", "floor": 2}
+    assert answer.value.unreadable == [7]
+    plain = read_answer(Catalogue().by_number(25), 200, {}, said)
+    assert [door.device_id for door in plain.value.items] == ["d2"]
+
+
 @pytest.mark.parametrize(("text", "reason"), [
     ('[operations.x]\nnumber = 4\npath = "/v1/other"', "operation 4 .* cannot be overridden"),
     ('[operations.x]\nnumber = 37\nmethod = "POST"', "cannot be overridden"),
     ("[operations.x]\nnumber = 41", "operations.x.number"),
+    ('[shapes]\npass_list_names = { device_id = "x", device_name = "x" }', "shapes.pass_list_names"),
     ('[operations.x]\nnumber = 6\npath = "/v1/members"', "needs {member_id}"),
     ('[operations.x]\nnumber = 1\npath = "/v1/{tenant_id}"', "needs no parameters"),
     ('[operations.x]\nnumber = 1\npath = "v1"', "begin with /"),

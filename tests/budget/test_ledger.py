@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from accessapi.operations import CallClass
-from portal.budget import ledger
+from portal.budget import forgetting, ledger
+from portal.budget.models import Spent
 from portal.budget.outlook import outlook
 from portal.budget.priorities import Priority
 from tenants.scope import tenant_scope
@@ -40,6 +41,16 @@ def test_sync_takes_a_quarter_jobs_leave_the_rest_to_people_and_people_leave_som
     assert take_all(small, Priority.PEOPLE)[0] == 6
     assert take_all(small, Priority.DOORS)[0] == 4
     assert outlook(small.connection).general.left == 0
+
+
+def test_hours_that_nobody_looks_at_any_more_are_forgotten_and_no_call_that_counts(small):
+    take_all(small, Priority.JOBS)
+    left, reading = outlook(small.connection).general.left, ledger.read(small.connection, CallClass.GENERAL)
+    for hours in (1, 3, 24):
+        Spent.objects.create(gauge=reading.gauge, step=reading.step - hours * 360, priority=3, calls=1, counted=0)
+    assert forgetting.forget() == 2
+    assert Spent.objects.order_by("step")[0].step == reading.step - 360
+    assert outlook(small.connection).general.left == left == 10
 
 
 def test_the_device_class_is_counted_apart(small):

@@ -266,6 +266,22 @@ def test_our_own_writes_during_a_reading_win(
         assert Member.objects.get(member_id="m1").member_name == "Before ours"
 
 
+def test_doors_of_a_service_that_calls_their_fields_otherwise_are_doors(customer: MakeCustomer) -> None:
+    listed = {"controllers": [{"id": "d1", "label": "Gate"}, {"id": "d2"}]}
+    with serving(lambda path, _query: (200, listed) if path == "/v1/devices/passes" else (404, {})) as service:
+        here = customer(base_url=service.url)
+        here.tenant.environment.overrides = """
+            [shapes]
+            pass_list_key = "controllers"
+            pass_list_names = { device_id = "id", device_name = "label" }
+        """
+        here.tenant.environment.save()
+        here.sync()
+    with tenant_scope(here.tenant):
+        names = PassController.objects.order_by("device_id").values_list("device_id", "device_name")
+        assert list(names) == [("d1", "Gate"), ("d2", "")]
+
+
 def test_only_one_worker_reads(paged: tuple[Pages, Service, Customer]) -> None:
     _, service, here = paged
     here.sync()
