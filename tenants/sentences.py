@@ -211,5 +211,8 @@ TEXTS: Mapping[str, Promise] = {**REQUESTS, **OUTCOMES, **JOBS, **DESK, **RECORD
 
 # Who acts in the trail without being a person.
 ACTORS: Mapping[str, Promise] = {
-    "portal": _("The portal"), "service": _("The service"), "command line": _("Command line"),
-}  # fmt: skip
+    "portal": _("The portal"),
+    "histories": _("The portal"),  # by what the service's log tells
+    "service": _("The service"),
+    "command line": _("Command line"),
+}

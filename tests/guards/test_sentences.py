@@ -10,6 +10,8 @@ from django.utils import translation
 
 from portal.areas.merging import Act
 from portal.devices.commands import Command
+from portal.guests.today import erasing, suggesting
+from portal.intents.record import PORTAL
 from tenants.roles import ROLES
 from tenants.sentences import ACTORS, NOBODY, REFUSALS, TEXTS
 
@@ -27,6 +29,10 @@ def calls(tree: ast.AST, *names: str) -> Iterator[ast.Call]:
         match node:
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in names:
                 yield node
+
+
+def keywords(tree: ast.AST, name: str) -> Iterator[ast.keyword]:
+    return (each for call in calls(tree, "record") for each in call.keywords if each.arg == name)
 
 
 def texts(node: ast.AST) -> set[str]:
@@ -85,6 +91,10 @@ COMPUTED = {
 }  # fmt: skip
 
 
+#: What those modules call themselves that have a name for it.
+_CALLED = {erasing.BY, suggesting.BY, PORTAL}
+
+
 def said() -> Iterator[tuple[str, ast.Call, set[str]]]:
     """(where, the call, the codes that it may say) of every sentence that is kept."""
     for path, tree in TREES.items():
@@ -141,6 +151,8 @@ def test_every_sentence_says_the_same_in_both_languages():
 
 
 def test_whoever_is_no_person_is_named_in_both_languages():
+    labels = [keyword.value for tree in TREES.values() for keyword in keywords(tree, "by_label")]
+    assert {label for each in labels for label in texts(each)} | _CALLED <= ACTORS.keys()
     for text in [*NOBODY.values(), *ACTORS.values()]:
         with translation.override("en"):
             english = str(text)

@@ -116,7 +116,7 @@ def test_what_became_of_a_request_stands_in_its_row_and_on_its_page(trail):
     with tenant_scope(trail.place.tenant):
         asked, ended = AuditEntry.objects.filter(intent_id=str(intent.pk)).order_by("pk")
     page = said(trail.client.get(f"{trail.url}{asked.pk}/"))
-    at = f"{timezone.localtime(ended.at):%H:%M}"
+    at = f"{timezone.localtime(ended.at):%H:%M:%S}"
     assert re.search(rf"Also recorded for this request .*{at}.* Done create_member.succeeded", page)
 
 

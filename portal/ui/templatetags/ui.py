@@ -30,9 +30,9 @@ def chip(state: str, text: str = "", as_of: datetime | None = None) -> SafeStrin
 
 
 @register.filter
-def stamp(moment: datetime | date | None) -> str:
-    """`{{ member.updated_at|stamp }}` -> 2026-11-21 09:41"""
-    return times.stamp(moment)
+def stamp(moment: datetime | date | None, to: str = "minutes") -> str:
+    """`{{ member.updated_at|stamp }}` -> 2026-11-21 09:41; `|stamp:"seconds"` -> 2026-11-21 09:41:07"""
+    return times.stamp(moment, seconds=to == "seconds")
 
 
 @register.filter
