@@ -16,7 +16,10 @@ from tenants.wording import Said, say
 from tests.support.places import fresh_nonce
 
 pytestmark = pytest.mark.django_db
+PART = say("job.part", job=say("job.suspend", n=1500), what=say("job.changes", n=1), part=2)
 SENTENCES = [
+    ("en", PART, "Suspend 1,500 members: change 1 member (request 2)"),
+    ("ja", PART, "会員 1,500 人を停止：会員1名を変更（リクエスト 2）"),
     ("en", say("member.rights", name="試験 太郎"), "Change rights: 試験 太郎"),
     ("ja", say("member.rights", name="試験 太郎"), "権限の変更：試験 太郎"),
     ("ja", say("guest.issue", guest="佐々木 健太郎"), "ゲストコードの発行：佐々木 健太郎"),

@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from portal.bulk import jobs
+from portal.bulk.models import Job
 from portal.guests.models import Visit
 from portal.intents.actions import submit
 from portal.intents.models import Intent
@@ -173,6 +174,7 @@ def test_a_long_job_is_titled_in_the_language_of_whoever_reads_it(trail):
             rows.append((f"m{n}", {"use_date_end": "2031-01-01T00:00:00+09:00"}, {}))
         jobs.open(kind="suspend", by=trail.place.asker, rows=rows)
         jobs.open(kind="suspend", by=trail.place.asker, rows=rows, title="昔の題名")
+        assert Job.objects.latest("pk").title == "昔の題名"  # as it was stored before
     assert trail.sentences()[0] == "Bulk change prepared: Suspend 2 members"
     trail.speaks("ja")
     assert trail.sentences()[0] == "一括変更の準備：会員 2 人を停止"
