@@ -5,7 +5,6 @@ from datetime import datetime, time
 from typing import Any
 
 from django import forms
-from django.core.exceptions import ValidationError
 from django.utils import timezone
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
@@ -15,9 +14,7 @@ from portal.bulk.starting import StartForm
 from portal.changes import plans
 from portal.mirror.models import Group, Member
 from portal.mirror.queries import groups
-from portal.rights import giving
-from portal.rights.keeping import templates
-from portal.rights.models import RightsTemplate
+from portal.rights.giving import GivenRights
 from portal.ui.times import TOKYO
 
 Decide = Callable[[Member], plans.Outcome]
@@ -120,53 +117,13 @@ class MoveForm(ChangeForm):
         return plans.move(self.cleaned_data["group"])
 
 
-class RightsForm(ChangeForm):
-    source = forms.ChoiceField(
-        label=_("Which rights"),
-        choices=[("template", _("Those of a template:")), ("member", _("The same as a member has:"))],
-        initial="template",
-        widget=forms.RadioSelect,
-    )
-    template = forms.ChoiceField(label=_("Template"), required=False)
-    member = forms.CharField(
-        label=_("Member code or member ID"), required=False, max_length=200,
-        help_text=_("The rights of this member as last read."),
-    )  # fmt: skip
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.templates = {str(each.pk): each for each in templates().filter(kind=RightsTemplate.Kind.RIGHTS)}
-        choices = [("", _t("Choose a template")), *((pk, each.title) for pk, each in self.templates.items())]
-        self.fields["template"].choices = choices  # type: ignore[attr-defined]
-        self.model: Member | None = None
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean()
-        if cleaned.get("source") == "template" and not cleaned.get("template") and "template" not in self.errors:
-            self.add_error("template", _t("Choose a template, or take the rights of a member."))
-        if cleaned.get("source") == "member" and "member" not in self.errors:
-            try:
-                self.model = giving.model(str(cleaned.get("member") or "").strip())
-            except ValidationError as error:
-                self.add_error("member", error)
-        if not self.errors and not self.body:
-            self.add_error(None, _t("There are no rights in it that could be given."))
-        return cleaned
-
-    @property
-    def body(self) -> dict[str, Any]:
-        """Areas and keys as they will be for everybody."""
-        if self.model is not None:
-            return giving.of_member(self.model)
-        return giving.of_template(self.templates[self.cleaned_data["template"]])
-
+class RightsForm(GivenRights, ChangeForm):
     @property
     def options(self) -> dict[str, Any]:
-        chosen = self.model or self.templates[self.cleaned_data["template"]]
-        return {"source": str(chosen)}
+        return {"source": self.named}
 
     def decide(self, members: Iterable[Member]) -> Decide:
-        return plans.rights(self.body)
+        return plans.rights(self.given)
 
 
 class DeleteForm(ChangeForm):

@@ -14,7 +14,8 @@ from typing import Any
 from django.db import connection as database
 
 from portal.mirror import clock
-from portal.mirror.guest_rows import COLUMNS, GuestReader, as_json
+from portal.mirror.guest_rows import COLUMNS, GuestReader
+from portal.mirror.keyed import as_json
 from portal.mirror.kinds import Kind
 from portal.mirror.models import MirrorState, StagedPage, SyncRun
 from portal.mirror.swap import Swapped

@@ -1,12 +1,11 @@
 """From a guest as the service tells it to the columns of the mirror. Whatever it says about one field, none raises."""
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from portal.mirror.folding import fold
+from portal.mirror.keyed import digest, hashed
 from portal.mirror.models import Guest
 from portal.mirror.models.state import sealing_field
 from portal.mirror.rows import moment, unknown
@@ -42,11 +41,11 @@ class GuestReader:
 
     def digest(self, item: Mapping[str, Any]) -> bytes:
         """Equal exactly when the service says the same of a guest again."""
-        return _keyed(self._digest_key, repr(sorted(item.items())), 16)
+        return digest(self._digest_key, item)
 
     def fingerprint(self, qrcode_data: str) -> bytes:
         """By what two codes are compared without opening either."""
-        return _keyed(self._qr_key, qrcode_data, 32)
+        return hashed(self._qr_key, qrcode_data, 32)
 
     def seal(self, name: str, value: str | None) -> bytes | None:
         """The value of an encrypted column as it rests, for rows that are written in SQL."""
@@ -82,11 +81,3 @@ def _text(item: Mapping[str, Any], key: str, odd: dict[str, Any]) -> str | None:
     if key not in ("email", "qrcode_data"):  # what should be a secret is not kept in clear
         odd[key] = value
     return None
-
-
-def _keyed(key: bytes, text: str, size: int) -> bytes:
-    return hashlib.blake2b(text.encode(), digest_size=size, key=key).digest()
-
-
-def as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from django.db import connection as database
 
 from accessapi.resources.histories import History
-from portal.mirror.guest_rows import as_json
+from portal.mirror.keyed import as_json
 from portal.mirror.rows import sounds_secret
 from tenants.scope import current_tenant_id
 

@@ -1,8 +1,6 @@
 """From a member as the service lists it to the columns of the mirror. Whatever it says about one field, none raises."""
 
-import hashlib
 import json
-import marshal
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +9,7 @@ from typing import Any, NamedTuple
 
 from accessapi.limits import JST
 from portal.mirror.folding import code_pieces, fold, name_pieces
+from portal.mirror.keyed import as_json, digest, hashed
 from portal.mirror.models import NEVER, UNREADABLE, Member
 from portal.mirror.models.state import sealing_field
 from tenants import vault
@@ -69,20 +68,19 @@ class Reader:
 
     def digest(self, item: Mapping[str, Any]) -> bytes:
         """Equal when the service says the same of a member again. Keyed: it tells nothing of a card number."""
-        # Version 2 of marshal: the bytes follow from the values alone.
-        return hashlib.blake2b(marshal.dumps(item, 2), digest_size=16, key=self._digest_key).digest()
+        return digest(self._digest_key, item)
 
     def hashes(self, pieces: set[str]) -> list[int]:
         """Pieces of names and codes as numbers that mean nothing outside of this tenant."""
         known = self._hashes
         for piece in pieces:
             if piece not in known:
-                known[piece] = int.from_bytes(_keyed(self._piece_key, piece, 4), "big", signed=True)
+                known[piece] = int.from_bytes(hashed(self._piece_key, piece, 4), "big", signed=True)
         return sorted({known[piece] for piece in pieces})
 
     def card_fingerprint(self, card: str) -> bytes:
         """By what a card number is found again. Cards are compared without case and width."""
-        return _keyed(self._card_key, fold(card), 32)
+        return hashed(self._card_key, fold(card), 32)
 
     def read(self, item: Mapping[str, Any], digest: bytes) -> Listed:
         """An item of operation 3 as columns."""
@@ -93,7 +91,7 @@ class Reader:
             digest=digest,
             **{name: values[name] for name in _PLAIN},
             card_data=vault.seal(card.encode(), bound_to=self._card) if card is not None else None,
-            qrcode=vault.seal(_json(qrcode).encode(), bound_to=self._qr) if qrcode is not None else None,
+            qrcode=vault.seal(as_json(qrcode).encode(), bound_to=self._qr) if qrcode is not None else None,
             extra=json.dumps(values["extra"]) if values["extra"] else "{}",
             pieces="{" + ",".join(map(str, self.pieces(values["name_key"], values["code_key"]))) + "}",
         )
@@ -135,7 +133,7 @@ class Reader:
         if qrcode is None:
             return None
         told = [qrcode.get("data"), qrcode.get("email")] if isinstance(qrcode, dict) else qrcode
-        return _keyed(self._qr_key, _json(told), 32)
+        return hashed(self._qr_key, as_json(told), 32)
 
 
 _PLAIN = (
@@ -196,15 +194,7 @@ def _text(item: Mapping[str, Any], key: str, odd: dict[str, Any]) -> str:
     if key != "card_data":
         odd[key] = value
         return ""
-    return _json(value)
-
-
-def _keyed(key: bytes, text: str, size: int) -> bytes:
-    return hashlib.blake2b(text.encode(), digest_size=size, key=key).digest()
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return as_json(value)
 
 
 def _sealing(tenant_id: int, name: str) -> str:

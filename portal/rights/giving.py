@@ -73,19 +73,13 @@ def model(text: str) -> Member:
     return found[0]
 
 
-class NewRights(forms.Form):
-    """What new members may do from the start. `body_for` is what they are sent besides themselves."""
+class GivenRights(forms.Form):
+    """Rights to be given: those of a template or of a member. `given` is what they are, `named` whose."""
 
     rights_source = forms.ChoiceField(
-        label=_("Access rights"),
-        choices=[
-            ("none", _("None for now")),
-            ("template", _("Those of a template:")),
-            ("member", _("The same as a member has:")),
-            ("group", _("The usual ones of the group (what more than half of its members have)")),
-        ],
-        initial="none",
-        required=False,
+        label=_("Which rights"),
+        choices=[("template", _("Those of a template:")), ("member", _("The same as a member has:"))],
+        initial="template",
         widget=forms.RadioSelect,
     )
     rights_template = forms.ChoiceField(label=_("Template"), required=False)
@@ -133,6 +127,23 @@ class NewRights(forms.Form):
         self.given, self.named = body, named
         if not body:
             self.add_error(field, _t("There are no rights in it that could be given."))
+
+
+class NewRights(GivenRights):
+    """What new members may do from the start. `body_for` is what they are sent besides themselves."""
+
+    rights_source = forms.ChoiceField(
+        label=_("Access rights"),
+        choices=[
+            ("none", _("None for now")),
+            ("template", _("Those of a template:")),
+            ("member", _("The same as a member has:")),
+            ("group", _("The usual ones of the group (what more than half of its members have)")),
+        ],
+        initial="none",
+        required=False,
+        widget=forms.RadioSelect,
+    )
 
     def body_for(self, membergroup_id: str) -> Body | None:
         """What a new member of this group is given. None, with an error beside the choice, where the group has no usual

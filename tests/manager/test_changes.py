@@ -190,13 +190,13 @@ def test_extending_by_days_counts_from_each_ones_own_end(desk):
 
 def test_copied_rights_are_read_first_where_they_are_not_known_and_can_be_undone(desk):
     model, first, second = desk.plain()[:3]
-    unknown = said(desk.ask("rights", [first, second], source="member", member=model.member_id))
+    unknown = said(desk.ask("rights", [first, second], rights_source="member", rights_member=model.member_id))
     assert "not known here yet" in unknown
     desk.client.get(f"{desk.url}{model.member_id}/reading/")
     reads = desk.calls(5)
     before = {each.member_id: desk.at_service(each.member_id)["devices_pass"] for each in (model, first, second)}
     reads = desk.calls(5)
-    job = desk.prepared("rights", [first, second], source="member", member=model.member_id)
+    job = desk.prepared("rights", [first, second], rights_source="member", rights_member=model.member_id)
     page = desk.page(job)
     assert "To be read first" in page
     assert "not known yet" in page
