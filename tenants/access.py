@@ -21,6 +21,7 @@ from django.utils.translation import gettext as _
 
 from tenants import roles
 from tenants.carrying import Carried
+from tenants.kept import Kept
 from tenants.landing import home_of
 from tenants.models import Staff, SupportSession, Tenant, User
 from tenants.reauthentication import page_asked_for, recently_authenticated, redirect_to_reauthentication
@@ -29,6 +30,11 @@ from tenants.scope import across_tenants, tenant_scope
 
 View = Callable[..., HttpResponseBase]
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+
+_tenant = Kept[Tenant](lambda slug: Tenant.objects.select_related("environment").filter(slug=slug)[:1], slug="")
+_staff = Kept[Staff](
+    lambda user: Staff.objects.select_related("tenant__connection").filter(user=user, is_active=True)[:1], user=0
+)
 
 
 class SignedInRequest(HttpRequest):
@@ -84,7 +90,7 @@ def access_to(user: User, tenant: Tenant) -> Access | None:
         return None
     with tenant_scope(tenant):
         # With the connection, which every page says something about.
-        staff = Staff.objects.select_related("tenant__connection").filter(user=user, is_active=True).first()
+        staff = next(iter(_staff.rows(user=user.pk)), None)
         if staff is not None:
             connection = getattr(staff.tenant, "connection", None)
             if connection is not None:
@@ -216,7 +222,7 @@ def _prove(request: HttpRequest, access: Access, carried: Carried | None) -> Htt
 
 
 def _enter(user: User, slug: str) -> Access:
-    tenant = Tenant.objects.select_related("environment").filter(slug=slug).first()
+    tenant = next(iter(_tenant.rows(slug=slug)), None)
     access = access_to(user, tenant) if tenant else None
     if access is None:
         raise Http404

@@ -30,6 +30,7 @@ class Members(Table):
     caption = _("Members")
     search_label = _("Find by name or code")
     default_sort = "name_key"
+    steady = staticmethod(lambda: suspensions.noted(queries.members()))
     drawn_from = ("member_id", "member_name", "member_code", "membergroup_name", "has_card", "has_qr", "has_face",
                   "use_date_start", "use_date_end", "use_end_key")  # fmt: skip
     columns = (
@@ -57,8 +58,7 @@ class Members(Table):
     export_permission = Permission.MEMBERS_EXPORT
 
     def __init__(self, request: HttpRequest, *, query: QueryDict | None = None) -> None:
-        members = suspensions.noted(queries.members())
-        super().__init__(request, members, total=lambda: known(request)[Kind.MEMBERS].total, query=query)
+        super().__init__(request, self.steady(), total=lambda: known(request)[Kind.MEMBERS].total, query=query)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
         # What cannot be the whole number of a card is not worth a query of its own.

@@ -12,11 +12,13 @@ from portal.mirror import queries as mirror
 from portal.mirror.models import Member
 from portal.mirror.rows import Reader
 from portal.rights import digests
+from tenants.kept import Kept
 from tenants.models import AuditEntry, Connection
 from tenants.scope import current_tenant_id
 from tenants.trail.changes import changes
 
 Choices = list[tuple[str, str]]
+_groups = Kept[tuple[str, str]](lambda: mirror.groups().values_list("membergroup_id", "membergroup_name"))
 _LONGEST = 120
 _LABELS = {
     "member_name": _("Name"),
@@ -52,7 +54,7 @@ def target_of(member_id: str) -> str:
 
 def group_choices() -> Choices:
     """The tenant's groups by name, as choices of a form or filter."""
-    return list(mirror.groups().values_list("membergroup_id", "membergroup_name"))
+    return _groups.rows()
 
 
 def intents_about(member: Member) -> list[Intent]:

@@ -98,6 +98,16 @@ def page(
     return _forward(queryset, order, size, load(after, order, queryset) if after else None)
 
 
+def beginning(queryset: QuerySet[Any], order: Order, size: int) -> QuerySet[Any]:
+    """The rows of the first page and one more, where none is without a value."""
+    return _segment(queryset, order, None, empty=False, backward=False)[: size + 1]
+
+
+def first_page(found: list[Any], order: Order, size: int) -> Page:
+    """The page that `beginning` found."""
+    return _page(found[:size], order, 1, earlier=False, later=len(found) > size)
+
+
 def _forward(queryset: QuerySet[Any], order: Order, size: int, cursor: Cursor | None) -> Page:
     found = _take(queryset, order, size + 1, cursor, backward=False)
     if cursor is not None and not found:

@@ -13,6 +13,7 @@ The same view gives the full page and, when htmx asks for the list alone, the li
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
@@ -29,6 +30,7 @@ from portal.ui.tables.drawing import SIZES, Drawing
 from portal.ui.tables.extras import BulkAction, Empty, Wish
 from portal.ui.tables.filters import Bound, Filter
 from portal.ui.tables.links import Address
+from tenants.kept import Kept
 
 COUNTED = 10_000
 
@@ -47,6 +49,8 @@ class Table(Drawing):
     default_sort: ClassVar[str] = "pk"
     key: ClassVar[str] = "pk"
     drawn_from: ClassVar[Sequence[str]] = ()  # the model's fields that rows are drawn from; empty for all of them
+    # The rows listed, where they follow from the tenant alone: the SQL of the first page is made once then.
+    steady: ClassVar[Callable[[], QuerySet[Any]] | None] = None
     caption: ClassVar[str | Promise] = ""
     search_label: ClassVar[str | Promise] = ""
     actions: ClassVar[Sequence[BulkAction]] = ()
@@ -140,9 +144,12 @@ class Table(Drawing):
     @property
     def listed(self) -> QuerySet[Any]:
         """The same for a page: with the fields alone that its rows are drawn from."""
-        if not self.drawn_from:
-            return self.matching
-        return self.matching.only(*dict.fromkeys([*self.drawn_from, self.order.field, self.key]))
+        return self.as_drawn(self.matching, self.order)
+
+    @classmethod
+    def as_drawn(cls, rows: QuerySet[Any], order: keyset.Order) -> QuerySet[Any]:
+        """The same rows with the fields alone that they are drawn from."""
+        return rows.only(*dict.fromkeys([*cls.drawn_from, order.field, cls.key])) if cls.drawn_from else rows
 
     @property
     def counted(self) -> QuerySet[Any]:
@@ -193,6 +200,8 @@ class Table(Drawing):
     @cached_property
     def page(self) -> keyset.Page:
         total = 0 if self.more_than_counted else self.total
+        if self.begins_steadily:
+            return keyset.first_page(_first_rows(type(self), self.order, self.size).rows(), self.order, self.size)
         return keyset.page(
             self.listed,
             self.order,
@@ -201,6 +210,12 @@ class Table(Drawing):
             before=self.address.get("before"),
             total=total,
         )
+
+    @property
+    def begins_steadily(self) -> bool:
+        """Whether this is the page of which the SQL is kept: the first of a steady list that nothing narrows."""
+        moved = self.narrowed or self.address.get("after") or self.address.get("before")
+        return self.steady is not None and not moved and not keyset.nullable(self.base, self.order.field)
 
     # Answers
 
@@ -217,3 +232,9 @@ class Table(Drawing):
             response = TemplateResponse(self.request, template, {**(context or {}), "table": self})
         patch_vary_headers(response, ["HX-Request", "HX-Target"])
         return response
+
+
+@lru_cache(maxsize=500)
+def _first_rows(table: type[Table], order: keyset.Order, size: int) -> Kept[Any]:
+    rows: Any = table.steady
+    return Kept(lambda: keyset.beginning(table.as_drawn(rows(), order), order, size))

@@ -1,0 +1,68 @@
+"""Queries whose SQL is made once in a process, for the few that every page asks: making it costs more than asking.
+
+    _tenant = Kept(lambda slug: Tenant.objects.filter(slug=slug)[:1], slug="")
+    _tenant.rows(slug="acme")
+
+Only what is written into the SQL is kept: the tenant that is entered and the values are filled in at each reading, and
+nothing that was read stays. What is built must follow from these alone: no moment, no language, no choice.
+"""
+
+import copy
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from tenants.scope import across_tenants, current_tenant_id, tenant_scope
+
+T = TypeVar("T")
+
+# What no row has: it stands for the tenant and for each value, while the SQL is made.
+_ANY_TENANT = 4_611_686_018_427_387_002
+_ANY_NUMBER = 1_987_655_000
+_ANY_TEXT = "\x02any"
+
+
+class Kept(Generic[T]):
+    """A queryset built by `build(**values)`; `kinds` gives a value of the kind of each: a whole number or a text."""
+
+    def __init__(self, build: Callable[..., QuerySet[Any]], **kinds: int | str) -> None:
+        self._build = build
+        self._stand_ins = {
+            name: _ANY_NUMBER + place if isinstance(kind, int) else f"{_ANY_TEXT}{place}"
+            for place, (name, kind) in enumerate(kinds.items())
+        }
+
+    def rows(self, **values: int | str) -> list[T]:
+        """What the queryset would find now, in the scope that is entered, with these values."""
+        queryset, compiler, sql, params = self._made
+        filled: dict[Any, Any] = {self._stand_ins[name]: value for name, value in values.items()}
+        if _ANY_TENANT in params:
+            filled[_ANY_TENANT] = current_tenant_id()
+        asking = copy.copy(compiler)
+        asking.connection = connection
+        found = [filled.get(each, each) if isinstance(each, int | str) else each for each in params]
+        asking.as_sql = lambda *_args, **_kwargs: (sql, found)
+        return list(queryset._iterable_class(_Asked(queryset, asking)))
+
+    @cached_property
+    def _made(self) -> tuple[QuerySet[Any], Any, str, tuple[Any, ...]]:
+        with across_tenants("SQL is made for any tenant, and nothing is read"), tenant_scope(_ANY_TENANT):
+            queryset = self._build(**self._stand_ins)
+            compiler = queryset.query.get_compiler(queryset.db)
+            sql, params = compiler.as_sql()
+        return queryset, compiler, sql, params
+
+
+class _Asked:
+    """As much of a queryset as its iterable looks at, with the compiler that has its SQL already."""
+
+    def __init__(self, queryset: QuerySet[Any], compiler: Any) -> None:
+        self.db, self.model, self.query = queryset.db, queryset.model, self
+        self._known_related_objects: dict[Any, Any] = {}
+        self._compiler = compiler
+
+    def get_compiler(self, using: str) -> Any:
+        return self._compiler
