@@ -1,10 +1,11 @@
-"""What must be made before the site can run: the browser's vendored files, and the compiled translations."""
+"""What must be made before the site can run: the browser's vendored files and icons, and the compiled translations."""
 
 import hashlib
 import os
 import shutil
 import subprocess
 from pathlib import Path
+from zipfile import ZipFile
 
 from stack.messages import compile_catalogues
 from stack.paths import ROOT, RUN, private_folder, wheel
@@ -17,12 +18,15 @@ _FILES = {
     ),
 }
 VENDOR = ROOT / "static" / "vendor"
+# The icons of every page as one file of symbols; their names stand beside the code that refers to them.
+_PICTURES, _NAMES = VENDOR / "tabler" / "icons.svg", ROOT / "portal" / "ui" / "pictures.txt"
+_SYMBOL = 'viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-linecap="round" stroke-linejoin="round"'
 
 
 def make(*, install: bool = True) -> None:
     """Makes what is missing or out of date; cheap when nothing is. `install` False: node_modules is there."""
     stamp, wanted = RUN / "assets.stamp", _fingerprint()
-    targets = [VENDOR / folder / Path(name).name for folder, names in _FILES.items() for name in names]
+    targets = [VENDOR / folder / Path(name).name for folder, names in _FILES.items() for name in names] + [_PICTURES]
     if not stamp.exists() or stamp.read_text() != wanted or not all(each.exists() for each in targets):
         if install:
             _install()
@@ -30,6 +34,7 @@ def make(*, install: bool = True) -> None:
             (VENDOR / folder).mkdir(parents=True, exist_ok=True)
             for name in names:
                 shutil.copyfile(ROOT / "node_modules" / name, VENDOR / folder / Path(name).name)
+        _draw_pictures()
         private_folder(RUN)
         stamp.write_text(wanted)
     compile_catalogues()
@@ -37,7 +42,18 @@ def make(*, install: bool = True) -> None:
 
 def _fingerprint() -> str:
     lock = (ROOT / "package-lock.json").read_bytes()
-    return hashlib.sha256(lock + repr(_FILES).encode()).hexdigest()
+    return hashlib.sha256(lock + repr((_FILES, _SYMBOL)).encode() + _NAMES.read_bytes()).hexdigest()
+
+
+def _draw_pictures() -> None:
+    with ZipFile(wheel("tablericons") / "tablericons.zip") as archive:
+        symbols = [_symbol(name, archive.read(f"outline/{name}.svg").decode()) for name in _NAMES.read_text().split()]
+    _PICTURES.write_text(f'<svg xmlns="http://www.w3.org/2000/svg">{"".join(symbols)}</svg>\n')
+
+
+def _symbol(name: str, icon: str) -> str:
+    inside = icon.partition("<svg")[2].partition(">")[2].rpartition("</svg>")[0]
+    return f'<symbol id="{name}" {_SYMBOL}>{" ".join(inside.split())}</symbol>'
 
 
 def _install() -> None:

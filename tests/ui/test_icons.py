@@ -1,0 +1,34 @@
+"""Icons: those of every page are referred to, the others drawn where they stand."""
+
+import re
+from pathlib import Path
+
+from django.contrib.staticfiles import finders
+
+from portal.ui import icons
+from portal.ui.nav import ENTRIES
+
+
+def pictured() -> set[str]:
+    return set(re.findall(r'<symbol id="([^"]+)"', Path(finders.find(icons.PICTURES)).read_text()))
+
+
+def test_the_frame_refers_to_pictures_that_are_there():
+    for entry in ENTRIES:
+        [referred] = re.findall(r"icons[^#]*\.svg#([^\"]+)", icons.icon(entry.icon))
+        assert referred == entry.icon
+        assert referred in pictured()
+
+
+def test_an_icon_that_few_pages_show_is_drawn_in_place():
+    drawn = icons.icon("scissors", 16, "Cut")
+    assert "<use" not in drawn
+    assert "<path" in drawn
+    assert 'aria-label="Cut"' in drawn
+
+
+def test_a_page_carries_no_picture_of_its_frame(person, tenants):
+    html = person("owner").get(f"/t/{tenants[0].slug}/members/").content.decode()
+    frame = html.partition('<main id="content"')[0]
+    assert frame.count("<use") >= 10
+    assert "<path" not in frame
