@@ -45,7 +45,9 @@ class Kept(Generic[T]):
         asking.connection = connection
         found = [filled.get(each, each) if isinstance(each, int | str) else each for each in params]
         asking.as_sql = lambda *_args, **_kwargs: (sql, found)
-        return list(queryset._iterable_class(_Asked(queryset, asking)))
+        iterable: Any = queryset._iterable_class
+        rows: list[T] = list(iterable(_Asked(queryset, asking)))
+        return rows
 
     @cached_property
     def _made(self) -> tuple[QuerySet[Any], Any, str, tuple[Any, ...]]:
