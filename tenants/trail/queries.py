@@ -15,6 +15,7 @@ from django.core.signing import BadSignature, Signer
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from tenants import sentences
 from tenants.models import AuditEntry
 from tenants.trail import names
 
@@ -86,7 +87,7 @@ def _wanted(wanted: Wanted) -> QuerySet[AuditEntry]:
     if wanted.action:
         rows = rows.filter(action__startswith=wanted.action)
     if wanted.person:
-        rows = rows.filter(Q(by__email__icontains=wanted.person) | Q(by_label__icontains=wanted.person))
+        rows = rows.filter(_by(wanted.person))
     if wanted.target:
         # Whoever is created has a name of the service's only in what became of it.
         became = AuditEntry.objects.filter(_IS_OUTCOME, target__startswith=wanted.target).values("intent_id")
@@ -98,6 +99,12 @@ def _wanted(wanted: Wanted) -> QuerySet[AuditEntry]:
     if wanted.support_only:
         rows = rows.exclude(support_session=None)
     return rows
+
+
+def _by(person: str) -> Q:
+    """Entries by whoever is called so: by address, by the name of then, or as the reader reads it."""
+    read = [label for label, text in sentences.ACTORS.items() if person.lower() in str(text).lower()]
+    return Q(by__email__icontains=person) | Q(by_label__icontains=person) | Q(by=None, by_label__in=read)
 
 
 def _told(entries: list[AuditEntry]) -> list[AuditEntry]:

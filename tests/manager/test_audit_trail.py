@@ -144,6 +144,16 @@ def test_filters_find_acts_by_what_became_of_them_and_pages_hold_fifty_acts(trai
     assert rest.count("Create member: 山田") == 2
 
 
+def test_the_portal_is_found_as_the_reader_reads_it(trail):
+    visit = trail.visit()
+    with tenant_scope(trail.place.tenant), transaction.atomic():
+        entry = {"by_label": "histories", "action": "guest.arrived", "target": f"visit:{visit.pk}"}
+        audit.record(tenant=trail.place.tenant, by=None, summary=say("guest.arrived_by_code"), **entry)
+    trail.speaks("ja")
+    assert trail.sentences(person="ポータル") == [f"コードの使用による到着：{NAME}"]
+    assert trail.sentences(person="だれか") == []
+
+
 def test_everything_about_somebody_begins_with_how_they_came_to_be(trail):
     intent = trail.asked()
     with tenant_scope(trail.place.tenant):
