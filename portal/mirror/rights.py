@@ -9,12 +9,14 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
 
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from accessapi.errors import NotFound, ServiceError
 from portal.budget.priorities import Priority
 from portal.mirror import clock, reading, reasons, schedule
+from portal.mirror.clock import ClockNow
 from portal.mirror.kinds import EVERY, Kind
 from portal.mirror.leases import Lease
 from portal.mirror.models import Guest, Member, MirrorState
@@ -41,28 +43,36 @@ def want(member_ids: Iterable[str]) -> None:
 
 
 def want_first(members: QuerySet[Member], most: int) -> None:
-    """The same for the first of these members whose rights are not known."""
-    _put_first(list(_worth_reading(members, clock.now())[:most]))
-
-
-def _put_first(unknown: list[str]) -> None:
-    if not unknown or not _remembered(unknown):
+    """The same for the first of these members whose rights are not known. One query, where that is asked already."""
+    worth = ArraySubquery(_worth_reading(members, ClockNow())[:most])
+    state = MirrorState.objects.filter(kind=Kind.RIGHTS).annotate(worth=worth, now=ClockNow()).first()
+    if state is None or not state.worth:
         return
+    if state.memory.get("first", [])[: len(state.worth)] != state.worth:
+        _remember(state.worth)
+    elif state.lease is not None or (state.due_at is not None and state.due_at <= state.now):
+        return  # somebody reads, or is rung for
     schedule.ask(current_tenant(), Kind.RIGHTS, by=None)
 
 
-def _remembered(unknown: list[str]) -> bool:
-    """Whether these stand first among those whom somebody looks at: written only where they do not yet."""
-    states = MirrorState.objects.filter(kind=Kind.RIGHTS)
-    state = states.first()
-    if state is None or state.memory.get("first", [])[: len(unknown)] == unknown:
-        return state is not None
+def _put_first(unknown: list[str]) -> None:
+    if not unknown:
+        return
+    state = MirrorState.objects.filter(kind=Kind.RIGHTS).first()
+    if state is None:
+        return
+    if state.memory.get("first", [])[: len(unknown)] != unknown:
+        _remember(unknown)
+    schedule.ask(current_tenant(), Kind.RIGHTS, by=None)
+
+
+def _remember(unknown: list[str]) -> None:
+    """Put these first among those whom somebody looks at."""
     with transaction.atomic():
-        state = states.select_for_update().get()
+        state = MirrorState.objects.select_for_update().get(kind=Kind.RIGHTS)
         first = dict.fromkeys([*unknown, *state.memory.get("first", [])])
         state.memory = {**state.memory, "first": list(first)[:_MOST_LOOKED_AT]}
         state.save(update_fields=["memory"])
-    return True
 
 
 def fill(connection: Connection, lease: Lease) -> None:
@@ -124,7 +134,7 @@ def _looked_at(now: datetime) -> list[str]:
     return wanted[:BATCH]
 
 
-def _worth_reading(members: QuerySet[Member], now: datetime) -> QuerySet[Member, str]:
+def _worth_reading(members: QuerySet[Member], now: datetime | ClockNow) -> QuerySet[Member, str]:
     stale = Q(rights_read_at__isnull=True) | Q(rights_read_at__lt=now - _STALE_LOOKED_AT)
     return members.filter(stale, gone_at__isnull=True).values_list("member_id", flat=True)
 
