@@ -4,12 +4,12 @@
 agree.
 """
 
-from datetime import datetime
-from functools import reduce
-from operator import or_
+from datetime import UTC, datetime
+from functools import cache
 from typing import Any, Protocol
 
-from django.db.models import Exists, Q, QuerySet
+from django.db import connection
+from django.db.models import QuerySet
 
 from sandbox import clock
 from sandbox.engine import bulk, faces, guests, keys
@@ -29,13 +29,37 @@ class Step(Protocol):
 STEPS: tuple[Step, ...] = (bulk, faces, guests, keys)
 
 
+# What the question is made with, once, and what of it is put into its place.
+_SOMEBODY, _SOME_TIME = "some tenant", datetime(2000, 1, 1, tzinfo=UTC)
+
+
 def advance(tenant: Tenant) -> None:
     """Works through what is due."""
     now = clock.now()
-    # One question for all of them: every call of the interface asks it.
-    anything = reduce(or_, (Q(Exists(step.due(tenant, now).order_by())) for step in STEPS))
-    if not Tenant.objects.filter(anything, pk=tenant.pk).exists():
+    if not _is_anything_due(tenant, now):
         return
     with locked(tenant):
         for step in STEPS:
             step.advance(tenant, now)
+
+
+def _is_anything_due(tenant: Tenant, now: datetime) -> bool:
+    """One question for all steps, made once: every call of the interface asks it."""
+    statement, values = _question()
+
+    def given(value: Any) -> Any:
+        if isinstance(value, datetime):
+            return now + (value - _SOME_TIME)
+        return tenant.pk if value == _SOMEBODY else value
+
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [given(value) for value in values])
+        return bool(cursor.fetchone()[0])
+
+
+@cache
+def _question() -> tuple[str, tuple[Any, ...]]:
+    due = [step.due(Tenant(pk=_SOMEBODY), _SOME_TIME).order_by().values("pk") for step in STEPS]
+    asked = [rows.query.sql_with_params() for rows in due]
+    statement = " OR ".join(f"EXISTS ({sql})" for sql, _values in asked)
+    return f"SELECT {statement}", tuple(value for _sql, values in asked for value in values)

@@ -15,6 +15,7 @@ from accessapi.operations import OPERATIONS, Body, CallClass
 from accessapi.overrides import Catalogue, load
 from tests.accessapi.rights import json_values
 from tests.accessapi.service import client
+from tests.support.effort import examples
 
 BODIES = {
     "update_webhook": {"is_invalid": False, "url": "https://x", "trigger": {"history": {"category": ["normal"]}}},
@@ -99,7 +100,7 @@ contents = st.one_of(
     st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=12),
 ))  # fmt: skip
 @example(CALLS[0], 200, b"[" * 100_000, {})
-@settings(max_examples=600)
+@settings(max_examples=examples(600, quick=60))
 def test_no_answer_raises_anything_but_the_error_tree(operation, status, content, headers):
     service = answering(status, content, headers)
     got = error = None

@@ -23,6 +23,7 @@ from accessapi.permissions import (
 )
 from accessapi.resources import HolidaySettings, Member
 from tests.accessapi import rights as r
+from tests.support.effort import examples
 
 
 def holidays(raw, **kwargs):
@@ -39,7 +40,7 @@ def area(pass_):
 
 
 @given(r.devices(), r.holiday_settings())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_areas_agree_with_the_oracle_at_every_edge(rights, raw):
     calendar = holidays(raw)
     normal = normalise_devices(rights)
@@ -53,7 +54,7 @@ def test_areas_agree_with_the_oracle_at_every_edge(rights, raw):
 
 
 @given(r.keys(), r.holiday_settings())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_keys_agree_with_the_oracle_at_every_edge(rights, raw):
     calendar = holidays(raw)
     normal = normalise_keys(rights)
@@ -68,7 +69,7 @@ def test_keys_agree_with_the_oracle_at_every_edge(rights, raw):
 
 
 @given(r.passes(), r.holiday_settings())
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12, quick=4), deadline=None)
 def test_a_walk_through_every_minute_agrees_with_the_oracle(pass_, raw):
     rights, calendar = area(pass_), holidays(raw)
     for day in r.DAYS:
@@ -175,7 +176,7 @@ def test_a_known_rule_that_admits_is_not_clouded_by_an_unknown_one():
 
 
 @given(r.strange_devices, r.strange_keys)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_nothing_the_service_may_say_makes_deciding_fail(devices, keys):
     at = r.moment(r.FIRST_DAY, 0)
     assert decide_place(devices, AreaPlace("a1"), at).allowed in (True, False, None)

@@ -27,6 +27,7 @@ from accessapi.resources import (
 )
 from accessapi.resources.registry import ANSWERS
 from tests.accessapi.rights import json_values
+from tests.support.effort import examples
 
 NEW = {"member_name": "山田 太郎", "membergroup_id": "g1"}
 GUEST = {
@@ -172,7 +173,7 @@ def test_a_notification_is_read_with_whatever_else_it_holds():
 
 
 @given(st.sampled_from(sorted(set(ANSWERS.values()), key=lambda model: model.__name__)), st.data())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_any_object_that_identifies_itself_can_be_read(model, data):
     names = [field.alias or name for name, field in model.model_fields.items()]
     raw = data.draw(st.dictionaries(st.sampled_from(names), json_values))

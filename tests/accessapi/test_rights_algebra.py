@@ -30,12 +30,13 @@ from accessapi.permissions import (
 )
 from accessapi.resources.rights import DevicesPass, KeysPass
 from tests.accessapi import rights as r
+from tests.support.effort import examples
 
 EVERYWHERE = {"default_mode": "allow_all"}
 
 
 @given(st.one_of(r.devices(), r.strange_devices))
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_normalising_areas_is_idempotent_and_changes_nothing_it_was_given(rights):
     before = copy.deepcopy(rights)
     once = normalise_devices(rights)
@@ -44,7 +45,7 @@ def test_normalising_areas_is_idempotent_and_changes_nothing_it_was_given(rights
 
 
 @given(st.one_of(r.keys(), r.strange_keys))
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_normalising_keys_is_idempotent_and_changes_nothing_it_was_given(rights):
     before = copy.deepcopy(rights)
     once = normalise_keys(rights)
@@ -191,7 +192,7 @@ def test_a_comparison_names_what_changed():
 
 
 @given(r.strange_devices, r.strange_keys)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_anything_can_be_described_and_compared(devices, keys):
     assert all(line.text for line in [*describe_devices(devices), *describe_keys(keys)])
     compare_devices(devices, None)

@@ -30,7 +30,7 @@ class Desk:
 
     def sync(self) -> None:
         schedule.start(self.place.tenant)
-        MirrorState.objects.filter(kind=Kind.RIGHTS).update(due_at=None)
+        MirrorState.objects.exclude(kind__in=(Kind.MEMBERS, Kind.GROUPS, Kind.TENANT)).update(due_at=None)
         sync.due()
 
     def upload(self, content: bytes | str, name: str = "staff.csv") -> Import:

@@ -39,14 +39,22 @@ class Complaints:
             kind.append(f"{where}: {words}")
 
 
+@pytest.fixture(scope="session")
+def _house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """Everything running, static files included."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PORTAL_STATIC", "finders")
+        # Shorter than the journey: the door asks again who is there.
+        patch.setenv("PORTAL_REAUTHENTICATION_SECONDS", "12")
+        with House(tmp_path_factory.mktemp("house")) as house:
+            yield house
+
+
 @pytest.fixture
-def house(tmp_path: Path, django_db_blocker, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
-    """Everything running, static files included; this process looks at its database."""
-    monkeypatch.setenv("PORTAL_STATIC", "finders")
-    # Shorter than the journey: the door asks again who is there.
-    monkeypatch.setenv("PORTAL_REAUTHENTICATION_SECONDS", "12")
-    with django_db_blocker.unblock(), House(tmp_path) as house, house.database():
-        yield house
+def house(_house: House, django_db_blocker) -> Iterator[House]:
+    """The house; this process looks at its database."""
+    with django_db_blocker.unblock(), _house.database():
+        yield _house
 
 
 @pytest.fixture

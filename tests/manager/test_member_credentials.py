@@ -71,7 +71,8 @@ def test_a_code_that_somebody_has_is_refused_beside_its_field(desk):
     first, second = desk.members()[:2]
     desk.send(f"{first.member_id}/edit/", qr="data", qr_data="TAKEN-1")
     answer = desk.send(f"{second.member_id}/edit/", qr="data", qr_data="TAKEN-1")
-    assert "This QR code is already registered." in answer.context["form"].errors["qr_data"][0]
+    beside = answer.content.decode().partition('id="id_qr_data_errors"')[2].partition("</ul>")[0]
+    assert "This QR code is already registered." in beside
 
 
 def test_the_limits_of_one_time_codes_are_said_beside_their_fields(desk):

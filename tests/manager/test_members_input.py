@@ -47,19 +47,21 @@ def desk(place):
 
 def test_absurd_input_is_answered_with_a_message_and_nothing_is_sent(desk):
     usual = {"member_name": "A", "membergroup_id": desk.group.membergroup_id, "qr": "none"}
+    form = desk.fields("new/")
     for absurd in ABSURD:
-        answer = desk.client.post(desk.url + "new/", desk.fields("new/") | usual | absurd)
+        answer = desk.client.post(desk.url + "new/", form | usual | absurd)
         assert answer.status_code == 200, absurd
         assert "Not saved" in said(answer), absurd
     member = desk.members()[0]
     edit = f"{member.member_id}/edit/"
     keeps_code = "Empty: the present data stays" in desk.get(edit)
+    form = desk.fields(edit)
     for absurd in [*ABSURD, {"seen": "forged", "member_name": LONG}, {"card_remove": "on", "card_data": "AB"}]:
         if keeps_code and absurd == {"qr": "data", "qr_data": ""}:
             continue
         if "nonce" in absurd or (not member.has_card and "card_remove" in absurd):
             continue
-        answer = desk.client.post(desk.url + edit, desk.fields(edit) | absurd)
+        answer = desk.client.post(desk.url + edit, form | absurd)
         assert answer.status_code == 200, absurd
         assert "Not saved" in said(answer), absurd
     assert desk.place.calls(4) == desk.place.calls(6) == []

@@ -96,12 +96,14 @@ def test_an_error_is_told_in_words(customer: MakeCustomer) -> None:
     assert "Reconnect" in told.sentence
 
 
-def test_a_thousand_due_tenants_are_rung_with_a_handful_of_queries(
+def test_hundreds_of_due_tenants_are_rung_with_a_handful_of_queries(
     db: None, django_assert_max_num_queries: Any
 ) -> None:
     environment = ServiceEnvironment.objects.create(name="e", base_url="http://127.0.0.1:1", client_secret="s")
     tenants = Tenant.objects.bulk_create(
-        Tenant(slug=f"t{number}", name="T", colour="blue", environment=environment) for number in range(1000)
+        # Other tests of this run share the broker, and ring for tenants of their own, with other numbers.
+        Tenant(pk=10**6 + number, slug=f"t{number}", name="T", colour="blue", environment=environment)
+        for number in range(300)
     )
     with across_tenants("the test makes rows for many tenants"):
         Connection.objects_across_tenants.bulk_create(Connection(tenant=each, state="connected") for each in tenants)
@@ -109,12 +111,9 @@ def test_a_thousand_due_tenants_are_rung_with_a_handful_of_queries(
             MirrorState(tenant=each, kind=kind, due_at=timezone.now()) for each in tenants for kind in SYNCED
         )
     with django_assert_max_num_queries(5):
-        assert schedule.tick() == 1000
+        assert schedule.tick() == 300
     with app.connection_for_write() as broker:
-        # Other tests of this run share the broker, and ring for tenants of their own.
         rung = [told["body"] for told in map(json.loads, broker.default_channel.client.lrange("sync", 0, -1))]
         asked = [json.loads(base64.b64decode(body))[0] for body in rung]
-        assert sorted(args for args in asked if args[0] in {each.pk for each in tenants}) == [
-            [each.pk] for each in tenants
-        ]
+        assert sorted(args for args in asked if args[0] >= 10**6) == [[each.pk] for each in tenants]
         broker.default_channel.client.delete("sync")

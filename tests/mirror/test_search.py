@@ -130,9 +130,9 @@ def plan(rows: QuerySet[Member]) -> str:
 
 @pytest.fixture
 def crowd(here: Customer, customer: MakeCustomer) -> Customer:
-    """100,000 members of one tenant, and 20,000 of another, made in the database itself."""
-    _fill(here.tenant.pk, 100_000)
-    _fill(customer(name="Other").tenant.pk, 20_000)
+    """30,000 members of one tenant, and 6,000 of another, made in the database itself."""
+    _fill(here.tenant.pk, 30_000)
+    _fill(customer(name="Other").tenant.pk, 6_000)
     with database.cursor() as cursor:
         cursor.execute("SELECT gin_clean_pending_list('mirror_membersearch_pieces')")
         cursor.execute("ANALYZE mirror_member, mirror_membersearch")

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.support.barriers import barriers
 from tests.support.chromium import chromium
 from tests.support.dwelling import House
+from tests.support.effort import one_in
 
 pytestmark = pytest.mark.browser
 
@@ -53,7 +54,7 @@ def test_the_log_goes_on_by_itself_and_nothing_that_is_typed_is_lost(house: Hous
     assert wrong == []
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1440), ("dark", 390)])
+@pytest.mark.parametrize(("scheme", "width"), one_in(2, [("dark", 390), ("light", 1440)]))
 def test_the_pages_are_open_to_everybody(house: House, browser: Browser, scheme: Any, width: int) -> None:
     member = house.member(card_data="CARD1", qrcode={"data": "QR1", "one_time_qr": {"enabled": True}})
     house.sandbox.console("doors", tenant_id=house.tenant.tenant_id, device_id=house.door, action="force")

@@ -13,6 +13,7 @@ from accessapi.permissions import AreaPlace, Holidays, KeyPlace, decide
 from accessapi.resources.members import Member
 from accessapi.resources.tenants import HolidaySettings
 from tests.support.dwelling import NOTHING, House, wire
+from tests.support.effort import examples
 
 
 def test_a_card_opens_the_door_for_a_while_and_is_written_down(house: House) -> None:
@@ -334,7 +335,7 @@ def watched(house: House) -> Watched:
     return Watched(house)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40, quick=10), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_people_pass_exactly_when_the_algebra_says_so(watched: Watched, data: st.DataObject) -> None:
     member, house = watched.draw(data), watched.house

@@ -187,6 +187,7 @@ def _python_for(who: Account, folder: Path) -> str:
     pytest.skip(f"uid {who.uid} may run no Python that has the packages")
 
 
+@pytest.mark.soak
 def test_it_runs_without_being_root(unprivileged_checkout: Path) -> None:
     who = unprivileged()
     assert who is not None

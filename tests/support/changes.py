@@ -9,6 +9,8 @@ from portal.mirror.models import NEVER, Member, MirrorState
 from tests.support import jobs
 from tests.support.members import MembersDesk, said
 
+_READ = (Kind.MEMBERS, Kind.GROUPS)
+
 
 class ChangesDesk(MembersDesk):
     """Somebody at the list of members, who changes many of them."""
@@ -64,7 +66,7 @@ class ChangesDesk(MembersDesk):
         """Have the list of members read anew."""
         with self.scope():
             schedule.start(self.place.tenant)
-            MirrorState.objects.filter(kind=Kind.RIGHTS).update(due_at=None)
+            MirrorState.objects.exclude(kind__in=_READ).update(due_at=None)
             sync.due()
 
     def known(self, member):

@@ -17,6 +17,10 @@ def examples(thorough: int, *, quick: int = 0) -> int:
 def one_in(share: int, values: Iterable[Any]) -> list[Any]:
     """For `parametrize`: one in `share` of the values is tried by `make test`, the others by `make soak`."""
     return [
-        value if not number % share else pytest.param(value, marks=pytest.mark.soak)
+        value if not number % share else pytest.param(*_several(value), marks=pytest.mark.soak)
         for number, value in enumerate(values)
     ]
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)

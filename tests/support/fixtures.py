@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.conf import settings
+from django.test import client
 
 from tests.support import chromium, flushing
 from tests.support.places import Place, make_place
@@ -16,6 +17,12 @@ def quick_passwords() -> None:
     """Hashing well takes a fifth of a second; a run signs in a thousand times."""
     if settings.configured:
         settings.PASSWORD_HASHERS = ["tests.support.hashing.QuickHasher"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def pages_alone() -> None:
+    """Tests look at what a person sees: the client copies no contexts, of which a page has hundreds."""
+    client.store_rendered_templates = lambda *_args, **_more: None
 
 
 @pytest.fixture(scope="session", autouse=True)

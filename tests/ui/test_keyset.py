@@ -13,6 +13,7 @@ from hypothesis.extra.django import TestCase
 
 from portal.ui.tables import keyset
 from tenants.models import User
+from tests.support.effort import examples
 
 START = datetime(2026, 11, 21, tzinfo=UTC)
 
@@ -54,7 +55,7 @@ def walk(queryset, order, size, total, *, forward):
 
 
 class EveryRowOnce(TestCase):
-    @settings(max_examples=60)
+    @settings(max_examples=examples(60))
     @given(
         days=st.lists(st.one_of(st.none(), st.integers(0, 4)), max_size=17),
         descending=st.booleans(),
