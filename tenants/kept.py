@@ -4,7 +4,8 @@
     _tenant.rows(slug="acme")
 
 Only what is written into the SQL is kept: the tenant that is entered and the values are filled in at each reading, and
-nothing that was read stays. What is built must follow from these alone: no moment, no language, no choice.
+nothing that was read stays. What is built must follow from these alone, and be built whole inside `build`: a condition
+made outside has the tenant of whoever came first. No moment, no language, no choice.
 """
 
 import copy

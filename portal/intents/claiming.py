@@ -4,6 +4,8 @@ import time
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
@@ -16,8 +18,13 @@ from portal.intents.clock import ClockTime, database_now
 from portal.intents.models import Intent, new_claim
 from portal.intents.outcome import settle_unsent
 from portal.intents.states import WRITE_SECONDS, Reason, State
+from tenants.kept import Kept
 from tenants.models import Connection
 from tenants.standing import holds_permission
+
+_connection = Kept[Connection](
+    lambda tenant: Connection.objects.select_related("tenant__environment").filter(tenant=tenant)[:1], tenant=0
+)
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,7 @@ class Claimed:
 
     def is_permitted(self) -> bool:
         """Whether who asked still may, as the database says now."""
-        return Intent.objects.filter(_permitted(self.intent), pk=self.intent.pk).exists()
+        return bool(_still_permitted(self.intent.permission).rows(intent=self.intent.pk))
 
 
 class _NotClaimable(Exception):
@@ -51,7 +58,7 @@ class _NotClaimable(Exception):
 
 def claim(intent: Intent) -> Claimed | None:
     """Claim a queued intent that is due, with the call that it costs. None: not to be sent now; its row says why."""
-    connection = Connection.objects.select_related("tenant__environment").filter(tenant=intent.tenant_id).first()
+    connection = next(iter(_connection.rows(tenant=intent.tenant_id)), None)
     if connection is None:
         _turn_away(intent, None)
         return None
@@ -80,6 +87,15 @@ def claim(intent: Intent) -> Claimed | None:
         _turn_away(intent, connection)
         return None
     return Claimed(intent, connection, operation, mark, taken, expires, started + WRITE_SECONDS)
+
+
+@cache
+def _still_permitted(permission: str) -> Kept[Intent]:
+    def build(intent: Any) -> QuerySet[Intent]:
+        held = holds_permission(permission, user="by_id", tenant="tenant_id")
+        return Intent.objects.filter(held, pk=intent).only("pk")[:1]
+
+    return Kept(build, intent=0)
 
 
 def _permitted(intent: Intent) -> Q:

@@ -9,7 +9,11 @@ from accessapi.errors import ServiceError
 from accessapi.operations import Operation
 from accessapi.reading import Answer
 from tenants.connections import calls
+from tenants.kept import Kept
 from tenants.models import Connection, ServiceEnvironment
+
+# Asked before every call of the service.
+_connection = Kept[Connection](lambda connection: Connection.objects.filter(pk=connection)[:1], connection=0)
 
 
 def service_client(connection: Connection, *, gate: Gate | None = None, observe: Observe | None = None) -> Client:
@@ -21,12 +25,11 @@ def service_client(connection: Connection, *, gate: Gate | None = None, observe:
     seen = threading.local()
 
     def token() -> str:
-        row = Connection.objects.get(pk=connection.pk)
-        seen.row = row
+        row = seen.row = _row(connection)
         return (row.access_token or "") if row.is_connected else ""
 
     def licence_key() -> str | None:
-        row: Connection = getattr(seen, "row", None) or Connection.objects.get(pk=connection.pk)
+        row: Connection = getattr(seen, "row", None) or _row(connection)
         key: str | None = row.licence_key
         return key
 
@@ -48,6 +51,14 @@ def service_client(connection: Connection, *, gate: Gate | None = None, observe:
         gate=gate,
         observe=heard,
     )
+
+
+def _row(connection: Connection) -> Connection:
+    """The connection as the database has it now."""
+    found = _connection.rows(connection=connection.pk)
+    if not found:
+        raise Connection.DoesNotExist
+    return found[0]
 
 
 def try_token(environment: ServiceEnvironment, token: str) -> Answer:
