@@ -31,6 +31,12 @@ class Drawing:
     def headers(self) -> list[Header]:
         return [Header.of(column, self.order, self.address) for column in self.shown]
 
+    @property
+    def offered(self) -> tuple[Any, ...]:
+        """What the menu of columns is drawn from."""
+        shown = {column.name for column in self.shown}
+        return tuple((each.name, str(each.label), each.name in shown, each.fixed) for each in self.columns)
+
     @cached_property
     def drawn(self) -> tuple[SafeString, SafeString]:
         """The rows, and the icons that they refer to."""
