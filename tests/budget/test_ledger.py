@@ -43,6 +43,17 @@ def test_sync_takes_a_quarter_jobs_leave_the_rest_to_people_and_people_leave_som
     assert outlook(small.connection).general.left == 0
 
 
+def test_counting_a_call_and_hearing_its_answer_take_three_statements_each(small, django_assert_num_queries):
+    line, asked = small.connection, operation(small)
+    ledger.take(line, asked, Priority.PEOPLE)
+    with django_assert_num_queries(3 + 2):  # the two begin and end the transaction
+        taken = ledger.take(line, asked, Priority.PEOPLE)
+    with django_assert_num_queries(3 + 2):
+        ledger.observe(line, asked, limit=40, remaining=30, reset=50, refused=False, taken=taken)
+    with django_assert_num_queries(2 + 2):
+        ledger.observe(line, asked, limit=None, remaining=None, reset=None, refused=False, taken=taken)
+
+
 def test_hours_that_nobody_looks_at_any_more_are_forgotten_and_no_call_that_counts(small):
     take_all(small, Priority.JOBS)
     left, reading = outlook(small.connection).general.left, ledger.read(small.connection, CallClass.GENERAL)

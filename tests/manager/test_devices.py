@@ -59,6 +59,13 @@ def test_a_door_is_unlocked_and_its_page_tells_what_came_of_it(place, manager):
     assert [c["control"] for c in place.sandbox.commands(place.service.tenant_id)] == ["unlock"]
 
 
+def test_a_click_asks_the_database_little(place, manager, django_assert_max_num_queries):
+    unlock(manager, place)
+    fields = {**form_of(manager, place), "control": "unlock"}
+    with django_assert_max_num_queries(33):  # eight of them begin and end transactions
+        manager.post(page_of(place) + "command/", fields)
+
+
 def test_the_back_button_and_a_second_click_find_the_same_command(place, manager):
     fields = form_of(manager, place)
     for _ in range(5):
