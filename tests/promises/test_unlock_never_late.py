@@ -13,7 +13,7 @@ from portal.intents.states import PHYSICAL_SECONDS, State
 from tests.support import faults
 from tests.support.house import House
 from tests.support.stage import Customer, Stage
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 # The click of the quick tests is taken to lie 12 seconds back, so that 3 are left.
 _LEFT = 3.0
@@ -129,7 +129,7 @@ def test_what_a_standstill_of_the_network_held_back_does_not_arrive_afterwards(h
     intent = customer.unlock()
     row = customer.settled(intent)
     assert (row.state, row.attempts, rule.met) == (State.UNCERTAIN, 1, 1)
-    until(lambda: not stage.proxy.standing, saying="what was held back is delivered or given up")
+    assert rule.over.wait(PATIENCE), "what was held back is delivered or given up"
     assert customer.arrivals() == []
 
 

@@ -91,6 +91,8 @@ class Rule:
     times: int | None = None
     skip: int = 0
     seen: threading.Event = field(default_factory=threading.Event)
+    #: A request's fault came to its end.
+    over: threading.Event = field(default_factory=threading.Event)
     met: int = 0
 
     def wait(self, seconds: float = PATIENCE) -> None:

@@ -92,11 +92,6 @@ class TcpProxy:
                 each.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, ABORT)
                 each.shutdown(socket.SHUT_RDWR)
 
-    @property
-    def standing(self) -> int:
-        with self._lock:
-            return len(self._open)
-
     def serve(self, client: socket.socket) -> None:
         with socket.create_connection(("127.0.0.1", self.upstream), 5) as upstream:
             upstream.settimeout(None)
@@ -229,7 +224,10 @@ class HttpProxy(TcpProxy):
             exchange.reply(exchange.forward())
         else:
             rule.seen.set()
-            rule.fault(exchange)
+            try:
+                rule.fault(exchange)
+            finally:
+                rule.over.set()
 
     def pass_on(self, request: Request) -> bytes:
         """The upstream's whole answer, as bytes that a keep-alive connection can carry."""
