@@ -134,11 +134,13 @@ def test_what_was_done_on_the_member_site_ends_the_warning(desk):
     refuse(desk)
     desk.act(visit, "cut")
     relent(desk)
-    ended = (timezone.localtime() - timedelta(seconds=2)).isoformat(timespec="seconds")
-    desk.place.sandbox.api(
-        "PUT", f"/v1/guests/{visit.guest_id}", {"use_date_end": ended}, token=desk.place.service.token
-    )
-    assert "confirmed" in said(desk.client.get(f"{desk.url}{visit.guest_id}/reading/"))
+    now = timezone.localtime()
+    past = {"use_date_start": now - timedelta(hours=1), "use_date_end": now - timedelta(seconds=2)}
+    hours = {name: at.isoformat(timespec="seconds") for name, at in past.items()}
+    answer = desk.place.sandbox.api("PUT", f"/v1/guests/{visit.guest_id}", hours, token=desk.place.service.token)
+    assert answer.is_success, answer.text
+    page = said(desk.client.get(f"{desk.url}{visit.guest_id}/reading/"))
+    assert "confirmed by the service at" in page, page
     assert not desk.visit(visit).may_still_open
     assert "may still open" not in said(desk.client.get(desk.url))
 
