@@ -105,7 +105,7 @@ CHOICES: dict[str, tuple[dict[str, Any], set[int]]] = {
 }
 
 
-@pytest.mark.parametrize("name", one_in(3, CHOICES))
+@pytest.mark.parametrize("name", one_in(6, CHOICES))
 def test_so_does_one_that(name: str) -> None:
     choices, silent = CHOICES[name]
     with Elsewhere(**choices) as service:
@@ -126,7 +126,7 @@ MISSING: dict[str, set[int]] = {
 }
 
 
-@pytest.mark.parametrize("missing", [*MISSING, "everything"])
+@pytest.mark.parametrize("missing", one_in(4, ["everything", *MISSING]))
 def test_what_a_contract_is_missing_for_is_not_tried(missing: str) -> None:
     without = set(MISSING) if missing == "everything" else {missing}
     silent = set().union(*(MISSING[name] for name in without)) | {38, 39, 40, 37} | {30, 31, 32}
@@ -187,7 +187,7 @@ def test_the_command_says_the_same(tmp_path: Path) -> None:
     assert not [secret for secret in (service.house.licence_key, service.token) if secret in done.stdout]
 
 
-@pytest.mark.parametrize("name", one_in(6, sorted(FLAWS)))
+@pytest.mark.parametrize("name", one_in(12, sorted(FLAWS)))
 def test_each_flaw_is_seen_where_it_is(name: str) -> None:
     concerned = set(FLAWS[name].concerns)
     with Elsewhere(flaws=[name], neighbours=[("qr",), ()], **FLAWS[name].choices) as service:

@@ -18,7 +18,7 @@ def quick(trials: Callable[..., Trial]) -> Trial:
     return trials(members=105)
 
 
-@pytest.mark.parametrize("mutant", one_in(4, MUTANTS), ids=lambda mutant: f"{mutant.operation} {mutant.what}")
+@pytest.mark.parametrize("mutant", one_in(8, MUTANTS), ids=lambda mutant: f"{mutant.operation} {mutant.what}")
 def test_a_service_that_differs_in_one_thing_is_told_so(quick: Trial, mutant: Mutant) -> None:
     with quick.proxy.during(mutant.pattern, mutant.fault()):
         report = run(quick.lab(with_code=mutant.operation >= 38), only={mutant.operation})

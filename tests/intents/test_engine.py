@@ -95,7 +95,9 @@ def test_an_unlock_is_followed_to_its_outcome(here):
 
 
 def test_a_device_that_times_out_is_reported_as_refused_with_the_services_word(here):
-    intent = follow(unlock(here, "mock_timeout"))
+    sent = unlock(here, "mock_timeout")
+    here.sandbox.move_clock(here.service.tenant_id, minutes=1)
+    intent = follow(sent)
     assert (intent.state, intent.reason, intent.request_status) == (State.FAILED, Reason.REQUEST_FAILED, "timeout")
 
 

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.support.changes import ChangesDesk
+from tests.support.effort import one_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -31,7 +32,7 @@ def walked(page: Page, key: str, steps: int) -> list[tuple[str, str]]:
     return found
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", one_in(2, [390, 1440]))
 def test_nothing_focused_lies_under_the_head_or_the_foot(open_tab, live_server, desk, width):
     page = open_tab(live_server.url, desk.client, width=width)
     page.set_viewport_size({"width": width, "height": 560})

@@ -18,6 +18,7 @@ import redis
 from stack.account import Account, forget, unprivileged
 from stack.paths import ROOT
 from tests.stack.processes import below, gone
+from tests.support.effort import one_in
 
 _REPORT = "import json, os; print(json.dumps(dict(os.environ)), flush=True); import time; time.sleep({seconds})"
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -74,7 +75,7 @@ def test_a_command_gets_a_real_database_and_a_real_broker(checkout: Path, start:
         assert broker.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
 
 
-@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("ending", one_in(3, [signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
 def test_nothing_survives_the_launcher(checkout: Path, start: Start, ending: signal.Signals) -> None:
     launcher = start(checkout, seconds=300)
     _environment(launcher)
