@@ -82,10 +82,14 @@ def spawn(
     return child
 
 
-def stop(child: subprocess.Popen[bytes], first: int = signal.SIGTERM, patience: float = 10.0) -> None:
-    """Ends a child and its process group: `first`, then SIGKILL after `patience` seconds. Safe to repeat."""
+def stop(child: subprocess.Popen[bytes], first: int | None = signal.SIGTERM, patience: float = 10.0) -> None:
+    """Ends a child and its process group: `first`, then SIGKILL after `patience` seconds. Safe to repeat.
+
+    `first` is None for a child that was told already: many take a second signal for an order to hurry.
+    """
     if child.poll() is None:
-        child.send_signal(first)
+        if first is not None:
+            child.send_signal(first)
         with contextlib.suppress(subprocess.TimeoutExpired):
             child.wait(patience)
     _kill(child.pid, group=undertaker.owns_group(child.pid))

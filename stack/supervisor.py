@@ -85,7 +85,7 @@ class Supervisor:
             until = min(time.monotonic() + patience, end)
             for program in together:
                 if program.child is not None:
-                    stop(program.child, program.end, max(0.0, until - time.monotonic()))
+                    stop(program.child, None, max(0.0, until - time.monotonic()))
                     program.child = None
 
 

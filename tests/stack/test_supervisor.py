@@ -55,23 +55,22 @@ def test_a_program_that_keeps_ending_is_given_up_with_its_log(tmp_path: Path) ->
         supervisor.stop()
 
 
-def test_programs_end_rank_by_rank(tmp_path: Path) -> None:
+def test_programs_end_rank_by_rank_and_are_told_once(tmp_path: Path) -> None:
     ended = tmp_path / "ended"
     code = (
         "import signal, sys, time\n"
-        f"def end(*_):\n    open({str(ended)!r}, 'a').write(NAME + ' ')\n    sys.exit()\n"
+        f"def end(*_):\n    open({str(ended)!r}, 'a').write(NAME + ' ')\n    time.sleep(TAKES)\n    sys.exit()\n"
         "signal.signal(signal.SIGTERM, end)\nprint('up')\ntime.sleep(100)"
     )
     supervisor = Supervisor()
-    for name, rank in (("database", 2), ("web", 1), ("clock", 0)):
-        supervisor.add(_program(tmp_path, name, f"NAME = {name!r}\n{code}", rank))
-    _look_until(
-        supervisor,
-        20,
-        lambda: all("up" in (tmp_path / f"{each}.log").read_text() for each in ("database", "web", "clock")),
-    )
+    # The worker is still at its end when the web, told with it, has come to its own.
+    for name, rank, takes in (("database", 2, 0), ("web", 1, 0.2), ("worker", 1, 0.6), ("clock", 0, 0)):
+        supervisor.add(_program(tmp_path, name, f"NAME, TAKES = {name!r}, {takes}\n{code}", rank))
+    logs = [tmp_path / f"{each}.log" for each in ("database", "web", "worker", "clock")]
+    _look_until(supervisor, 60, lambda: all("up" in log.read_text() for log in logs))
     supervisor.stop()
-    assert ended.read_text().split() == ["clock", "web", "database"]
+    first, *same, last = ended.read_text().split()
+    assert (first, sorted(same), last) == ("clock", ["web", "worker"], "database")
 
 
 def test_a_program_that_ignores_the_end_is_killed(tmp_path: Path) -> None:
