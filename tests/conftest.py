@@ -88,7 +88,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return ByHouse(config, log)
 
 
+@pytest.hookimpl(tryfirst=True)  # before marks decide what is run
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if SOAK:
+        for item in items:
+            if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+                item.add_marker(pytest.mark.soak)
     # What takes longest begins first, so that no process is left with it at the end: houses, browsers, long files.
     sizes = Counter(item.path for item in items)
     with_browser = {item.path for item in items if item.get_closest_marker("browser")}

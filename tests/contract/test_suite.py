@@ -85,13 +85,11 @@ def test_another_service_that_chose_otherwise_where_nothing_is_shown_conforms(tr
 
 def test_what_a_contract_is_missing_for_is_not_tried(trials: Callable[..., Trial]) -> None:
     trial = trials(members=3)
-    missing = {8, 9, 11, 12, 19, 20, 21, 22, 27, 28, 30, 31, 32, 35, 36, 38, 39, 40}
-    poor = trial.lab(with_code=False, contracts=["door"], mock_devices=False, cameras=[])
-    report = run(poor, only=missing | {1, 2, 4, 10})
+    report = run(trial.lab(with_code=False, contracts=["door"], mock_devices=False, cameras=[]))
     assert _differing(report) == []
     assert report.exit_status == 0
     not_tried = {result.row.number for result in report.shown if result.verdict is Verdict.NOT_TRIED}
-    assert not_tried == missing, report.text()
+    assert not_tried == {8, 9, 11, 12, 19, 20, 21, 22, 27, 28, 30, 31, 32, 35, 36, 38, 39, 40}, report.text()
     assert "19  List guests                not tried: no tenant has the contract qr" in report.text()
 
 
