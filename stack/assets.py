@@ -18,8 +18,8 @@ _FILES = {
     ),
 }
 VENDOR = ROOT / "static" / "vendor"
-# The icons of every page as one file of symbols; their names stand beside the code that refers to them.
-_PICTURES, _NAMES = VENDOR / "tabler" / "icons.svg", ROOT / "portal" / "ui" / "pictures.txt"
+# The icons of every page and of lists as one file of symbols; their names stand beside the code that refers to them.
+_PICTURES, _NAMES = VENDOR / "icons.svg", ROOT / "portal" / "ui" / "pictures.txt"
 _SYMBOL = 'viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-linecap="round" stroke-linejoin="round"'
 
 

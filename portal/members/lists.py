@@ -41,6 +41,7 @@ class Members(Table):
             "credentials",
             _("Credentials"),
             lambda row: ", ".join(standing.credential_words(row)),
+            kind="cred",
             drawer=standing.credential_drawer,
         ),
         Column("validity", _("Validity"), standing.validity_of, drawer=standing.validity_drawer),

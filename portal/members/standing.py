@@ -73,9 +73,8 @@ def _icons(card: bool, qr: bool, face: bool, language: str | None) -> SafeString
     """Lists draw the same few on every row."""
     words = {"has_card": _("Card"), "has_qr": _("QR code"), "has_face": _("Face")}
     flags = {"has_card": card, "has_qr": qr, "has_face": face}
-    have = [(icon(name, 18, words[flag]), words[flag]) for flag, name in _ICONS if flags[flag]]
-    drawn = format_html_join("", '<span title="{1}">{0}</span>', have)
-    return format_html('<span class="cred">{}</span>', drawn) if have else NOTHING
+    have = [(icon(name, 16, words[flag]), words[flag]) for flag, name in _ICONS if flags[flag]]
+    return format_html_join("", '<span title="{1}">{0}</span>', have) if have else NOTHING
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,11 @@ class Meter:
     def low(self) -> bool:
         return self.share <= 20
 
+    @property
+    def shown(self) -> tuple[str, int, int] | None:
+        """All that is shown of it; None where a moment is shown, too."""
+        return None if self.low and self.refills_at else (str(self.label), self.left, self.limit)
+
 
 def meter(source: Any) -> Meter:
     """A Meter from a mapping with its fields, or as it is."""

@@ -87,4 +87,4 @@ def _draw(state: str, text: str, as_of: datetime | None) -> SafeString:
     shown = text or word or (_("Unknown: %(word)s") % {"word": state} if state else _("Unknown"))
     moment = format_html(_("as of {time}"), time=clock(as_of))
     since = format_html(' <span class="chip-asof">{}</span>', moment) if as_of else ""
-    return format_html('<span class="chip chip-{}">{}<span>{}</span>{}</span>', tone, icon(picture, 14), shown, since)
+    return format_html('<span class="chip chip-{}">{}<span>{}</span>{}</span>', tone, icon(picture, 16), shown, since)

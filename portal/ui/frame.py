@@ -143,11 +143,14 @@ class Frame:
         return list(nav.links(self.request))
 
     @cached_property
-    def place(self) -> tuple[Any, ...]:
-        """All that `links` follow from: the tenant's address, what is open to the person, and the kind of page."""
-        if self.tenant is None or self.access is None:
-            return ()
-        return self.tenant.slug, self.access.permissions, self.kind
+    def mast(self) -> tuple[Any, ...]:
+        """All that the parts around a page follow from, but for the person's name and what was read: the tenant's
+        address and mark, what is open to the person, the kind of page, and how pages look.
+        """
+        tenant, access = self.tenant, self.access
+        where = (tenant.slug, tenant.name, tenant.colour, self.kind) if tenant is not None else ()
+        user = getattr(self.request, "user", None)
+        return where, access.permissions if access is not None else (), bool(user and user.is_authenticated), self.theme
 
     @cached_property
     def sections(self) -> list[list[nav.Link]]:
@@ -216,6 +219,12 @@ class Frame:
     @cached_property
     def freshness(self) -> Mapping[str, Any] | None:
         return self._fact("freshness")
+
+    @property
+    def fresh_shape(self) -> tuple[Any, ...]:
+        """What the line about freshness follows from, but for the moments it tells."""
+        told = self.freshness or {}
+        return told.get("refresh_url"), bool(told.get("as_of")), bool(told.get("last_sync"))
 
     @cached_property
     def budget(self) -> Mapping[str, Any] | None:

@@ -1,12 +1,10 @@
 """Icons of Tabler's set, drawn once per process.
 
-Those that stand on every page are in one file of pictures, which a browser keeps, and drawn by reference to it; the
-others are inlined. Which they are says `pictures.txt`; `stack assets` makes the file.
+Those that stand on every page or in the rows of lists are in one file of pictures, which a browser keeps, and drawn by
+reference to it; the others are inlined. Which they are says `pictures.txt`; `stack assets` makes the file.
 """
 
-import re
-from collections import Counter
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from io import BytesIO
 from xml.etree import ElementTree
@@ -16,8 +14,10 @@ from django.templatetags.static import static
 from django.utils.safestring import SafeString, mark_safe
 from tablericons import IconDoesNotExist
 
-PICTURES = "vendor/tabler/icons.svg"
+PICTURES = "vendor/icons.svg"
 _SVG = "{http://www.w3.org/2000/svg}"
+# The size that the style sheet gives to icons that do not say theirs: two of three.
+_RULE = 16
 
 
 @cache
@@ -34,7 +34,9 @@ def icon(name: str, size: int = 18, label: str = "") -> SafeString:
     else:
         drawn = _outline(name)
         drawn.attrib |= {"stroke-width": "1.75", "focusable": "false"}
-    drawn.attrib |= {"class": "icon", "width": str(size), "height": str(size)} | told
+    its_own = {name: value for name, value in drawn.attrib.items() if name not in ("width", "height")}
+    sides = {"width": str(size), "height": str(size)} if size != _RULE else {}
+    drawn.attrib = {**its_own, "class": "icon"} | sides | told
     source = ElementTree.tostring(drawn, encoding="unicode", short_empty_elements=True)
     return mark_safe(" ".join(source.split()).replace(" />", "/>"))  # noqa: S308 - our set, attributes escaped here
 
@@ -62,29 +64,3 @@ def _archive() -> ZipFile:
     In memory, because processes that are forked would share a file's place.
     """
     return ZipFile(BytesIO((files("tablericons") / "tablericons.zip").read_bytes()))
-
-
-_DRAWN = re.compile(r'<svg ([^>]*\bclass="icon"[^>]*)>((?!<use).*?)</svg>')
-_OF_THE_PLACE = re.compile(r'(?<![-\w])((?:width|height|class|role|aria-label|aria-hidden)="[^"]*")')
-_OF_THE_PICTURE = 'viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-linecap="round" stroke-linejoin="round"'
-
-
-def drawn_once(html: str, prefix: str) -> tuple[str, SafeString]:
-    """`html` with each icon that it repeats drawn by reference, and the pictures referred to, for the same swap."""
-    pictures = []
-    for (attributes, picture), times in Counter(_DRAWN.findall(html)).items():
-        if times > 1:
-            name = f"{prefix}-icon-{len(pictures)}"
-            pictures.append(f'<symbol id="{name}" {_OF_THE_PICTURE}>{picture}</symbol>')
-            reference = f'<svg {_place(attributes)}><use href="#{name}"/></svg>'
-            html = html.replace(f"<svg {attributes}>{picture}</svg>", reference)
-    held = (
-        f'<svg class="pictures" width="0" height="0" aria-hidden="true">{"".join(pictures)}</svg>' if pictures else ""
-    )
-    return html, mark_safe(held)  # noqa: S308 - parts of icons that were drawn here
-
-
-@lru_cache(maxsize=500)
-def _place(attributes: str) -> str:
-    """What of an icon's attributes belongs to where it stands; the others are its picture's."""
-    return " ".join(_OF_THE_PLACE.findall(attributes))

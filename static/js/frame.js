@@ -2,6 +2,8 @@
 const $ = (selector, root = document) => root.querySelector(selector);
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 
+const CHOICES = ".menu-item, .menu-scroll > label";
+
 // Menus are <details>: one open at a time, closed by Escape and by a click elsewhere.
 function closeMenus(except) {
   for (const menu of $$("details[data-menu][open]")) if (!menu.contains(except)) menu.open = false;
@@ -24,7 +26,7 @@ document.addEventListener("keydown", (event) => {
     menu.open = false;
     $("summary", menu).focus();
   } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-    const items = $$(".menu-item:not([hidden]), summary", menu).map((item) => $("input", item) ?? item);
+    const items = $$(`:is(${CHOICES}):not([hidden]), summary`, menu).map((item) => $("input", item) ?? item);
     const step = event.key === "ArrowDown" ? 1 : items.length - 1;
     items[(items.indexOf(document.activeElement) + step) % items.length]?.focus();
     event.preventDefault();
@@ -33,7 +35,7 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("input", (event) => {
   if (!event.target.matches("[data-filter-list]")) return;
   const wanted = event.target.value.toLowerCase();
-  for (const item of $$(".menu-item", event.target.parentElement)) {
+  for (const item of $$(CHOICES, event.target.parentElement)) {
     item.hidden = !item.textContent.toLowerCase().includes(wanted) && !item.matches(".menu-last");
   }
 });

@@ -4,6 +4,8 @@ import re
 from itertools import product
 
 import pytest
+from django.template import Context, Template
+from django.utils import translation
 
 from tenants.models import Staff
 from tenants.scope import tenant_scope
@@ -44,3 +46,56 @@ def test_nobody_is_shown_the_frame_of_another(browsers):
             assert all(each.startswith(f"/t/{slug}/") for each in to), (path, role, to)
             assert (f"/t/{slug}/members/" in to) == (role == "owner"), (path, role, to)
             assert _CURRENT.findall(links) == [path], (path, role)
+
+
+def draw(template, **context):
+    return template.render(Context(context))
+
+
+def test_what_is_kept_is_drawn_once_and_what_is_fresh_each_time():
+    template = Template("{% kept place %}<b>{{ told }}</b>{% fresh %}<i>{{ told }}</i>{% endfresh %}{% endkept %}")
+    assert draw(template, place="a", told="one") == "<b>one</b><i>one</i>"
+    assert draw(template, place="a", told="<two>") == "<b>one</b><i>&lt;two&gt;</i>"
+    assert draw(template, place="b", told="two") == "<b>two</b><i>two</i>"
+    with translation.override("ja"):
+        assert draw(template, place="a", told="三") == "<b>三</b><i>三</i>"
+
+
+def test_without_a_key_nothing_is_kept():
+    template = Template("{% kept place %}{{ told }}{% fresh %}{{ told }}{% endfresh %}{% endkept %}")
+    assert draw(template, place=None, told="one") == "oneone"
+    assert draw(template, place=None, told="two") == "twotwo"
+
+
+def test_what_is_fresh_stays_so_in_something_kept_within_something_kept():
+    inner = "{% kept word %}[{{ word }}{% fresh %}{{ told }}{% endfresh %}]{% endkept %}"
+    template = Template("{% kept place %}(" + inner + "{% fresh %}{{ told }}{% endfresh %}){% endkept %}")
+    assert draw(template, place="a", word="w", told="1") == "([w1]1)"
+    assert draw(template, place="a", word="w", told="2") == "([w2]2)"
+
+
+@pytest.mark.parametrize("first", ["one", "two"])
+def test_a_token_is_never_kept(first):
+    template = Template("{% kept place %}<form>{% csrf_token %}</form>{% endkept %}")
+    draw(template, place="a", csrf_token=first)
+    assert 'value="other"' in draw(template, place="a", csrf_token="other")
+
+
+def test_the_next_person_sees_nothing_of_the_one_before(person, tenants):
+    page = f"/t/{tenants[0].slug}/members/"
+    first, second = person("owner"), person("owner")
+    told = [client.get(page).content.decode() for client in (first, second, first)]
+    emails = [set(re.findall(r'class="muted">([^<@]+@[^<]+)<', html)) for html in told]
+    assert emails[0] == emails[2] != emails[1]
+    assert all(len(each) == 1 for each in emails)
+    tokens = [set(re.findall(r'name="csrfmiddlewaretoken" value="([^"]+)"', html)) for html in told]
+    assert all(len(each) == 1 for each in tokens), "one page, one token"
+    assert not tokens[0] & tokens[1]
+
+
+def test_a_list_says_where_it_is_whoever_looked_before(person, tenants):
+    client, page = person("owner"), f"/t/{tenants[0].slug}/members/"
+    for address in (page, f"{page}?sort=-code_key&size=25", f"{page}?q=x&group=g%22y", page):
+        html = client.get(address).content.decode()
+        assert f'name="next" value="{address.replace("&", "&amp;")}"' in html
+        assert ("g%22y" in html) is ("g%22y" in address)

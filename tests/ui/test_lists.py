@@ -13,6 +13,7 @@ from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 from openpyxl import load_workbook
 
+from portal.ui import chips
 from portal.ui.models import ListChoice
 from portal.ui.style import SampleTable
 from portal.ui.tables import Column, chosen, files
@@ -168,10 +169,18 @@ def test_files_hold_what_matches_and_formulas_stay_text(kind):
         assert sheet["A2"].data_type == "s"
 
 
-def test_icons_that_rows_repeat_are_drawn_once_and_come_with_the_rows(support):
+def test_rows_refer_to_their_icons_and_carry_none(support):
     swapped = {"HX-Request": "true", "HX-Target": "sample-list"}
     html = support.get(PAGE, headers=swapped).content.decode()
-    referred = set(re.findall(r'<use href="#([^"]+)"', html))
-    assert referred == set(re.findall(r'<symbol id="([^"]+)"', html)) != set()
-    assert html.index("<symbol") < html.index('<use href="#')
-    assert not re.search(r"<svg[^>]*stroke[^>]*><use", html)
+    assert re.search(r'<tbody>.*<use href="[^"]+/icons[^"]*#', html)
+    assert "<path" not in html
+
+
+def test_every_chip_is_drawn_by_reference():
+    assert not [state for state in chips.CHIPS if "<path" in chips.chip(state)]
+
+
+def test_a_cell_with_nothing_to_say_is_short_and_has_no_label(support):
+    html = support.get(PAGE).content.decode()
+    assert re.search(r'<td class="[^"]*\bnone">', html)
+    assert not re.search(r'<td[^>]*\bnone"[^>]*data-label', html)

@@ -52,7 +52,9 @@ class Column:
 
     @property
     def css(self) -> str:
-        return f"p-{self.phone}" if self.kind == "text" else f"k-{self.kind} p-{self.phone}"
+        """The classes of its cells: none for a text that is a labelled line on a phone, as most are."""
+        kind = "" if self.kind == "text" else f"k-{self.kind}"
+        return kind if self.phone == "line" else f"{kind} p-{self.phone}".strip()
 
     def read(self, row: Any) -> Any:
         """The value of this column for `row`, as files get it."""

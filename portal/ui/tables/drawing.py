@@ -1,12 +1,10 @@
 """What the templates of a list ask of it: addresses of its controls, the rows' HTML. Mixed into `Table`."""
 
-from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 from django.utils.functional import cached_property
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 
-from portal.ui import icons
 from portal.ui.tables import keyset, rows
 from portal.ui.tables.extras import DrawnAction, Header
 
@@ -31,25 +29,55 @@ class Drawing:
     def headers(self) -> list[Header]:
         return [Header.of(column, self.order, self.address) for column in self.shown]
 
+    @cached_property
+    def shape(self) -> tuple[Any, ...] | None:
+        """All that a list's head and tools follow from while nothing narrows it; None where its address says more."""
+        asked, order = self.address.query, self.order.text
+        plain = {"sort": order, "size": str(self.size), "after": asked.get("after"), "before": asked.get("before")}
+        if any(asked.getlist(name) != [plain.get(name)] for name in asked):
+            return None
+        columns = tuple((each.name, str(each.label), each.css) for each in self.shown)
+        actions = tuple(each.href for each in self.drawn_actions)
+        return type(self), self.address.path, self.address.with_(), order, self.size, columns, actions, self._allowed
+
     @property
-    def offered(self) -> tuple[Any, ...]:
-        """What the menu of columns is drawn from."""
-        shown = {column.name for column in self.shown}
-        return tuple((each.name, str(each.label), each.name in shown, each.fixed) for each in self.columns)
+    def _allowed(self) -> Any:
+        access = getattr(self.request, "access", None)
+        return access.permissions if access is not None else ()
 
     @cached_property
-    def drawn(self) -> tuple[SafeString, SafeString]:
-        """The rows, and the icons that they refer to."""
-        body, pictures = icons.drawn_once(rows.draw(cast("Table", self)), escape(self.name))
-        return mark_safe(body), pictures  # noqa: S308 - drawn and escaped by rows.draw
+    def offers(self) -> list[Any]:
+        """The bulk actions that this person may take, asked once."""
+        return list(self.allowed_actions())
 
     @property
+    def more_to_pick(self) -> bool:
+        """Whether more match than are on this page, and all of them can be selected."""
+        return not self.more_than_counted and self.total > len(self.page.rows)
+
+    @property
+    def total_plain(self) -> str:
+        return str(self.total)
+
+    @property
+    def total_words(self) -> str:
+        return f"{self.total:,}"
+
+    @property
+    def range_words(self) -> str:
+        """Which rows of how many are on this page."""
+        here = f"{self.page.first:,}–{self.last:,}"
+        return here if self.more_than_counted else f"{here} / {self.total_words}"
+
+    @property
+    def turns(self) -> tuple[bool, bool]:
+        """Whether there is a page before this one, and one after it."""
+        return self.page.previous is not None, self.page.next is not None
+
+    @cached_property
     def body(self) -> SafeString:
-        return self.drawn[0]
-
-    @property
-    def pictures(self) -> SafeString:
-        return self.drawn[1]
+        """The rows."""
+        return rows.draw(cast("Table", self))
 
     @property
     def carried(self) -> list[tuple[str, str]]:
@@ -64,7 +92,7 @@ class Drawing:
 
     @cached_property
     def drawn_actions(self) -> list[DrawnAction]:
-        return [DrawnAction(action, action.url(self.request)) for action in self.allowed_actions()]
+        return [DrawnAction(action, action.url(self.request)) for action in self.offers]
 
     @property
     def size_links(self) -> list[tuple[int, str]]:

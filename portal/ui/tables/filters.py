@@ -52,6 +52,11 @@ class Bound:
         return bool(self.values)
 
     @property
+    def outline(self) -> tuple[Any, ...] | None:
+        """What is drawn around its choices while none is chosen."""
+        return None if self.active else (self.name, str(self.label), self.searchable)
+
+    @property
     def searchable(self) -> bool:
         return len(self.options) > _SEARCHABLE
 
@@ -65,7 +70,7 @@ class Bound:
         """The choices as inputs of the form `form`. In Python: hundreds of groups would take a template too long."""
         kind, name, form = "radio" if self.single else "checkbox", escape(self.name), escape(form)
         drawn = (
-            f'<label class="menu-item"><input class="form-check-input" type="{kind}" form="{form}" name="{name}" '
+            f'<label><input type="{kind}" form="{form}" name="{name}" '
             f'value="{escape(option.value)}"{" checked" if option.chosen else ""}>'
             f"<span>{escape(str(option.label))}</span></label>"
             for option in self.options

@@ -7,12 +7,13 @@ from django import template
 from django.forms import BaseForm, BoundField
 from django.template.base import Node, NodeList, Parser, Token
 from django.template.context import Context
+from django.template.defaulttags import CsrfTokenNode
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language
 
 from portal.ui import agents, charts, chips, forms, icons, times
 from portal.ui.identity import Identity
+from portal.ui.keeping import FreshNode, KeptNode
 
 register = template.Library()
 
@@ -168,32 +169,29 @@ def menu(parser: Parser, token: Token) -> MenuNode:
     return MenuNode(parser.compile_filter(parts[0]), parser.compile_filter(parts[1]) if parts[1:] else None, body)
 
 
-class KeptNode(Node):
-    """A part of a page that follows from its keys and the language alone, drawn once for each in a process."""
-
-    MOST = 2000
-
-    def __init__(self, keys: list[Any], body: NodeList) -> None:
-        self.keys, self.body = keys, body
-        self.kept: dict[tuple[Any, ...], SafeString] = {}
-
-    def render(self, context: Context) -> SafeString:
-        key = (get_language(), *(each.resolve(context) for each in self.keys))
-        drawn = self.kept.get(key)
-        if drawn is None:
-            if len(self.kept) >= self.MOST:
-                self.kept.clear()
-            drawn = self.kept[key] = self.body.render(context)
-        return drawn
-
-
 @register.tag
 def kept(parser: Parser, token: Token) -> KeptNode:
-    """`{% kept frame.place %}…{% endkept %}`: for what is the same on every page with these keys, in this language.
+    """`{% kept frame.place %}…{% fresh %}…{% endfresh %}…{% endkept %}`: for what is the same on every page with these
+    keys, in this language. With a key of None it is drawn each time.
 
-    Nothing inside may depend on anything else: no person, no token, no moment, nothing that was read.
+    Nothing inside may depend on anything else: no person, no token, no moment, nothing that was read; what does stands
+    in `{% fresh %}`, which may use the names of the page, and none that a loop or a `{% with %}` inside gives.
     """
     keys = [parser.compile_filter(part) for part in token.split_contents()[1:]]
     body = parser.parse(("endkept",))
     parser.delete_first_token()
     return KeptNode(keys, body)
+
+
+@register.tag
+def fresh(parser: Parser, token: Token) -> FreshNode:
+    """`{% fresh %}{{ user.email }}{% endfresh %}`: what is drawn on every page, inside of something kept."""
+    body = parser.parse(("endfresh",))
+    parser.delete_first_token()
+    return FreshNode(body)
+
+
+@register.tag
+def csrf_token(parser: Parser, token: Token) -> FreshNode:
+    """`{% csrf_token %}`, Django's own: never kept, wherever it stands."""
+    return FreshNode(NodeList([CsrfTokenNode()]))

@@ -1,0 +1,69 @@
+"""Parts of pages that follow from little, drawn once in a process, with holes for what follows from more.
+
+Most of a page's processor time were template nodes that draw the same on every page. What is kept is a list of texts
+and of the nodes between them that are drawn on each page (`FreshNode`); the tags are `{% kept %}` and `{% fresh %}`.
+"""
+
+import re
+from contextvars import ContextVar
+from typing import Any
+
+from django.template.base import Node, NodeList
+from django.template.context import Context
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language
+
+# The nodes left out so far, while something is drawn to be kept.
+_left_out: ContextVar[list["FreshNode"] | None] = ContextVar("left_out", default=None)
+_HOLE = re.compile(r"\x00(\d+)\x00")
+_INDENTED = re.compile(r"\s*\n\s*")
+
+
+class FreshNode(Node):
+    """What stands within something kept and is drawn on each page."""
+
+    child_nodelists = ("body",)
+
+    def __init__(self, body: NodeList) -> None:
+        self.body = body
+
+    def render(self, context: Context) -> SafeString:
+        left_out = _left_out.get()
+        if left_out is None:
+            return self.body.render(context)
+        left_out.append(self)
+        return mark_safe(f"\x00{len(left_out) - 1}\x00")  # noqa: S308 - a mark of our own
+
+
+class KeptNode(Node):
+    """A part of a page that follows from its keys and the language alone, drawn once for each in a process."""
+
+    MOST = 2000
+    child_nodelists = ("body",)
+
+    def __init__(self, keys: list[Any], body: NodeList) -> None:
+        self.keys, self.body = keys, body
+        self.kept: dict[tuple[Any, ...], list[Any]] = {}
+
+    def render(self, context: Context) -> SafeString:
+        key = (get_language(), *[each.resolve(context) for each in self.keys])
+        if None in key:
+            return self.body.render(context)
+        parts = self.kept.get(key)
+        if parts is None:
+            if len(self.kept) >= self.MOST:
+                self.kept.clear()
+            parts = self.kept[key] = self._draw(context)
+        drawn = [each if type(each) is str else each.render(context) for each in parts]
+        return mark_safe("".join(drawn))  # noqa: S308 - parts of templates, escaped there
+
+    def _draw(self, context: Context) -> list[Any]:
+        """The texts and the nodes between them. Nothing that is kept is a place where indentation has a meaning."""
+        left_out: list[FreshNode] = []
+        outer = _left_out.set(left_out)
+        try:
+            drawn = _INDENTED.sub("\n", self.body.render(context))
+        finally:
+            _left_out.reset(outer)
+        parts = _HOLE.split(drawn)
+        return [left_out[int(each)] if place % 2 else each for place, each in enumerate(parts)]
