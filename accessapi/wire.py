@@ -42,6 +42,7 @@ _TIMEOUTS = {"connect": CONNECT_SECONDS, "read": READ_SECONDS, "write": READ_SEC
 
 # SO_LINGER with a time of zero: closing sends a reset and drops what is still on its way.
 _ABORT = struct.pack("ii", 1, 0)
+_ORDERLY = struct.pack("ii", 0, 0)
 
 BeforeWrite = Callable[[], None]
 
@@ -86,7 +87,8 @@ _exchange: ContextVar[Exchange] = ContextVar("accessapi_exchange")
 
 
 class _Stream(httpcore2.NetworkStream):
-    """A connection that forgets what it has not delivered when it is given up without a byte of an answer.
+    """A connection that forgets what it has not delivered when it is given up without a byte of an answer, or when its
+    process dies.
 
     An ordinary close leaves that to the kernel, which goes on trying for minutes: a door would open when the network
     comes back, long after its command was called uncertain.
@@ -116,9 +118,9 @@ class _Stream(httpcore2.NetworkStream):
         self._stream.write(buffer, patience)
 
     def close(self) -> None:
-        if self._unanswered:
+        if not self._unanswered:
             with contextlib.suppress(OSError):
-                self.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
+                self.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ORDERLY)
         self._stream.close()
 
     def start_tls(
@@ -133,9 +135,11 @@ class _Stream(httpcore2.NetworkStream):
 class _Backend(httpcore2.SyncBackend):
     def connect_tcp(self, *args: Any, **kwargs: Any) -> httpcore2.NetworkStream:
         stream = super().connect_tcp(*args, **kwargs)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):  # the same, for when this process dies first
-            wait = int(READ_SECONDS * 1000)
-            stream.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, wait)
+        opened = stream.get_extra_info("socket")
+        # From the start: a process that is killed closes nothing in order, its kernel does.
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # and nothing is delivered after a longer standstill
+            opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(READ_SECONDS * 1000))
         return _Stream(stream)
 
 

@@ -2,6 +2,8 @@
 
 import gzip
 import socket
+import subprocess
+import sys
 import time
 
 import pytest
@@ -293,3 +295,30 @@ def test_an_exchange_whose_answer_is_lost_is_unknown_and_made_once():
         with pytest.raises(ConnectionLost):
             oauth(service.url).exchange("code")
         assert len(service.received) == 1
+
+
+KILLED = """
+import sys
+from accessapi.client import Client
+from accessapi.overrides import Catalogue
+with Client(base_url=sys.argv[1], catalogue=Catalogue(), token=lambda: "t", licence_key=lambda: "l") as service:
+    service.call("operate_door", path={"device_id": "d1"}, body={"tag": "lock_operation", "control": "unlock"})
+"""
+
+
+def test_what_a_killed_process_had_not_delivered_is_dropped_with_it():
+    ends = []
+
+    def standing_still(connection, request):
+        child.kill()
+        try:
+            ends.append(connection.recv(1))
+        except ConnectionResetError:
+            ends.append("reset")
+        return "close"
+
+    with Loopback(standing_still) as service:
+        child = subprocess.Popen([sys.executable, "-c", KILLED, service.url])
+        until(lambda: ends, saying="the killed process's connection ends")
+        child.wait()
+    assert ends == ["reset"]
