@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
+from django.db import connection as database
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
@@ -18,6 +19,7 @@ from portal.intents.clock import ClockTime, database_now
 from portal.intents.models import Intent, new_claim
 from portal.intents.outcome import settle_unsent
 from portal.intents.states import WRITE_SECONDS, Reason, State
+from tenants import living
 from tenants.kept import Kept
 from tenants.models import Connection
 from tenants.standing import holds_permission
@@ -35,6 +37,7 @@ class Claimed:
     connection: Connection
     operation: Operation
     claim: uuid.UUID
+    session: Any  # the database session that holds the claim's sign of life (see `tenants.living`)
     taken: Taken | None  # the call that it costs
     # On this process's monotonic clock: the deadline, and until when the claim is surely still this process's.
     expires: float | None
@@ -44,8 +47,8 @@ class Claimed:
         return self.expires is not None and time.monotonic() >= self.expires
 
     def is_stale(self) -> bool:
-        """Whether this process stood still for so long that a sweeper may soon take it for dead."""
-        return time.monotonic() >= self.write_by
+        """Whether a sweeper may soon take this process for dead: it stood still for long, or its session was lost."""
+        return time.monotonic() >= self.write_by or database.connection is not self.session
 
     def is_permitted(self) -> bool:
         """Whether who asked still may, as the database says now."""
@@ -78,7 +81,8 @@ def claim(intent: Intent) -> Claimed | None:
                 due_at=None,
             ):
                 raise _NotClaimable
-            intent.refresh_from_db()
+            # Nobody sees the claim before its sign of life is there.
+            intent.refresh_from_db(from_queryset=Intent.objects.annotate(held=living.Held(mark)))
             expires = _expiry(intent, started)
     except ledger.BudgetExhausted as exhausted:
         _postpone(intent, exhausted.ask_at, Reason.BUDGET)
@@ -86,7 +90,7 @@ def claim(intent: Intent) -> Claimed | None:
     except _NotClaimable:
         _turn_away(intent, connection)
         return None
-    return Claimed(intent, connection, operation, mark, taken, expires, started + WRITE_SECONDS)
+    return Claimed(intent, connection, operation, mark, database.connection, taken, expires, started + WRITE_SECONDS)
 
 
 @cache
@@ -129,9 +133,9 @@ def _unfinished_before(intent: Intent) -> QuerySet[Intent]:
 
 
 def _expiry(intent: Intent, started: float) -> float | None:
-    if intent.deadline is None:
+    if intent.deadline is None or intent.claimed_at is None:
         return None
-    return started + (intent.deadline - database_now()).total_seconds()
+    return started + (intent.deadline - intent.claimed_at).total_seconds()
 
 
 def _turn_away(intent: Intent, connection: Connection | None) -> None:

@@ -101,7 +101,8 @@ def _patiently(write: Callable[[], bool]) -> None:
             write()
             return
         except (OperationalError, InterfaceError):
-            connection.close()
+            if not connection.is_usable():  # a session that works holds the claim's sign of life
+                connection.close()
             if last:
                 raise
 

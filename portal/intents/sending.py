@@ -14,6 +14,7 @@ from portal.intents.claiming import Claimed, claim
 from portal.intents.models import Enclosure, Intent
 from portal.intents.states import Reason, State
 from portal.intents.verdicts import Verdict
+from tenants import living
 
 log = structlog.get_logger(__name__)
 
@@ -41,14 +42,17 @@ class Withdrawn(errors.NotSent):
 
 
 class Stale(errors.NotSent):
-    """The same, when this process stood still for too long to know that the claim is still its own."""
+    """The same, when this process stood still for too long, or lost its session, to know that the claim is its own."""
 
 
 def send(intent: Intent) -> Intent:
     """Claim, transmit, record. Safe to call any number of times, from anywhere; returns the row as it stands then."""
     claimed = claim(intent)
     if claimed is not None:
-        outcome.record_sent(intent, claimed.claim, transmit(claimed))
+        try:
+            outcome.record_sent(intent, claimed.claim, transmit(claimed))
+        finally:
+            living.let_go(claimed.claim)
     intent.refresh_from_db()
     return intent
 
@@ -71,7 +75,7 @@ def transmit(claimed: Claimed) -> Verdict:
     def before_write() -> None:
         if not claimed.is_permitted():
             raise Withdrawn("rights_withdrawn")
-        # The clock comes last: asking the database may have taken long.
+        # The clock comes last: asking the database may have taken long. It also told that the session is there.
         if claimed.is_late():
             raise TooLate("too_late")
         if claimed.is_stale():

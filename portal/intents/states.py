@@ -3,6 +3,8 @@
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
+from accessapi.wire import READ_SECONDS
+
 
 class State(TextChoices):
     QUEUED = "queued", _("Waiting to be sent")
@@ -26,6 +28,10 @@ CLAIM_SECONDS = 40
 # How long after its claim a request may still leave: a connection stands within 3 s, and a process that was stopped for
 # longer must not write what a sweeper has meanwhile settled or given to another.
 WRITE_SECONDS = 5
+# A claim whose sign of life is gone (see `tenants.living`) is settled earlier: when nothing may leave any more, where
+# nothing is sent again by itself; what is repeated waits until whoever lives all the same has given up the answer.
+SILENT_SECONDS = WRITE_SECONDS + 2
+REPEAT_SECONDS = WRITE_SECONDS + READ_SECONDS + 1
 # How often something that may be repeated (setting, deleting) is sent before a person is asked.
 MOST_ATTEMPTS = 5
 

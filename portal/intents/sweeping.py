@@ -13,8 +13,9 @@ from portal.intents import outcome, verdicts
 from portal.intents.clock import ClockTime
 from portal.intents.models import Intent
 from portal.intents.sending import DELETIONS
-from portal.intents.states import CLAIM_SECONDS, Reason, State
+from portal.intents.states import CLAIM_SECONDS, REPEAT_SECONDS, SILENT_SECONDS, Reason, State
 from portal.intents.verdicts import Verdict
+from tenants import living
 from tenants.scope import across_tenants, tenant_scope
 
 log = structlog.get_logger(__name__)
@@ -54,7 +55,8 @@ def settle_abandoned(intent: Intent) -> None:
         attempts=intent.attempts,
         deletes=intent.operation in DELETIONS,
     )
-    verdict = Verdict(verdict.state, Reason.PROCESS, again_in=verdict.again_in)
+    # What is sent again has waited for long enough.
+    verdict = Verdict(verdict.state, Reason.PROCESS, again_in=None if verdict.again_in is None else 0.0)
     outcome.apply({"pk": intent.pk, "state": State.SENDING, "claim": intent.claim}, verdict)
 
 
@@ -74,10 +76,18 @@ def _late():
     return late.select_related("tenant__environment")
 
 
-def _abandoned():
-    long_ago = ClockTime() - timedelta(seconds=CLAIM_SECONDS)
-    abandoned = Intent.objects_across_tenants.filter(state=State.SENDING, claimed_at__lte=long_ago)
+def _abandoned() -> QuerySet[Intent]:
+    """Claims that can no longer be recorded, and earlier those whose process is gone: see decision 0043."""
+    once = Q(delivery__in=[Delivery.PHYSICAL, Delivery.CREATE])
+    # An image may be on its way for longer than any silence.
+    silent = _older(SILENT_SECONDS) & once | _older(REPEAT_SECONDS) & ~once & ~Q(operation__in=outcome.IMAGES)
+    ended = silent & living.ended("claim", since="claimed_at")
+    abandoned = Intent.objects_across_tenants.filter(_older(CLAIM_SECONDS) | ended, state=State.SENDING)
     return abandoned.select_related("tenant__environment")
+
+
+def _older(seconds: float) -> Q:
+    return Q(claimed_at__lte=ClockTime() - timedelta(seconds=seconds))
 
 
 def _unrung() -> QuerySet[Intent]:

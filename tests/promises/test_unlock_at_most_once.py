@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from portal.intents.models import Intent
-from portal.intents.states import State
+from portal.intents.states import SILENT_SECONDS, State
 from tests.support import faults
 from tests.support.faults import Fault, Gate
 from tests.support.house import House, together
@@ -172,7 +172,10 @@ STEPS: dict[str, tuple[Step, int | None]] = {
 
 
 def kill_at(house: House, stage: Stage, step: Step, *, wait: bool = False) -> tuple[int, Intent]:
-    """Kill the worker at one step, deliver 20 times, start it again, let the sweeper work. Arrivals, and the row."""
+    """Kill the worker at one step, deliver 20 times, start it again, let the sweeper work. Arrivals, and the row.
+
+    Unless told to `wait`, the claim looks as old as one must be that is known by its worker's death, and no older.
+    """
     customer = stage.customer()
     with house.still():
         intent = customer.unlock(rung=False)
@@ -182,8 +185,8 @@ def kill_at(house: House, stage: Stage, step: Step, *, wait: bool = False) -> tu
         deliver(house, intent)
     house.urgent.start()
     if not wait:
-        customer.age(intent)
-    row = customer.settled(intent, 90 if wait else 40)
+        customer.age(intent, SILENT_SECONDS)
+    row = customer.settled(intent, 90)
     deliver(house, intent, 2)
     until(lambda: house.redis().llen("doors") == 0, saying="all messages were taken")
     return len(customer.arrivals()), row

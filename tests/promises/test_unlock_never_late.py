@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from portal.intents.models import Intent
-from portal.intents.states import PHYSICAL_SECONDS, State
+from portal.intents.states import PHYSICAL_SECONDS, Reason, State
 from tests.support import faults
 from tests.support.house import House
 from tests.support.stage import Customer, Stage
@@ -129,6 +129,25 @@ def test_what_a_standstill_of_the_network_held_back_does_not_arrive_afterwards(h
     intent = customer.unlock()
     row = customer.settled(intent)
     assert (row.state, row.attempts, rule.met) == (State.UNCERTAIN, 1, 1)
+    assert rule.over.wait(PATIENCE), "what was held back is delivered or given up"
+    assert customer.arrivals() == []
+
+
+def test_what_a_killed_worker_had_on_its_way_does_not_arrive_and_is_soon_called_uncertain(
+    house: House, stage: Stage, figure: Callable[..., None]
+) -> None:
+    customer = stage.customer()
+    rule = stage.proxy.on("POST .*requests", faults.network_standstill)
+    intent = customer.unlock()
+    rule.wait()
+    killed = time.monotonic()
+    house.urgent.kill()
+    house.urgent.start()
+    row = customer.settled(intent)
+    took = time.monotonic() - killed
+    figure("unlock never late", "SIGKILL in mid-send: seconds until it is called uncertain", f"{took:.1f}", "below 15")
+    assert (row.state, row.reason) == (State.UNCERTAIN, Reason.PROCESS)
+    assert took < 15
     assert rule.over.wait(PATIENCE), "what was held back is delivered or given up"
     assert customer.arrivals() == []
 

@@ -1,0 +1,72 @@
+"""Signs of life: whoever works on something that others wait for holds a lock of its database session meanwhile.
+
+The lock is derived from a token that the work's row carries. It is taken by the very transaction that takes the work,
+and ends with the session, so that the death of a process is known at once:
+
+    rows.annotate(held=living.Held(token)), or RETURNING {living.HELD} in SQL
+    living.let_go(token)
+    rows.filter(living.ended("claim", since="claimed_at"))
+"""
+
+import contextlib
+import uuid
+
+from django.db import Error
+from django.db import connection as database
+from django.db.models import BooleanField, Func, Q, TextField, Value
+
+# Who holds shares, who asks wants it alone: two tokens that meet in 32 bits hinder nobody, and an end is seen later.
+# The first key of these locks; the second comes from the token.
+KIND = 0x5EAD
+_KEYS = f"{KIND}, ('x' || left(%s::text, 8))::bit(32)::int4"
+HELD = f"pg_advisory_lock_shared({_KEYS})"
+_FREE = f"pg_try_advisory_xact_lock({_KEYS})"
+_SAME_SERVER = """EXISTS (SELECT 1 FROM pg_stat_activity WHERE backend_type = 'client backend'
+AND usename = current_user AND backend_start < %s)"""
+
+
+class Held(Func):
+    """Takes the lock of a token, for this session, with each row that the statement gives. Waits for nobody."""
+
+    template = HELD.replace("%s", "%(expressions)s")
+    output_field = TextField()
+
+    def __init__(self, token: uuid.UUID) -> None:
+        super().__init__(Value(token))
+
+
+class _Free(Func):
+    """Whether nobody holds the lock of a row's token."""
+
+    template = _FREE.replace("%s", "%(expressions)s")
+    output_field = BooleanField()
+
+
+class _SameServer(Func):
+    """Whether a session of ours from before that moment is there: no restart, crash or change of the server since."""
+
+    template = _SAME_SERVER.replace("%s", "%(expressions)s")
+    output_field = BooleanField()
+
+
+def ended(token: str, *, since: str) -> Q:
+    """The rows of whose tokens the sessions have ended; `since` is the field that says when a token was taken.
+
+    Whatever ends all sessions at once takes the locks of the living along: then a missing lock says nothing, and no row
+    is given. A single session that was cut off counts as ended though its process lives: let only follow what is
+    harmless then.
+    """
+    return Q(_Free(token)) & Q(_SameServer(since))
+
+
+def let_go(token: uuid.UUID) -> None:
+    """The work of this token is done. A session that was lost has let go by itself."""
+    with contextlib.suppress(Error), database.cursor() as cursor:
+        cursor.execute(f"SELECT pg_advisory_unlock_shared({_KEYS})", [token])
+
+
+def lives(token: uuid.UUID) -> bool:
+    """Whether the session of whoever took this token is there. Not in a transaction, which would keep the lock."""
+    with database.cursor() as cursor:
+        cursor.execute(f"SELECT {_FREE}", [token])
+        return not cursor.fetchone()[0]

@@ -1,0 +1,214 @@
+"""Claims whose process is gone: known by their session's lock, settled before an answer could have come."""
+
+import contextlib
+from datetime import timedelta
+
+import psycopg
+import pytest
+from django.db import connection
+
+from accessapi.wire import READ_SECONDS
+from portal.budget.priorities import Priority
+from portal.intents import outcome, sweeping
+from portal.intents.claiming import claim
+from portal.intents.clock import ClockTime
+from portal.intents.models import Intent, new_claim
+from portal.intents.record import record
+from portal.intents.sending import send, transmit
+from portal.intents.states import REPEAT_SECONDS, SILENT_SECONDS, WRITE_SECONDS, Reason, State
+from portal.intents.verdicts import Verdict
+from tenants import living
+from tenants.roles import Permission
+from tenants.scope import tenant_scope
+from tests.support.places import fresh_nonce
+from tests.support.waiting import until
+
+
+@pytest.fixture
+def here(place):
+    with tenant_scope(place.tenant):
+        yield place
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """What waits for some seconds before it counts as left behind does so at once."""
+    monkeypatch.setattr(sweeping, "SILENT_SECONDS", 0)
+    monkeypatch.setattr(sweeping, "REPEAT_SECONDS", 0)
+
+
+@pytest.fixture
+def elsewhere(db):
+    """Another session of the same database, as another process has it."""
+    params = connection.get_connection_params() | {"cursor_factory": psycopg.Cursor}
+    with contextlib.closing(psycopg.connect(**params)) as session:
+        session.autocommit = True
+        yield session
+
+
+def unlocking(place):
+    intent, _ = record(
+        by=place.asker, permission=Permission.DOORS_OPERATE, operation="operate_door",
+        target="pass_controller:mock_succeeded", title="Unlock", path={"device_id": "mock_succeeded"},
+        body={"tag": "lock_operation", "control": "unlock"}, nonce=fresh_nonce(), priority=Priority.DOORS,
+    )  # fmt: skip
+    return intent
+
+
+def creation(place):
+    intent, _ = record(
+        by=place.asker, permission=Permission.GROUPS_EDIT, operation="create_membergroup", title="Create group",
+        body={"membergroup_name": "Sales"}, nonce=fresh_nonce(),
+    )  # fmt: skip
+    return intent
+
+
+def renaming(place):
+    intent, _ = record(
+        by=place.asker, permission=Permission.GROUPS_EDIT, operation="update_membergroup", target="membergroup:G",
+        title="Rename", path={"membergroup_id": "G"}, body={"membergroup_name": "Sales"}, nonce=fresh_nonce(),
+    )  # fmt: skip
+    return intent
+
+
+def picture(place):
+    intent = renaming(place)
+    Intent.objects.filter(pk=intent.pk).update(operation="register_profile_image")
+    return intent
+
+
+def claimed_by(session, intent):
+    """Claimed by a process that has this session."""
+    token = new_claim()
+    session.execute(f"SELECT {living.HELD}", [token])
+    Intent.objects.filter(pk=intent.pk).update(
+        state=State.SENDING, claim=token, claimed_at=ClockTime(), sent_at=ClockTime(), due_at=None, attempts=1
+    )
+    return intent
+
+
+def left_behind(intent):
+    """Claimed by a process whose session is gone."""
+    Intent.objects.filter(pk=intent.pk).update(
+        state=State.SENDING, claim=new_claim(), claimed_at=ClockTime(), due_at=None, attempts=1
+    )
+    return intent
+
+
+def swept(intent):
+    sweeping.sweep()
+    intent.refresh_from_db()
+    return intent.state
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_claim_is_left_alone_while_its_session_is_there_and_settled_once_it_has_ended(here, elsewhere):
+    intent = claimed_by(elsewhere, unlocking(here))
+    assert swept(intent) == State.SENDING
+    elsewhere.close()
+    until(lambda: swept(intent) == State.UNCERTAIN, saying="the door is called uncertain")
+    assert intent.reason == Reason.PROCESS
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize(
+    ("asked", "state"), [(unlocking, State.UNCERTAIN), (creation, State.UNCERTAIN), (renaming, State.QUEUED)]
+)
+def test_only_what_may_be_repeated_is_sent_again(here, asked, state):
+    intent = left_behind(asked(here))
+    assert swept(intent) == state
+    if state == State.QUEUED:
+        assert Intent.objects.filter(pk=intent.pk, due_at__lte=ClockTime()).exists(), "it has waited for long enough"
+
+
+@pytest.mark.parametrize(
+    ("asked", "state"), [(unlocking, State.UNCERTAIN), (creation, State.UNCERTAIN), (renaming, State.SENDING)]
+)
+def test_what_is_sent_again_waits_for_longer(here, monkeypatch, asked, state):
+    """Its process may live, and only its session be lost: then an older change could arrive after a newer one."""
+    monkeypatch.setattr(sweeping, "SILENT_SECONDS", 0)
+    assert swept(left_behind(asked(here))) == state
+
+
+@pytest.mark.usefixtures("at_once")
+def test_an_image_may_be_on_its_way_for_longer_than_any_silence(here):
+    assert swept(left_behind(picture(here))) == State.SENDING
+
+
+def test_nothing_leaves_any_more_when_its_claim_may_count_as_left_behind():
+    assert SILENT_SECONDS > WRITE_SECONDS
+    assert REPEAT_SECONDS > WRITE_SECONDS + READ_SECONDS
+    assert SILENT_SECONDS < 10
+    assert REPEAT_SECONDS < 20
+
+
+@pytest.mark.usefixtures("at_once")
+def test_where_every_session_has_ended_since_a_missing_lock_says_nothing(here, monkeypatch):
+    """As after a restart of the database, which those who are sending outlive."""
+    monkeypatch.setattr(sweeping, "CLAIM_SECONDS", 10**7)
+    intent = left_behind(unlocking(here))
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT min(backend_start) FROM pg_stat_activity")
+        Intent.objects.update(claimed_at=cursor.fetchone()[0] - timedelta(seconds=1))
+    assert swept(intent) == State.SENDING
+    Intent.objects.update(claimed_at=ClockTime())
+    assert swept(intent) == State.UNCERTAIN
+
+
+def signs():
+    """How many signs of life there are in this database."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database"
+            " WHERE datname = current_database() AND locktype = 'advisory' AND classid = %s",
+            [living.KIND],
+        )
+        return cursor.fetchone()[0]
+
+
+def test_a_claim_has_a_sign_of_life_until_its_answer_is_recorded_and_none_is_left(here):
+    before = signs()
+    claimed = claim(unlocking(here))
+    assert signs() == before + 1
+    outcome.record_sent(claimed.intent, claimed.claim, transmit(claimed))
+    living.let_go(claimed.claim)
+    for asked in (unlocking, creation, renaming):
+        send(asked(here))
+    assert not Intent.objects.filter(state=State.SENDING).exists()
+    assert signs() == before
+
+
+def cut(elsewhere):
+    """The database ends the session."""
+    elsewhere.execute("SELECT pg_terminate_backend(%s, 60000)", [connection.connection.info.backend_pid])
+
+
+def made_anew(elsewhere):
+    """The session was lost, and there is another one."""
+    connection.close()
+    connection.ensure_connection()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("lost", "states"), [(cut, {State.QUEUED, State.UNCERTAIN}), (made_anew, {State.QUEUED})])
+def test_who_lost_its_session_since_the_claim_writes_nothing(here, elsewhere, lost, states):
+    claimed = claim(unlocking(here))
+    lost(elsewhere)
+    outcome.record_sent(claimed.intent, claimed.claim, transmit(claimed))
+    assert Intent.objects.get().state in states
+    assert not here.sandbox.commands(here.service.tenant_id)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_session_that_still_works_keeps_the_sign_of_life_while_recording_waits(here, elsewhere):
+    """It goes back to a pool otherwise, with the lock, and a sweeper takes the answer for lost."""
+    claimed, before = claim(unlocking(here)), signs()
+    elsewhere.execute("SET portal.across = 'on'; SET idle_in_transaction_session_timeout = 100; BEGIN;"
+                      " SELECT 1 FROM intents_intent FOR UPDATE")  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = 20")
+    outcome.record_sent(claimed.intent, claimed.claim, Verdict(State.SUCCEEDED))
+    assert Intent.objects.get().state == State.SUCCEEDED
+    assert connection.connection is claimed.session
+    assert signs() == before
+    connection.close()
