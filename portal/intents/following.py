@@ -13,6 +13,7 @@ from portal.budget.ledger import BudgetExhausted
 from portal.budget.priorities import Priority
 from portal.intents import handlers, outcome
 from portal.intents.clock import ClockTime, database_now
+from portal.intents.leases import leased
 from portal.intents.models import Intent
 from portal.intents.pacing import BULK, next_look
 from portal.intents.states import Reason, State
@@ -21,15 +22,16 @@ from tenants.models import Connection
 
 GIVE_UP_SECONDS = {"operate_door": 60, "operate_keys": 60, "register_face_image": 900}
 GIVE_UP_BULK = 24 * 3600
-# How long somebody who asks keeps others from asking: a connection stands within 3 s, an answer begins within 10 s. Two
-# who ask, because one hears its answer more slowly yet, do no harm; waiting for one that was killed did.
-LEASE_SECONDS = 15
 
 
 def poll(intent: Intent) -> None:
     """Read the result of an accepted intent that is due, once, and record what it says."""
-    if not _lease(intent):
-        return
+    with leased(intent, State.ACCEPTED, polls=F("polls") + 1) as is_mine:
+        if is_mine:
+            _ask(intent)
+
+
+def _ask(intent: Intent) -> None:
     if intent.operation in BULK and _waits_behind_another(intent):
         outcome.touch(intent, due_in=15)
         return
@@ -45,16 +47,6 @@ def poll(intent: Intent) -> None:
         _again(intent)
     else:
         _read(intent, answer.value, connection.tenant.environment.catalogue.states)
-
-
-def _lease(intent: Intent) -> bool:
-    """Only one process asks at a time; one that dies asking is replaced when its lease ends."""
-    leased = Intent.objects.filter(pk=intent.pk, state=State.ACCEPTED, due_at__lte=ClockTime()).update(
-        due_at=ClockTime() + timedelta(seconds=LEASE_SECONDS), polls=F("polls") + 1
-    )
-    if leased:
-        intent.refresh_from_db()
-    return bool(leased)
 
 
 def _waits_behind_another(intent: Intent) -> bool:

@@ -1,5 +1,6 @@
 """Resolving an uncertain intent: by reading, as far as reading can tell, and otherwise by a person."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from django.db import transaction
@@ -8,10 +9,11 @@ from accessapi.errors import ServiceError
 from accessapi.operations import Delivery
 from portal.budget.ledger import BudgetExhausted
 from portal.intents import handlers, outcome
-from portal.intents.clock import ClockTime, database_now
+from portal.intents.clock import database_now
+from portal.intents.leases import leased
 from portal.intents.models import Intent
 from portal.intents.record import Asker
-from portal.intents.states import CLAIM_SECONDS, Reason, State
+from portal.intents.states import Reason, State
 from portal.intents.verdicts import Verdict
 from tenants import audit
 from tenants.wording import say
@@ -23,13 +25,13 @@ _READ_FIRST = timedelta(minutes=10)
 
 def reconcile(intent: Intent) -> None:
     """Read what the area of work knows how to read, and record what was found."""
-    leased = Intent.objects.filter(pk=intent.pk, state=State.UNCERTAIN, due_at__lte=ClockTime()).update(
-        due_at=ClockTime() + timedelta(seconds=CLAIM_SECONDS)
-    )
     look = handlers.of(intent.operation).reconcile
-    if not leased or look is None:
-        return
-    intent.refresh_from_db()
+    with leased(intent, State.UNCERTAIN) as is_mine:
+        if is_mine and look is not None:
+            _look(intent, look)
+
+
+def _look(intent: Intent, look: Callable[[Intent], handlers.Finding]) -> None:
     try:
         finding = look(intent)
     except BudgetExhausted as exhausted:

@@ -11,6 +11,7 @@ from accessapi import errors
 from accessapi.operations import Delivery
 from portal.intents import outcome, verdicts
 from portal.intents.clock import ClockTime
+from portal.intents.leases import is_due
 from portal.intents.models import Intent
 from portal.intents.sending import DELETIONS
 from portal.intents.states import CLAIM_SECONDS, REPEAT_SECONDS, SILENT_SECONDS, Reason, State
@@ -92,9 +93,8 @@ def _older(seconds: float) -> Q:
 
 def _unrung() -> QuerySet[Intent]:
     unrung = Q(rung_at__isnull=True) | Q(rung_at__lte=ClockTime() - timedelta(seconds=RING_AGAIN_SECONDS))
-    return Intent.objects_across_tenants.filter(
-        unrung, state__in=[state.value for state in _BELLS], due_at__lte=ClockTime()
-    )
+    waiting = Intent.objects_across_tenants.filter(due_at__isnull=False, state__in=[state.value for state in _BELLS])
+    return waiting.filter(unrung, is_due())
 
 
 def _mark_rung() -> list[Intent]:

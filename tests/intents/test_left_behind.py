@@ -9,7 +9,7 @@ from django.db import connection
 
 from accessapi.wire import READ_SECONDS
 from portal.budget.priorities import Priority
-from portal.intents import outcome, sweeping
+from portal.intents import following, outcome, reconciling, sweeping
 from portal.intents.claiming import claim
 from portal.intents.clock import ClockTime
 from portal.intents.models import Intent, new_claim
@@ -160,7 +160,8 @@ def signs():
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database"
-            " WHERE datname = current_database() AND locktype = 'advisory' AND classid = %s",
+            " WHERE datname = current_database() AND locktype = 'advisory' AND classid = %s"
+            " AND mode = 'ShareLock'",
             [living.KIND],
         )
         return cursor.fetchone()[0]
@@ -175,6 +176,26 @@ def test_a_claim_has_a_sign_of_life_until_its_answer_is_recorded_and_none_is_lef
     for asked in (unlocking, creation, renaming):
         send(asked(here))
     assert not Intent.objects.filter(state=State.SENDING).exists()
+    assert signs() == before
+
+
+@pytest.mark.parametrize("state", [State.ACCEPTED, State.UNCERTAIN])
+def test_who_was_killed_asking_is_replaced_and_nobody_else(here, elsewhere, state):
+    """Follows what was accepted, or reads what became of what is uncertain."""
+    ask, operation = {State.ACCEPTED: (following.poll, 34), State.UNCERTAIN: (reconciling.reconcile, 26)}[state]
+    intent, before = claimed_by(elsewhere, unlocking(here)), signs() - 1
+    later = ClockTime() + timedelta(minutes=10)
+    Intent.objects.update(state=state, request_id="r1", due_at=later, rung_at=None)
+    sweeping.sweep()
+    ask(intent)
+    assert not here.calls(operation)
+    assert Intent.objects.get().rung_at is None
+    elsewhere.close()
+    until(lambda: swept(intent) and intent.rung_at, 10, saying="somebody is rung for")
+    ask(intent)
+    assert here.calls(operation)
+    intent.refresh_from_db()
+    assert intent.claim is None
     assert signs() == before
 
 

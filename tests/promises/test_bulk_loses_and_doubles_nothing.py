@@ -11,9 +11,9 @@ from portal.bulk.models import Row
 from portal.bulk.states import JobState, RowState
 from portal.imports import actions
 from portal.imports.models import Import
-from portal.intents.following import LEASE_SECONDS
 from portal.intents.models import Intent
 from portal.intents.record import Asker
+from portal.intents.states import SILENT_SECONDS
 from portal.mirror import schedule
 from portal.mirror.kinds import Kind
 from portal.mirror.models import MirrorState
@@ -186,7 +186,7 @@ def kill_at(house: House, customer: Customer, name: str, count: int, seconds: fl
     house.mend()
     with customer.scope():
         for intent in Intent.objects.filter(target=f"import:{job.pk}"):
-            customer.age(intent, LEASE_SECONDS)
+            customer.age(intent, SILENT_SECONDS)
     ended(customer, job, seconds)
     return verdict(customer, job, count)
 
