@@ -63,7 +63,7 @@ class _Asked:
     """As much of a queryset as its iterable looks at, with the compiler that has its SQL already."""
 
     def __init__(self, queryset: QuerySet[Any], compiler: Any) -> None:
-        self.db, self.model, self.query = queryset.db, queryset.model, self
+        self.db, self.model, self.query, self._fields = queryset.db, queryset.model, self, queryset._fields
         self._known_related_objects: dict[Any, Any] = {}
         self._compiler = compiler
 

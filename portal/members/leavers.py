@@ -110,6 +110,7 @@ class Leavers(Members):
     """One of the lists, with what matters there."""
 
     name = "leavers"
+    steady = None  # which members these are follows from the moment, too
     caption = _("Leavers")
     columns = (
         *(_COLUMNS[name] for name in ("name", "code", "group", "credentials", "validity", "end")),

@@ -1,10 +1,12 @@
 """The list of members, straight from the mirror."""
 
+from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
@@ -25,12 +27,16 @@ from tenants.roles import Permission
 _ids = ServiceId()
 
 
+def _everybody() -> QuerySet[Member]:
+    return suspensions.noted(queries.members())
+
+
 class Members(Table):
     name = "members"
     caption = _("Members")
     search_label = _("Find by name or code")
     default_sort = "name_key"
-    steady = staticmethod(lambda: suspensions.noted(queries.members()))
+    steady = staticmethod(_everybody)
     drawn_from = ("member_id", "member_name", "member_code", "membergroup_name", "has_card", "has_qr", "has_face",
                   "use_date_start", "use_date_end", "use_end_key")  # fmt: skip
     columns = (
@@ -59,7 +65,7 @@ class Members(Table):
     export_permission = Permission.MEMBERS_EXPORT
 
     def __init__(self, request: HttpRequest, *, query: QueryDict | None = None) -> None:
-        super().__init__(request, self.steady(), total=lambda: known(request)[Kind.MEMBERS].total, query=query)
+        super().__init__(request, _everybody, total=lambda: known(request)[Kind.MEMBERS].total, query=query)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
         # What cannot be the whole number of a card is not worth a query of its own.
@@ -70,7 +76,11 @@ class Members(Table):
         return f"{self._index}{_ids.to_url(row.member_id)}/"
 
     def row_class(self, row: Member) -> str:
-        return "quiet" if standing.state_of(row) in ("ended", "suspended") else ""
+        return "quiet" if standing.state_of(row, self._now) in ("ended", "suspended") else ""
+
+    @cached_property
+    def _now(self) -> datetime:
+        return timezone.now()
 
     @cached_property
     def _index(self) -> str:

@@ -16,6 +16,8 @@ class ServiceId:
 
     def to_url(self, value: str) -> str:
         text = str(value)
+        if text.isascii() and text.isalnum():  # nearly always, and lists ask hundreds of times
+            return text
         if not text:
             return "~"
         if not text.strip("."):  # a segment of dots alone would be walked, not read

@@ -36,7 +36,7 @@ class Drawing:
         plain = {"sort": order, "size": str(self.size), "after": asked.get("after"), "before": asked.get("before")}
         if any(asked.getlist(name) != [plain.get(name)] for name in asked):
             return None
-        columns = tuple((each.name, str(each.label), each.css) for each in self.shown)
+        columns = tuple((each.name, str(each.label), each.css, each.sort, str(each.help)) for each in self.shown)
         actions = tuple(each.href for each in self.drawn_actions)
         return type(self), self.address.path, self.address.with_(), order, self.size, columns, actions, self._allowed
 
