@@ -38,32 +38,42 @@ class Kept(Generic[T]):
 
     def rows(self, **values: int | str) -> list[T]:
         """What the queryset would find now, in the scope that is entered, with these values."""
-        queryset, compiler, sql, params = self._made
+        queryset, compiler, sql, params, converters = self._made
         filled: dict[Any, Any] = {self._stand_ins[name]: value for name, value in values.items()}
         if _ANY_TENANT in params:
             filled[_ANY_TENANT] = current_tenant_id()
         asking = copy.copy(compiler)
         asking.connection = connection
         found = [filled.get(each, each) if isinstance(each, int | str) else each for each in params]
-        asking.as_sql = lambda *_args, **_kwargs: (sql, found)
+        asking.execute_sql = lambda *_args, **_kwargs: [_fetched(sql, found)]
+        asking.get_converters = lambda _expressions: converters
         iterable: Any = queryset._iterable_class
         rows: list[T] = list(iterable(_Asked(queryset, asking)))
         return rows
 
     @cached_property
-    def _made(self) -> tuple[QuerySet[Any], Any, str, tuple[Any, ...]]:
+    def _made(self) -> tuple[QuerySet[Any], Any, str, tuple[Any, ...], Any]:
         with across_tenants("SQL is made for any tenant, and nothing is read"), tenant_scope(_ANY_TENANT):
             queryset = self._build(**self._stand_ins)
             compiler = queryset.query.get_compiler(queryset.db)
             sql, params = compiler.as_sql()
-        return queryset, compiler, sql, params
+            converters = compiler.get_converters([each[0] for each in compiler.select[: compiler.col_count]])
+        return queryset, compiler, sql, params, converters
+
+
+def _fetched(sql: str, params: list[Any]) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        found: list[tuple[Any, ...]] = cursor.fetchall()
+    return found
 
 
 class _Asked:
     """As much of a queryset as its iterable looks at, with the compiler that has its SQL already."""
 
     def __init__(self, queryset: QuerySet[Any], compiler: Any) -> None:
-        self.db, self.model, self.query, self._fields = queryset.db, queryset.model, self, queryset._fields
+        self.db, self.model, self.query = queryset.db, queryset.model, self
+        self._fields = getattr(queryset, "_fields", None)
         self._known_related_objects: dict[Any, Any] = {}
         self._compiler = compiler
 

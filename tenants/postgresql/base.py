@@ -1,10 +1,10 @@
 """The database backend behind row security.
 
 Before anything runs on a connection (a query, COPY, a server-side cursor), the entered tenant is compared with what
-that connection was last told; only a difference costs a statement. The settings are session settings made inside
-whatever transaction is open, so a rollback takes them back: after any rollback, and after a connection comes from
-the pool, nothing is assumed and the next statement tells it anew. It follows that a pooler in front of PostgreSQL
-must pool sessions, not transactions.
+that connection was last told; only a difference costs a statement, which goes in one message with the SELECT that
+waits for it. The settings are session settings made inside whatever transaction is open, so a rollback takes them back:
+after any rollback, and after a connection comes from the pool, nothing is assumed and the next statement tells it anew.
+It follows that a pooler in front of PostgreSQL must pool sessions, not transactions.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import psycopg
 from django.db.backends.postgresql import base
+from psycopg import sql
 
 from tenants.scope import database_settings
 
@@ -37,14 +38,48 @@ def forget(connection: Any) -> None:
         connection.portal_told = _UNKNOWN
 
 
+def _ahead(connection: Any) -> tuple[tuple[str, str], str]:
+    """What is to be told, and the statement that tells it; empty when it was told already.
+
+    PostgreSQL runs the statements of one message in their order, each planned when the one before it is done, and none
+    after one that failed.
+    """
+    wanted = database_settings()
+    if getattr(connection, "portal_told", _UNKNOWN) == wanted:
+        return wanted, ""
+    tenant, across = (sql.quote(each) for each in wanted)
+    return (
+        wanted,
+        f"SELECT set_config('portal.tenant', {tenant}, false), set_config('portal.across', {across}, false); ",
+    )
+
+
 class _Telling:
     """Every way in which a psycopg cursor can send something, COPY included."""
 
     connection: Any
+    # Whether one message may hold several statements.
+    joins = False
 
-    def execute(self, *args: Any, **kwargs: Any) -> Any:
-        tell(self.connection)
-        return super().execute(*args, **kwargs)  # type: ignore[misc]
+    def execute(self, query: Any, *args: Any, **kwargs: Any) -> Any:
+        # What is no plain SELECT may not like company.
+        if self.joins and isinstance(query, str) and query.startswith("SELECT "):
+            wanted, ahead = _ahead(self.connection)
+            if ahead:
+                return self._execute_behind(wanted, ahead, query, *args, **kwargs)
+        else:
+            tell(self.connection)
+        return super().execute(query, *args, **kwargs)  # type: ignore[misc]
+
+    def _execute_behind(self, wanted: tuple[str, str], ahead: str, query: str, *args: Any, **kwargs: Any) -> Any:
+        """Tell and ask in one message. What the cursor says of its query afterwards is the question alone."""
+        this: Any = self
+        forget(self.connection)
+        super().execute(ahead + query, *args, **kwargs)  # type: ignore[misc]
+        self.connection.portal_told = wanted
+        this.nextset()
+        this._query.query = this._query.query[len(ahead) :]
+        return self
 
     def executemany(self, *args: Any, **kwargs: Any) -> Any:
         tell(self.connection)
@@ -61,6 +96,8 @@ class _Telling:
 
 class TellingCursor(_Telling, base.Cursor):
     """Client-side binding, Django's default."""
+
+    joins = True
 
 
 class TellingServerBindingCursor(_Telling, base.ServerBindingCursor):

@@ -6,6 +6,7 @@ import threading
 import psycopg
 import pytest
 from django.db import DatabaseError, connection, connections, transaction
+from django.test.utils import CaptureQueriesContext
 
 from tenants.models import AuditEntry, Staff
 from tenants.rls import EnableRowSecurity
@@ -40,6 +41,30 @@ def test_raw_sql_sees_the_entered_tenant_only(two):
     with across_tenants("a test"):
         assert rows() == [two.a.pk, two.b.pk]
     assert rows() == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_query_that_fails_leaves_nothing_assumed(two):
+    for tenant in (two.a, two.b, two.a):
+        with tenant_scope(tenant):
+            with pytest.raises(DatabaseError):
+                rows("SELECT 1 / 0")
+            assert rows() == [tenant.pk]
+    with pytest.raises(DatabaseError):
+        rows("SELECT 1 / 0")
+    assert rows() == []
+
+
+def test_a_cursor_tells_of_its_question_alone(two):
+    with tenant_scope(two.a), CaptureQueriesContext(connection) as asked, connection.cursor() as cursor:
+        cursor.execute("SELECT tenant_id, role FROM tenants_staff WHERE tenant_id = %s", [two.a.pk])
+        assert [column.name for column in cursor.description] == ["tenant_id", "role"]
+        assert cursor.rowcount == 1
+        assert cursor.fetchall() == [(two.a.pk, "owner")]
+        assert not cursor.nextset()
+    assert [each["sql"] for each in asked] == [
+        f"SELECT tenant_id, role FROM tenants_staff WHERE tenant_id = {two.a.pk}"
+    ]
 
 
 def test_raw_writes_to_another_tenant_are_refused(two):
