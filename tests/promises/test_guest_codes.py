@@ -12,7 +12,7 @@ from portal.guests.models import Stage as Standing
 from portal.guests.models import Visit
 from portal.intents.clock import ClockTime
 from portal.intents.models import Intent
-from portal.intents.states import State
+from portal.intents.states import REPEAT_SECONDS, State
 from tests.support import faults
 from tests.support.browser import Browser, gist
 from tests.support.faults import Exchange, Gate
@@ -59,10 +59,12 @@ def end_of(customer: Customer, name: str) -> datetime:
 
 
 def age(house: House, customer: Customer) -> None:
-    """Let what a dead worker held look a minute older, instead of waiting for it: its claims and its leases."""
+    """Let what a dead worker held look older, instead of waiting for it: its claims, by as much as it takes for what is
+    sent again, and its leases.
+    """
     with customer.scope():
         for intent in Intent.objects.filter(state=State.SENDING):
-            customer.age(intent)
+            customer.age(intent, REPEAT_SECONDS)
         minute = timedelta(minutes=1)
         for visit in Visit.objects.filter(cut_due_at__isnull=False):
             Visit.objects.filter(pk=visit.pk).update(cut_due_at=visit.cut_due_at - minute)
