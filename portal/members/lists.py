@@ -20,7 +20,7 @@ from portal.mirror.folding import fold
 from portal.mirror.frame import known
 from portal.mirror.kinds import Kind
 from portal.mirror.models import Member
-from portal.ui.addresses import ServiceId
+from portal.ui.addresses import ServiceId, within
 from portal.ui.tables import Column, Empty, Filter, Table
 from tenants.roles import Permission
 
@@ -84,7 +84,7 @@ class Members(Table):
 
     @cached_property
     def _index(self) -> str:
-        return reverse("members:index", args=[self.request.tenant.slug])
+        return within("members:index", self.request.tenant.slug)
 
     @property
     def empty(self) -> Empty | None:  # type: ignore[override]

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
-from django.urls import reverse
 
 from portal.mirror import freshness
 from portal.mirror.freshness import Freshness
 from portal.mirror.kinds import Kind
 from portal.ui import frame, together
+from portal.ui.addresses import within
 from tenants.roles import Permission
 
 _REFRESH = "mirror:refresh"
@@ -54,7 +54,7 @@ def facts(request: HttpRequest) -> Mapping[str, Any]:
         "as_of": fresh[kind].as_of,
         "last_sync": fresh.last_sync,
         "running": fresh[kind].running,
-        "refresh_url": reverse(_refresh(request, shown), args=[tenant.slug, str(kind)]),
+        "refresh_url": within(_refresh(request, shown), tenant.slug, str(kind)),
     }
 
 

@@ -4,8 +4,7 @@
 else of the tenant mounts them once more among its own addresses and says so here.
 """
 
-from django.urls import reverse
-
+from portal.ui.addresses import within
 from tenants.access import Access
 from tenants.roles import Permission
 
@@ -28,4 +27,4 @@ def address(page: str, access: Access | None) -> str:
         return ""
     found = (url_name for permission, url_name in _PLACES[page] if access.can(permission))
     url_name = next(found, "")
-    return reverse(url_name, args=[access.tenant.slug]) if url_name else ""
+    return within(url_name, access.tenant.slug) if url_name else ""

@@ -15,12 +15,16 @@ from functools import cache
 from typing import Any
 
 from django.db import connection
-from django.db.models import Field, Model, QuerySet
+from django.db.models import BooleanField, CharField, Field, IntegerField, JSONField, Model, QuerySet, TextField
 from django.http import HttpRequest
 
 from tenants.scope import across_tenants, current_tenant_id, tenant_scope
 
 Given = Callable[[HttpRequest], int]
+Read = Callable[[Any], Any]
+
+# How fields read what JSON tells as it is.
+_AS_TOLD = {each.to_python for each in (IntegerField, CharField, TextField, BooleanField, JSONField)}
 
 # Numbers that no row has: they stand for the tenant and for what a request gives, while SQL is made.
 _ANY_TENANT = 4_611_686_018_427_387_001
@@ -42,7 +46,7 @@ class _Made:
     model: type[Model]
     sql: str
     params: tuple[Any, ...]
-    fields: dict[str, "Field[Any, Any]"]
+    fields: dict[str, tuple[str, Read | None]]
     annotations: dict[str, "Field[Any, Any]"]
 
 
@@ -94,20 +98,28 @@ def _make(question: _Question) -> _Made:
         numbers = (key for key, _ in _keys(question))
         rows = question.build(**dict(zip(question.given, numbers, strict=True)))
         sql, params = rows.query.sql_with_params()
-    fields = {field.column: field for field in rows.model._meta.concrete_fields}
+    fields = {field.column: (field.attname, _reader(field)) for field in rows.model._meta.concrete_fields}
     annotations = {name: each.output_field for name, each in rows.query.annotation_select.items()}
     return _Made(question.name, rows.model, sql, params, fields, annotations)
 
 
 def _row(made: _Made, told: dict[str, Any]) -> Model:
     """An instance as the queryset would have made it, of values that came as JSON."""
-    loaded = {
-        made.fields[name].attname: made.fields[name].to_python(told[name]) for name in told if name in made.fields
-    }
-    row = made.model.from_db("default", list(loaded), list(loaded.values()))
+    names, values = [], []
+    for name, value in told.items():
+        if name in made.fields:
+            attname, read = made.fields[name]
+            names.append(attname)
+            values.append(value if read is None else read(value))
+    row = made.model.from_db("default", names, values)
     for name, field in made.annotations.items():
         setattr(row, name, field.to_python(told[name]))
     return row
+
+
+def _reader(field: "Field[Any, Any]") -> Read | None:
+    """What makes a value of this field of what JSON tells; None where that is the value."""
+    return None if type(field).to_python in _AS_TOLD else field.to_python
 
 
 def _keys(question: _Question) -> list[tuple[int, Given]]:

@@ -36,7 +36,8 @@ class Drawing:
         plain = {"sort": order, "size": str(self.size), "after": asked.get("after"), "before": asked.get("before")}
         if any(asked.getlist(name) != [plain.get(name)] for name in asked):
             return None
-        columns = tuple((each.name, str(each.label), each.css, each.sort, str(each.help)) for each in self.shown)
+        own = self.columns is not type(self).columns
+        columns = tuple((each.name, *((str(each.label), str(each.help)) if own else ())) for each in self.shown)
         actions = tuple(each.href for each in self.drawn_actions)
         return type(self), self.address.path, self.address.with_(), order, self.size, columns, actions, self._allowed
 
