@@ -14,12 +14,12 @@ from django.utils.translation import gettext_lazy as _
 from portal.bulk import offered, suspensions
 from portal.files.sending import KINDS
 from portal.members import standing
-from portal.members.queries import group_choices
 from portal.mirror import absence, queries, search
 from portal.mirror.folding import fold
 from portal.mirror.frame import known
 from portal.mirror.kinds import Kind
 from portal.mirror.models import Member
+from portal.ui import together
 from portal.ui.addresses import ServiceId, within
 from portal.ui.tables import Column, Empty, Filter, Table
 from tenants.roles import Permission
@@ -56,7 +56,7 @@ class Members(Table):
         Column("member_id", _("Member ID"), "member_id", kind="mono", shown=False, phone="hide"),
     )
     filters = (
-        Filter("group", _("Group"), lambda request: group_choices(), queries.in_groups),
+        Filter("group", _("Group"), lambda request: together.told(request, "groups"), queries.in_groups),
         Filter("credential", _("Credential"), queries.Credential.choices, queries.with_credentials),
         Filter("validity", _("Validity"), suspensions.CHOICES, suspensions.with_standing),
     )
@@ -65,6 +65,7 @@ class Members(Table):
     export_permission = Permission.MEMBERS_EXPORT
 
     def __init__(self, request: HttpRequest, *, query: QueryDict | None = None) -> None:
+        together.want(request, "groups")
         super().__init__(request, _everybody, total=lambda: known(request)[Kind.MEMBERS].total, query=query)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:

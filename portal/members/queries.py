@@ -3,13 +3,13 @@
 import hashlib
 from dataclasses import dataclass
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from portal.intents import queries as intents
 from portal.intents.models import Intent
 from portal.mirror import queries as mirror
-from portal.mirror.models import Member
+from portal.mirror.models import Group, Member
 from portal.mirror.rows import Reader
 from portal.rights import digests
 from tenants.kept import Kept
@@ -18,7 +18,7 @@ from tenants.scope import current_tenant_id
 from tenants.trail.changes import changes
 
 Choices = list[tuple[str, str]]
-_groups = Kept[tuple[str, str]](lambda: mirror.groups().values_list("membergroup_id", "membergroup_name"))
+
 _LONGEST = 120
 _LABELS = {
     "member_name": _("Name"),
@@ -52,8 +52,16 @@ def target_of(member_id: str) -> str:
     return f"member:{name}"
 
 
-def group_choices() -> Choices:
+def groups_named() -> QuerySet[Group, tuple[str, str]]:
     """The tenant's groups by name, as choices of a form or filter."""
+    return mirror.groups().values_list("membergroup_id", "membergroup_name")
+
+
+_groups = Kept[tuple[str, str]](groups_named)
+
+
+def group_choices() -> Choices:
+    """The same, read now."""
     return _groups.rows()
 
 

@@ -4,6 +4,7 @@ Parts that know such facts register a queryset from their `AppConfig.ready()`:
 
     together.ask("freshness", states)                                     # rows: instances of the model
     together.ask("gauges", gauges, connection=lambda request: …)          # with whole numbers of the request
+    together.ask("groups", groups, everywhere=False)                      # of pages that say `want(request, "groups")`
 
 A queryset is built once in a process, in a scope that stands for any tenant, and its SQL is kept; a page only fills in
 the tenant and the numbers. Nothing that was read is kept beyond the request that read it.
@@ -36,6 +37,7 @@ class _Question:
     name: str
     build: Callable[..., QuerySet[Any]]
     given: dict[str, Given]
+    everywhere: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class _Made:
     """A question as SQL, with the fields that its columns and annotations are read by."""
 
     name: str
-    model: type[Model]
+    model: type[Model] | None  # None for rows that are tuples
     sql: str
     params: tuple[Any, ...]
     fields: dict[str, tuple[str, Read | None]]
@@ -53,10 +55,22 @@ class _Made:
 _questions: dict[str, _Question] = {}
 
 
-def ask(name: str, build: Callable[..., QuerySet[Any]], **given: Given) -> None:
-    """Have every page of a tenant ask for the rows of `build(**given)`; a second registration replaces the first."""
-    _questions[name] = _Question(name, build, given)
+def ask(name: str, build: Callable[..., QuerySet[Any]], *, everywhere: bool = True, **given: Given) -> None:
+    """Have every page of a tenant ask for the rows of `build(**given)`; a second registration replaces the first.
+
+    Without `everywhere`, those pages alone that want it. Rows of `values_list` come as tuples.
+    """
+    _questions[name] = _Question(name, build, given, everywhere)
     _together.cache_clear()
+
+
+def want(request: HttpRequest, name: str) -> None:
+    """Have this page ask for `name` along with what every page asks."""
+    request.wanted_together = {*_wanted(request), name}  # type: ignore[attr-defined]
+
+
+def _wanted(request: HttpRequest) -> set[str]:
+    return getattr(request, "wanted_together", set())
 
 
 def told(request: HttpRequest, name: str) -> list[Any]:
@@ -65,13 +79,15 @@ def told(request: HttpRequest, name: str) -> list[Any]:
     A page that only looks reads them once. Where something may be written meanwhile, each reading is a new one.
     """
     answers: dict[str, list[Any]] | None = getattr(request, "told_together", None)
-    if answers is None or request.method not in ("GET", "HEAD"):
+    if answers is None or name not in answers or request.method not in ("GET", "HEAD"):
+        if not _questions[name].everywhere:
+            want(request, name)
         answers = request.told_together = _read(request)  # type: ignore[attr-defined]
     return answers[name]
 
 
 def _read(request: HttpRequest) -> dict[str, list[Any]]:
-    sql, made = _together()
+    sql, made = _together(frozenset(_wanted(request)))
     numbers = {key: given(request) for question in _questions.values() for key, given in _keys(question)}
     numbers[_ANY_TENANT] = current_tenant_id()
     params = [_filled(param, numbers) for each in made for param in each.params]
@@ -87,8 +103,8 @@ def _filled(param: Any, numbers: dict[int, int]) -> Any:
 
 
 @cache
-def _together() -> tuple[str, tuple[_Made, ...]]:
-    made = tuple(_make(question) for question in _questions.values())
+def _together(wanted: frozenset[str]) -> tuple[str, tuple[_Made, ...]]:
+    made = tuple(_make(each) for each in _questions.values() if each.everywhere or each.name in wanted)
     parts = (f"(SELECT coalesce(json_agg(t), '[]') FROM ({each.sql}) t)" for each in made)  # noqa: S608 - made by the ORM
     return f"SELECT {', '.join(parts)}", made
 
@@ -100,11 +116,14 @@ def _make(question: _Question) -> _Made:
         sql, params = rows.query.sql_with_params()
     fields = {field.column: (field.attname, _reader(field)) for field in rows.model._meta.concrete_fields}
     annotations = {name: each.output_field for name, each in rows.query.annotation_select.items()}
-    return _Made(question.name, rows.model, sql, params, fields, annotations)
+    model = rows.model if rows._fields is None else None  # type: ignore[attr-defined]
+    return _Made(question.name, model, sql, params, fields, annotations)
 
 
-def _row(made: _Made, told: dict[str, Any]) -> Model:
-    """An instance as the queryset would have made it, of values that came as JSON."""
+def _row(made: _Made, told: dict[str, Any]) -> Any:
+    """What the queryset would have made, of values that came as JSON."""
+    if made.model is None:
+        return tuple(told.values())
     names, values = [], []
     for name, value in told.items():
         if name in made.fields:

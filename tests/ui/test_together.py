@@ -7,6 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from portal.budget import ledger
 from portal.budget.priorities import Priority
+from portal.mirror.models import Group
 from portal.ui.models import ListChoice
 from tenants.scope import tenant_scope
 
@@ -42,6 +43,19 @@ def test_a_list_has_the_columns_that_this_person_chose_and_nobody_else(make):
     ListChoice.objects.create(user=place.owner, table="members", columns=["member_id"], size=25)
     assert 'value="member_id" checked' in page_of(place)
     assert 'value="member_id" checked' not in page_of(place, colleague)
+
+
+def test_the_groups_are_asked_along_where_they_are_offered_alone(make):
+    place = make()
+    client, slug = place.client(), place.tenant.slug
+    with tenant_scope(place.tenant):
+        Group.objects.create(membergroup_id="late", membergroup_name="遅番", name_key="遅番")
+    for page, offered in (("members/", True), ("devices/", False), ("members/leavers/", True)):
+        with CaptureQueriesContext(connection) as asked:
+            html = client.get(f"/t/{slug}/{page}", follow=True).content.decode()
+        about = [query["sql"] for query in asked if 'FROM "mirror_group"' in query["sql"]]
+        assert ('value="late"' in html, len(about)) == (offered, int(offered)), page
+        assert all("json_agg" in each for each in about)
 
 
 def test_what_every_page_shows_is_one_statement(make):
