@@ -179,6 +179,14 @@ def test_a_claim_has_a_sign_of_life_until_its_answer_is_recorded_and_none_is_lef
     assert signs() == before
 
 
+def test_the_sign_of_life_costs_a_click_no_statement_of_its_own(here, django_assert_num_queries):
+    send(unlocking(here))
+    intent = unlocking(here)
+    # The connection, three for the call that it costs, the claim and the row as it is then; two for the transaction.
+    with django_assert_num_queries(1 + 3 + 2 + 2):
+        assert claim(intent) is not None
+
+
 @pytest.mark.parametrize("state", [State.ACCEPTED, State.UNCERTAIN])
 def test_who_was_killed_asking_is_replaced_and_nobody_else(here, elsewhere, state):
     """Follows what was accepted, or reads what became of what is uncertain."""
