@@ -1,6 +1,7 @@
 """How times are written: Asia/Tokyo, `2026-11-21 09:41`, relative only as a hint."""
 
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from django.utils import timezone
@@ -36,7 +37,13 @@ def stamp(moment: datetime | date | None, *, seconds: bool = False) -> SafeStrin
         return ""
     if not isinstance(moment, datetime):
         return mark_safe('<time datetime="{0}">{0}</time>'.format(moment.isoformat()))  # noqa: S308
-    return _drawn(local(moment), "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
+    return _stamp(moment, 19 if seconds else 16)
+
+
+@lru_cache(maxsize=4096)
+def _stamp(moment: datetime, end: int) -> SafeString:
+    """The same ends of use stand in row after row."""
+    return _drawn(local(moment), 0, end)
 
 
 def clock(moment: datetime | None) -> SafeString | str:
@@ -45,12 +52,13 @@ def clock(moment: datetime | None) -> SafeString | str:
         return ""
     there = local(moment)
     today = there.date() == local(timezone.now()).date()
-    return _drawn(there, "%H:%M:%S" if today else "%Y-%m-%d %H:%M")
+    return _drawn(there, 11, 19) if today else _drawn(there, 0, 16)
 
 
-def _drawn(there: datetime, pattern: str) -> SafeString:
-    """Digits and our own marks alone: nothing to escape, and lists draw hundreds."""
-    return mark_safe(f'<time datetime="{there.isoformat(timespec="seconds")}">{there.strftime(pattern)}</time>')  # noqa: S308
+def _drawn(there: datetime, begin: int, end: int) -> SafeString:
+    """The moment, shown from one place of its ISO text to another: nothing to escape."""
+    iso = there.isoformat(timespec="seconds")
+    return mark_safe(f'<time datetime="{iso}">{iso[begin:end].replace("T", " ")}</time>')  # noqa: S308
 
 
 def ago(moment: datetime | None) -> str:

@@ -105,12 +105,8 @@ def _number(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int | float) else conditional_escape(value)
 
 
-def _time(value: Any) -> str:
-    return conditional_escape(stamp(value))
-
-
 def _yes(_value: Any) -> str:
     return icon("check", 16, str(_("Yes")))
 
 
-_INNER: dict[str, Callable[[Any], str]] = {"time": _time, "date": _time, "number": _number, "yes": _yes}
+_INNER: dict[str, Callable[[Any], str]] = {"time": stamp, "date": stamp, "number": _number, "yes": _yes}
