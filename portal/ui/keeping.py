@@ -38,7 +38,7 @@ class FreshNode(Node):
 class KeptNode(Node):
     """A part of a page that follows from its keys and the language alone, drawn once for each in a process."""
 
-    MOST = 2000
+    MOST = 1000  # of some 20 KB at the most
     child_nodelists = ("body",)
 
     def __init__(self, keys: list[Any], body: NodeList) -> None:

@@ -38,8 +38,8 @@ class Drawing:
             return None
         own = self.columns is not type(self).columns
         columns = tuple((each.name, *((str(each.label), str(each.help)) if own else ())) for each in self.shown)
-        actions = tuple(each.href for each in self.drawn_actions)
-        return type(self), self.address.path, self.address.with_(), order, self.size, columns, actions, self._allowed
+        leads = (*(each.href for each in self.drawn_actions), *self.files, *getattr(self, "file_pages", ()))
+        return type(self), self.address.path, self.address.with_(), order, self.size, columns, leads, self._allowed
 
     @property
     def _allowed(self) -> Any:
