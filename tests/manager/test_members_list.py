@@ -82,6 +82,14 @@ def test_a_page_costs_the_same_few_queries_however_many_members(desk, make):
         assert len(few_) <= len(many_)
 
 
+def test_fifty_members_take_six_trips_and_few_bytes(desk):
+    found = queries_of(desk, size="50")
+    assert len(found) <= 6, "\n".join(found)
+    html = desk.get(size="50")
+    assert html.count("<tr ") == 50
+    assert len(html.encode()) <= 66_500
+
+
 def test_a_members_page_and_its_forms_cost_few_queries_too(desk):
     member = desk.members()[0].member_id
     desk.client.get(f"{desk.url}{member}/reading/")
