@@ -1,5 +1,6 @@
 """How the sandbox behaves where the specification leaves room: limits and paces, for all or per tenant."""
 
+import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from sandbox import clock
@@ -85,6 +86,9 @@ _CONTRARY: dict[str, Any] = {
 }
 
 
+_SET = 'SELECT key, "values"::text FROM service_settings WHERE key IN (%s, %s)'
+
+
 class UnknownSetting(ValueError):
     """A setting that does not exist or a value it cannot take; the text names it."""
 
@@ -96,7 +100,9 @@ def usual() -> Behaviour:
 
 def of(tenant_id: str) -> Behaviour:
     """The behaviour towards this tenant: its own settings over everybody's over the defaults."""
-    rows = dict(Settings.objects.filter(key__in=[EVERYBODY, tenant_id]).values_list("key", "values"))
+    with connection.cursor() as cursor:  # every call of the interface asks it
+        cursor.execute(_SET, [EVERYBODY, tenant_id])
+        rows = {key: json.loads(values) for key, values in cursor.fetchall()}
     defaults = _CONTRARY if settings.CONTRARY else {}
     return Behaviour.model_validate(defaults | rows.get(EVERYBODY, {}) | rows.get(tenant_id, {}))
 

@@ -49,6 +49,12 @@ class NewTenant(Control):
     admin_password: str | None = Field(None, min_length=1, max_length=200)
 
 
+class Copy(Control):
+    """A tenant to copy."""
+
+    tenant_id: str
+
+
 class NewClient(Control):
     """A registration: system name, redirect URIs, scopes."""
 

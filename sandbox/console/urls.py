@@ -7,6 +7,7 @@ from . import cameras, clock, faults, views, world
 
 urlpatterns = [
     path("tenants", csrf_exempt(views.tenants)),
+    path("copies", csrf_exempt(views.copies)),
     path("clients", csrf_exempt(views.clients)),
     path("tokens", csrf_exempt(views.tokens)),
     path("settings", csrf_exempt(views.settings)),

@@ -9,11 +9,11 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from sandbox import behaviour, clock
 from sandbox.api.faults import Fault, invalid, not_found
 from sandbox.engine import world
-from sandbox.seeding.tenants import describe
+from sandbox.seeding.tenants import copy_tenant, describe
 from sandbox.service import models
 
 from . import office, requests
-from .requests import Devices, NewClient, NewTenant, NewToken, Reset, body_of
+from .requests import Copy, Devices, NewClient, NewTenant, NewToken, Reset, body_of
 
 
 def tenants(request: HttpRequest) -> HttpResponse:
@@ -26,6 +26,11 @@ def tenants(request: HttpRequest) -> HttpResponse:
     except office.Taken as taken:
         raise Fault(409, "40900", f"{taken} exists") from taken
     return JsonResponse(describe(tenant), status=201)
+
+
+def copies(request: HttpRequest) -> HttpResponse:
+    """POST: a tenant just like another one."""
+    return JsonResponse(describe(copy_tenant(_tenant(body_of(request, Copy).tenant_id))), status=201)
 
 
 def clients(request: HttpRequest) -> HttpResponse:

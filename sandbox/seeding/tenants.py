@@ -11,6 +11,7 @@ from sandbox.service.models import Administrator, KeyUse, Tenant
 
 from . import names
 from .cameras import create_cameras
+from .copying import copy_house
 from .guests import SEEDED, create_guests
 from .histories import create_histories
 from .people import create_groups, create_members
@@ -55,15 +56,7 @@ def create_tenant(
             name=name, contracts=list(contracts), holiday=_HOLIDAY, webhook=_WEBHOOK, created_at=clock.now()
         )
         tenant.tenant_id = tenant_id or tenant.tenant_id
-        if tenant.has("licence"):
-            tenant.licence_key = f"lk-{secret[:32]}"
-        tenant.save(force_insert=True)
-        Administrator.objects.create(
-            tenant=tenant,
-            login=admin_login or f"admin@{tenant.tenant_id}.example.com",
-            password=admin_password or f"pw-{secret[32:44]}",
-            name=f"{name} admin",
-        )
+        _move_in(tenant, secret, admin_login, admin_password)
         places = create_places(tenant, random)
         create_members(tenant, places, create_groups(tenant, random), members, random)
         visitors = create_guests(tenant, places, guests, f"{seed}|{name}")
@@ -71,6 +64,30 @@ def create_tenant(
         create_histories(tenant, places, visitors, members, f"{seed}|{name}")
         KeyUse.objects.bulk_create(places.taken)
     return tenant
+
+
+def copy_tenant(of: Tenant) -> Tenant:
+    """A tenant with another one's house, people and past as they stand now, and secrets of its own."""
+    with behaviour.clock_of(behaviour.EVERYBODY), transaction.atomic():
+        tenant = Tenant(
+            name=of.name, contracts=of.contracts, holiday=of.holiday, webhook=_WEBHOOK, created_at=clock.now()
+        )
+        _move_in(tenant, hashlib.sha256(tenant.tenant_id.encode()).hexdigest())
+        copy_house(of, tenant)
+    return tenant
+
+
+def _move_in(tenant: Tenant, secret: str, login: str | None = None, password: str | None = None) -> None:
+    """Keeps a new tenant with its licence key and administrator."""
+    if tenant.has("licence"):
+        tenant.licence_key = f"lk-{secret[:32]}"
+    tenant.save(force_insert=True)
+    Administrator.objects.create(
+        tenant=tenant,
+        login=login or f"admin@{tenant.tenant_id}.example.com",
+        password=password or f"pw-{secret[32:44]}",
+        name=f"{tenant.name} admin",
+    )
 
 
 def seed(tenants: int, members: int, number: int) -> list[Tenant]:

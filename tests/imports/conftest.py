@@ -10,12 +10,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from portal.bulk.models import Row
 from portal.imports import actions, checking
 from portal.imports.models import Import
-from portal.mirror import schedule, sync
 from portal.mirror.kinds import Kind
-from portal.mirror.models import Group, Member, MirrorState
+from portal.mirror.models import Group, Member
 from tenants.scope import tenant_scope
-from tests.support import jobs
+from tests.support import jobs, kept
 from tests.support.places import Place
+
+_UNREAD = tuple(kind for kind in Kind if kind not in (Kind.MEMBERS, Kind.GROUPS, Kind.TENANT))
 
 
 @dataclass
@@ -29,9 +30,7 @@ class Desk:
         return list(Group.objects.order_by("pk"))
 
     def sync(self) -> None:
-        schedule.start(self.place.tenant)
-        MirrorState.objects.exclude(kind__in=(Kind.MEMBERS, Kind.GROUPS, Kind.TENANT)).update(due_at=None)
-        sync.due()
+        kept.read(self.place, unread=_UNREAD)
 
     def upload(self, content: bytes | str, name: str = "staff.csv") -> Import:
         data = content.encode() if isinstance(content, str) else content

@@ -114,6 +114,6 @@ def test_hundreds_of_due_tenants_are_rung_with_a_handful_of_queries(
         assert schedule.tick() == 300
     with app.connection_for_write() as broker:
         rung = [told["body"] for told in map(json.loads, broker.default_channel.client.lrange("sync", 0, -1))]
-        asked = [json.loads(base64.b64decode(body))[0] for body in rung]
-        assert sorted(args for args in asked if args[0] >= 10**6) == [[each.pk] for each in tenants]
         broker.default_channel.client.delete("sync")
+    asked = [json.loads(base64.b64decode(body))[0] for body in rung]
+    assert sorted(args for args in asked if 10**6 <= args[0] < 2 * 10**6) == [[each.pk] for each in tenants]

@@ -90,7 +90,7 @@ def test_an_empty_building_is_said_to_be_empty(place):
 def test_todays_visitors_stand_with_their_host(place):
     now = timezone.now()
     for name in ("山田", "田中"):
-        visit(place, name, host_name="佐藤 次郎", start=0.1, hours=0.2)
+        visit(place, name, host_name="佐藤 次郎", start=0, hours=0.2)
     visit(place, "鈴木", host_name="高橋", arrived_at=now, arrived_by="desk")
     visit(place, "Nobody's")
     words = said(page(place, "by-host/"))

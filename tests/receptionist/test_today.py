@@ -57,7 +57,7 @@ def test_an_empty_desk_says_so_and_offers_the_next_step(desk):
 
 def test_every_visit_of_the_day_stands_in_its_group_and_is_counted(desk):
     now, place = timezone.now(), desk.place
-    visit(place, "Expected", start=1)
+    visit(place, "Expected", start=0)  # whose day is today until midnight
     visit(place, "Here", arrived_at=now, arrived_by="desk")
     visit(place, "Overdue", start=-30, hours=2, arrived_at=now - timedelta(hours=30), arrived_by="desk")
     visit(place, "Left", arrived_at=now - timedelta(minutes=9), left_at=now, arrived_by="desk", left_by="desk")

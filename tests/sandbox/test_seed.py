@@ -25,3 +25,19 @@ def test_people_are_varied(sandbox: Sandbox) -> None:
     variants = {tuple(sorted(member.get("qrcode", {}))) for member in people}  # type: ignore[call-overload]
     assert variants == {(), ("data",), ("email",)}
     assert any("use_date_end" in member for member in people)
+
+
+def test_a_copy_has_the_house_the_people_and_the_past_of_another_tenant(sandbox: Sandbox) -> None:
+    first = sandbox.tenant(members=12)
+    group = sandbox.api("GET", "/v1/membergroups", token=first.token).json()["membergroups"][0]["membergroup_id"]
+    new = {"member_name": "Somebody", "membergroup_id": group}
+    assert sandbox.api("POST", "/v1/members", new, token=first.token).is_success
+    copy = sandbox.copy(first)
+    for path in ("/v1/members", "/v1/membergroups", "/v1/guests", "/v1/histories", "/v1/devices/keys", "/v1/cameras"):
+        told = [sandbox.api("GET", path, token=each.token).json() for each in (first, copy)]
+        assert told[0] == told[1], path
+    somebody = next(member for member in everybody(sandbox, copy.token) if member["member_name"] == "Somebody")
+    assert sandbox.api("DELETE", f"/v1/members/{somebody['member_id']}", token=copy.token).is_success
+    assert len(everybody(sandbox, first.token)) == len(everybody(sandbox, copy.token)) + 1
+    assert copy.licence_key != first.licence_key
+    assert copy.admin_login != first.admin_login

@@ -10,10 +10,9 @@ from django.utils import timezone
 from portal.guests.issuing import Order
 from portal.guests.models import Preset, Visit
 from portal.intents.models import Intent
-from portal.mirror import schedule, sync
 from portal.mirror.kinds import Kind
-from portal.mirror.models import MirrorState
 from tenants.scope import tenant_scope
+from tests.support import kept
 from tests.support.members import said
 from tests.support.places import Place
 
@@ -28,10 +27,8 @@ class GuestDesk:
     def __init__(self, place: Place, role: str = "receptionist") -> None:
         self.place = place
         self.url = f"/t/{place.tenant.slug}/guests/"
+        kept.read(place, unread=self.unread)
         with self.scope():
-            schedule.start(place.tenant)
-            MirrorState.objects.filter(kind__in=self.unread).update(due_at=None)
-            sync.due()
             # Guests that the service had before anybody came to this desk.
             self.others = set(Visit.objects.filter(intent__isnull=True).values_list("guest_id", flat=True))
         self.user = place.staff(role)

@@ -59,7 +59,7 @@ def sandbox() -> Iterator[Sandbox]:
 def make(sandbox: Sandbox, db: None) -> Callable[..., Place]:
     """`make(members=3)`: a connected tenant, another one each time."""
     numbers = itertools.count(1)
-    return lambda **wanted: make_place(sandbox, number=next(numbers), **wanted)
+    return lambda **wanted: make_place(sandbox, number=next(numbers), alone=False, **wanted)
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ import re
 from typing import Any
 
 from portal.intents.models import Intent
-from portal.mirror import schedule, sync
 from portal.mirror.kinds import Kind
-from portal.mirror.models import Group, Member, MirrorState
+from portal.mirror.models import Group, Member
 from tenants.scope import tenant_scope
+from tests.support import kept
 from tests.support.places import Place
 
 
@@ -20,10 +20,8 @@ class MembersDesk:
     def __init__(self, place: Place, role: str = "facility manager") -> None:
         self.place = place
         self.url = f"/t/{place.tenant.slug}/members/"
+        kept.read(place, unread=self.unread)
         with self.scope():
-            schedule.start(place.tenant)
-            MirrorState.objects.filter(kind__in=self.unread).update(due_at=None)
-            sync.due()
             self.user = place.staff(role)
         self.client = place.client(self.user)
 

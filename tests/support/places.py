@@ -3,15 +3,22 @@
 import itertools
 import uuid
 from dataclasses import dataclass
+from importlib import import_module
 
-from django.test import Client
+from allauth.account.internal.flows.login import record_authentication
+from allauth.usersessions.models import UserSession
+from django.conf import settings
+from django.contrib.auth import login
+from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from portal.intents.nonces import Nonce
 from portal.intents.record import Asker
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
 from tenants.scope import tenant_scope
+from tests.support import kept
 from tests.support.effort import SOAK
+from tests.support.kept import Alike
 from tests.support.sandbox import Sandbox, SandboxTenant
 
 PASSWORD = "correct horse battery staple"
@@ -27,6 +34,9 @@ class Place:
     service: SandboxTenant
     sandbox: Sandbox
     owner: User
+    #: Places like this one; None where each differs. And what had been done at the service when this one was made.
+    alike: Alike | None = None
+    touched: int = 0
 
     @property
     def asker(self) -> Asker:
@@ -52,9 +62,18 @@ def staff_of(tenant: Tenant, role: str) -> User:
 
 
 def signed_in(user: User) -> Client:
-    client = Client()
-    answer = client.post("/accounts/login/", {"login": user.email, "password": PASSWORD})
-    assert answer.status_code == 302, answer.content
+    """A browser in which this person has just signed in with a password.
+
+    It begins with the session that the form would have made; what the form does is told by tests/tenants/test_sign_in.
+    """
+    client, request = Client(), RequestFactory().get("/")
+    request.session = import_module(settings.SESSION_ENGINE).SessionStore()
+    request.user = user
+    record_authentication(request, user, method="password", email=user.email)
+    login(request, user, backend=settings.AUTHENTICATION_BACKENDS[0])
+    UserSession.objects.create_from_request(request)
+    request.session.save()
+    client.cookies[settings.SESSION_COOKIE_NAME] = request.session.session_key
     return client
 
 
@@ -66,22 +85,32 @@ def make_place(
     overrides: str = "",
     base_url: str = "",
     number: int = 1,
+    alone: bool = True,
 ) -> Place:
     """A tenant of the portal whose token works at `sandbox` (or at `base_url`, for a proxy before it).
 
-    Its people, rooms and cards follow from its `number`, the same in every run; `make soak` draws them.
+    Its people, rooms and cards follow from its `number`, the same in every run; `make soak` draws them. One that is not
+    `alone` is like all of its number that want the same: nobody else in the database may be.
     """
     name = f"place-{uuid.uuid4().hex[:10]}"
-    service = sandbox.tenant(members=members, contracts=list(contracts), name=name if SOAK else f"Place {number}")
-    return connected(sandbox, service, name, overrides=overrides or sandbox.overrides, base_url=base_url or sandbox.url)
+    wanted = {"members": members, "contracts": list(contracts), "name": name if SOAK else f"Place {number}"}
+    found = None if alone else kept.alike(number, **wanted, service=sandbox.url, overrides=overrides)
+    service = sandbox.tenant(**wanted) if found is None else sandbox.one_like(**wanted)
+    overrides, base_url = overrides or sandbox.overrides, base_url or sandbox.url
+    place = connected(sandbox, service, name, overrides=overrides, base_url=base_url, number=found and found.number)
+    if found is not None:
+        place.alike, place.touched = found, sandbox.touched
+    return place
 
 
-def connected(sandbox: Sandbox, service: SandboxTenant, name: str, *, overrides: str, base_url: str) -> Place:
-    """A tenant of the portal, connected to this tenant of a service at `base_url`."""
+def connected(
+    sandbox: Sandbox, service: SandboxTenant, name: str, *, overrides: str, base_url: str, number: int | None = None
+) -> Place:
+    """A tenant of the portal (of this `number`, or the next), connected to this tenant of a service at `base_url`."""
     environment = ServiceEnvironment.objects.create(
         name=name, base_url=base_url, client_id="c", client_secret="s", overrides=overrides
     )
-    tenant = Tenant.objects.create(slug=name, name=name.title(), environment=environment)
+    tenant = Tenant.objects.create(pk=number, slug=name, name=name.title(), environment=environment)
     with tenant_scope(tenant):
         connection = Connection.objects.create(
             tenant=tenant,

@@ -7,6 +7,7 @@ with Sandbox() as sandbox:
 
 import contextlib
 import ctypes
+import json
 import os
 import re
 import signal
@@ -81,6 +82,10 @@ class Sandbox:
         self._http = httpx2.Client(timeout=60)
         self.database_url = ""
         self.url = ""
+        #: How often something was changed or prepared there but by making tenants.
+        self.touched = 0
+        #: Tenants that nobody touches, of which tests have copies; to be cleared when the service forgets them.
+        self.models: dict[str, SandboxTenant] = {}
 
     def __enter__(self) -> "Sandbox":
         return self.start()
@@ -148,10 +153,25 @@ class Sandbox:
 
     def tenant(self, *, token: bool = True, **wanted: Any) -> SandboxTenant:
         """A new tenant; takes name, contracts, members, guests, seed, tenant_id, admin_login, admin_password."""
-        described = self.console("tenants", **wanted)
-        tenant = SandboxTenant(**described)
+        return self._moved_in("tenants", wanted, token=token)
+
+    def one_like(self, **wanted: Any) -> SandboxTenant:
+        """A tenant of this kind, as `tenant` takes it: a copy of one that is made once and that nobody touches."""
+        kind = json.dumps(wanted, sort_keys=True)
+        if kind not in self.models:
+            self.models[kind] = self.tenant(token=False, **wanted)
+        return self.copy(self.models[kind])
+
+    def copy(self, of: SandboxTenant) -> SandboxTenant:
+        """A tenant with another one's house, people and past as they stand now."""
+        return self._moved_in("copies", {"tenant_id": of.tenant_id})
+
+    def _moved_in(self, console: str, wanted: dict[str, Any], *, token: bool = True) -> SandboxTenant:
+        touched = self.touched
+        tenant = SandboxTenant(**self.console(console, **wanted))
         if token:
             tenant.token = self.token(tenant.tenant_id)
+        self.touched = touched
         return tenant
 
     def client(self, *redirect_uris: str, **wanted: Any) -> SandboxClient:
@@ -182,6 +202,7 @@ class Sandbox:
 
     def clear_faults(self, tenant_id: str | None = None) -> int:
         """Forgets all faults, or those of one tenant; how many."""
+        self.touched += 1
         query = {"tenant_id": tenant_id} if tenant_id else {}
         answer = self._http.delete(f"{self.url}/console/api/faults", params=query)
         assert answer.is_success, f"{answer.status_code} {answer.text}"
@@ -209,6 +230,7 @@ class Sandbox:
 
     def console(self, what: str, **body: Any) -> dict[str, Any]:
         """POST to the control API; raises on a refusal."""
+        self.touched += 1
         answer = self._http.post(f"{self.url}/console/api/{what}", json=body)
         assert answer.is_success, f"{answer.status_code} {answer.text}"
         return dict(answer.json())
@@ -224,6 +246,7 @@ class Sandbox:
         self, method: str, path: str, json: Any = None, *, token: str = "", licence: str = "", **options: Any
     ) -> httpx2.Response:
         """One call of the API, at its usual address; `options` go to httpx2 (params, content, headers)."""
+        self.touched += method != "GET"
         method, path = self.addresses.theirs(method, path)
         headers = dict(options.pop("headers", {}))
         if token:

@@ -1,0 +1,141 @@
+"""Places that are set up once: what reading led to for the first of a kind is put back for each that is like it.
+
+Reading a tenant's lists takes a third of a second, and hundreds of tests begin with it. Places of a kind are connected
+to copies of one tenant of the service, alike to the last identifier; they bear one number here, so that what is
+encrypted for one can be read for the others, and get the rows that the first one's reading wrote.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from django.apps import apps
+from django.db import connection
+from django.db.models import Model
+from django.utils import timezone
+from psycopg import sql
+
+from portal.mirror import schedule, sync
+from portal.mirror.kinds import Kind
+from portal.mirror.models import MirrorState, SharedReading
+from portal.ui.times import TOKYO
+from tenants.models import Connection
+from tenants.scope import tenant_scope
+from tests.support.effort import SOAK
+
+if TYPE_CHECKING:
+    from tests.support.places import Place
+
+#: Far from what sequences count.
+_FIRST_NUMBER = 1_000_000_000
+#: The apps that keep what a reading tells.
+_APPS = ("mirror", "areas", "guests")
+#: When the portal did something; all other times are the service's, whose tenant is like it was.
+_OURS = {
+    "as_of", "due_at", "rung_at", "lease_until", "error_at", "started_at", "finished_at", "read_at", "detail_read_at",
+    "first_hand_at", "rights_read_at", "status_as_of", "state_since", "known_at", "look_at", "created_at", "gone_at",
+}  # fmt: skip
+#: What calls leave behind at the connection.
+_HEARD = (
+    "last_call_at", "last_call_operation", "last_call_status", "last_success_at", "scopes_refused", "contracts_refused",
+    "refusals", "limits_learned",
+)  # fmt: skip
+
+
+@dataclass
+class Written:
+    """What a reading left: rows as SQL, what was heard at the connection, and when it ended."""
+
+    rows: sql.Composed
+    heard: dict[str, Any]
+    ended: datetime
+
+
+@dataclass
+class Alike:
+    """Places of one kind: their number here, and what each reading left."""
+
+    number: int
+    written: dict[Sequence[Kind], Written] = field(default_factory=dict)
+
+
+def alike(number: int, **wanted: Any) -> Alike | None:
+    """The kind of a test's place of this number; None where each is to differ from the others.
+
+    Another day is another kind: people come on days.
+    """
+    if SOAK:
+        return None
+    return _alike(json.dumps(wanted, sort_keys=True), number, timezone.now().astimezone(TOKYO).date())
+
+
+@cache
+def _alike(_wanted: str, number: int, _day: date) -> Alike:
+    return Alike(_FIRST_NUMBER + number)
+
+
+def read(place: "Place", *, unread: Sequence[Kind]) -> None:
+    """Have a place's lists read but for `unread`; of a kind that was read so before, put back what that led to."""
+    with tenant_scope(place.tenant):
+        if place.alike is None or not _untouched(place):
+            _read(place, unread)
+        elif unread in place.alike.written:
+            _put_back(place.alike.written[unread])
+        else:
+            _read(place, unread)
+            ended = timezone.now()
+            heard = Connection.objects.values(*_HEARD).get()
+            place.alike.written[unread] = Written(sql.SQL(";").join(_rows(ended)), heard, ended)
+
+
+def _read(place: "Place", unread: Sequence[Kind]) -> None:
+    schedule.start(place.tenant)
+    MirrorState.objects.filter(kind__in=unread).update(due_at=None)
+    sync.due()
+
+
+def _untouched(place: "Place") -> bool:
+    """Whether place and service are as they were made: a test may have prepared something else to be read."""
+    as_made = Connection.objects.filter(state=Connection.State.CONNECTED, last_call_at=None).exists()
+    return as_made and place.touched == place.sandbox.touched and not any(each.objects.exists() for each in _models())
+
+
+def _put_back(written: Written) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(written.rows)
+    ago = timezone.now() - written.ended
+    heard = {name: value + ago if isinstance(value, datetime) else value for name, value in written.heard.items()}
+    Connection.objects.update(**heard)
+
+
+def _rows(ended: datetime) -> Iterator[sql.Composed]:
+    """What puts back the tenant's rows in everything that a reading writes."""
+    for model in _models():
+        table = sql.Identifier(model._meta.db_table)
+        columns = [each.column for each in model._meta.local_fields]
+        with connection.cursor() as cursor:
+            cursor.execute(sql.SQL("SELECT json_agg(to_json(t))::text FROM {} t").format(table))
+            rows = cursor.fetchone()[0]
+        if rows:
+            yield sql.SQL("INSERT INTO {0} ({1}) SELECT {2} FROM json_populate_recordset(null::{0}, {3})").format(
+                table, _joined(map(sql.Identifier, columns)), _joined(_value(each, ended) for each in columns), rows
+            )
+
+
+def _value(column: str, ended: datetime) -> sql.Composable:
+    """A column's value; of our own times, as long ago as it was then."""
+    name = sql.Identifier(column)
+    return sql.SQL("{} + (statement_timestamp() - {})").format(name, ended) if column in _OURS else name
+
+
+def _joined(parts: Any) -> sql.Composed:
+    return sql.SQL(",").join(parts)
+
+
+@cache
+def _models() -> tuple[type[Model], ...]:
+    models = [model for app in _APPS for model in apps.get_app_config(app).get_models() if model is not SharedReading]
+    return tuple(each for each in models if any(one.column == "tenant_id" for one in each._meta.local_fields))
