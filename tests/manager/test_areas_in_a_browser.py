@@ -36,7 +36,8 @@ def sound(page: Page) -> None:
     assert barriers(page) == []
 
 
-@pytest.mark.parametrize("width", [1440, pytest.param(390, marks=pytest.mark.soak)])
+@pytest.mark.soak  # in a browser: what is asked and answered is told by tests/manager/test_explain
+@pytest.mark.parametrize("width", [1440, 390])
 def test_a_question_is_asked_by_typing_and_choosing_and_its_address_can_be_passed_on(desk, open_page, width):
     member = desk.people[0]
     desk.know(member, {"default_mode": "option", "areas_list": [{"area_id": desk.area.area_id, "pass": always()}]},

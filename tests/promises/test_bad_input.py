@@ -11,6 +11,7 @@ from accessapi import limits
 from tests.support import faults
 from tests.support.browser import Browser, gist
 from tests.support.crawl import Address, addresses_of_tenants
+from tests.support.effort import SOAK
 from tests.support.house import House
 from tests.support.stage import PASSWORD, Customer, Stage
 
@@ -91,10 +92,10 @@ def attack(house: House, stage: Stage, count: int) -> tuple[Counter[int], list[s
 
 
 def test_generated_requests_break_nothing(house: House, stage: Stage) -> None:
-    statuses, broken, invalid = attack(house, stage, 300)
+    statuses, broken, invalid = attack(house, stage, 150)
     assert not broken, "\n".join(broken)
     assert invalid == 0
-    assert statuses.total() > 200
+    assert statuses.total() > 100
 
 
 BOUNDS = {
@@ -113,7 +114,7 @@ def at_the_bounds(house: House, stage: Stage) -> tuple[int, int, int]:
     sent = wrong = 0
     with customer.browser("owner") as browser:
         for name, (least, most) in BOUNDS.items():
-            for letter in ("a", "あ", "𠮷"):
+            for letter in ("a", "あ", "𠮷") if SOAK else ("a", "𠮷"):
                 for length in {max(least - 1, 0), least, most - 1, most, most + 1}:
                     form = browser.form(customer.url("members/new/"), having="nonce")
                     values = form.values | {"member_name": "n", "membergroup_id": group, name: letter * length}
@@ -126,7 +127,7 @@ def at_the_bounds(house: House, stage: Stage) -> tuple[int, int, int]:
 
 def test_fields_at_their_bounds(house: House, stage: Stage) -> None:
     sent, invalid, wrong = at_the_bounds(house, stage)
-    assert sent > 30
+    assert sent > 20
     assert (invalid, wrong) == (0, 0)
 
 

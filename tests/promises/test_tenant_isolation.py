@@ -194,7 +194,7 @@ def attack(house: House, stage: Stage, roles: list[str], methods: tuple[str, ...
 
 
 def test_foreign_ids_answer_like_missing_ones(house: House, stage: Stage) -> None:
-    found = attack(house, stage, ["owner"], ("GET", "POST"), most=2)
+    found = attack(house, stage, ["owner"], ("GET", "POST"), most=1)
     assert found.pop("requests") > 100
     assert set(found.values()) == {0}, found
 

@@ -11,6 +11,7 @@ from portal.budget.priorities import Priority
 from tenants.connections.reissue import Outcome, reissue
 from tenants.models import Connection
 from tests.support import faults
+from tests.support.effort import one_in
 from tests.support.faults import Gate
 from tests.support.house import House, together
 from tests.support.stage import Customer, Stage
@@ -96,7 +97,7 @@ with tenant_scope({customer.tenant.pk}):
     return works(customer) or works(customer), customer.connection()
 
 
-@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("name", one_in(3, STEPS))
 def test_killed_on_the_way(house: House, stage: Stage, name: str) -> None:
     customer = stage.customer()
     still, connection = kill_at(house, customer, name)
