@@ -43,7 +43,8 @@ def _copy(model: type[models.Model]) -> str:
     fields = [field for field in model._meta.local_concrete_fields if not field.primary_key]
     columns, values = ", ".join(f'"{field.column}"' for field in fields), ", ".join(map(_value, fields))
     table = model._meta.db_table
-    return f"INSERT INTO {table} ({columns}) SELECT {values} FROM {table} r WHERE {_mine(fields)}"  # noqa: S608 - our own
+    # Lists are in the order in which things came to be.
+    return f"INSERT INTO {table} ({columns}) SELECT {values} FROM {table} r WHERE {_mine(fields)} ORDER BY r.id"  # noqa: S608
 
 
 def _value(field: "models.Field[Any, Any]") -> str:
