@@ -28,6 +28,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "project"))
 
 #: Folders whose tests share one running house; they begin first.
 LONG = ("tests/journey/", "tests/promises/")
+_HOUSE = "house"
 
 pytest_plugins = ["tests.support.fixtures"]
 
@@ -77,13 +78,22 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Spread over processes: what shares a house stays in one of them, everything else goes by files."""
+    """Spread over processes: what needs a house is the work of one of them, everything else goes by files.
+
+    There is one process more than cores, because tests with a house wait half of their time. When it is through with
+    them it ends: it would only be in the others' way.
+    """
     from xdist.scheduler import LoadScopeScheduling
 
     class ByHouse(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            found = next((folder for folder in LONG if nodeid.startswith(folder)), "")
-            return found or nodeid.partition("::")[0]
+            return _HOUSE if nodeid.startswith(LONG) else nodeid.partition("::")[0]
+
+        def _reschedule(self, node: Any) -> None:
+            if _HOUSE not in self.assigned_work[node] or len(self.nodes) == 1:
+                super()._reschedule(node)
+            elif not node.shutting_down:
+                node.shutdown()
 
     return ByHouse(config, log)
 
