@@ -1,13 +1,12 @@
 """What a list of members offers to do with its selection; `portal.changes` asks the rest."""
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
-from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from portal.ui.addresses import within
 from portal.ui.tables import BulkAction
 from tenants.roles import Permission
 
@@ -32,12 +31,6 @@ def actions(query: Callable[[Any], str] = lambda _request: "") -> tuple[BulkActi
 def _address(name: str, query: Callable[[Any], str]) -> Callable[[Any], str]:
     def address(request: Any) -> str:
         more = query(request)
-        return _asked_at(request.tenant.slug, name) + (f"?{more}" if more else "")
+        return within("changes:ask", request.tenant.slug, name) + (f"?{more}" if more else "")
 
     return address
-
-
-@lru_cache(maxsize=4096)
-def _asked_at(slug: str, name: str) -> str:
-    """Remembered: every list of members draws all of them."""
-    return reverse("changes:ask", args=[slug, name])

@@ -7,7 +7,7 @@ from django.urls import register_converter, reverse
 from django.urls.converters import get_converters
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=16_384)
 def within(name: str, slug: str, *more: str) -> str:
     """The address of `name` in the tenant `slug`. Remembered: every page asks for the same few."""
     return reverse(name, args=[slug, *more])

@@ -6,13 +6,14 @@ tenants lands on the entry of the same kind. Entries without a permission are op
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from portal.ui.addresses import within
 from tenants.roles import Permission
 
 
@@ -80,12 +81,6 @@ def _exists(url_name: str) -> bool:
     return True
 
 
-@lru_cache(maxsize=4096)
-def address(entry: Entry, slug: str) -> str:
-    """The entry's page in the tenant `slug`. Remembered: every page draws all of them."""
-    return reverse(entry.url_name, args=[slug])
-
-
 def kind_of(request: HttpRequest) -> str:
     """The kind of page that the request is for, or an empty string on pages that belong to no area."""
     match = request.resolver_match
@@ -106,7 +101,7 @@ def links(request: HttpRequest) -> Iterator[Link]:
     here = kind_of(request)
     for entry in ENTRIES:
         if _exists(entry.url_name) and entry.is_open_to(access.permissions):
-            yield Link(entry, address(entry, tenant.slug), entry.kind == here)
+            yield Link(entry, within(entry.url_name, tenant.slug), entry.kind == here)
 
 
 def home_of(slug: str, allowed: frozenset[Permission]) -> str:
@@ -119,4 +114,4 @@ def same_kind(kind: str, slug: str, allowed: frozenset[Permission]) -> str:
     open_here = [entry for entry in ENTRIES if _exists(entry.url_name) and entry.is_open_to(allowed)]
     wanted = [entry for entry in open_here if entry.kind == kind]
     chosen = (wanted or open_here or [ENTRIES[0]])[0]
-    return address(chosen, slug) if _exists(chosen.url_name) else f"/t/{slug}/"
+    return within(chosen.url_name, slug) if _exists(chosen.url_name) else f"/t/{slug}/"
