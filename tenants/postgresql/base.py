@@ -20,15 +20,14 @@ from tenants.scope import database_settings
 
 _UNKNOWN = ("?", "?")
 _NOTHING = ("", "")
-_TELL = "SELECT set_config('portal.tenant', %s, false), set_config('portal.across', %s, false)"
 
 
 def tell(connection: Any) -> None:
     """Make row security on this psycopg connection agree with the entered tenant."""
-    wanted = database_settings()
-    if getattr(connection, "portal_told", _UNKNOWN) != wanted:
-        connection.portal_told = _UNKNOWN
-        psycopg.ClientCursor(connection).execute(_TELL, wanted)
+    wanted, ahead = _ahead(connection)
+    if ahead:
+        forget(connection)
+        psycopg.ClientCursor(connection).execute(ahead)
         connection.portal_told = wanted
 
 

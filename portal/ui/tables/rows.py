@@ -24,16 +24,17 @@ def draw(table: "Table") -> SafeString:
     rows = table.page.rows
     hrefs = [escape(table.row_href(row)) for row in rows]
     linked = any(column.leads for column in table.shown)
-    begun = [_begun(table, row, "" if linked else href) for row, href in zip(rows, hrefs, strict=True)]
+    names = [escape(table.row_id(row)) for row in rows]
+    leads = repeat("", len(rows)) if linked else hrefs
+    begun = [_begun(table.row_class(row), *more) for row, *more in zip(rows, names, leads, strict=True)]
     cells = [_cells(column, rows, hrefs) for column in table.shown]
-    picks = [_picks(table)] if table.offers else []
+    picks = [_picks(table, names)] if table.offers else []
     ends = repeat("</tr>", len(rows))
     drawn = chain.from_iterable(zip(begun, *picks, *cells, ends, strict=True))
     return mark_safe("".join(drawn))  # noqa: S308 - escaped piece by piece above
 
 
-def _begun(table: "Table", row: Any, href: str) -> str:
-    mark, name = table.row_class(row), escape(table.row_id(row))
+def _begun(mark: str, name: str, href: str) -> str:
     classes = f' class="{escape(mark)}"' if mark else ""
     return f'<tr{classes} data-id="{name}" data-href="{href}">' if href else f'<tr{classes} data-id="{name}">'
 
@@ -57,9 +58,9 @@ def _cells(column: "Column", rows: Any, hrefs: list[str]) -> list[str]:
     ]
 
 
-def _picks(table: "Table") -> list[str]:
-    """The boxes that select the rows."""
+def _picks(table: "Table", names: list[str]) -> list[str]:
+    """The boxes that select the rows of these names."""
     label, form = escape(_("Select this row")), escape(table.name)
     before = '<td class="k-pick"><label><input type="checkbox" name="id" value="'
     after = f'" form="{form}-bulk" aria-label="{label}"></label>'
-    return [f"{before}{escape(table.row_id(row))}{after}" for row in table.page.rows]
+    return [f"{before}{name}{after}" for name in names]
