@@ -10,7 +10,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 STACK := $(BIN)/python -m stack
 
-.PHONY: demo manage test test-again contract soak contrary mutants check fix docs bench sandbox shell messages assets clean
+.PHONY: demo manage test contract soak contrary mutants check fix docs bench sandbox shell messages assets clean
 .DEFAULT_GOAL := demo
 
 # The recipes run one program each, which make starts without a shell between: it notices when make ends.
@@ -23,10 +23,6 @@ manage: $(STAMP)
 
 test: $(STAMP)
 	@$(STACK) test --all
-
-# For a build machine that others use too: the few that failed, once more and alone.
-test-again: $(STAMP)
-	@$(STACK) test --again
 
 # Does a service keep to the specification? make contract BASE_URL=... CREDENTIALS=file.toml [OPERATIONS=file.toml]
 contract: $(STAMP)

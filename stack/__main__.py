@@ -17,7 +17,6 @@ def main() -> int:
     services.add_argument("rest", nargs="*", metavar="-- COMMAND")
     test = commands.add_parser("test", help="run the tests with services of their own")
     test.add_argument("--all", action="store_true", help="all but the long ones, in parallel")
-    test.add_argument("--again", action="store_true", help="the few that failed last, alone")
     test.add_argument("rest", nargs="*", metavar="-- ARGUMENTS OF PYTEST")
     assets = commands.add_parser("assets", help="fetch the browser's files, compile the translations")
     assets.add_argument("--installed", action="store_true", help="node_modules is there already")
@@ -52,9 +51,9 @@ def _services(options: argparse.Namespace) -> int:
 
 
 def _test(options: argparse.Namespace) -> int:
-    from stack.testing import again, test
+    from stack.testing import test
 
-    return again() if options.again else test(options.rest, everything=options.all)
+    return test(options.rest, everything=options.all)
 
 
 def _assets(options: argparse.Namespace) -> int:

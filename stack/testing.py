@@ -1,17 +1,14 @@
 """The tests, on services of their own."""
 
-import json
 import os
 import shutil
 from collections.abc import Sequence
 
 from stack import assets
-from stack.paths import PYTHON, ROOT, RUN
+from stack.paths import PYTHON, RUN
 from stack.services import run
 
 _STANDSTILL = 900  # seconds: a machine whose every core is busy takes long over a journey
-_FEW = 5
-_FAILED = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
 # The first has no window to draw, and does with two thirds of the others' work.
 _BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -46,19 +43,3 @@ def _keep_bytecode() -> None:
     """Compile each module once for the dozens of processes of a run, even where Python was told to write nothing."""
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
         os.environ.setdefault("PYTHONPYCACHEPREFIX", str(RUN / "bytecode"))
-
-
-def again() -> int:
-    """Runs what failed last once more, one after another on the now quiet machine; 0 when all of it passes.
-
-    For build machines that are shared: docs/decisions/0015. More than a few failures are no accident and stay failures.
-    """
-    failed = sorted(json.loads(_FAILED.read_text())) if _FAILED.exists() else []
-    if not 0 < len(failed) <= _FEW:
-        print(f"{len(failed)} tests are known to have failed: not tried again.")
-        return 1
-    print("Tried once more, alone:", *failed, sep="\n  ", flush=True)
-    code = test(failed, everything=False)
-    if code == 0:
-        print("PASSED ONLY AT THE SECOND TRY, look into them:", *failed, sep="\n  ", flush=True)
-    return code
