@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import structlog
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
@@ -98,6 +99,11 @@ def _unrung() -> QuerySet[Intent]:
 
 
 def _mark_rung() -> list[Intent]:
-    due = list(_unrung().order_by("priority", "due_at").only("id", "tenant_id", "state", "queue")[:_BATCH])
-    Intent.objects_across_tenants.filter(pk__in=[intent.pk for intent in due]).update(rung_at=ClockTime())
+    """Take what is due for ringing. A row that somebody holds is left to the next sweep: whoever settles one and calls
+    the next in line holds two, and waiting for them in another order would be a deadlock.
+    """
+    with transaction.atomic():
+        rows = _unrung().order_by("priority", "due_at").select_for_update(skip_locked=True)
+        due = list(rows.only("id", "tenant_id", "state", "queue")[:_BATCH])
+        Intent.objects_across_tenants.filter(pk__in=[intent.pk for intent in due]).update(rung_at=ClockTime())
     return due

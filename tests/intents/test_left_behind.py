@@ -241,3 +241,20 @@ def test_a_session_that_still_works_keeps_the_sign_of_life_while_recording_waits
     assert connection.connection is claimed.session
     assert signs() == before
     connection.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_sweep_passes_by_what_somebody_holds_and_waits_for_nobody(here, elsewhere):
+    """Who settles one request calls the next in line, and so holds two: waiting for them would be a deadlock."""
+    held, free = renaming(here), creation(here)
+    Intent.objects.update(rung_at=None, due_at=ClockTime())
+    elsewhere.execute("SELECT set_config('portal.across', 'on', false)")
+    with elsewhere.transaction(), connection.cursor() as cursor:
+        elsewhere.execute("SELECT 1 FROM intents_intent WHERE id = %s FOR UPDATE", [held.pk])
+        cursor.execute("SET lock_timeout = '2s'")
+        sweeping.sweep()
+        cursor.execute("SET lock_timeout = 0")
+    rung = set(Intent.objects.exclude(rung_at=None).values_list("pk", flat=True))
+    assert rung == {free.pk}
+    sweeping.sweep()
+    assert not Intent.objects.filter(rung_at=None).exists(), "the next sweep rings for it"

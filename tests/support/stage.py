@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from allauth.account.models import EmailAddress
 from django.contrib.auth.hashers import make_password
+from django.db import transaction
 from django.utils import timezone
 
 from portal.budget.priorities import Priority
@@ -218,9 +219,12 @@ class Stage:
         ids = [customer.tenant.pk for customer in self.customers]
         with across_tenants("a test puts its tenants away"):
             Connection.objects_across_tenants.filter(tenant__in=ids).update(state=Connection.State.REVOKED)
-            Intent.objects_across_tenants.filter(tenant__in=ids).update(due_at=None)
-            waiting = Intent.objects_across_tenants.filter(tenant__in=ids, state__in=[State.QUEUED, State.SENDING])
-            waiting.update(state=State.CANCELLED)
+            intents = Intent.objects_across_tenants.filter(tenant__in=ids)
+            with transaction.atomic():
+                # In the order in which a worker takes two: whoever it settles, then the next in line.
+                list(intents.order_by("pk").select_for_update().values_list("pk"))
+                intents.update(due_at=None)
+                intents.filter(state__in=[State.QUEUED, State.SENDING]).update(state=State.CANCELLED)
 
     def customer(
         self,
