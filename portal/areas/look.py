@@ -8,6 +8,8 @@ the list is walked in its order with an index look-up for each row, and soon ful
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery
@@ -22,8 +24,6 @@ from portal.mirror.models import NEVER, Area, Member
 _SHOWS = Q(has_card=True) | Q(has_qr=True) | Q(has_face=True)
 # So many are sorted as quickly as they are found one after the other among 200,000.
 FEW = 2_000
-# More than any area has: with a limit, PostgreSQL takes the holders first, whatever it guesses.
-_ALL = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -55,23 +55,31 @@ class Look:
 
     def grants(self) -> Q:
         """Members that hold something for the area, or for all areas."""
-        return self._members_of(Grant.objects.filter(area_id__in=[self.area.area_id, EVERYWHERE]), self.passes)
+        return self._holds(self.passes, self._anything)
 
-    def holds(self, value: str) -> Q:
-        """Members by what they hold here: always, schedule, everywhere or unknown."""
-        if value == "everywhere":
-            return self._holding([held for held in self.passes if held.everywhere and held.kind == rolls.Kind.ALWAYS])
-        anywhere = value == "unknown"
-        return self._holding([held for held in self.passes if held.kind == value and (anywhere or not held.everywhere)])
+    def by_hours(self, members: QuerySet[Member], values: Sequence[str]) -> QuerySet[Member]:
+        """Those of the members that hold any of this here: always, schedule, everywhere or unknown."""
+        wanted = [[held for held in self.passes if _is(held, value)] for value in values]
+        if len(wanted) == 1:
+            return self._narrowed(members, wanted[0], _of_them(self.area, wanted[0]))
+        return members.filter(reduce(or_, (self._holding(held) for held in wanted)))
+
+    def by_entry(self, members: QuerySet[Member], values: Sequence[str]) -> QuerySet[Member]:
+        """Those of the members of whom any of this is true at the moment: yes, no or unknown."""
+        if values == ["yes"]:
+            admitting = self._held(self.now.admit)
+            return self._narrowed(members.filter(self.inside() & _SHOWS), admitting, _of_them(self.area, admitting))
+        entering, doubtful = self.entering(), self.doubtful()
+        meaning = {"yes": entering, "unknown": doubtful, "no": ~entering & ~doubtful}
+        return members.filter(reduce(or_, (meaning[value] for value in values)))
 
     def holders(self) -> QuerySet[Member]:
         """Members that hold anything for the area, each with what (`held_id`)."""
-        return self.noted(queries.members().filter(self.grants()))
+        return self.noted(self._narrowed(queries.members(), self.passes, self._anything))
 
     def noted(self, members: QuerySet[Member]) -> QuerySet[Member]:
         """The same members, each with the pass that is held (`held_id`)."""
-        rows = Grant.objects.filter(member=OuterRef("pk"), area_id__in=[self.area.area_id, EVERYWHERE])
-        rows = rows.order_by("area_id", "held_id")
+        rows = self._anything.filter(member=OuterRef("pk")).order_by("area_id", "held_id")
         return members.annotate(held_id=Subquery(rows.values("held_id")[:1]))
 
     def inside(self) -> Q:
@@ -99,16 +107,44 @@ class Look:
         return "unknown" if member.held_id in self.now.doubtful else "no"
 
     def _of(self, held_ids: set[int]) -> Q:
-        return self._holding([held for held in self.passes if held.id in held_ids])
+        return self._holding(self._held(held_ids))
 
-    def _holding(self, wanted: Sequence[rolls.Held]) -> Q:
-        areas = {EVERYWHERE if held.everywhere else self.area.area_id for held in wanted}
-        ids = {held.id for held in wanted}
-        return self._members_of(Grant.objects.filter(area_id__in=sorted(areas), held_id__in=sorted(ids)), wanted)
+    def _held(self, held_ids: set[int]) -> list[rolls.Held]:
+        return [held for held in self.passes if held.id in held_ids]
 
-    def _members_of(self, grants: QuerySet[Grant], held: Sequence[rolls.Held]) -> Q:
-        """Members that hold one of the grants, found by what is quicker for as many as the tallies say there are."""
-        if self.gathers or sum(each.members for each in held) <= FEW:
-            return Q(pk__in=grants.values("member_id")[:_ALL])
+    @property
+    def _anything(self) -> QuerySet[Grant]:
+        return Grant.objects.filter(area_id__in=[self.area.area_id, EVERYWHERE])
+
+    def _holding(self, held: Sequence[rolls.Held]) -> Q:
+        return self._holds(held, _of_them(self.area, held))
+
+    def _holds(self, held: Sequence[rolls.Held], grants: QuerySet[Grant]) -> Q:
+        """Members that hold one of the grants, as a condition that may be negated or one of several."""
+        if self._gathers(held):
+            return Q(pk__in=grants.values("member_id"))
         # A value that is compared: asked whether one exists, PostgreSQL would join them all.
         return Q(IsNull(Subquery(grants.filter(member=OuterRef("pk")).values("held_id")[:1]), False))
+
+    def _narrowed(
+        self, members: QuerySet[Member], held: Sequence[rolls.Held], grants: QuerySet[Grant]
+    ) -> QuerySet[Member]:
+        """Those of the members that hold one of the grants."""
+        if self._gathers(held):
+            return queries.among(members, grants.values("member_id"))
+        return members.filter(self._holds(held, grants))
+
+    def _gathers(self, held: Sequence[rolls.Held]) -> bool:
+        """Whether holders are found first: that is quicker for as few as the tallies say there are."""
+        return self.gathers or sum(each.members for each in held) <= FEW
+
+
+def _of_them(area: Area, held: Sequence[rolls.Held]) -> QuerySet[Grant]:
+    areas = {EVERYWHERE if each.everywhere else area.area_id for each in held}
+    return Grant.objects.filter(area_id__in=sorted(areas), held_id__in=sorted({each.id for each in held}))
+
+
+def _is(held: rolls.Held, value: str) -> bool:
+    if value == "everywhere":
+        return held.everywhere and held.kind == rolls.Kind.ALWAYS
+    return held.kind == value and (value == "unknown" or not held.everywhere)

@@ -100,7 +100,11 @@ class People(Table):
     @property
     def counted(self) -> QuerySet[Any]:
         look = self.look.gathered()
-        return type(self)(self.request, self.everybody(look), look=look, query=self.address.query).matching
+        chosen = {each.name: each.values for each in self.bound if each.active}
+        # Who may enter, or holds something of a kind, holds something: it need not be looked for twice.
+        is_said = "hours" in chosen or chosen.get("entry") == ["yes"]
+        everybody = queries.members() if is_said else self.everybody(look)
+        return type(self)(self.request, everybody, look=look, query=self.address.query).matching
 
     @staticmethod
     def everybody(look: Look) -> QuerySet[Member]:
@@ -114,12 +118,10 @@ class People(Table):
         ]
 
     def _by_entry(self, rows: QuerySet[Member], values: list[str]) -> QuerySet[Member]:
-        entering, doubtful = self.look.entering(), self.look.doubtful()
-        meaning = {"yes": entering, "unknown": doubtful, "no": ~entering & ~doubtful}
-        return rows.filter(_any([meaning[value] for value in values]))
+        return self.look.by_entry(rows, values)
 
     def _by_hours(self, rows: QuerySet[Member], values: list[str]) -> QuerySet[Member]:
-        return rows.filter(_any([self.look.holds(value) for value in values]))
+        return self.look.by_hours(rows, values)
 
     def _when(self, row: Any) -> str:
         held = self._held(row)

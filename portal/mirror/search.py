@@ -9,12 +9,9 @@ from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
 
 from portal.mirror.folding import code_needles, name_needles, terms
 from portal.mirror.models import Member, MemberSearch
+from portal.mirror.queries import among
 from portal.mirror.rows import Reader
 from tenants.scope import current_tenant_id
-
-# More than any tenant has. A limit keeps PostgreSQL from probing the hashes member by member in the order of names,
-# which is slow exactly for names that sort late.
-_ALL = 10_000_000
 
 
 class _Holds(Func):
@@ -47,9 +44,10 @@ def members(queryset: QuerySet[Member], text: str, *, reveal: bool = False) -> Q
         candidates = candidates.filter(Q(pieces__contains=names) | Q(pieces__contains=codes))
         if len(word) > 2:
             matching &= Q(_Holds("name_key", word)) | Q(_Holds("code_key", word))
-    found = Q(pk__in=candidates.values("pk")[:_ALL]) & matching
     holders = _card_holders(reader, text) if reveal else []
-    return queryset.filter(found | Q(pk__in=holders) if holders else found)
+    if holders:
+        return queryset.filter(Q(pk__in=candidates.values("pk")) & matching | Q(pk__in=holders))
+    return among(queryset, candidates.values("pk")).filter(matching)
 
 
 def _card_holders(reader: Reader, text: str) -> list[int]:

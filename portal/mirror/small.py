@@ -105,7 +105,7 @@ def _set(row: Any, values: Mapping[str, Any] | None) -> bool:
 def rename_members(groups: Iterable[Any]) -> None:
     """Members show and sort by their group's name: bring it along when a group is renamed."""
     for group in groups:
-        members = Member.objects.filter(membergroup_id=group.membergroup_id)
+        members = Member.objects.filter(membergroup_id=group.membergroup_id, gone_at__isnull=True)
         members.exclude(membergroup_name=group.membergroup_name).update(
             membergroup_name=group.membergroup_name, group_key=group.name_key, digest=None
         )

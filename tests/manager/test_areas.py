@@ -108,6 +108,34 @@ def test_the_page_of_an_area_lists_who_holds_what_and_who_may_enter_at_a_moment(
 
 
 @pytest.mark.usefixtures("either_way")
+def test_several_answers_and_a_name_narrow_together(known):
+    first, second, third, *_others = (member.member_name for member in known.people)
+    noon = "2026-11-20T12:00"
+    assert sorted(listed(known, at=noon, entry=["yes", "no"])) == sorted([first, second, third])
+    assert sorted(listed(known, hours=["always", "everywhere"])) == sorted([first, third])
+    assert listed(known, at=noon, entry="yes", hours="everywhere") == [third]
+    assert listed(known, at=noon, entry=["yes", "unknown"], hours=["schedule", "unknown"]) == []
+    assert listed(known, hours="unknown") == []
+    assert listed(known, at=noon, entry="yes", q=third) == [third]
+    assert listed(known, at=noon, entry="no", q=third) == []
+
+
+@pytest.mark.usefixtures("either_way")
+def test_more_than_a_page_is_counted_whatever_narrows_it(known):
+    rights = {"devices_pass": {"default_mode": "allow_all"}}
+    with known.scope():
+        more = [
+            Member(member_id=f"z{n}", member_name=f"Zoe {n}", name_key=f"zoe{n}", rights=rights, has_card=True)
+            for n in range(30)
+        ]
+        grants.file(known.place.tenant, Member.objects.bulk_create(more))
+    for query in ({"entry": "yes"}, {"entry": ["yes", "unknown"]}, {"hours": ["everywhere", "always"]}):
+        asked = {**query, "size": "25", "at": "2026-11-20T12:00"}
+        assert 'data-total="32"' in known.client.get(known.at(), asked).content.decode(), query
+    assert 'data-total="31"' in known.client.get(known.at(), {"hours": "everywhere", "size": "25"}).content.decode()
+
+
+@pytest.mark.usefixtures("either_way")
 def test_the_use_period_and_having_something_to_show_count_at_the_moment(known):
     first, _second, third, *_others = known.people
     now = timezone.now()

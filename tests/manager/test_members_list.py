@@ -82,6 +82,22 @@ def test_a_page_costs_the_same_few_queries_however_many_members(desk, make):
         assert len(few_) <= len(many_)
 
 
+def test_a_search_finds_its_page_and_counts_all_that_match_in_one_statement(desk):
+    with desk.scope():
+        for number in range(30):
+            written = {"member_name": f"橋ぬ {number}", "member_code": f"ZX-{number:04}"}
+            own.member_written(desk.place.tenant, f"m-{number}", written, created=True)
+    for text in ("橋ぬ", "zx-0"):
+        found = queries_of(desk, q=text, size="25")
+        assert len([each for each in found if "mirror_membersearch" in each]) == 1, "\n".join(found)
+        first = desk.get(q=text, size="25")
+        assert 'data-total="30"' in first
+        onward = re.search(r'rel="next" href="[^"]*[?&](?:amp;)?after=([^"&]+)', first)
+        second = {"q": text, "size": "25", "after": onward[1].replace("%3A", ":")}
+        assert 'data-total="30"' in desk.get(**second)
+        assert len(set(desk.names(q=text, size="25") + desk.names(**second))) == 30
+
+
 def test_fifty_members_take_six_trips_and_few_bytes(desk):
     found = queries_of(desk, size="50")
     assert len(found) <= 6, "\n".join(found)

@@ -73,9 +73,13 @@ class Member(TenantModel):
             models.Index(fields=["tenant", "code_key", "id"], name="mirror_member_by_code"),
             models.Index(fields=["tenant", "group_key", "id"], name="mirror_member_by_group"),
             models.Index(fields=["tenant", "use_end_key", "id"], name="mirror_member_by_end"),
-            models.Index(fields=["tenant", "membergroup_id", "name_key", "id"], name="mirror_member_of_group"),
             models.Index(fields=["tenant", "card_fingerprint"], name="mirror_member_card", condition=Q(has_card=True)),
             # Lists leave out those who are gone: with that in the condition, the index alone tells how many there are.
+            models.Index(
+                fields=["tenant", "membergroup_id", "name_key", "id"],
+                name="mirror_member_of_group",
+                condition=Q(gone_at__isnull=True),
+            ),
             models.Index(
                 fields=["tenant", "name_key", "id"],
                 name="mirror_member_with_qr",

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet, Window
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
@@ -150,7 +150,22 @@ class Table(Drawing):
     @property
     def listed(self) -> QuerySet[Any]:
         """The same for a page: with the fields alone that its rows are drawn from."""
-        return self.as_drawn(self.matching, self.order)
+        rows = self.matching
+        if self.counts_along:
+            rows = rows.annotate(all_that_match=Window(Count("*")))
+        return self.as_drawn(rows, self.order)
+
+    @cached_property
+    def counts_along(self) -> bool:
+        """Whether the page itself tells how many match: what a text finds has all to be found, to be sorted."""
+        query = self.matching.query
+        plain = not query.combinator and not query.distinct and not keyset.nullable(self.matching, self.order.field)
+        return bool(self.text) and self.is_first and plain
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the list is looked at from its beginning."""
+        return not (self.address.get("after") or self.address.get("before"))
 
     @classmethod
     def as_drawn(cls, rows: QuerySet[Any], order: keyset.Order) -> QuerySet[Any]:
@@ -196,11 +211,16 @@ class Table(Drawing):
         """How many rows match; at most COUNTED + 1 when nobody knew the number."""
         if not self.narrowed and self.known_total is not None:
             return self.known_total() if callable(self.known_total) else self.known_total
-        if not (self.address.get("after") or self.address.get("before")):
+        if self.is_first:
             self.page = keyset.page(self.listed, self.order, self.size)
             if self.page.next is None:  # a first page that is the last one counts itself
                 return len(self.page.rows)
-        return self.counted.order_by()[: COUNTED + 1].count()
+            if self.counts_along:
+                return min(int(self.page.rows[0].all_that_match), COUNTED + 1)
+        rows = self.counted.order_by()
+        if rows.query.group_by is None and not rows.query.combinator and not rows.query.distinct:
+            rows = rows.values(self.key)  # what is noted of the rows need not be worked out
+        return rows[: COUNTED + 1].count()
 
     @property
     def more_than_counted(self) -> bool:
@@ -223,8 +243,8 @@ class Table(Drawing):
     @property
     def begins_steadily(self) -> bool:
         """Whether this is the page of which the SQL is kept: the first of a steady list that nothing narrows."""
-        moved = self.narrowed or self.address.get("after") or self.address.get("before")
-        return self.steady is not None and not moved and _has_no_gaps(type(self), self.order.field)
+        begins = not self.narrowed and self.is_first
+        return self.steady is not None and begins and _has_no_gaps(type(self), self.order.field)
 
     # Answers
 
