@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
-import psycopg
 import structlog
 from celery.beat import PersistentScheduler
 from django.db import DatabaseError, connection
 from django.db.models import QuerySet
 from django.utils.module_loading import import_string
 
-from tenants.postgresql.base import tell
+from tenants.postgresql.planned import Planned
 from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)
@@ -74,14 +73,9 @@ def due(timers: tuple[str, ...]) -> Iterator[str]:
 
 def _ask(timers: tuple[str, ...]) -> tuple[bool, ...]:
     try:
-        with across_tenants("the timers of all tenants are looked at together"), connection.wrap_database_errors:
-            connection.ensure_connection()
-            asked, question = connection.connection, _question(timers)
-            tell(asked)
-            # Not Django's cursor and not as Django opens a connection: both have every statement planned anew.
-            asked.prepare_threshold = 0
-            with psycopg.Cursor(asked) as cursor:
-                return cursor.execute(question).fetchone() or ()
+        with across_tenants("the timers of all tenants are looked at together"), connection.cursor() as cursor:
+            cursor.execute(_question(timers).asking({}))
+            return cursor.fetchone() or ()
     except DatabaseError as error:
         log.warning("timers_not_read", timers=timers, error=type(error).__name__)
         connection.close()
@@ -89,13 +83,12 @@ def _ask(timers: tuple[str, ...]) -> tuple[bool, ...]:
 
 
 @lru_cache
-def _question(timers: tuple[str, ...]) -> str:
+def _question(timers: tuple[str, ...]) -> Planned:
     """One statement that asks for each timer whether there is a row of any of its querysets."""
-    return f"SELECT {', '.join(map(_is_there, timers))}"
-
-
-def _is_there(timer: str) -> str:
-    work: Callable[[], Iterable[QuerySet[Any]]] = import_string(WORK[timer])
-    with connection.cursor() as cursor:
-        written = (cursor.mogrify(*rows.order_by().values("pk").query.sql_with_params()) for rows in work())
-        return " OR ".join(f"EXISTS ({rows})" for rows in written)
+    asked, params = [], []
+    for timer in timers:
+        work: Callable[[], Iterable[QuerySet[Any]]] = import_string(WORK[timer])
+        made = [rows.order_by().values("pk").query.sql_with_params() for rows in work()]
+        asked.append(" OR ".join(f"EXISTS ({rows})" for rows, _ in made))
+        params += [param for _, given in made for param in given]
+    return Planned(f"SELECT {', '.join(asked)}", params)

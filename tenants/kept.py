@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 from django.db import connection
 from django.db.models import QuerySet
 
+from tenants.postgresql.planned import Planned
 from tenants.scope import across_tenants, current_tenant_id, tenant_scope
 
 T = TypeVar("T")
@@ -27,10 +28,14 @@ _ANY_TEXT = "\x02any"
 
 
 class Kept(Generic[T]):
-    """A queryset built by `build(**values)`; `kinds` gives a value of the kind of each: a whole number or a text."""
+    """A queryset built by `build(**values)`; `kinds` gives a value of the kind of each: a whole number or a text.
 
-    def __init__(self, build: Callable[..., QuerySet[Any]], **kinds: int | str) -> None:
-        self._build = build
+    PostgreSQL plans it once, too; with `planned_anew` each time, for what finds many rows of one tenant and few of
+    another.
+    """
+
+    def __init__(self, build: Callable[..., QuerySet[Any]], *, planned_anew: bool = False, **kinds: int | str) -> None:
+        self._build, self._planned_anew = build, planned_anew
         self._stand_ins = {
             name: _ANY_NUMBER + place if isinstance(kind, int) else f"{_ANY_TEXT}{place}"
             for place, (name, kind) in enumerate(kinds.items())
@@ -38,18 +43,32 @@ class Kept(Generic[T]):
 
     def rows(self, **values: int | str) -> list[T]:
         """What the queryset would find now, in the scope that is entered, with these values."""
-        queryset, compiler, sql, params, converters = self._made
+        queryset, compiler, statement, params, converters = self._made
         filled: dict[Any, Any] = {self._stand_ins[name]: value for name, value in values.items()}
         if _ANY_TENANT in params:
             filled[_ANY_TENANT] = current_tenant_id()
         asking = copy.copy(compiler)
         asking.connection = connection
-        found = [filled.get(each, each) if isinstance(each, int | str) else each for each in params]
-        asking.execute_sql = lambda *_args, **_kwargs: [_fetched(sql, found)]
+        asking.execute_sql = lambda *_args, **_kwargs: [self._fetched(statement, params, filled)]
         asking.get_converters = lambda _expressions: converters
         iterable: Any = queryset._iterable_class
         rows: list[T] = list(iterable(_Asked(queryset, asking)))
         return rows
+
+    def _fetched(self, statement: str, params: tuple[Any, ...], filled: dict[Any, Any]) -> list[tuple[Any, ...]]:
+        with connection.cursor() as cursor:
+            if self._planned_anew:
+                given = [filled.get(each, each) if isinstance(each, int | str) else each for each in params]
+                cursor.execute(statement, given)
+            else:
+                cursor.execute(self._planned.asking(filled))
+            found: list[tuple[Any, ...]] = cursor.fetchall()
+        return found
+
+    @cached_property
+    def _planned(self) -> Planned:
+        _queryset, _compiler, statement, params, _converters = self._made
+        return Planned(statement, params, {_ANY_TENANT, *self._stand_ins.values()})
 
     @cached_property
     def _made(self) -> tuple[QuerySet[Any], Any, str, tuple[Any, ...], Any]:
@@ -59,13 +78,6 @@ class Kept(Generic[T]):
             sql, params = compiler.as_sql()
             converters = compiler.get_converters([each[0] for each in compiler.select[: compiler.col_count]])
         return queryset, compiler, sql, params, converters
-
-
-def _fetched(sql: str, params: list[Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, params)
-        found: list[tuple[Any, ...]] = cursor.fetchall()
-    return found
 
 
 class _Asked:

@@ -19,6 +19,7 @@ from django.db import connection
 from django.db.models import BooleanField, CharField, Field, IntegerField, JSONField, Model, QuerySet, TextField
 from django.http import HttpRequest
 
+from tenants.postgresql.planned import Planned
 from tenants.scope import across_tenants, current_tenant_id, tenant_scope
 
 Given = Callable[[HttpRequest], int]
@@ -87,26 +88,23 @@ def told(request: HttpRequest, name: str) -> list[Any]:
 
 
 def _read(request: HttpRequest) -> dict[str, list[Any]]:
-    sql, made = _together(frozenset(_wanted(request)))
-    numbers = {key: given(request) for question in _questions.values() for key, given in _keys(question)}
-    numbers[_ANY_TENANT] = current_tenant_id()
-    params = [_filled(param, numbers) for each in made for param in each.params]
+    planned, made = _together(frozenset(_wanted(request)))
+    numbers: dict[int | str, int | str] = {
+        key: given(request) for question in _questions.values() for key, given in _keys(question)
+    }
     with connection.cursor() as cursor:
-        cursor.execute(sql, params)
+        cursor.execute(planned.asking(numbers | {_ANY_TENANT: current_tenant_id()}))
         found = cursor.fetchone()
     return {each.name: [_row(each, row) for row in rows] for each, rows in zip(made, found, strict=True)}
 
 
-def _filled(param: Any, numbers: dict[int, int]) -> Any:
-    """A parameter of the SQL, or what it stands for, as the same kind of number."""
-    return type(param)(numbers[param]) if isinstance(param, int) and param in numbers else param
-
-
 @cache
-def _together(wanted: frozenset[str]) -> tuple[str, tuple[_Made, ...]]:
+def _together(wanted: frozenset[str]) -> tuple[Planned, tuple[_Made, ...]]:
     made = tuple(_make(each) for each in _questions.values() if each.everywhere or each.name in wanted)
     parts = (f"(SELECT coalesce(json_agg(t), '[]') FROM ({each.sql}) t)" for each in made)  # noqa: S608 - made by the ORM
-    return f"SELECT {', '.join(parts)}", made
+    numbers = {key for question in _questions.values() for key, _ in _keys(question)}
+    params = [param for each in made for param in each.params]
+    return Planned(f"SELECT {', '.join(parts)}", params, numbers | {_ANY_TENANT}), made
 
 
 def _make(question: _Question) -> _Made:

@@ -16,10 +16,13 @@ import psycopg
 from django.db.backends.postgresql import base
 from psycopg import sql
 
+from tenants.postgresql import planned
 from tenants.scope import database_settings
 
 _UNKNOWN = ("?", "?")
 _NOTHING = ("", "")
+# They look at no row, and one of them is all that a transaction takes in which a statement has failed.
+_OF_TRANSACTIONS = ("ROLLBACK ", "SAVEPOINT ", "RELEASE ")
 
 
 def tell(connection: Any) -> None:
@@ -61,14 +64,25 @@ class _Telling:
     joins = False
 
     def execute(self, query: Any, *args: Any, **kwargs: Any) -> Any:
-        # What is no plain SELECT may not like company.
-        if self.joins and isinstance(query, str) and query.startswith("SELECT "):
-            wanted, ahead = _ahead(self.connection)
-            if ahead:
-                return self._execute_behind(wanted, ahead, query, *args, **kwargs)
-        else:
-            tell(self.connection)
-        return super().execute(query, *args, **kwargs)  # type: ignore[misc]
+        try:
+            return self._execute(query, *args, **kwargs)
+        except psycopg.errors.FeatureNotSupported:
+            if not planned.is_outdated(self.connection, query):
+                raise
+            return self._execute(query, *args, **kwargs)
+
+    def _execute(self, query: Any, *args: Any, **kwargs: Any) -> Any:
+        with planned.preparing(self.connection, query) as before:
+            # What is neither a plain SELECT nor a planned one may not like company.
+            if self.joins and isinstance(query, str) and query.startswith(("SELECT ", "EXECUTE ")):
+                wanted, ahead = _ahead(self.connection)
+                if before or ahead:
+                    return self._execute_behind(wanted, before + ahead, query, *args, **kwargs)
+            elif not (isinstance(query, str) and query.startswith(_OF_TRANSACTIONS)):
+                tell(self.connection)
+                if before:
+                    psycopg.ClientCursor(self.connection).execute(before)
+            return super().execute(query, *args, **kwargs)  # type: ignore[misc]
 
     def _execute_behind(self, wanted: tuple[str, str], ahead: str, query: str, *args: Any, **kwargs: Any) -> Any:
         """Tell and ask in one message. What the cursor says of its query afterwards is the question alone."""
@@ -76,8 +90,9 @@ class _Telling:
         forget(self.connection)
         super().execute(ahead + query, *args, **kwargs)  # type: ignore[misc]
         self.connection.portal_told = wanted
-        this.nextset()
-        this._query.query = this._query.query[len(ahead) :]
+        while this.nextset():
+            pass
+        this._query.query = query.encode() if isinstance(query, planned.Asking) else this._query.query[len(ahead) :]
         return self
 
     def executemany(self, *args: Any, **kwargs: Any) -> Any:
@@ -113,6 +128,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         connection = super().get_new_connection(conn_params)
         connection.portal_told = _UNKNOWN if self.pool else _NOTHING
+        if not self.pool:
+            connection.portal_planned = {}
         return connection
 
     def create_cursor(self, name: str | None = None) -> Any:

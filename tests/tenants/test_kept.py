@@ -1,9 +1,12 @@
 """Queries whose SQL is made once: what they find is read each time, and of the entered tenant alone."""
 
 import pytest
+from django.db import DataError, NotSupportedError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
 from tenants.kept import Kept
 from tenants.models import Staff, Tenant, User
+from tenants.postgresql.planned import Planned
 from tenants.scope import NoTenant, tenant_scope
 
 _staff = Kept[Staff](lambda user: Staff.objects.select_related("tenant").filter(user=user), user=0)
@@ -26,3 +29,51 @@ def test_texts_are_values_and_never_sql(two):
     assert [each.name for each in _tenant.rows(slug="a")] == ["Tenant a"]
     assert _tenant.rows(slug="a' OR '1'='1") == []
     assert _tenant.rows(slug="%s") == []
+
+
+def prepared():
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name, statement FROM pg_prepared_statements")
+        return dict(cursor.fetchall())
+
+
+def test_a_session_plans_it_once_and_is_asked_by_name_and_values(two):
+    kept = Kept[Tenant](lambda slug: Tenant.objects.filter(slug=slug).order_by("name", "pk", "slug")[:1], slug="")
+    before = prepared()
+    with CaptureQueriesContext(connection) as asked:
+        found = [kept.rows(slug=slug)[0].name for slug in ("a", "b", "a")]
+    assert found == ["Tenant a", "Tenant b", "Tenant a"]
+    assert len(asked) == 3
+    assert all(each["sql"].startswith("EXECUTE planned_") for each in asked)
+    assert len(prepared()) == len(before) + 1
+
+
+@pytest.mark.django_db
+def test_a_failure_on_the_way_leaves_nobody_in_doubt_what_is_planned():
+    """PREPARE outlives the transaction that failed behind it."""
+    divided = Planned("SELECT 12 / %s, '100%%'", [99], [99])
+    for divisor, result in ((0, None), (4, (3, "100%")), (0, None), (3, (4, "100%"))):
+        with connection.cursor() as cursor:
+            if result is None:
+                with pytest.raises(DataError), transaction.atomic():
+                    cursor.execute(divided.asking({99: divisor}))
+            else:
+                cursor.execute(divided.asking({99: divisor}))
+                assert cursor.fetchone() == result
+    assert divided.name in prepared()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_plan_that_a_migration_has_outdated_is_made_anew():
+    name = Planned("SELECT name FROM planned_once WHERE name = %s", ["any"], ["any"])
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TEMP TABLE planned_once AS SELECT 'one'::varchar(5) AS name")
+        for length in (9, 20):
+            cursor.execute(name.asking({"any": "one"}))
+            assert cursor.fetchall() == [("one",)]
+            cursor.execute(f"ALTER TABLE planned_once ALTER name TYPE varchar({length})")
+        with pytest.raises(NotSupportedError), transaction.atomic():
+            cursor.execute(name.asking({"any": "one"}))
+        cursor.execute(name.asking({"any": "one"}))
+        assert cursor.fetchall() == [("one",)]
+        cursor.execute("DROP TABLE planned_once")

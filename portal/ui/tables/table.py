@@ -273,4 +273,4 @@ def _has_no_gaps(table: type[Table], field: str) -> bool:
 @lru_cache(maxsize=500)
 def _first_rows(table: type[Table], order: keyset.Order, size: int) -> Kept[Any]:
     rows: Any = table.steady
-    return Kept(lambda: keyset.beginning(table.as_drawn(rows(), order), order, size))
+    return Kept(lambda: keyset.beginning(table.as_drawn(rows(), order), order, size), planned_anew=True)

@@ -1,0 +1,96 @@
+"""Statements that a session of PostgreSQL plans once: planning what every page asks takes longer than answering it.
+
+The first time in a session the statement is sent with PREPARE, in one message with what asks it, and from then on by
+its name and values alone. PostgreSQL soon keeps one plan for all values: use it where that plan is the right one for
+the smallest tenant and the largest. A pooler in front of PostgreSQL must pool sessions, as for row security.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+
+class Asking(str):
+    """The text that asks a planned statement with its values."""
+
+    __slots__ = ("planned",)
+    planned: "Planned"
+
+
+class Planned:
+    """A SELECT with `%s` for each of `params`; those among `stand_ins` are filled in whenever it is asked."""
+
+    def __init__(self, statement: str, params: Sequence[Any], stand_ins: Collection[int | str] = ()) -> None:
+        self._values: list[int | str] = []
+        first, *pieces = statement.split("%s")
+        text = [first]
+        for param, piece in zip(params, pieces, strict=True):
+            text += [self._place(param) if _is_among(param, stand_ins) else sql.quote(param), piece]
+        self.text = "".join(text).replace("%%", "%")
+        kinds = ", ".join("bigint" if isinstance(each, int) else "text" for each in self._values)
+        self.name = f"planned_{blake2b(self.text.encode(), digest_size=10).hexdigest()}"
+        self.preparing = f"PREPARE {self.name}{f' ({kinds})' if kinds else ''} AS {self.text}; "
+
+    def asking(self, values: Mapping[int | str, int | str]) -> Asking:
+        """What is to be executed, with a value for each stand-in."""
+        given = ", ".join(_quoted(values[each]) for each in self._values)
+        asking = Asking(f"EXECUTE {self.name}{f' ({given})' if given else ''}")
+        asking.planned = self
+        return asking
+
+    def _place(self, stand_in: int | str) -> str:
+        if stand_in not in self._values:
+            self._values.append(stand_in)
+        return f"${self._values.index(stand_in) + 1}"
+
+
+@contextmanager
+def preparing(connection: Any, query: Any) -> Iterator[str]:
+    """What has to be sent ahead of a query on this psycopg connection, so that its plan is there; mostly nothing.
+
+    When it fails within, nobody knows whether the statement was prepared, which no rollback takes back: PostgreSQL is
+    asked then, before the next one. A plan whose columns a migration has changed is taken back before it is made anew.
+    """
+    if not isinstance(query, Asking):
+        yield ""
+        return
+    name, there = query.planned.name, _prepared(connection)
+    if there.get(name):
+        ahead = ""
+    else:
+        ahead = f"DEALLOCATE {name}; {query.planned.preparing}" if name in there else query.planned.preparing
+        connection.portal_planned = None
+    try:
+        yield ahead
+    except psycopg.errors.FeatureNotSupported:
+        connection.portal_planned = there | {name: False}
+        raise
+    if ahead:
+        connection.portal_planned = there | {name: True}
+
+
+def is_outdated(connection: Any, query: Any) -> bool:
+    """Whether a query that failed just now was one whose plan is outdated, and can be asked again at once."""
+    idle = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+    return idle and isinstance(query, Asking) and _prepared(connection).get(query.planned.name) is False
+
+
+def _prepared(connection: Any) -> dict[str, bool]:
+    """The names of what this session has prepared, and whether each is still of use."""
+    known: dict[str, bool] | None = getattr(connection, "portal_planned", None)
+    if known is None:
+        rows = psycopg.ClientCursor(connection).execute("SELECT name FROM pg_prepared_statements").fetchall()
+        known = connection.portal_planned = {name: True for (name,) in rows}
+    return known
+
+
+def _quoted(value: int | str) -> str:
+    return str(int(value)) if isinstance(value, int) else sql.quote(value)
+
+
+def _is_among(param: Any, stand_ins: Collection[int | str]) -> bool:
+    return isinstance(param, int | str) and param in stand_ins
