@@ -1,5 +1,7 @@
 """Doors: the list, a door, its status read now, and its commands."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -35,11 +37,9 @@ def index(request: HttpRequest) -> HttpResponse:
 def door(request: HttpRequest, device_id: str) -> HttpResponse:
     """A door's page; while somebody looks, what is known of the door, its log and what was asked of it."""
     found = get_door(device_id)
-    log, intents = queries.log_of(found), queries.latest_commands(found)
-    seen = queries.mark_of(found, log, intents)
-    if watching.has_seen(request, seen):
+    context = _followed(request, found)
+    if watching.has_seen(request, context["seen"]):
         return watching.unchanged()
-    context = _shown(request, found) | {"log": log, "intents": intents, "seen": seen}
     if watching.is_asked(request):
         return render(request, "devices/now.html", context | {"fresh": True})
     if carrying.ASKED in request.GET:  # confirming came back without carrying anything through
@@ -57,22 +57,24 @@ def door(request: HttpRequest, device_id: str) -> HttpResponse:
 
 @tenant_view(Permission.DEVICES_VIEW)
 def status(request: HttpRequest, device_id: str) -> HttpResponse:
-    """The status panel, read from the service within budget; without an answer, the last known one and why."""
+    """All that follows a door, read from the service within budget; without an answer, what is known last and why."""
     found = get_door(device_id)
     trouble = ""
     connection = Connection.objects.select_related("tenant__environment").filter(tenant=request.tenant).first()
     try:
         if connection is not None and connection.is_connected:
             reading.door_status(connection, device_id, Priority.PEOPLE)
-            found.refresh_from_db()
     except BudgetExhausted as exhausted:
         trouble = _("The hour's device calls are used up; the next reading is possible at %(time)s.") % {
             "time": f"{exhausted.retry_at.astimezone():%H:%M}"
         }
     except ServiceError as error:
         trouble = " ".join([reasons.trouble(error), _("This is the last status that is known.")])
-    response = render(request, "devices/status.html", _shown(request, found) | {"trouble": trouble, "fresh": True})
-    response["HX-Trigger"] = "seen-again"  # the banners say what was read, too
+    found = get_door(device_id)  # whatever came of the reading: others may have learned something meanwhile
+    context = _followed(request, found) | {"trouble": trouble, "fresh": True, "late": True}
+    response = render(request, "devices/now.html", context)
+    # The page looks once more: the banners say what was read, too, and this answer may be the older one of two.
+    response["HX-Trigger-After-Settle"] = "seen-again"
     return response
 
 
@@ -92,10 +94,14 @@ def command(request: HttpRequest, device_id: str) -> HttpResponse:
     return redirect(seen_at(page, intent))
 
 
-def _shown(request: HttpRequest, door: PassController) -> dict[str, object]:
-    """What every part of a door's page shows of it."""
+def _followed(request: HttpRequest, door: PassController) -> dict[str, Any]:
+    """What is shown of a door while somebody looks, and the mark that it is known by."""
+    log, intents = queries.log_of(door), queries.latest_commands(door)
     return {
         "door": door,
+        "log": log,
+        "intents": intents,
+        "seen": queries.mark_of(door, log, intents),
         "state": states.state_of(door),
         "words": states.words_of(door, request.tenant.environment.catalogue.states),
         "may_operate": request.access.can(Permission.DOORS_OPERATE),

@@ -49,6 +49,24 @@ def test_a_page_is_drawn_again_when_something_is_learned_and_only_then(one, rest
     assert one.calls() == []
 
 
+def test_a_reading_says_by_its_mark_what_it_shows_and_has_the_page_look_once_more(one):
+    """Its answer may be the older one of two, and must not stay: whatever is learned after it differs from its mark."""
+    guard, page = one.client(one.staff("guard")), f"/t/{one.tenant.slug}/devices/D/"
+    shown = seen_of(guard.get(page).content.decode(), "door-now")
+    shows(one, "D", door="open", errors=["forced_open"])
+    answer = guard.get(f"{page}status/")
+    html = answer.content.decode()
+    assert "last status that is known" in html
+    assert "Forced open" in html
+    assert html.count('hx-swap-oob="') == 5
+    assert answer["HX-Trigger-After-Settle"] == "seen-again"
+    read = seen_of(html, "door-now")
+    assert read != shown
+    assert ask_again(guard, page, "door-now", read).status_code == 204
+    shows(one, "D")
+    assert ask_again(guard, page, "door-now", read).status_code == 200
+
+
 def test_nothing_new_costs_a_handful_of_queries(one):
     guard = one.client(one.staff("guard"))
     for rest, most in (("banners/", 8), ("devices/", 9), ("devices/D/", 11)):
