@@ -19,6 +19,7 @@ from portal.mirror.folding import fold
 from portal.mirror.frame import known
 from portal.mirror.kinds import Kind
 from portal.mirror.models import Member
+from portal.mirror.search import Needles
 from portal.ui import together
 from portal.ui.addresses import ServiceId, within
 from portal.ui.tables import Column, Empty, Filter, Table
@@ -69,9 +70,22 @@ class Members(Table):
         super().__init__(request, _everybody, total=lambda: known(request)[Kind.MEMBERS].total, query=query)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
+        return search.members(queryset, text, reveal=self._may_find_a_card)
+
+    @property
+    def _may_find_a_card(self) -> bool:
         # What cannot be the whole number of a card is not worth a query of its own.
-        like_card = len(fold(text)) >= 6 and fold(text).isascii()
-        return search.members(queryset, text, reveal=like_card and self.may(Permission.SECRETS_REVEAL))
+        text = fold(self.text)
+        return len(text) >= 6 and text.isascii() and self.may(Permission.SECRETS_REVEAL)
+
+    @property
+    def needles(self) -> Needles | None:
+        asked = search.needles(self.text)
+        return asked if asked.long and not self._may_find_a_card else None
+
+    @classmethod
+    def found_by(cls, rows: QuerySet[Any], long: tuple[bool, ...], values: dict[str, str]) -> QuerySet[Any]:
+        return search.narrow(rows, Needles(long, values))
 
     def row_href(self, row: Member) -> str:
         return f"{self._index}{_ids.to_url(row.member_id)}/"

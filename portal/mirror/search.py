@@ -5,6 +5,9 @@ leakproof). So the index is on a table of keyed hashes (models.MemberSearch), wh
 row, under row security, decides.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
 
 from portal.mirror.folding import code_needles, name_needles, terms
@@ -24,6 +27,49 @@ class _Holds(Func):
         super().__init__(F(column), Value(text))
 
 
+class _HasAll(Func):
+    """Whether a member has all of the pieces, given as the text of an array."""
+
+    template = "%(expressions)s::int4[]"
+    arg_joiner = " @> "
+    output_field = BooleanField()
+
+    def __init__(self, pieces: str) -> None:
+        super().__init__(F("pieces"), Value(pieces))
+
+
+@dataclass(frozen=True)
+class Needles:
+    """What a text is looked for by. Two with the same `long` are the same question about other `values`."""
+
+    long: tuple[bool, ...]  # of each word, whether it has more characters than a piece
+    values: dict[str, str]
+
+
+def needles(text: str) -> Needles:
+    """Each word of a text as the pieces of a name and of a code that holds it."""
+    words, reader = terms(text), Reader(current_tenant_id())
+    values = {}
+    for number, word in enumerate(words):
+        values[f"word{number}"] = word
+        for kind, pieces in (("name", name_needles(word)), ("code", code_needles(word))):
+            values[f"{kind}{number}"] = f"{{{','.join(map(str, reader.hashes(pieces)))}}}"
+    return Needles(tuple(len(word) > 2 for word in words), values)
+
+
+def narrow(queryset: QuerySet[Member], asked: Needles, holders: Sequence[int] = ()) -> QuerySet[Member]:
+    """The members of a queryset that hold every word, and the `holders` besides."""
+    candidates, matching = MemberSearch.objects.all(), Q()
+    for number, long in enumerate(asked.long):
+        word, name, code = (asked.values[f"{kind}{number}"] for kind in ("word", "name", "code"))
+        candidates = candidates.filter(Q(_HasAll(name)) | Q(_HasAll(code)))
+        if long:
+            matching &= Q(_Holds("name_key", word)) | Q(_Holds("code_key", word))
+    if holders:
+        return queryset.filter(Q(pk__in=candidates.values("pk")) & matching | Q(pk__in=holders))
+    return among(queryset, candidates.values("pk")).filter(matching)
+
+
 def members(queryset: QuerySet[Member], text: str, *, reveal: bool = False) -> QuerySet[Member]:
     """Narrow to the entered tenant's members that hold every word of `text` in their name or code.
 
@@ -33,23 +79,11 @@ def members(queryset: QuerySet[Member], text: str, *, reveal: bool = False) -> Q
     anywhere in a code, a shorter one must begin it. With `reveal` (the person may see card numbers) a text that
     is exactly a card's number finds its holder, too. An empty text narrows nothing.
     """
-    words = terms(text)
-    if not words:
-        return queryset
-    reader = Reader(current_tenant_id())
-    candidates = MemberSearch.objects.all()
-    matching = Q()
-    for word in words:
-        names, codes = reader.hashes(name_needles(word)), reader.hashes(code_needles(word))
-        candidates = candidates.filter(Q(pieces__contains=names) | Q(pieces__contains=codes))
-        if len(word) > 2:
-            matching &= Q(_Holds("name_key", word)) | Q(_Holds("code_key", word))
-    holders = _card_holders(reader, text) if reveal else []
-    if holders:
-        return queryset.filter(Q(pk__in=candidates.values("pk")) & matching | Q(pk__in=holders))
-    return among(queryset, candidates.values("pk")).filter(matching)
+    asked = needles(text)
+    return narrow(queryset, asked, _card_holders(text) if reveal else ()) if asked.long else queryset
 
 
-def _card_holders(reader: Reader, text: str) -> list[int]:
-    holders = Member.objects.filter(has_card=True, card_fingerprint=reader.card_fingerprint(text))
+def _card_holders(text: str) -> list[int]:
+    fingerprint = Reader(current_tenant_id()).card_fingerprint(text)
+    holders = Member.objects.filter(has_card=True, card_fingerprint=fingerprint)
     return list(holders.values_list("pk", flat=True)[:10])

@@ -68,6 +68,7 @@ def test_each_list_holds_whom_it_says(desk):
     assert set(listed(desk, "none")) == {"手ぶら"}
     assert set(listed(desk, "twice")) == {"佐藤", "鈴木"}
     assert set(listed(desk, "never")) == {"五日", "廿日", "遠い", "一年", "昨日", "手ぶら", "鈴木"}
+    assert [listed(desk, "ending", q=name) for name in ("廿日", "一年")] == [["廿日"], []]
     assert desk.client.get(f"{desk.url}leavers/elsewhere/").status_code == 404
 
 

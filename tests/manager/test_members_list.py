@@ -45,6 +45,9 @@ def test_two_japanese_characters_find_and_so_does_the_beginning_of_a_code(desk):
     assert "髙橋 ぬるお" in desk.names(q="高橋")
     assert desk.names(q="橋ぬ") == ["髙橋 ぬるお"]
     assert desk.names(q="zx-0") == ["髙橋 ぬるお"]
+    assert desk.names(q="zx-0099 橋 高") == desk.names(q="zx 高橋") == ["髙橋 ぬるお"]
+    assert desk.names(q="橋ぬ", credential="none") == ["髙橋 ぬるお"]
+    assert desk.names(q="橋ぬ", credential="card") == []
     assert "Nothing matches" in desk.get(q="魑魅魍魎")
 
 

@@ -33,6 +33,7 @@ from portal.ui.tables.links import Address
 from tenants.kept import Kept
 
 COUNTED = 10_000
+_HOW_MANY = {"all_that_match": Window(Count("*"))}
 
 
 class Table(Drawing):
@@ -152,7 +153,7 @@ class Table(Drawing):
         """The same for a page: with the fields alone that its rows are drawn from."""
         rows = self.matching
         if self.counts_along:
-            rows = rows.annotate(all_that_match=Window(Count("*")))
+            rows = rows.annotate(**_HOW_MANY)
         return self.as_drawn(rows, self.order)
 
     @cached_property
@@ -212,10 +213,10 @@ class Table(Drawing):
         if not self.narrowed and self.known_total is not None:
             return self.known_total() if callable(self.known_total) else self.known_total
         if self.is_first:
-            self.page = keyset.page(self.listed, self.order, self.size)
+            self.page = self.found_steadily or keyset.page(self.listed, self.order, self.size)
             if self.page.next is None:  # a first page that is the last one counts itself
                 return len(self.page.rows)
-            if self.counts_along:
+            if self.found_steadily or self.counts_along:
                 return min(int(self.page.rows[0].all_that_match), COUNTED + 1)
         rows = self.counted.order_by()
         if rows.query.group_by is None and not rows.query.combinator and not rows.query.distinct:
@@ -239,6 +240,29 @@ class Table(Drawing):
             before=self.address.get("before"),
             total=total,
         )
+
+    @cached_property
+    def found_steadily(self) -> keyset.Page | None:
+        """The first page of what a text finds, each row with how many match, where the SQL of that is kept, too."""
+        if self.steady is None or not self.text or not self.is_first or any(each.values for each in self.bound):
+            return None
+        asked = self.needles
+        if asked is None or len(asked.long) > 2 or not _has_no_gaps(type(self), self.order.field):
+            return None
+        rows = _found_first(type(self), self.order, self.size, asked.long).rows(**asked.values)
+        return keyset.first_page(rows, self.order, self.size)
+
+    @property
+    def needles(self) -> Any:
+        """What the text is looked for by, with `long` and `values` (`mirror.search.Needles`), where rows are steady and
+        follow from that alone; else None.
+        """
+        return None
+
+    @classmethod
+    def found_by(cls, rows: QuerySet[Any], long: Any, values: dict[str, str]) -> QuerySet[Any]:
+        """Of steady rows those that such needles find."""
+        raise NotImplementedError
 
     @property
     def begins_steadily(self) -> bool:
@@ -274,3 +298,14 @@ def _has_no_gaps(table: type[Table], field: str) -> bool:
 def _first_rows(table: type[Table], order: keyset.Order, size: int) -> Kept[Any]:
     rows: Any = table.steady
     return Kept(lambda: keyset.beginning(table.as_drawn(rows(), order), order, size), planned_anew=True)
+
+
+@lru_cache(maxsize=500)
+def _found_first(table: type[Table], order: keyset.Order, size: int, long: tuple[bool, ...]) -> Kept[Any]:
+    def build(**values: str) -> QuerySet[Any]:
+        rows: Any = table.steady
+        found = table.found_by(rows(), long, values).annotate(**_HOW_MANY)
+        return keyset.beginning(table.as_drawn(found, order), order, size)
+
+    names = [f"{kind}{number}" for number in range(len(long)) for kind in ("word", "name", "code")]
+    return Kept(build, planned_anew=True, **dict.fromkeys(names, ""))
