@@ -86,6 +86,13 @@ def test_weekdays_apply_on_holidays_where_the_environment_says_so(week, raw, day
     assert got is (r.NAMES[day.weekday()] in week)
 
 
+def test_a_day_that_is_a_holiday_is_no_weekday_where_the_environment_does_not_say_so():
+    monday, calendar = r.FIRST_DAY, holidays({**NONE, "include_date": {r.FIRST_DAY.isoformat(): "創立記念日"}})
+    for week, allowed in (("Monday", False), ("Holiday", True)):
+        rights = area(by_schedule({**all_day(), "week": [week]}))
+        assert decide_place(rights, AreaPlace("a1"), r.moment(monday, 5), calendar).allowed is allowed
+
+
 def test_all_day_covers_the_first_and_the_last_second_and_its_fractions():
     rights = area(by_schedule(all_day("Monday")))
     monday = datetime(2026, 4, 27, tzinfo=r.JST)

@@ -4,6 +4,7 @@ import threading
 from datetime import timedelta
 
 import pytest
+from django.db import connection, transaction
 from django.utils import timezone
 
 from portal.guests import actions, clashes, follow, issuing
@@ -12,10 +13,12 @@ from portal.guests.issuing import Host
 from portal.guests.models import Stage, Visit
 from portal.intents import handlers, outcome
 from portal.intents.states import Reason, State
+from portal.mirror.folding import fold
 from portal.mirror.models import Area, Guest, KeyBox
 from tenants.models import AuditEntry
 from tests.support.desk import NAME, GuestDesk, order, said
 from tests.support.places import fresh_nonce
+from tests.support.waiting import until
 
 CREATE, READ, LIST = 20, 21, 19
 
@@ -286,23 +289,32 @@ def test_whoever_was_refused_a_code_is_received_with_the_same_form(desk):
     assert [visit.arrived_at is not None for visit in desk.visits()] == [False, True]
 
 
+def waiting_for_a_lock():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid = database"
+            " WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()"
+        )
+        return cursor.fetchone()[0]
+
+
 @pytest.mark.django_db(transaction=True)
 def test_two_receptionists_at_once_issue_a_name_once(place):
     desks = [GuestDesk(place), GuestDesk(place)]
     given = [desk.fields() | {"name": NAME, "until": "+60"} for desk in desks]
-    start = threading.Barrier(2)
     answers = {}
 
     def press(number):
-        from django.db import connection
-
-        start.wait()
         answers[number] = desks[number].client.post(desks[number].url + "new/", given[number])
         connection.close()
 
     people = [threading.Thread(target=press, args=(number,)) for number in range(2)]
-    for person in people:
-        person.start()
+    with desks[0].scope(), transaction.atomic():
+        clashes.lock([fold(NAME)])
+        for person in people:
+            person.start()
+        until(lambda: waiting_for_a_lock() == 2 or answers, saying="both wait for the name")
+        assert not answers
     for person in people:
         person.join()
     assert sorted(answer.status_code for answer in answers.values()) == [200, 302]
