@@ -71,7 +71,7 @@ def status(request: HttpRequest, device_id: str) -> HttpResponse:
     except ServiceError as error:
         trouble = " ".join([reasons.trouble(error), _("This is the last status that is known.")])
     found = get_door(device_id)  # whatever came of the reading: others may have learned something meanwhile
-    context = _followed(request, found) | {"trouble": trouble, "fresh": True, "late": True}
+    context = _followed(request, found) | {"trouble": trouble, "fresh": True, "read": True}
     response = render(request, "devices/now.html", context)
     # The page looks once more: the banners say what was read, too, and this answer may be the older one of two.
     response["HX-Trigger-After-Settle"] = "seen-again"
