@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -19,7 +21,6 @@ from portal.areas.loading import Loaded
 from portal.areas.look import Look
 from portal.bulk import suspensions
 from portal.mirror import absence, queries, search
-from portal.mirror.folding import fold
 from portal.mirror.frame import known
 from portal.mirror.kinds import Kind
 from portal.mirror.models import Member
@@ -161,8 +162,7 @@ class People(Table):
         return self.loaded.sentence(self.look.roll.may_enter) if self.loaded is not None else ""
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
-        like_card = len(fold(text)) >= 6 and fold(text).isascii()
-        return search.members(queryset, text, reveal=like_card and self.may(Permission.SECRETS_REVEAL))
+        return search.members(queryset, text, reveal=self.may(Permission.SECRETS_REVEAL))
 
     def row_href(self, row: Any) -> str:
         return f"/t/{self.request.tenant.slug}/members/{_ids.to_url(row.member_id)}/"  # type: ignore[attr-defined]
@@ -206,7 +206,7 @@ class Choice(People):
             "none": ~holds & Q(rights_read_at__isnull=False),
             "unread": Q(rights_read_at__isnull=True),
         }
-        return rows.filter(_any([meaning[value] for value in values]))
+        return rows.filter(reduce(or_, (meaning[value] for value in values)))
 
 
 def _actions(look: Look, listed: str) -> list[BulkAction]:
@@ -221,10 +221,3 @@ def _actions(look: Look, listed: str) -> list[BulkAction]:
         BulkAction("grant", _("Give access…"), to("grant"), icon="lock-open", permission=edit),
         BulkAction("withdraw", _("Take access away…"), to("withdraw"), icon="lock", permission=edit),
     ]
-
-
-def _any(conditions: list[Q]) -> Q:
-    wanted = Q()
-    for each in conditions:
-        wanted |= each
-    return wanted

@@ -15,7 +15,6 @@ from portal.bulk import offered, suspensions
 from portal.files.sending import KINDS
 from portal.members import standing
 from portal.mirror import absence, queries, search
-from portal.mirror.folding import fold
 from portal.mirror.frame import known
 from portal.mirror.kinds import Kind
 from portal.mirror.models import Member
@@ -70,18 +69,14 @@ class Members(Table):
         super().__init__(request, _everybody, total=lambda: known(request)[Kind.MEMBERS].total, query=query)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
-        return search.members(queryset, text, reveal=self._may_find_a_card)
-
-    @property
-    def _may_find_a_card(self) -> bool:
-        # What cannot be the whole number of a card is not worth a query of its own.
-        text = fold(self.text)
-        return len(text) >= 6 and text.isascii() and self.may(Permission.SECRETS_REVEAL)
+        return search.members(queryset, text, reveal=self.may(Permission.SECRETS_REVEAL))
 
     @property
     def needles(self) -> Needles | None:
+        """None for more words than SQL is kept for, and for what may be a card's number."""
         asked = search.needles(self.text)
-        return asked if asked.long and not self._may_find_a_card else None
+        follows = len(asked.long) <= 2 and not (search.may_be_a_card(self.text) and self.may(Permission.SECRETS_REVEAL))
+        return asked if follows else None
 
     @classmethod
     def found_by(cls, rows: QuerySet[Any], long: tuple[bool, ...], values: dict[str, str]) -> QuerySet[Any]:

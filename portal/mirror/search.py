@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
 
-from portal.mirror.folding import code_needles, name_needles, terms
+from portal.mirror.folding import code_needles, fold, name_needles, terms
 from portal.mirror.models import Member, MemberSearch
 from portal.mirror.queries import among
 from portal.mirror.rows import Reader
@@ -48,8 +48,10 @@ class Needles:
 
 def needles(text: str) -> Needles:
     """Each word of a text as the pieces of a name and of a code that holds it."""
-    words, reader = terms(text), Reader(current_tenant_id())
-    values = {}
+    words = terms(text)
+    if not words:
+        return Needles((), {})
+    values, reader = {}, Reader(current_tenant_id())
     for number, word in enumerate(words):
         values[f"word{number}"] = word
         for kind, pieces in (("name", name_needles(word)), ("code", code_needles(word))):
@@ -80,7 +82,15 @@ def members(queryset: QuerySet[Member], text: str, *, reveal: bool = False) -> Q
     is exactly a card's number finds its holder, too. An empty text narrows nothing.
     """
     asked = needles(text)
-    return narrow(queryset, asked, _card_holders(text) if reveal else ()) if asked.long else queryset
+    if not asked.long:
+        return queryset
+    return narrow(queryset, asked, _card_holders(text) if reveal and may_be_a_card(text) else ())
+
+
+def may_be_a_card(text: str) -> bool:
+    """Whether a text can be the whole number of a card: what cannot is not worth a query of its own."""
+    folded = fold(text)
+    return len(folded) >= 6 and folded.isascii()
 
 
 def _card_holders(text: str) -> list[int]:

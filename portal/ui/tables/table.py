@@ -138,7 +138,11 @@ class Table(Drawing):
 
     @cached_property
     def narrowed(self) -> bool:
-        return bool(self.text) or any(any(self.address.all(each.name)) for each in self.filters)
+        return bool(self.text) or self.filtered
+
+    @cached_property
+    def filtered(self) -> bool:
+        return any(any(self.address.all(each.name)) for each in self.filters)
 
     @cached_property
     def matching(self) -> QuerySet[Any]:
@@ -213,10 +217,10 @@ class Table(Drawing):
         if not self.narrowed and self.known_total is not None:
             return self.known_total() if callable(self.known_total) else self.known_total
         if self.is_first:
-            self.page = self.found_steadily or keyset.page(self.listed, self.order, self.size)
+            self.page = self.kept_beginning or keyset.page(self.listed, self.order, self.size)
             if self.page.next is None:  # a first page that is the last one counts itself
                 return len(self.page.rows)
-            if self.found_steadily or self.counts_along:
+            if hasattr(self.page.rows[0], "all_that_match"):
                 return min(int(self.page.rows[0].all_that_match), COUNTED + 1)
         rows = self.counted.order_by()
         if rows.query.group_by is None and not rows.query.combinator and not rows.query.distinct:
@@ -230,9 +234,7 @@ class Table(Drawing):
     @cached_property
     def page(self) -> keyset.Page:
         total = 0 if self.more_than_counted else self.total
-        if self.begins_steadily:
-            return keyset.first_page(_first_rows(type(self), self.order, self.size).rows(), self.order, self.size)
-        return keyset.page(
+        return self.kept_beginning or keyset.page(
             self.listed,
             self.order,
             self.size,
@@ -242,20 +244,19 @@ class Table(Drawing):
         )
 
     @cached_property
-    def found_steadily(self) -> keyset.Page | None:
-        """The first page of what a text finds, each row with how many match, where the SQL of that is kept, too."""
-        if self.steady is None or not self.text or not self.is_first or any(each.values for each in self.bound):
+    def kept_beginning(self) -> keyset.Page | None:
+        """The first page of a steady list, or of what a text finds in one: its SQL is kept. None for any other page."""
+        kept = self.steady is not None and self.is_first and not self.filtered
+        asked = self.needles if kept else None
+        if asked is None or not _has_no_gaps(type(self), self.order.field):
             return None
-        asked = self.needles
-        if asked is None or len(asked.long) > 2 or not _has_no_gaps(type(self), self.order.field):
-            return None
-        rows = _found_first(type(self), self.order, self.size, asked.long).rows(**asked.values)
-        return keyset.first_page(rows, self.order, self.size)
+        found = _beginning(type(self), self.order, self.size, asked.long, tuple(asked.values)).rows(**asked.values)
+        return keyset.first_page(found, self.order, self.size)
 
     @property
     def needles(self) -> Any:
-        """What the text is looked for by, with `long` and `values` (`mirror.search.Needles`), where rows are steady and
-        follow from that alone; else None.
+        """What the rows of a steady list follow from besides the tenant, as `long` and `values` of
+        `mirror.search.Needles`, of which a list without a text has none; None where they follow from more.
         """
         return None
 
@@ -263,12 +264,6 @@ class Table(Drawing):
     def found_by(cls, rows: QuerySet[Any], long: Any, values: dict[str, str]) -> QuerySet[Any]:
         """Of steady rows those that such needles find."""
         raise NotImplementedError
-
-    @property
-    def begins_steadily(self) -> bool:
-        """Whether this is the page of which the SQL is kept: the first of a steady list that nothing narrows."""
-        begins = not self.narrowed and self.is_first
-        return self.steady is not None and begins and _has_no_gaps(type(self), self.order.field)
 
     # Answers
 
@@ -295,17 +290,10 @@ def _has_no_gaps(table: type[Table], field: str) -> bool:
 
 
 @lru_cache(maxsize=500)
-def _first_rows(table: type[Table], order: keyset.Order, size: int) -> Kept[Any]:
-    rows: Any = table.steady
-    return Kept(lambda: keyset.beginning(table.as_drawn(rows(), order), order, size), planned_anew=True)
-
-
-@lru_cache(maxsize=500)
-def _found_first(table: type[Table], order: keyset.Order, size: int, long: tuple[bool, ...]) -> Kept[Any]:
+def _beginning(table: type[Table], order: keyset.Order, size: int, long: tuple[bool, ...], names: Any) -> Kept[Any]:
     def build(**values: str) -> QuerySet[Any]:
         rows: Any = table.steady
-        found = table.found_by(rows(), long, values).annotate(**_HOW_MANY)
+        found = table.found_by(rows(), long, values).annotate(**_HOW_MANY) if long else rows()
         return keyset.beginning(table.as_drawn(found, order), order, size)
 
-    names = [f"{kind}{number}" for number in range(len(long)) for kind in ("word", "name", "code")]
     return Kept(build, planned_anew=True, **dict.fromkeys(names, ""))
