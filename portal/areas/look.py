@@ -55,31 +55,30 @@ class Look:
 
     def grants(self) -> Q:
         """Members that hold something for the area, or for all areas."""
-        return self._holds(self.passes, self._anything)
+        return self._holds(self.passes)
 
     def by_hours(self, members: QuerySet[Member], values: Sequence[str]) -> QuerySet[Member]:
         """Those of the members that hold any of this here: always, schedule, everywhere or unknown."""
         wanted = [[held for held in self.passes if _is(held, value)] for value in values]
         if len(wanted) == 1:
-            return self._narrowed(members, wanted[0], _of_them(self.area, wanted[0]))
-        return members.filter(reduce(or_, (self._holding(held) for held in wanted)))
+            return self._narrowed(members, wanted[0])
+        return members.filter(reduce(or_, (self._holds(held) for held in wanted)))
 
     def by_entry(self, members: QuerySet[Member], values: Sequence[str]) -> QuerySet[Member]:
         """Those of the members of whom any of this is true at the moment: yes, no or unknown."""
         if values == ["yes"]:
-            admitting = self._held(self.now.admit)
-            return self._narrowed(members.filter(self.inside() & _SHOWS), admitting, _of_them(self.area, admitting))
+            return self._narrowed(members.filter(self._ready()), self._held(self.now.admit))
         entering, doubtful = self.entering(), self.doubtful()
         meaning = {"yes": entering, "unknown": doubtful, "no": ~entering & ~doubtful}
         return members.filter(reduce(or_, (meaning[value] for value in values)))
 
     def holders(self) -> QuerySet[Member]:
         """Members that hold anything for the area, each with what (`held_id`)."""
-        return self.noted(self._narrowed(queries.members(), self.passes, self._anything))
+        return self.noted(self._narrowed(queries.members(), self.passes))
 
     def noted(self, members: QuerySet[Member]) -> QuerySet[Member]:
         """The same members, each with the pass that is held (`held_id`)."""
-        rows = self._anything.filter(member=OuterRef("pk")).order_by("area_id", "held_id")
+        rows = self._grants(self.passes).filter(member=OuterRef("pk")).order_by("area_id", "held_id")
         return members.annotate(held_id=Subquery(rows.values("held_id")[:1]))
 
     def inside(self) -> Q:
@@ -89,11 +88,11 @@ class Look:
 
     def entering(self) -> Q:
         """Members who may enter at the moment: period, something to show, and a pass that admits."""
-        return self.inside() & _SHOWS & self._of(self.now.admit)
+        return self._ready() & self._holds(self._held(self.now.admit))
 
     def doubtful(self) -> Q:
         """Members of whom it cannot be told."""
-        return self.inside() & _SHOWS & self._of(self.now.doubtful) & ~self._of(self.now.admit)
+        return self._ready() & self._holds(self._held(self.now.doubtful)) & ~self._holds(self._held(self.now.admit))
 
     def state(self, member: Any) -> str:
         """yes, unknown, or why not, for a member of this area's lists: period, nothing to show, or the right itself."""
@@ -106,42 +105,36 @@ class Look:
             return "yes"
         return "unknown" if member.held_id in self.now.doubtful else "no"
 
-    def _of(self, held_ids: set[int]) -> Q:
-        return self._holding(self._held(held_ids))
+    def _ready(self) -> Q:
+        return self.inside() & _SHOWS
 
     def _held(self, held_ids: set[int]) -> list[rolls.Held]:
         return [held for held in self.passes if held.id in held_ids]
 
-    @property
-    def _anything(self) -> QuerySet[Grant]:
-        return Grant.objects.filter(area_id__in=[self.area.area_id, EVERYWHERE])
+    def _grants(self, held: Sequence[rolls.Held]) -> QuerySet[Grant]:
+        """The grants of these passes. Where all are meant, none is named: the index finds them by the area alone."""
+        if held is self.passes:
+            return Grant.objects.filter(area_id__in=[self.area.area_id, EVERYWHERE])
+        areas = {EVERYWHERE if each.everywhere else self.area.area_id for each in held}
+        return Grant.objects.filter(area_id__in=sorted(areas), held_id__in=sorted({each.id for each in held}))
 
-    def _holding(self, held: Sequence[rolls.Held]) -> Q:
-        return self._holds(held, _of_them(self.area, held))
-
-    def _holds(self, held: Sequence[rolls.Held], grants: QuerySet[Grant]) -> Q:
-        """Members that hold one of the grants, as a condition that may be negated or one of several."""
+    def _holds(self, held: Sequence[rolls.Held]) -> Q:
+        """Members that hold one of these, as a condition that may be negated or one of several."""
+        grants = self._grants(held)
         if self._gathers(held):
             return Q(pk__in=grants.values("member_id"))
         # A value that is compared: asked whether one exists, PostgreSQL would join them all.
         return Q(IsNull(Subquery(grants.filter(member=OuterRef("pk")).values("held_id")[:1]), False))
 
-    def _narrowed(
-        self, members: QuerySet[Member], held: Sequence[rolls.Held], grants: QuerySet[Grant]
-    ) -> QuerySet[Member]:
-        """Those of the members that hold one of the grants."""
+    def _narrowed(self, members: QuerySet[Member], held: Sequence[rolls.Held]) -> QuerySet[Member]:
+        """Those of the members that hold one of these."""
         if self._gathers(held):
-            return queries.among(members, grants.values("member_id"))
-        return members.filter(self._holds(held, grants))
+            return queries.among(members, self._grants(held).values("member_id"))
+        return members.filter(self._holds(held))
 
     def _gathers(self, held: Sequence[rolls.Held]) -> bool:
         """Whether holders are found first: that is quicker for as few as the tallies say there are."""
         return self.gathers or sum(each.members for each in held) <= FEW
-
-
-def _of_them(area: Area, held: Sequence[rolls.Held]) -> QuerySet[Grant]:
-    areas = {EVERYWHERE if each.everywhere else area.area_id for each in held}
-    return Grant.objects.filter(area_id__in=sorted(areas), held_id__in=sorted({each.id for each in held}))
 
 
 def _is(held: rolls.Held, value: str) -> bool:
