@@ -72,17 +72,22 @@ class _Telling:
             return self._execute(query, *args, **kwargs)
 
     def _execute(self, query: Any, *args: Any, **kwargs: Any) -> Any:
-        with planned.preparing(self.connection, query) as before:
-            # What is neither a plain SELECT nor a planned one may not like company.
-            if self.joins and isinstance(query, str) and query.startswith(("SELECT ", "EXECUTE ")):
-                wanted, ahead = _ahead(self.connection)
-                if before or ahead:
-                    return self._execute_behind(wanted, before + ahead, query, *args, **kwargs)
-            elif not (isinstance(query, str) and query.startswith(_OF_TRANSACTIONS)):
-                tell(self.connection)
-                if before:
-                    psycopg.ClientCursor(self.connection).execute(before)
-            return super().execute(query, *args, **kwargs)  # type: ignore[misc]
+        if isinstance(query, planned.Asking):
+            with planned.preparing(self.connection, query) as ahead:
+                return self._tell_and_execute(ahead, query, *args, **kwargs)
+        return self._tell_and_execute("", query, *args, **kwargs)
+
+    def _tell_and_execute(self, before: str, query: Any, *args: Any, **kwargs: Any) -> Any:
+        # What is neither a plain SELECT nor a planned one may not like company.
+        if self.joins and isinstance(query, str) and query.startswith(("SELECT ", "EXECUTE ")):
+            wanted, ahead = _ahead(self.connection)
+            if before or ahead:
+                return self._execute_behind(wanted, before + ahead, query, *args, **kwargs)
+        elif not (isinstance(query, str) and query.startswith(_OF_TRANSACTIONS)):
+            tell(self.connection)
+            if before:
+                psycopg.ClientCursor(self.connection).execute(before)
+        return super().execute(query, *args, **kwargs)  # type: ignore[misc]
 
     def _execute_behind(self, wanted: tuple[str, str], ahead: str, query: str, *args: Any, **kwargs: Any) -> Any:
         """Tell and ask in one message. What the cursor says of its query afterwards is the question alone."""

@@ -49,15 +49,12 @@ class Planned:
 
 
 @contextmanager
-def preparing(connection: Any, query: Any) -> Iterator[str]:
+def preparing(connection: Any, query: Asking) -> Iterator[str]:
     """What has to be sent ahead of a query on this psycopg connection, so that its plan is there; mostly nothing.
 
     When it fails within, nobody knows whether the statement was prepared, which no rollback takes back: PostgreSQL is
     asked then, before the next one. A plan whose columns a migration has changed is taken back before it is made anew.
     """
-    if not isinstance(query, Asking):
-        yield ""
-        return
     name, there = query.planned.name, _prepared(connection)
     if there.get(name):
         ahead = ""

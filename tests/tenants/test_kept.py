@@ -8,6 +8,7 @@ from tenants.kept import Kept
 from tenants.models import Staff, Tenant, User
 from tenants.postgresql.planned import Planned
 from tenants.scope import NoTenant, tenant_scope
+from tests.support.statements import prepared
 
 _staff = Kept[Staff](lambda user: Staff.objects.select_related("tenant").filter(user=user), user=0)
 _tenant = Kept[Tenant](lambda slug: Tenant.objects.filter(slug=slug)[:1], slug="")
@@ -29,12 +30,6 @@ def test_texts_are_values_and_never_sql(two):
     assert [each.name for each in _tenant.rows(slug="a")] == ["Tenant a"]
     assert _tenant.rows(slug="a' OR '1'='1") == []
     assert _tenant.rows(slug="%s") == []
-
-
-def prepared():
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT name, statement FROM pg_prepared_statements")
-        return dict(cursor.fetchall())
 
 
 def test_a_session_plans_it_once_and_is_asked_by_name_and_values(two):

@@ -10,6 +10,7 @@ from portal.budget.priorities import Priority
 from portal.mirror.models import Group
 from portal.ui.models import ListChoice
 from tenants.scope import tenant_scope
+from tests.support.statements import in_full
 
 
 def page_of(place, user=None):
@@ -43,14 +44,6 @@ def test_a_list_has_the_columns_that_this_person_chose_and_nobody_else(make):
     ListChoice.objects.create(user=place.owner, table="members", columns=["member_id"], size=25)
     assert 'value="member_id" checked' in page_of(place)
     assert 'value="member_id" checked' not in page_of(place, colleague)
-
-
-def in_full(asked):
-    """The SQL of what was asked, also of what is planned already and was asked by its name."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT name, statement FROM pg_prepared_statements")
-        planned = dict(cursor.fetchall())
-    return [planned.get(each["sql"].removeprefix("EXECUTE ").partition(" ")[0], each["sql"]) for each in asked]
 
 
 def test_the_groups_are_asked_along_where_they_are_offered_alone(make):
