@@ -118,11 +118,11 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 REDIS_URL = env.text("REDIS_URL")
 # Limits and used codes are counted in PostgreSQL: nobody signs in without it anyhow, and nothing here waits for Redis.
 CACHES = {"default": {"BACKEND": "tenants.memory.DatabaseMemory"}}
-SESSION_ENGINE = "django.contrib.sessions.backends.db"
+SESSION_ENGINE = "tenants.staff.sessions"
 
 # Sign-in
 AUTH_USER_MODEL = "tenants.User"
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTHENTICATION_BACKENDS = ["tenants.staff.sessions.SignedIn"]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "tenants.staff.adapter.AccountAdapter"

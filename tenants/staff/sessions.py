@@ -1,0 +1,42 @@
+"""Who is signed in, by SQL that is made and planned once: every request asks for a session and its person first.
+
+Nothing is remembered: what was signed out, ended or switched off a moment ago is found to be so.
+"""
+
+from typing import Any
+
+from allauth.account.auth_backends import AuthenticationBackend
+from django.contrib.sessions.backends import db
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+
+from tenants.kept import Kept
+from tenants.models import User
+
+_session = Kept[Session](lambda key: Session.objects.filter(session_key=key), key="")
+_user = Kept[User](lambda user: User.objects.filter(pk=user), user=0)
+
+
+class SessionStore(db.SessionStore):
+    """Django's sessions in the database."""
+
+    def _validate_session_key(self, key: str | None) -> bool:
+        # A cookie may hold any character, and PostgreSQL does not take each in a text.
+        return key is not None and len(key) >= 8 and key.isascii() and key.isalnum()
+
+    def _get_session_from_db(self) -> Session | None:
+        for session in _session.rows(key=self.session_key or ""):
+            if session.expire_date > timezone.now():
+                return session
+        self._session_key = None
+        return None
+
+
+class SignedIn(AuthenticationBackend):  # type: ignore[misc]
+    """The accounts of allauth."""
+
+    def get_user(self, user_id: Any) -> User | None:
+        for user in _user.rows(user=int(user_id)):
+            if self.user_can_authenticate(user):
+                return user
+        return None
