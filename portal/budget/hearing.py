@@ -14,17 +14,22 @@ from portal.budget.readings import Reading
 
 # How long to hold back where the service says that no call is left, and not until when.
 GUESS = timedelta(seconds=60)
-# A count that was this high and has fallen by half began anew. Answers that overtake each other do not look like that.
+# A count that was this high before a call was made, and is half of that when it arrives, began anew.
 _FALLEN_FROM = 4
 
 
 @dataclass(frozen=True)
 class Taken:
-    """One call that was counted: its number among its token's, how many counted then, it included, and whose it is."""
+    """One call that was counted: its number among its token's, how many counted then, it included, and whose it is.
+
+    `heard_used` is what the service was known to have counted before: calls that are on their way together arrive in
+    any order, but this one after all that were answered by then.
+    """
 
     number: int
     counted: int
     priority: Priority
+    heard_used: int
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,7 @@ def _begun_anew(reading: Reading, taken: Taken, used: int) -> int | None:
     if 2 * used >= taken.counted or (gauge.doubted_until is not None and gauge.doubted_until > reading.now):
         return None
     reset_has_come = gauge.reset_at is not None and gauge.reset_at <= reading.now
-    fallen = gauge.heard_used >= _FALLEN_FROM and 2 * used <= gauge.heard_used
+    fallen = taken.heard_used >= _FALLEN_FROM and 2 * used <= taken.heard_used
     return used + gauge.taken - taken.number if reset_has_come or fallen else None
 
 

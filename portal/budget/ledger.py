@@ -57,7 +57,7 @@ def take_within(connection: Connection, operation: Operation, priority: Priority
     if not reading.fits(priority):
         gauge.tried_at = reading.now
     rows.take(gauge, reading.step, priority)
-    return Taken(gauge.taken, reading.counted + 1, priority)
+    return Taken(gauge.taken, reading.counted + 1, priority, gauge.heard_used)
 
 
 def _exhausted(reading: Reading, priority: Priority, call_class: CallClass) -> BudgetExhausted:
@@ -73,10 +73,11 @@ def observe(connection: Connection, operation: Operation, *, limit: int | None, 
         return
     with transaction.atomic():
         reading = read(connection, operation.call_class, lock=True)
-        newest = Taken(max(reading.gauge.taken, reading.gauge.heard + 1), reading.counted, Priority.PEOPLE)
-        taken, before = taken or newest, dict(vars(reading.gauge))
+        gauge = reading.gauge
+        newest = Taken(max(gauge.taken, gauge.heard + 1), reading.counted, Priority.PEOPLE, gauge.heard_used)
+        taken, before = taken or newest, dict(vars(gauge))
         anew = hear(reading, taken, Said(limit, remaining, reset, refused))
-        rows.keep(reading.gauge, before)
+        rows.keep(gauge, before)
         if anew is not None:
             _begin_anew(reading, taken.priority, anew)
 

@@ -245,3 +245,10 @@ def test_calls_of_ours_that_overtake_each_other_are_nobody_elses_and_stop_no_doo
     tenant.hear(quick, limit=used, remaining=0)
     assert Gauge.objects.get(call_class="general").others == 0
     assert tenant.held_until(DOORS) > timedelta(minutes=50)
+
+
+def test_calls_of_ours_that_overtake_each_other_are_no_count_that_began_anew(tenant):
+    first, _second, _third, last = (tenant.take() for _ in range(4))
+    tenant.hear(first, limit=40, remaining=36)  # it arrived as the fourth
+    tenant.hear(last, limit=40, remaining=39)  # and this one as the first
+    assert tenant.left == 36
