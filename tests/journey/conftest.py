@@ -42,12 +42,10 @@ class Complaints:
 @pytest.fixture(scope="session")
 def _house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """Everything running, static files included."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PORTAL_STATIC", "finders")
-        # Shorter than the journey: the door asks again who is there.
-        patch.setenv("PORTAL_REAUTHENTICATION_SECONDS", "12")
-        with House(tmp_path_factory.mktemp("house")) as house:
-            yield house
+    # Who is there is asked again sooner than the journey takes: at the door.
+    settings = {"PORTAL_STATIC": "finders", "PORTAL_REAUTHENTICATION_SECONDS": "12"}
+    with House(tmp_path_factory.mktemp("house"), **settings) as house:
+        yield house
 
 
 @pytest.fixture

@@ -119,10 +119,10 @@ class Process:
 
 
 class House:
-    """`start()` it, or use it as a context manager."""
+    """`start()` it, or use it as a context manager. `settings` are variables of its own programs and of no others."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, **settings: str) -> None:
+        self.folder, self.settings = folder, settings
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._cleanup = contextlib.ExitStack()
@@ -146,6 +146,7 @@ class House:
             "DATABASE_URL": self.database_url,
             "PORTAL_URL": self.url,
             "EMAIL_URL": f"folder:{self.folder / 'mails'}",
+            **self.settings,
         }
         self.env.pop("PYTEST_CURRENT_TEST", None)
         self._start_broker()
