@@ -13,8 +13,8 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import include, path
 from django.utils.decorators import sync_only_middleware
 
-from portal.mirror import queries
-from portal.mirror.models import Member
+from portal.core.mirror import queries
+from portal.core.mirror.models import Member
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
@@ -72,7 +72,7 @@ def _large() -> Tenant:
 urlpatterns = [
     path("admin/", site.urls),
     path("bare/", bare),
-    path("", include("portal.urls")),
+    path("", include("portal.site.urls")),
 ]
-handler403, handler404 = "portal.errors.forbidden", "portal.errors.not_found"
-handler500, handler400 = "portal.errors.broken", "portal.errors.bad_request"
+handler403, handler404 = "portal.site.errors.forbidden", "portal.site.errors.not_found"
+handler500, handler400 = "portal.site.errors.broken", "portal.site.errors.bad_request"

@@ -27,7 +27,7 @@ def main(which: str, tenant_id: str, *rest: str) -> None:
 
 
 def ours(job_id: str) -> float:
-    from portal.bulk.states import JobState
+    from portal.core.jobs.states import JobState
     from portal.imports import checking
     from portal.imports.models import Import
 
@@ -44,7 +44,7 @@ def beside(path: str, rows: str) -> float:
     import tablib
     from import_export.resources import ModelResource
 
-    from portal.mirror.models import Member
+    from portal.core.mirror.models import Member
 
     class Resource(ModelResource):
         class Meta:

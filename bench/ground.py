@@ -18,11 +18,11 @@ from kombu import pools
 
 from bench import people
 from bench.beside import LARGE
-from portal.celery import app
-from portal.mirror import clock, swap
-from portal.mirror.folding import fold
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Group, MirrorState, StagedPage, SyncRun
+from portal.core.mirror import clock, swap
+from portal.core.mirror.folding import fold
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Group, MirrorState, StagedPage, SyncRun
+from portal.site.celery import app
 from stack.paths import PYTHON, ROOT
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
 from tenants.scope import tenant_scope

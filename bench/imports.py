@@ -15,13 +15,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from bench import people
 from bench.figures import Figure
 from bench.ground import Ground, child_environment, say
-from portal.bulk.models import Row
-from portal.bulk.states import JobState, RowState
+from portal.core.intents.record import Asker
+from portal.core.jobs.models import Row
+from portal.core.jobs.states import JobState, RowState
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState
 from portal.imports import actions
 from portal.imports.models import Import
-from portal.intents.record import Asker
-from portal.mirror.kinds import Kind
-from portal.mirror.models import MirrorState
 from stack.paths import PYTHON, ROOT
 from tenants.scope import tenant_scope
 from tests.support.house import until
@@ -91,7 +91,7 @@ def calls(ground: Ground) -> list[Figure]:
 
 
 def _synced(customer: Any) -> None:
-    from portal.mirror import schedule
+    from portal.core.mirror import schedule
 
     schedule.start(customer.tenant)
     MirrorState.objects.filter(kind=Kind.RIGHTS).update(due_at=None)
@@ -99,7 +99,7 @@ def _synced(customer: Any) -> None:
 
 
 def _groups(customer: Any) -> list[str]:
-    from portal.mirror.models import Group
+    from portal.core.mirror.models import Group
 
     return list(Group.objects.values_list("membergroup_id", flat=True))
 

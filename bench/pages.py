@@ -8,8 +8,8 @@ from urllib.parse import quote
 from bench.beside import LARGE
 from bench.figures import Figure, ms, percentile
 from bench.ground import SMALL, Ground, say
-from portal.mirror import queries
-from portal.ui.tables import keyset
+from portal.core.mirror import queries
+from portal.core.ui.tables import keyset
 from tenants.scope import tenant_scope
 
 OURS, ADMIN = f"/t/{LARGE}/members/", "/admin/mirror/member/"

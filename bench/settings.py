@@ -2,8 +2,8 @@
 
 from importlib.util import find_spec
 
-from portal.settings import *  # noqa: F403
-from portal.settings import INSTALLED_APPS, MIDDLEWARE
+from portal.site.settings import *  # noqa: F403
+from portal.site.settings import INSTALLED_APPS, MIDDLEWARE
 
 INSTALLED_APPS = [*INSTALLED_APPS, "django.contrib.admin.apps.SimpleAdminConfig"]
 if find_spec("import_export"):

@@ -12,9 +12,9 @@ import psycopg
 
 from bench.figures import Figure
 from bench.ground import Ground, say
-from portal.mirror import clock, sync
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Guest, History, Member, MirrorState
+from portal.core.mirror import clock, sync
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Guest, History, Member, MirrorState
 from stack.paths import PYTHON, ROOT
 from tenants.models import Connection, ServiceEnvironment, Tenant, TenantModel
 from tenants.scope import tenant_scope

@@ -4,9 +4,9 @@ import time
 
 from bench.figures import Figure
 from bench.ground import Ground, say
-from portal.mirror import clock, schedule
-from portal.mirror.kinds import Kind
-from portal.mirror.models import MirrorState
+from portal.core.mirror import clock, schedule
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState
 from tenants.models import Connection, Tenant
 from tenants.scope import across_tenants, tenant_scope
 

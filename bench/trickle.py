@@ -5,10 +5,10 @@ import time
 from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
 from bench.syncs import serving, tenant_of
-from portal.budget.priorities import Priority
-from portal.mirror import clock, reading, schedule
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Member, MirrorState
+from portal.core.budget.priorities import Priority
+from portal.core.mirror import clock, reading, schedule
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Member, MirrorState
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 

@@ -19,7 +19,7 @@ _FILES = {
 }
 VENDOR = ROOT / "static" / "vendor"
 # The icons of every page and of lists as one file of symbols; their names stand beside the code that refers to them.
-_PICTURES, _NAMES = VENDOR / "icons.svg", ROOT / "portal" / "ui" / "pictures.txt"
+_PICTURES, _NAMES = VENDOR / "icons.svg", ROOT / "portal" / "core" / "ui" / "pictures.txt"
 _SYMBOL = 'viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-linecap="round" stroke-linejoin="round"'
 
 

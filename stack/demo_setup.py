@@ -159,7 +159,7 @@ def _portal(commands: list[list[str]], env: Mapping[str, str]) -> None:
     done = subprocess.run(
         [PYTHON, "-c", _SEVERAL],
         cwd=ROOT,
-        env={**env, "DJANGO_SETTINGS_MODULE": "portal.settings"},
+        env={**env, "DJANGO_SETTINGS_MODULE": "portal.site.settings"},
         input=json.dumps(commands),
         text=True,
         capture_output=True,

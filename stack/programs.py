@@ -19,20 +19,20 @@ class Programs:
 
     def web(self, port: int) -> Program:
         """The site: two processes of eight threads, each with a pool of database connections."""
-        command = ["gunicorn", "portal.wsgi", "--bind", f"127.0.0.1:{port}", "--worker-class", "gthread"]
+        command = ["gunicorn", "portal.site.wsgi", "--bind", f"127.0.0.1:{port}", "--worker-class", "gthread"]
         command += ["--workers", "2", "--threads", "8", "--graceful-timeout", "5", "--no-control-socket"]
         # Its quick way out, since its own children must end with it.
         return self._program("web", command, 1, death_signal=signal.SIGQUIT, PORTAL_DB_POOL="1")
 
     def worker(self, name: str, queues: str, processes: int) -> Program:
         """A worker that listens to `queues`, names separated by commas."""
-        command = ["celery", "-A", "portal", "worker", "-n", f"{name}@%h", "-Q", queues, "-c", str(processes)]
+        command = ["celery", "-A", "portal.site", "worker", "-n", f"{name}@%h", "-Q", queues, "-c", str(processes)]
         command += ["--without-gossip", "--without-mingle", "--loglevel", "warning"]
         return self._program(f"worker {name}", command, 1)
 
     def beat(self, schedule: Path) -> Program:
         """The clock that rings for what is due. There must be one, and only one."""
-        command = ["celery", "-A", "portal", "beat", "--schedule", str(schedule), "--pidfile", ""]
+        command = ["celery", "-A", "portal.site", "beat", "--schedule", str(schedule), "--pidfile", ""]
         return self._program("beat", [*command, "--loglevel", "warning"], 0)
 
     def sandbox(self, port: int) -> Program:

@@ -2,7 +2,7 @@
 
 from django.http import Http404
 
-from portal.mirror.models import Area
+from portal.core.mirror.models import Area
 
 
 def get_area(area_id: str) -> Area:

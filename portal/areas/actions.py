@@ -10,11 +10,11 @@ from django.db.models import Exists, OuterRef, QuerySet
 from portal.areas import planning, working
 from portal.areas.access import target_of
 from portal.areas.merging import Act, Wish
-from portal.bulk import jobs
-from portal.bulk.models import Job, Row
-from portal.bulk.states import JobState, RowState
-from portal.intents.actions import Asker
-from portal.mirror.models import Area, Member
+from portal.core.intents.actions import Asker
+from portal.core.jobs import jobs
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import JobState, RowState
+from portal.core.mirror.models import Area, Member
 from tenants import audit
 from tenants.roles import Permission
 from tenants.wording import say

@@ -7,8 +7,8 @@ class AreasConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.areas import grants, queries, working
-        from portal.mirror import frame, hooks
-        from portal.mirror.kinds import Kind
+        from portal.core.mirror import frame, hooks
+        from portal.core.mirror.kinds import Kind
         from tenants.trail import changes
 
         hooks.after(Kind.RIGHTS, grants.file)

@@ -8,10 +8,10 @@ whoever has something else by then keeps that.
 from datetime import datetime
 
 from portal.areas.merging import Act
-from portal.bulk import jobs
-from portal.bulk.models import Job, Row
-from portal.bulk.states import Action, JobState
-from portal.intents.record import Asker
+from portal.core.intents.record import Asker
+from portal.core.jobs import jobs
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import Action, JobState
 from tenants.roles import Permission
 
 

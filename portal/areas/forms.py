@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.areas.merging import Act, Wish
-from portal.bulk.starting import StartForm, moment
+from portal.core.jobs.starting import StartForm, moment
 from portal.rights.forms import PassField
 
 TRUST = (

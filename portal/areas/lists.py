@@ -15,11 +15,11 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.areas import loading, queries, rolls
-from portal.mirror import absence
-from portal.mirror.frame import known
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Area
-from portal.ui.tables import Column, Empty, Filter, Table
+from portal.core.mirror import absence
+from portal.core.mirror.frame import known
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Area
+from portal.core.ui.tables import Column, Empty, Filter, Table
 from tenants.roles import Permission
 
 _FLAGS = (("outside", _("Outside")), ("management", _("Management area")))

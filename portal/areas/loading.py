@@ -12,12 +12,12 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.budget.outlook import Outlook
-from portal.bulk import costs, jobs, kinds
-from portal.bulk.models import Job, Row
-from portal.bulk.states import ALIVE
-from portal.intents.record import Asker
-from portal.mirror.models import Member
+from portal.core.budget.outlook import Outlook
+from portal.core.intents.record import Asker
+from portal.core.jobs import costs, jobs, kinds
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import ALIVE
+from portal.core.mirror.models import Member
 from tenants.roles import Permission
 from tenants.wording import say
 

@@ -18,8 +18,8 @@ from django.db.models.lookups import IsNull
 from accessapi.permissions import Holidays
 from portal.areas import rolls
 from portal.areas.models import EVERYWHERE, Grant
-from portal.mirror import queries
-from portal.mirror.models import NEVER, Area, Member
+from portal.core.mirror import queries
+from portal.core.mirror.models import NEVER, Area, Member
 
 _SHOWS = Q(has_card=True) | Q(has_qr=True) | Q(has_face=True)
 # So many are sorted as quickly as they are found one after the other among 200,000.

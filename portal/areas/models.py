@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from django.db import models
 
-from portal.mirror.models import Member
+from portal.core.mirror.models import Member
 from tenants.models import TenantModel
 
 #: Instead of an area's id: rights to every area, or of a mode that the portal does not know.

@@ -12,16 +12,16 @@ from django.utils.translation import ngettext
 
 from portal.areas import actions, loading, queries, working
 from portal.areas.merging import Act, Effect
-from portal.budget import frame as budget
-from portal.bulk import costs, kinds
-from portal.bulk.models import Job
-from portal.bulk.states import JobState
-from portal.bulk.tables import job_chip
-from portal.mirror.frame import known
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Area
+from portal.core.budget import frame as budget
+from portal.core.jobs import costs, kinds
+from portal.core.jobs.models import Job
+from portal.core.jobs.states import JobState
+from portal.core.jobs.tables import job_chip
+from portal.core.mirror.frame import known
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Area
+from portal.core.ui.chips import Chip
 from portal.rights import words
-from portal.ui.chips import Chip
 from tenants.models import Connection
 from tenants.roles import Permission
 

@@ -19,15 +19,15 @@ from django.utils.translation import pgettext
 from portal.areas import rolls
 from portal.areas.loading import Loaded
 from portal.areas.look import Look
-from portal.bulk import suspensions
-from portal.mirror import absence, queries, search
-from portal.mirror.frame import known
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Member
+from portal.core.jobs import suspensions
+from portal.core.mirror import absence, queries, search
+from portal.core.mirror.frame import known
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Member
+from portal.core.ui.addresses import ServiceId
+from portal.core.ui.chips import Chip
+from portal.core.ui.tables import BulkAction, Column, Empty, Filter, Table
 from portal.rights import words
-from portal.ui.addresses import ServiceId
-from portal.ui.chips import Chip
-from portal.ui.tables import BulkAction, Column, Empty, Filter, Table
 from tenants.roles import Permission
 
 _ids = ServiceId()

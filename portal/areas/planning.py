@@ -11,8 +11,8 @@ from django.db.models import QuerySet
 
 from portal.areas import merging
 from portal.areas.merging import Effect, Verdict, Wish
-from portal.mirror import clock
-from portal.mirror.models import Area, Member
+from portal.core.mirror import clock
+from portal.core.mirror.models import Area, Member
 
 Change = tuple[str, dict[str, Any], dict[str, Any]]
 

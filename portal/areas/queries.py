@@ -8,8 +8,8 @@ from typing import Any
 from django.db.models import Max, Min, OuterRef, Subquery
 
 from portal.areas.access import target_of
-from portal.mirror import queries as mirror
-from portal.mirror.models import Area, History, Member, PassController
+from portal.core.mirror import queries as mirror
+from portal.core.mirror.models import Area, History, Member, PassController
 from portal.rights import words
 from tenants.models import AuditEntry
 

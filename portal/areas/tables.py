@@ -5,8 +5,8 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from portal.bulk.models import Job, Row
-from portal.bulk.tables import DETAIL, WHO, Rows
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.tables import DETAIL, WHO, Rows
 
 
 class Preview(Rows):

@@ -14,12 +14,12 @@ from portal.areas.access import get_area
 from portal.areas.lists import Areas
 from portal.areas.look import Look
 from portal.areas.people import People
-from portal.bulk import kinds
-from portal.intents.actions import Asker
-from portal.mirror import queries as mirror
-from portal.mirror.models import Area
-from portal.ui.tables import Table, files
-from portal.ui.times import local, read
+from portal.core.intents.actions import Asker
+from portal.core.jobs import kinds
+from portal.core.mirror import queries as mirror
+from portal.core.mirror.models import Area
+from portal.core.ui.tables import Table, files
+from portal.core.ui.times import local, read
 from tenants.access import tenant_view
 from tenants.roles import Permission
 

@@ -18,14 +18,14 @@ from portal.areas.forms import GrantForm, WithdrawForm
 from portal.areas.look import Look
 from portal.areas.people import Choice, People
 from portal.areas.tables import Preview
-from portal.bulk import jobs, kinds
-from portal.bulk.models import Job, Row
-from portal.bulk.states import JobState
-from portal.intents.actions import Asker
-from portal.mirror import queries as mirror
-from portal.mirror.models import Area, Member
-from portal.ui.tables import Selection, Table, chosen
-from portal.ui.times import local, read
+from portal.core.intents.actions import Asker
+from portal.core.jobs import jobs, kinds
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import JobState
+from portal.core.mirror import queries as mirror
+from portal.core.mirror.models import Area, Member
+from portal.core.ui.tables import Selection, Table, chosen
+from portal.core.ui.times import local, read
 from tenants.access import tenant_view
 from tenants.roles import Permission
 

@@ -16,13 +16,13 @@ from accessapi.permissions import normalise_devices
 from portal.areas import ending, loading, merging
 from portal.areas.access import target_of
 from portal.areas.merging import Act, Effect, Verdict, Wish
-from portal.bulk import kinds
-from portal.bulk.models import Job, Row
-from portal.bulk.states import RowState
-from portal.mirror import clock
-from portal.mirror.models import Area, Member
+from portal.core.jobs import kinds
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import RowState
+from portal.core.mirror import clock
+from portal.core.mirror.models import Area, Member
+from portal.core.ui.times import local
 from portal.rights import words
-from portal.ui.times import local
 from tenants.roles import Permission
 from tenants.wording import Said, say
 

@@ -2,9 +2,9 @@
 
 from django.http import Http404, HttpRequest
 
-from portal.bulk import kinds
-from portal.bulk.models import Job
 from portal.changes.acts import ACTS, Act
+from portal.core.jobs import kinds
+from portal.core.jobs.models import Job
 
 FAMILY = "change"
 

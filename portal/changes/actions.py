@@ -1,13 +1,13 @@
 """Making a change ready to be looked at."""
 
-from portal.bulk import jobs
-from portal.bulk.models import Job
 from portal.changes.acts import Act
 from portal.changes.forms import ChangeForm
 from portal.changes.plans import Plan
-from portal.intents.record import Asker
-from portal.mirror.models import Member
-from portal.ui.tables import Selection
+from portal.core.intents.record import Asker
+from portal.core.jobs import jobs
+from portal.core.jobs.models import Job
+from portal.core.mirror.models import Member
+from portal.core.ui.tables import Selection
 
 
 def prepare(*, by: Asker, act: Act, form: ChangeForm, selection: Selection) -> tuple[Job | None, Plan]:

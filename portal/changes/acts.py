@@ -7,10 +7,10 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from portal.bulk import comparing, kinds, suspensions
-from portal.bulk.models import Job, Row
-from portal.bulk.states import Action
 from portal.changes import rightsets
+from portal.core.jobs import comparing, kinds, suspensions
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import Action
 from tenants.roles import Permission
 from tenants.wording import Said, say
 

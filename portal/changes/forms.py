@@ -9,13 +9,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
-from portal.bulk import suspensions
-from portal.bulk.starting import StartForm
 from portal.changes import plans
-from portal.mirror.models import Group, Member
-from portal.mirror.queries import groups
+from portal.core.jobs import suspensions
+from portal.core.jobs.starting import StartForm
+from portal.core.mirror.models import Group, Member
+from portal.core.mirror.queries import groups
+from portal.core.ui.times import TOKYO
 from portal.rights.giving import GivenRights
-from portal.ui.times import TOKYO
 
 Decide = Callable[[Member], plans.Outcome]
 _LAST_DAY = datetime(9998, 12, 31, tzinfo=TOKYO)

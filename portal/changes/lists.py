@@ -5,15 +5,15 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from portal.bulk import kinds, words
-from portal.bulk.models import Job, Row
-from portal.bulk.states import Action
-from portal.bulk.tables import DETAIL, OUTCOME, WHO, Rows, changes_of, job_chip
-from portal.files.sending import KINDS
-from portal.ui.addresses import ServiceId
-from portal.ui.tables.columns import Column
-from portal.ui.tables.extras import Empty
-from portal.ui.tables.table import Table
+from portal.core.files.sending import KINDS
+from portal.core.jobs import kinds, words
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import Action
+from portal.core.jobs.tables import DETAIL, OUTCOME, WHO, Rows, changes_of, job_chip
+from portal.core.ui.addresses import ServiceId
+from portal.core.ui.tables.columns import Column
+from portal.core.ui.tables.extras import Empty
+from portal.core.ui.tables.table import Table
 from tenants.roles import Permission
 
 _ids = ServiceId()

@@ -6,16 +6,16 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
-from portal.bulk import costs, jobs, kinds, queries
-from portal.bulk.models import Job, Row
-from portal.bulk.pages import View, sent, table, tabs
-from portal.bulk.states import Action, JobState
 from portal.changes import words
 from portal.changes.lists import Outcome, Preview
-from portal.intents.record import Asker
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Group, MirrorState
-from portal.ui.tables import files
+from portal.core.intents.record import Asker
+from portal.core.jobs import costs, jobs, kinds, queries
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.pages import View, sent, table, tabs
+from portal.core.jobs.states import Action, JobState
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Group, MirrorState
+from portal.core.ui.tables import files
 
 
 def respond(request: HttpRequest, job: Job, *, typed: str = "", status: int = 200) -> HttpResponseBase:

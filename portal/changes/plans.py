@@ -11,7 +11,7 @@ from typing import Any
 
 from accessapi.resources import write_moment
 from portal.changes.rightsets import normal
-from portal.mirror.models import UNREADABLE, Member
+from portal.core.mirror.models import UNREADABLE, Member
 
 Body = dict[str, Any]
 # What one member would get: a body with the values it replaces, or the word for being left out.

@@ -8,10 +8,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import normalise_devices, normalise_keys
-from portal.bulk.kinds import Already, Change, Fresh, Send, Skip
-from portal.bulk.models import Job, Row
-from portal.bulk.words import label
-from portal.mirror.models import Member
+from portal.core.jobs.kinds import Already, Change, Fresh, Send, Skip
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.words import label
+from portal.core.mirror.models import Member
 from portal.rights import places, words
 
 # Rights that were read this lately are taken for those that the member has.

@@ -5,10 +5,10 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest, QueryDict
 
-from portal.mirror import queries
-from portal.mirror.models import Member
-from portal.ui.tables import Selection, Table, chosen
-from portal.ui.tables.table import Table as AnyTable
+from portal.core.mirror import queries
+from portal.core.mirror.models import Member
+from portal.core.ui.tables import Selection, Table, chosen
+from portal.core.ui.tables.table import Table as AnyTable
 
 
 def selection(request: HttpRequest) -> Selection:

@@ -10,15 +10,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django_htmx.http import HttpResponseClientRefresh
 
-from portal.bulk import jobs, kinds, progressing, queries
-from portal.bulk.models import Job, Row
-from portal.bulk.states import ALIVE, Action
 from portal.changes import actions, pages, words
 from portal.changes.access import FAMILY, get_act, get_job
 from portal.changes.forms import FORMS
 from portal.changes.lists import Changes
 from portal.changes.selecting import selection
-from portal.intents.record import Asker
+from portal.core.intents.record import Asker
+from portal.core.jobs import jobs, kinds, progressing, queries
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import ALIVE, Action
 from tenants.access import tenant_view
 from tenants.models import Connection
 from tenants.roles import Permission

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.bulk.models import Job
 from portal.changes.plans import Plan
-from portal.mirror.models import Member
+from portal.core.jobs.models import Job
+from portal.core.mirror.models import Member
 
 
 def left_out(counts: Mapping[str, int], named: Mapping[str, list[str]] | None = None) -> list[str]:

@@ -2,7 +2,7 @@
 
 from django.http import Http404
 
-from portal.mirror.models import PassController
+from portal.core.mirror.models import PassController
 
 
 def get_door(device_id: str) -> PassController:

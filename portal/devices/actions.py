@@ -1,13 +1,13 @@
 """Commands to doors. Each is one intent: at most once, never later than 15 seconds after the click."""
 
 from accessapi.limits import INFO_MAX
-from portal.budget.priorities import Priority
+from portal.core.budget.priorities import Priority
+from portal.core.intents.actions import Asker, submit
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce
+from portal.core.mirror.models import PassController
 from portal.devices.commands import Command
 from portal.devices.queries import target_of
-from portal.intents.actions import Asker, submit
-from portal.intents.models import Intent
-from portal.intents.nonces import Nonce
-from portal.mirror.models import PassController
 from tenants.roles import Permission
 from tenants.wording import say
 

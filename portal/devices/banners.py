@@ -8,12 +8,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from portal.core.mirror.doors import LOUD
+from portal.core.mirror.models import PassController
+from portal.core.mirror.models.devices import DoorState
+from portal.core.ui import frame
+from portal.core.ui.frame import Banner
 from portal.devices.states import is_held
-from portal.mirror.doors import LOUD
-from portal.mirror.models import PassController
-from portal.mirror.models.devices import DoorState
-from portal.ui import frame
-from portal.ui.frame import Banner
 from tenants.roles import Permission
 
 # More than these would push the page itself out of sight.

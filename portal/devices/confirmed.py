@@ -9,13 +9,13 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from portal.core.intents import nonces
+from portal.core.intents.addresses import seen_at
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.record import Asker
 from portal.devices import actions
 from portal.devices.access import get_door
 from portal.devices.commands import Command
-from portal.intents import nonces
-from portal.intents.addresses import seen_at
-from portal.intents.nonces import Nonce
-from portal.intents.record import Asker
 from tenants.access import tenant_view
 from tenants.carrying import Carried
 from tenants.roles import Permission

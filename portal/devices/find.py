@@ -6,9 +6,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from portal.mirror.models import PassController
-from portal.ui import palette
-from portal.ui.palette import Hit
+from portal.core.mirror.models import PassController
+from portal.core.ui import palette
+from portal.core.ui.palette import Hit
 from tenants.roles import Permission
 
 

@@ -4,15 +4,15 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accessapi.doors import DoorWord
-from portal.budget.priorities import Priority
+from portal.core.budget.priorities import Priority
+from portal.core.intents import handlers
+from portal.core.intents.clock import database_now
+from portal.core.intents.handlers import Finding, Told
+from portal.core.intents.models import Intent
+from portal.core.intents.states import Reason, State
+from portal.core.mirror import doors, reading
 from portal.devices import hearing
 from portal.devices.commands import Command
-from portal.intents import handlers
-from portal.intents.clock import database_now
-from portal.intents.handlers import Finding, Told
-from portal.intents.models import Intent
-from portal.intents.states import Reason, State
-from portal.mirror import doors, reading
 from tenants.models import Connection
 
 _TELLS = {Command.HOLD.value: DoorWord.HELD, Command.LOCK.value: DoorWord.LOCKED}

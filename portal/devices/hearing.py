@@ -9,9 +9,9 @@ from kombu.exceptions import OperationalError
 
 from accessapi.doors import DoorWord
 from accessapi.overrides import States
-from portal.mirror import doors, hooks
-from portal.mirror.kinds import Kind
-from portal.mirror.models import History
+from portal.core.mirror import doors, hooks
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History
 from tenants.models import Tenant
 
 log = structlog.get_logger(__name__)

@@ -8,12 +8,12 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from portal.core.mirror import absence
+from portal.core.mirror.frame import known
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import PassController
+from portal.core.ui.tables import Column, Empty, Table
 from portal.devices import queries, states
-from portal.mirror import absence
-from portal.mirror.frame import known
-from portal.mirror.kinds import Kind
-from portal.mirror.models import PassController
-from portal.ui.tables import Column, Empty, Table
 
 
 class Doors(Table):

@@ -6,11 +6,11 @@ from typing import NamedTuple
 from django.db.models import Case, CharField, Count, Max, QuerySet, Value, When
 from django.db.models.functions import Concat
 
-from portal.intents import queries as intents
-from portal.intents.models import Intent
-from portal.mirror.models import Area, History, PassController
-from portal.mirror.models.devices import DoorState
-from portal.ui import watching
+from portal.core.intents import queries as intents
+from portal.core.intents.models import Intent
+from portal.core.mirror.models import Area, History, PassController
+from portal.core.mirror.models.devices import DoorState
+from portal.core.ui import watching
 
 
 def by_calm() -> QuerySet[PassController]:

@@ -8,9 +8,9 @@ from django.utils.translation import pgettext_lazy
 
 from accessapi.doors import DoorWord
 from accessapi.overrides import States
-from portal.mirror.models import PassController
-from portal.mirror.models.devices import DoorState
-from portal.ui.chips import Chip
+from portal.core.mirror.models import PassController
+from portal.core.mirror.models.devices import DoorState
+from portal.core.ui.chips import Chip
 
 _LEAVES = {"open": pgettext_lazy("door", "Open"), "closed": pgettext_lazy("door", "Closed")}
 _LOCKS = {"locked": _("Locked"), "unlocked": _("Unlocked")}

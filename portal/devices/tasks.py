@@ -1,7 +1,7 @@
 """The bells of the watch over doors."""
 
-from portal.celery import promised
 from portal.devices import watch
+from portal.site.celery import promised
 from tenants.scope import tenant_scope
 
 

@@ -9,18 +9,18 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accessapi.errors import ServiceError
-from portal.budget.ledger import BudgetExhausted
-from portal.budget.priorities import Priority
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.intents import nonces
+from portal.core.intents.addresses import seen_at
+from portal.core.intents.record import Asker
+from portal.core.mirror import reading, reasons
+from portal.core.mirror.models import KeyBox, PassController
+from portal.core.ui import watching
 from portal.devices import actions, confirmed, queries, states
 from portal.devices.access import get_door
 from portal.devices.commands import Command
 from portal.devices.lists import Doors
-from portal.intents import nonces
-from portal.intents.addresses import seen_at
-from portal.intents.record import Asker
-from portal.mirror import reading, reasons
-from portal.mirror.models import KeyBox, PassController
-from portal.ui import watching
 from tenants import carrying
 from tenants.access import tenant_view
 from tenants.models import Connection

@@ -11,10 +11,10 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from accessapi.errors import NotFound, ServiceError
-from portal.budget.ledger import BudgetExhausted
-from portal.budget.priorities import Priority
-from portal.mirror import doors, reading
-from portal.mirror.models import PassController
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.mirror import doors, reading
+from portal.core.mirror.models import PassController
 from tenants.models import Connection
 from tenants.scope import across_tenants
 

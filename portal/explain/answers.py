@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 
 from accessapi.permissions import Decision, Holidays, Rule, phrase
 from accessapi.permissions.openings import Openings, Stretch
+from portal.core.mirror.models import UNREADABLE, Member
+from portal.core.ui.times import local
 from portal.explain.questions import Place
-from portal.mirror.models import UNREADABLE, Member
-from portal.ui.times import local
 from tenants.models import Connection
 
 _CONTRACTS = {False: "door", True: "key_box"}

@@ -14,10 +14,10 @@ from django.utils.translation import gettext as _
 
 from accessapi.limits import JST
 from accessapi.permissions import AreaPlace, KeyPlace
-from portal.mirror import queries, search
-from portal.mirror.models import Member
+from portal.core.mirror import queries, search
+from portal.core.mirror.models import Member
+from portal.core.ui.times import local, read
 from portal.rights.places import Places, known
-from portal.ui.times import local, read
 from tenants.roles import Permission
 
 HITS = 12

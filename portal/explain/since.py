@@ -13,15 +13,15 @@ from django.db.models import F
 from django.urls import reverse
 from django.utils.functional import cached_property
 
-from portal.bulk import kinds
-from portal.bulk import words as bulk_words
-from portal.bulk.models import Row
-from portal.bulk.states import RowState
+from portal.core.intents.models import Intent
+from portal.core.intents.states import State
+from portal.core.jobs import kinds
+from portal.core.jobs import words as bulk_words
+from portal.core.jobs.models import Row
+from portal.core.jobs.states import RowState
+from portal.core.mirror import queries as mirror
+from portal.core.mirror.models import History, Member, RightsChange
 from portal.explain.questions import Place
-from portal.intents.models import Intent
-from portal.intents.states import State
-from portal.mirror import queries as mirror
-from portal.mirror.models import History, Member, RightsChange
 from portal.rights import places, words
 from portal.rights.access import target_of
 from tenants.models import AuditEntry

@@ -7,11 +7,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
+from portal.core.mirror import fresh, queries
+from portal.core.mirror.models import Member
 from portal.explain import since, week
 from portal.explain.answers import Answer
 from portal.explain.questions import Question
-from portal.mirror import fresh, queries
-from portal.mirror.models import Member
 from tenants.access import tenant_view
 from tenants.models import Connection
 from tenants.roles import Permission

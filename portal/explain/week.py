@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from accessapi.permissions import Holidays
 from accessapi.permissions.openings import Openings
-from portal.ui.times import local
+from portal.core.ui.times import local
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from django.http import Http404
 
-from portal.mirror.models import Group
+from portal.core.mirror.models import Group
 
 
 def get_group(membergroup_id: str) -> Group:

@@ -1,10 +1,10 @@
 """What staff ask the service about groups: a new one, or another name. There is no deletion in the specification."""
 
+from portal.core.intents.actions import Asker, submit
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce
+from portal.core.mirror.models import Group
 from portal.groups import queries
-from portal.intents.actions import Asker, submit
-from portal.intents.models import Intent
-from portal.intents.nonces import Nonce
-from portal.mirror.models import Group
 from tenants.roles import Permission
 from tenants.wording import say
 

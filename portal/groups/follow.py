@@ -5,17 +5,17 @@ from datetime import timedelta
 from typing import Any
 
 from accessapi.limits import PAGE_MAX
-from portal.budget.client import client
-from portal.budget.priorities import Priority
+from portal.core.budget.client import client
+from portal.core.budget.priorities import Priority
+from portal.core.intents import handlers
+from portal.core.intents.clock import database_now
+from portal.core.intents.handlers import Finding
+from portal.core.intents.models import Intent
+from portal.core.intents.states import State
+from portal.core.mirror import own, schedule
+from portal.core.mirror.kinds import Kind
+from portal.core.ui.times import local
 from portal.groups import queries
-from portal.intents import handlers
-from portal.intents.clock import database_now
-from portal.intents.handlers import Finding
-from portal.intents.models import Intent
-from portal.intents.states import State
-from portal.mirror import own, schedule
-from portal.mirror.kinds import Kind
-from portal.ui.times import local
 from tenants.models import Connection
 
 # A service that was too slow to answer may still be at work: what is not there yet is looked for once more.

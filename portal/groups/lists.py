@@ -9,19 +9,19 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
-from portal.bulk import offered
-from portal.files.sending import KINDS
+from portal.core.files.sending import KINDS
+from portal.core.jobs import offered
+from portal.core.mirror import absence, queries, search
+from portal.core.mirror.folding import fold
+from portal.core.mirror.frame import known
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Group, Member
+from portal.core.ui.addresses import ServiceId
+from portal.core.ui.chips import Chip
+from portal.core.ui.tables import Column, Empty, Table
+from portal.core.ui.tables.links import Address
 from portal.groups.alike import Alike
-from portal.mirror import absence, queries, search
-from portal.mirror.folding import fold
-from portal.mirror.frame import known
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Group, Member
 from portal.rights import digests
-from portal.ui.addresses import ServiceId
-from portal.ui.chips import Chip
-from portal.ui.tables import Column, Empty, Table
-from portal.ui.tables.links import Address
 from tenants.roles import Permission
 
 _ids = ServiceId()

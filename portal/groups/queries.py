@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from portal.intents import queries as intents
-from portal.intents.models import Intent
-from portal.intents.states import State
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Group, MirrorState
+from portal.core.intents import queries as intents
+from portal.core.intents.models import Intent
+from portal.core.intents.states import State
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Group, MirrorState
 
 LATEST_INTENTS = 5
 

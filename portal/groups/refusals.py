@@ -2,11 +2,11 @@
 
 from django.utils.translation import gettext as _
 
+from portal.core.intents import meanings
+from portal.core.intents.models import Intent
+from portal.core.intents.states import Reason, State
+from portal.core.ui.sentences import joined
 from portal.groups.forms import NameForm
-from portal.intents import meanings
-from portal.intents.models import Intent
-from portal.intents.states import Reason, State
-from portal.ui.sentences import joined
 
 _SURELY_NOT_APPLIED = (State.FAILED, State.EXPIRED, State.CANCELLED)
 

@@ -6,18 +6,18 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.files.sending import written_down
+from portal.core.files.sending import written_down
+from portal.core.intents import nonces
+from portal.core.intents.addresses import seen_at
+from portal.core.intents.models import Intent
+from portal.core.intents.record import Asker
+from portal.core.intents.states import State
+from portal.core.mirror.models import Group
+from portal.core.ui.tables import files
 from portal.groups import actions, alike, queries, refusals
 from portal.groups.access import get_group
 from portal.groups.forms import NameForm
 from portal.groups.lists import GroupMembers, Groups
-from portal.intents import nonces
-from portal.intents.addresses import seen_at
-from portal.intents.models import Intent
-from portal.intents.record import Asker
-from portal.intents.states import State
-from portal.mirror.models import Group
-from portal.ui.tables import files
 from tenants.access import tenant_view
 from tenants.roles import Permission
 from tenants.wording import say

@@ -6,16 +6,16 @@ from typing import Any
 
 from django.db import transaction
 
+from portal.core.intents.actions import Asker, dispatch, stop
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.record import record
+from portal.core.mirror.folding import fold
 from portal.guests import masks
 from portal.guests.cutting import cut as cut_short
 from portal.guests.issuing import Host, Order, issue, receive_without_code
 from portal.guests.models import Visit
 from portal.guests.queries import target_of
-from portal.intents.actions import Asker, dispatch, stop
-from portal.intents.models import Intent
-from portal.intents.nonces import Nonce
-from portal.intents.record import record
-from portal.mirror.folding import fold
 from tenants import audit
 from tenants.roles import Permission
 from tenants.wording import say

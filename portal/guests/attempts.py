@@ -9,16 +9,16 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from portal.core.intents import nonces
+from portal.core.intents.addresses import seen_at
+from portal.core.intents.models import Intent
+from portal.core.intents.record import Asker
+from portal.core.intents.states import State
+from portal.core.mirror.folding import fold
 from portal.guests import actions, issuing, refusals
 from portal.guests.clashes import Clash
 from portal.guests.forms import IssueForm
 from portal.guests.models import Stage, Visit
-from portal.intents import nonces
-from portal.intents.addresses import seen_at
-from portal.intents.models import Intent
-from portal.intents.record import Asker
-from portal.intents.states import State
-from portal.mirror.folding import fold
 
 # Ends are whole minutes, beginnings are not.
 _ROUNDED = timedelta(seconds=60)

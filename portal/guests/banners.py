@@ -7,11 +7,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from portal.core.intents.states import Reason
+from portal.core.ui import frame
+from portal.core.ui.frame import Banner
 from portal.guests import cutting
 from portal.guests.models import Visit
-from portal.intents.states import Reason
-from portal.ui import frame
-from portal.ui.frame import Banner
 from tenants.roles import Permission
 
 _SHOWN = 3

@@ -11,12 +11,12 @@ from django.utils.translation import gettext_lazy as _
 from accessapi import limits
 from accessapi.limits import JST
 from accessapi.resources import write_moment
+from portal.core.mirror.models import Guest
 from portal.guests import fields, hours, payload, places
 from portal.guests.hosts import host_of
 from portal.guests.issuing import Host
 from portal.guests.models import Preset, Visit
 from portal.guests.places import Places
-from portal.mirror.models import Guest
 
 _SALT = "portal.guests.seen"
 Seen = dict[str, Any]

@@ -18,18 +18,18 @@ from django.db.models import F, Q, QuerySet
 from accessapi.errors import NotFound, ServiceError
 from accessapi.resources import write_moment
 from accessapi.resources.guests import Guest
-from portal.budget.ledger import BudgetExhausted
-from portal.budget.priorities import Priority
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.intents import actions
+from portal.core.intents.actions import Asker
+from portal.core.intents.clock import ClockTime, database_now
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.states import UNDER_WAY, Reason, State
+from portal.core.mirror import reading
 from portal.guests import ending, hours, masks
 from portal.guests.models import Stage, Visit
 from portal.guests.queries import connection, target_of
-from portal.intents import actions
-from portal.intents.actions import Asker
-from portal.intents.clock import ClockTime, database_now
-from portal.intents.models import Intent
-from portal.intents.nonces import Nonce
-from portal.intents.states import UNDER_WAY, Reason, State
-from portal.mirror import reading
 from tenants import audit
 from tenants.models import Connection
 from tenants.roles import Permission

@@ -7,13 +7,13 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from portal.core.mirror.folding import terms
+from portal.core.ui import palette
+from portal.core.ui.palette import Hit
+from portal.core.ui.times import local
 from portal.guests.banners import address
 from portal.guests.models import Stage, Visit
 from portal.guests.queries import Holds
-from portal.mirror.folding import terms
-from portal.ui import palette
-from portal.ui.palette import Hit
-from portal.ui.times import local
 from tenants.roles import Permission
 
 # Whom the desk may mean: guests of these days. Older visits stand in the month.

@@ -5,17 +5,17 @@ from typing import Any
 
 from django.db.models import F
 
+from portal.core.intents import handlers
+from portal.core.intents.clock import ClockTime, database_now
+from portal.core.intents.models import Intent
+from portal.core.intents.states import State
+from portal.core.mirror import hooks, own, schedule
+from portal.core.mirror.folding import fold
+from portal.core.mirror.kinds import Kind
 from portal.guests import cutting
 from portal.guests.models import CodeLink, Stage, Visit
 from portal.guests.queries import target_of
 from portal.guests.today import presence
-from portal.intents import handlers
-from portal.intents.clock import ClockTime, database_now
-from portal.intents.models import Intent
-from portal.intents.states import State
-from portal.mirror import hooks, own, schedule
-from portal.mirror.folding import fold
-from portal.mirror.kinds import Kind
 from tenants.models import Tenant
 
 # Two lists of guests have been read by then.

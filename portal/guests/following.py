@@ -5,11 +5,11 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from portal.core.intents.states import State
+from portal.core.intents.words import story
+from portal.core.ui.outcomes import Outcome
 from portal.guests.codes.reaching import data_of_all
 from portal.guests.models import Stage, Visit
-from portal.intents.states import State
-from portal.intents.words import story
-from portal.ui.outcomes import Outcome
 
 _WITH = ("by", "intent__by", "intent__tenant__environment", "preset")
 

@@ -12,13 +12,13 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
+from portal.core.intents.models import Intent
 from portal.guests import fields, hours, places
 from portal.guests.clashes import Clash
 from portal.guests.hosts import host_of
 from portal.guests.issuing import Order
 from portal.guests.models import DeskSettings, Preset, Visit
 from portal.guests.places import Places
-from portal.intents.models import Intent
 
 _Values = dict[str, Any]
 # What a preset fills in; what a person left as the shown preset had it, follows the chosen one.

@@ -3,14 +3,14 @@
 from django.utils.translation import gettext as _
 
 from accessapi.errors import NotFound, ServiceError
-from portal.budget.ledger import BudgetExhausted
-from portal.budget.priorities import Priority
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.intents.clock import database_now
+from portal.core.mirror import reading, reasons
+from portal.core.ui.times import local
 from portal.guests import cutting
 from portal.guests.models import Visit
 from portal.guests.queries import connection
-from portal.intents.clock import database_now
-from portal.mirror import reading, reasons
-from portal.ui.times import local
 
 
 def read(visit: Visit) -> str:

@@ -2,10 +2,10 @@
 
 import re
 
+from portal.core.mirror import queries, search
+from portal.core.mirror.folding import fold, terms
+from portal.core.mirror.models import Member
 from portal.guests.issuing import Host
-from portal.mirror import queries, search
-from portal.mirror.folding import fold, terms
-from portal.mirror.models import Member
 
 _MOST = 12
 _LABEL = re.compile(r"(.*\S)\s*\[(.+)\]\s*")

@@ -9,18 +9,18 @@ from typing import Any
 from django.db import transaction
 
 from accessapi.resources import write_moment
-from portal.budget.priorities import Priority
+from portal.core.budget.priorities import Priority
+from portal.core.intents.actions import Asker, dispatch
+from portal.core.intents.clock import database_now
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.record import record
+from portal.core.mirror.folding import fold
+from portal.core.mirror.models import Guest
 from portal.guests import clashes, masks, payload
 from portal.guests.clashes import Hours
 from portal.guests.models import By, Preset, Stage, Visit
 from portal.guests.places import Keys
-from portal.intents.actions import Asker, dispatch
-from portal.intents.clock import database_now
-from portal.intents.models import Intent
-from portal.intents.nonces import Nonce
-from portal.intents.record import record
-from portal.mirror.folding import fold
-from portal.mirror.models import Guest
 from tenants import audit
 from tenants.roles import Permission
 from tenants.wording import say

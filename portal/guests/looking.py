@@ -8,16 +8,16 @@ from accessapi.errors import NotFound
 from accessapi.limits import JST, PAGE_MAX
 from accessapi.resources import write_moment
 from accessapi.resources.guests import Guest
-from portal.budget.client import client
-from portal.budget.priorities import Priority
+from portal.core.budget.client import client
+from portal.core.budget.priorities import Priority
+from portal.core.intents.clock import database_now
+from portal.core.intents.handlers import Finding
+from portal.core.intents.models import Intent
+from portal.core.intents.states import State
+from portal.core.mirror import guest_list, reading
+from portal.core.mirror.folding import fold
 from portal.guests import places
 from portal.guests.models import Visit
-from portal.intents.clock import database_now
-from portal.intents.handlers import Finding
-from portal.intents.models import Intent
-from portal.intents.states import State
-from portal.mirror import guest_list, reading
-from portal.mirror.folding import fold
 from tenants.models import Connection
 
 # A request that was slow on its way may still be worked on: absence counts when two readings this far apart agree.

@@ -11,8 +11,8 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.limits import GRACE_MINUTES_MAX
-from portal.intents.models import Intent
-from portal.intents.states import UNDER_WAY, State
+from portal.core.intents.models import Intent
+from portal.core.intents.states import UNDER_WAY, State
 from tenants.models import SupportSession, TenantModel
 
 

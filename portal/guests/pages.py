@@ -8,6 +8,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accessapi.limits import GUEST_DELETED_AFTER_DAYS
+from portal.core.intents.states import State
+from portal.core.mirror.models import Guest
+from portal.core.ui.chips import Chip
 from portal.guests import cutting, masks, queries, refusals
 from portal.guests.changing import ExtendForm
 from portal.guests.models import Visit
@@ -15,9 +18,6 @@ from portal.guests.places import Places
 from portal.guests.today.boards import Row, row_of
 from portal.guests.today.days import Day
 from portal.guests.visits import standing
-from portal.intents.states import State
-from portal.mirror.models import Guest
-from portal.ui.chips import Chip
 from tenants.roles import Permission
 
 # What we wrote or read ourselves this short while ago need not be read again for whoever opens the page.

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from portal.mirror import queries as mirror
+from portal.core.mirror import queries as mirror
 
 Choices = list[tuple[str, str]]
 Keys = list[dict[str, Any]]

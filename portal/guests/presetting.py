@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
+from portal.core.intents.actions import Asker
 from portal.guests import fields, places
 from portal.guests.models import Preset
 from portal.guests.places import Places
-from portal.intents.actions import Asker
 from tenants import audit
 from tenants.wording import say
 

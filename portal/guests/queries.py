@@ -10,13 +10,13 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from accessapi.resources import write_moment
+from portal.core.intents import queries as intents
+from portal.core.intents.models import Intent
+from portal.core.intents.states import UNDER_WAY, State
+from portal.core.mirror.models import Guest
+from portal.core.ui.times import local
 from portal.guests.models import By, DeskSettings, Preset, Visit
 from portal.guests.places import Places
-from portal.intents import queries as intents
-from portal.intents.models import Intent
-from portal.intents.states import UNDER_WAY, State
-from portal.mirror.models import Guest
-from portal.ui.times import local
 from tenants.models import AuditEntry, Connection
 from tenants.trail.changes import changes
 

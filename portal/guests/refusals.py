@@ -7,10 +7,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from accessapi.meanings import Blame
-from portal.intents import meanings
-from portal.intents.models import Intent
-from portal.intents.states import Reason, State
-from portal.ui.sentences import joined
+from portal.core.intents import meanings
+from portal.core.intents.models import Intent
+from portal.core.intents.states import Reason, State
+from portal.core.ui.sentences import joined
 
 # Names of the specification, longest first, and the forms' fields for each, in the order of preference.
 _FIELDS = {

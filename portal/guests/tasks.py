@@ -4,8 +4,8 @@ import structlog
 from kombu.exceptions import OperationalError as BrokerError
 from redis.exceptions import RedisError
 
-from portal.celery import promised
 from portal.guests import cutting
+from portal.site.celery import promised
 from tenants.scope import across_tenants, tenant_scope
 
 log = structlog.get_logger(__name__)

@@ -7,12 +7,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from portal.core.intents import nonces
+from portal.core.intents.record import Asker
 from portal.guests import actions, attempts, fresh, pages, queries
 from portal.guests.access import get_visit
 from portal.guests.changing import ChangeForm, ExtendForm
 from portal.guests.places import Places
-from portal.intents import nonces
-from portal.intents.record import Asker
 from tenants.access import tenant_view
 from tenants.roles import Permission
 

@@ -8,16 +8,16 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from portal.core.intents import nonces
+from portal.core.intents.record import Asker
+from portal.core.mirror import absence
+from portal.core.mirror.frame import known
+from portal.core.mirror.kinds import Kind
 from portal.guests import actions, attempts, hosts, prefilling, queries, refusals
 from portal.guests.access import get_visit_row
 from portal.guests.following import Line, lines_of, party
 from portal.guests.forms import IssueForm
 from portal.guests.models import Stage
-from portal.intents import nonces
-from portal.intents.record import Asker
-from portal.mirror import absence
-from portal.mirror.frame import known
-from portal.mirror.kinds import Kind
 from tenants.access import tenant_view
 from tenants.roles import Permission
 

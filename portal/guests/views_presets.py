@@ -5,12 +5,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from portal.core.intents.record import Asker
 from portal.guests import places, presetting, queries
 from portal.guests.access import get_preset
 from portal.guests.models import Preset
 from portal.guests.places import Places
 from portal.guests.presetting import PresetForm
-from portal.intents.record import Asker
 from tenants.access import tenant_view
 from tenants.roles import Permission
 

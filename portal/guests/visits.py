@@ -6,9 +6,9 @@ from enum import StrEnum
 from django.db import connection
 from django.utils import timezone
 
+from portal.core.mirror.models import Guest
+from portal.core.ui.times import local
 from portal.guests.models import Stage, Visit
-from portal.mirror.models import Guest
-from portal.ui.times import local
 from tenants.models import Tenant
 
 

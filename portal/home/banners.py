@@ -6,9 +6,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.ui import frame
-from portal.ui.frame import Banner
-from portal.ui.watching import path_of_page
+from portal.core.ui import frame
+from portal.core.ui.frame import Banner
+from portal.core.ui.watching import path_of_page
 from tenants.access import Access
 from tenants.models import Connection
 from tenants.roles import Permission

@@ -8,11 +8,19 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 
-from portal.budget import frame as budget
-from portal.budget.outlook import Outlook
-from portal.bulk import kinds
-from portal.bulk.models import Job
-from portal.bulk.states import JobState
+from portal.core.budget import frame as budget
+from portal.core.budget.outlook import Outlook
+from portal.core.intents import queries as intents
+from portal.core.intents.words import story
+from portal.core.jobs import kinds
+from portal.core.jobs.models import Job
+from portal.core.jobs.states import JobState
+from portal.core.mirror import frame as mirror
+from portal.core.mirror.freshness import Freshness
+from portal.core.mirror.models import Member, PassController
+from portal.core.ui import watching
+from portal.core.ui.chips import Chip
+from portal.core.ui.outcomes import Outcome
 from portal.devices import queries as doors_of_tenant
 from portal.devices import states
 from portal.guests.today import queries as desk
@@ -20,15 +28,7 @@ from portal.guests.today.boards import State
 from portal.guests.today.days import Day
 from portal.guests.today.words import LABELS
 from portal.guests.visits import Standing
-from portal.intents import queries as intents
-from portal.intents.words import story
 from portal.members import leavers
-from portal.mirror import frame as mirror
-from portal.mirror.freshness import Freshness
-from portal.mirror.models import Member, PassController
-from portal.ui import watching
-from portal.ui.chips import Chip
-from portal.ui.outcomes import Outcome
 from tenants.access import Access
 from tenants.models import AuditEntry, Connection
 from tenants.roles import Permission

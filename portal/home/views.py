@@ -3,8 +3,8 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from portal.core.ui import watching
 from portal.home import queries
-from portal.ui import watching
 from tenants.access import tenant_view
 from tenants.roles import Permission
 

@@ -9,13 +9,13 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils.translation import get_language
 
-from portal.bulk import jobs
-from portal.bulk.jobs import decide, downloaded, go_on, start, stop
-from portal.bulk.states import JobState
+from portal.core.intents.clock import ClockTime
+from portal.core.intents.record import Asker
+from portal.core.jobs import jobs
+from portal.core.jobs.jobs import decide, downloaded, go_on, start, stop
+from portal.core.jobs.states import JobState
 from portal.imports import columns, queries, storing
 from portal.imports.models import KIND, Import, ImportFile, Sheet
-from portal.intents.clock import ClockTime
-from portal.intents.record import Asker
 from tenants.roles import Permission
 
 __all__ = ["choose_columns", "decide", "discard", "downloaded", "go_on", "retry", "start", "stop", "upload"]

@@ -6,7 +6,7 @@ class ImportsConfig(AppConfig):
     label = "imports"
 
     def ready(self) -> None:
-        from portal.bulk import kinds
+        from portal.core.jobs import kinds
         from portal.imports import jobs
 
         kinds.register(jobs.KIND)

@@ -8,19 +8,19 @@ from datetime import timedelta
 
 from django.db import transaction
 
-from portal.bulk import rowstore
-from portal.bulk.models import Row
-from portal.bulk.states import Action, JobState
-from portal.files import bounds
-from portal.files.faults import FileFault
+from portal.core.files import bounds
+from portal.core.files.faults import FileFault
+from portal.core.intents.clock import ClockTime
+from portal.core.jobs import rowstore
+from portal.core.jobs.models import Row
+from portal.core.jobs.states import Action, JobState
+from portal.core.mirror.rows import Reader
 from portal.imports import giving
 from portal.imports.judging import Verdict, judge
 from portal.imports.matching import Groups, known
 from portal.imports.models import Import
 from portal.imports.storing import opened
 from portal.imports.values import Cells, read
-from portal.intents.clock import ClockTime
-from portal.mirror.rows import Reader
 
 LEASE_SECONDS = 60
 

@@ -14,9 +14,9 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
-from portal.files.marks import is_reason
+from portal.core.files.marks import is_reason
+from portal.core.mirror.folding import fold
 from portal.imports.models import ColumnChoice
-from portal.mirror.folding import fold
 
 
 @dataclass(frozen=True)

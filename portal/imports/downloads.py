@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 from django.utils.translation import get_language
 
-from portal.bulk import words
-from portal.bulk.states import RowState
-from portal.files.marks import REASONS, is_reason
+from portal.core.files.marks import REASONS, is_reason
+from portal.core.jobs import words
+from portal.core.jobs.states import RowState
 from portal.imports import queries
 from portal.imports.columns import FIELDS
 from portal.imports.models import Import

@@ -9,9 +9,9 @@ from django.forms import BoundField
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from portal.bulk.words import masked
-from portal.files import bounds
-from portal.files.marks import is_reason
+from portal.core.files import bounds
+from portal.core.files.marks import is_reason
+from portal.core.jobs.words import masked
 from portal.imports.columns import BY_NAME, FIELDS
 from portal.imports.models import Import
 

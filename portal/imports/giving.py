@@ -7,8 +7,8 @@ again gives what the template says or the member has by then, and the preview is
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from portal.core.mirror.models import Member
 from portal.imports.matching import Groups
-from portal.mirror.models import Member
 from portal.rights import giving
 from portal.rights.models import RightsTemplate
 

@@ -2,8 +2,8 @@
 
 from django.urls import reverse
 
-from portal.bulk.kinds import Kind
-from portal.bulk.models import Job
+from portal.core.jobs.kinds import Kind
+from portal.core.jobs.models import Job
 from portal.imports import checking, models, words
 from tenants.roles import Permission
 from tenants.wording import Said, say

@@ -6,8 +6,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from accessapi.resources import BulkMember, MemberCreate
-from portal.bulk.present import present_values, same
-from portal.bulk.states import Action
+from portal.core.jobs.present import present_values, same
+from portal.core.jobs.states import Action
 from portal.imports.columns import OF_MODEL
 from portal.imports.giving import Give
 from portal.imports.matching import Groups, Known

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from portal.core.mirror.folding import fold
+from portal.core.mirror.models import Group, Member
+from portal.core.mirror.rows import Reader
 from portal.imports.values import Cells
-from portal.mirror.folding import fold
-from portal.mirror.models import Group, Member
-from portal.mirror.rows import Reader
 from tenants.scope import current_tenant_id
 
 _COLUMNS = (

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from portal.bulk.models import Job
+from portal.core.jobs.models import Job
 from tenants.models import TenantModel
 from tenants.models.base import AcrossTenantsManager, TenantManager, TenantQuerySet
 from tenants.vault import EncryptedBytes, EncryptedJSON
@@ -71,7 +71,7 @@ class _ImportsAcrossTenants(AcrossTenantsManager["Import"]):
 
 
 class Import(Job):
-    """A job (`portal.bulk`) whose rows are those of a file."""
+    """A job (`portal.core.jobs`) whose rows are those of a file."""
 
     sheet: Sheet
 

@@ -4,19 +4,19 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
-from portal.bulk import costs, progressing
-from portal.bulk.pages import View, sent, table, tabs
-from portal.bulk.states import Action, JobState
-from portal.bulk.tables import ATTENTION, job_chip
+from portal.core.jobs import costs, progressing
+from portal.core.jobs.pages import View, sent, table, tabs
+from portal.core.jobs.states import Action, JobState
+from portal.core.jobs.tables import ATTENTION, job_chip
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState
+from portal.core.mirror.queries import groups as groups_by_name
+from portal.core.ui.progress import Progress
 from portal.imports import giving, queries, words
 from portal.imports.forms import ColumnsForm
 from portal.imports.models import Import
 from portal.imports.tables import CheckedRows, SentRows
-from portal.mirror.kinds import Kind
-from portal.mirror.models import MirrorState
-from portal.mirror.queries import groups as groups_by_name
 from portal.rights.giving import NewRights
-from portal.ui.progress import Progress
 from tenants.roles import Permission
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from portal.bulk.models import Row
-from portal.bulk.queries import Counts, counts, not_applied, noted
-from portal.bulk.states import Action, JobState
+from portal.core.jobs.models import Row
+from portal.core.jobs.queries import Counts, counts, not_applied, noted
+from portal.core.jobs.states import Action, JobState
 from portal.imports.models import Import
 from portal.imports.storing import opened
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
-from portal.files import bounds, reading
-from portal.files.faults import FileFault
+from portal.core.files import bounds, reading
+from portal.core.files.faults import FileFault
 from portal.imports.models import ImportChunk, ImportFile
 from tenants import vault
 from tenants.scope import current_tenant_id

@@ -3,11 +3,11 @@
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from portal.bulk.tables import DETAIL, LINE, OUTCOME, WHAT, WHO, Rows, job_chip
+from portal.core.jobs.tables import DETAIL, LINE, OUTCOME, WHAT, WHO, Rows, job_chip
+from portal.core.ui.tables.columns import Column
+from portal.core.ui.tables.extras import Empty
+from portal.core.ui.tables.table import Table
 from portal.imports.models import Import
-from portal.ui.tables.columns import Column
-from portal.ui.tables.extras import Empty
-from portal.ui.tables.table import Table
 
 
 class Imports(Table):

@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Any, Final
 
 from accessapi.resources import write_moment
-from portal.files import moments
-from portal.files.sheets import LOST
-from portal.mirror.folding import fold
+from portal.core.files import moments
+from portal.core.files.sheets import LOST
+from portal.core.mirror.folding import fold
 
 Problem = tuple[str, str, dict[str, Any]]  # field, word, facts
 

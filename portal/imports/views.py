@@ -10,16 +10,16 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django_htmx.http import HttpResponseClientRefresh
 
-from portal.bulk import progressing
-from portal.bulk.states import JobState
-from portal.files.faults import FileFault
-from portal.files.sending import send
+from portal.core.files.faults import FileFault
+from portal.core.files.sending import send
+from portal.core.intents.record import Asker
+from portal.core.jobs import progressing
+from portal.core.jobs.states import JobState
 from portal.imports import actions, downloads, giving, pages, queries, words
 from portal.imports.access import get_import
 from portal.imports.forms import ColumnsForm, UploadForm
 from portal.imports.models import Import
 from portal.imports.tables import Imports
-from portal.intents.record import Asker
 from tenants.access import tenant_view
 from tenants.models import Connection
 from tenants.roles import Permission

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from portal.files import words as files
+from portal.core.files import words as files
 from portal.imports.columns import BY_NAME
 from portal.imports.values import CLEAR_WORDS
 

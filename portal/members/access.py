@@ -2,7 +2,7 @@
 
 from django.http import Http404
 
-from portal.mirror.models import Member
+from portal.core.mirror.models import Member
 
 
 def get_member(member_id: str, *, gone: bool = False) -> Member:

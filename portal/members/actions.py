@@ -5,13 +5,13 @@ from typing import Any
 
 from django.db import transaction
 
-from portal.intents.actions import Asker, submit
-from portal.intents.models import Intent
-from portal.intents.nonces import Nonce
+from portal.core.intents.actions import Asker, submit
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce
+from portal.core.mirror.models import Member
 from portal.members import sightings
 from portal.members.forms import seen_of
 from portal.members.queries import target_of
-from portal.mirror.models import Member
 from tenants import audit
 from tenants.roles import Permission
 from tenants.wording import say

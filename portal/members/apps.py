@@ -6,10 +6,10 @@ class MembersConfig(AppConfig):
     label = "members"
 
     def ready(self) -> None:
+        from portal.core.mirror import hooks
+        from portal.core.mirror.kinds import Kind
+        from portal.core.ui import together
         from portal.members import find, follow, portraits, queries
-        from portal.mirror import hooks
-        from portal.mirror.kinds import Kind
-        from portal.ui import together
 
         together.ask("groups", queries.groups_named, everywhere=False)
         follow.register()

@@ -9,12 +9,12 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.intents import nonces
-from portal.intents.addresses import seen_at
-from portal.intents.models import Intent
-from portal.intents.states import UNDER_WAY, State
+from portal.core.intents import nonces
+from portal.core.intents.addresses import seen_at
+from portal.core.intents.models import Intent
+from portal.core.intents.states import UNDER_WAY, State
+from portal.core.mirror.models import Member
 from portal.members import bounds, refusals
-from portal.mirror.models import Member
 
 _UNSENT = (State.FAILED, State.CANCELLED, State.EXPIRED)
 

@@ -12,8 +12,8 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accessapi import limits
-from portal.intents.models import Intent
-from portal.intents.states import Reason, State
+from portal.core.intents.models import Intent
+from portal.core.intents.states import Reason, State
 from tenants.models import Connection
 from tenants.scope import current_tenant
 

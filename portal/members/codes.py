@@ -16,16 +16,16 @@ from django.utils.translation import gettext as _
 from accessapi import errors
 from accessapi.client import Answer
 from accessapi.resources.members import OneTimeQrIssued
-from portal.budget.client import client
-from portal.budget.ledger import BudgetExhausted
-from portal.budget.priorities import Priority
-from portal.intents.clock import database_now
+from portal.core.budget.client import client
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.intents.clock import database_now
+from portal.core.mirror import reasons
+from portal.core.mirror.joining import shared
+from portal.core.mirror.models import Member
+from portal.core.ui import drawing
+from portal.core.ui.times import local
 from portal.members.queries import connection
-from portal.mirror import reasons
-from portal.mirror.joining import shared
-from portal.mirror.models import Member
-from portal.ui import drawing
-from portal.ui.times import local
 
 # How long codes follow one another before the person is asked whether to go on.
 GOES_ON_SECONDS = 10 * 60

@@ -6,11 +6,11 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_lazy as _
 
-from portal.intents.actions import Asker
+from portal.core.intents.actions import Asker
+from portal.core.mirror.models import Member
+from portal.core.ui.tables import Column, files
 from portal.members import actions
 from portal.members.lists import Members
-from portal.mirror.models import Member
-from portal.ui.tables import Column, files
 
 
 def _qr(name: str) -> Callable[[Member], str]:

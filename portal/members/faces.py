@@ -14,16 +14,16 @@ from django.utils import timezone
 
 from accessapi.client import Image
 from accessapi.limits import FACE_READY_SECONDS
-from portal.intents import actions, reconciling
-from portal.intents.actions import Asker, submit
-from portal.intents.models import Intent
-from portal.intents.nonces import Nonce
-from portal.intents.record import record
-from portal.intents.sending import send_inline
-from portal.intents.states import UNDER_WAY, Reason, State
+from portal.core.intents import actions, reconciling
+from portal.core.intents.actions import Asker, submit
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.record import record
+from portal.core.intents.sending import send_inline
+from portal.core.intents.states import UNDER_WAY, Reason, State
+from portal.core.mirror.models import Member
 from portal.members.pictures import Picture
 from portal.members.queries import target_of
-from portal.mirror.models import Member
 from tenants.roles import Permission
 from tenants.wording import say
 

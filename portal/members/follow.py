@@ -6,16 +6,16 @@ from typing import Any
 
 from accessapi.errors import NotFound
 from accessapi.resources import write_moment
-from portal.budget.priorities import Priority
-from portal.intents import handlers
-from portal.intents.clock import database_now
-from portal.intents.handlers import Finding
-from portal.intents.models import Intent
-from portal.intents.states import State
+from portal.core.budget.priorities import Priority
+from portal.core.intents import handlers
+from portal.core.intents.clock import database_now
+from portal.core.intents.handlers import Finding
+from portal.core.intents.models import Intent
+from portal.core.intents.states import State
+from portal.core.mirror import own, reading, schedule
+from portal.core.mirror.kinds import Kind
 from portal.members import following, portraits, sightings
 from portal.members.queries import target_of
-from portal.mirror import own, reading, schedule
-from portal.mirror.kinds import Kind
 from portal.rights import digests
 from tenants.models import Connection
 

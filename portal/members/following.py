@@ -11,16 +11,16 @@ from accessapi.limits import FACE_READY_SECONDS
 from accessapi.meanings import Blame
 from accessapi.operations import Contract
 from accessapi.resources import write_moment
-from portal.budget.client import client
-from portal.budget.priorities import Priority
-from portal.intents import handlers, meanings
-from portal.intents.clock import database_now
-from portal.intents.handlers import Finding, Told
-from portal.intents.models import Intent
-from portal.intents.states import Reason, State
+from portal.core.budget.client import client
+from portal.core.budget.priorities import Priority
+from portal.core.intents import handlers, meanings
+from portal.core.intents.clock import database_now
+from portal.core.intents.handlers import Finding, Told
+from portal.core.intents.models import Intent
+from portal.core.intents.states import Reason, State
+from portal.core.mirror import own, reading
+from portal.core.ui.times import local
 from portal.members import faces, temporary
-from portal.mirror import own, reading
-from portal.ui.times import local
 from tenants.models import Connection
 
 # A registration whose answer was lost may still be worked on: what is absent after this long, twice, was not applied.

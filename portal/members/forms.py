@@ -12,10 +12,10 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
 from accessapi.resources import write_moment
+from portal.core.mirror.models import Member
+from portal.core.ui.forms import with_current
 from portal.members import bounds, standing
 from portal.members.queries import Choices
-from portal.mirror.models import Member
-from portal.ui.forms import with_current
 
 _SALT = "portal.members.seen"
 # What a QR code can hold at most, as bytes. The specification gives members no limit of its own.

@@ -1,9 +1,9 @@
 """Reading one member from the service for somebody who looks at the page."""
 
+from portal.core.mirror import fresh
+from portal.core.mirror.models import Member
 from portal.members import portraits
 from portal.members.queries import connection
-from portal.mirror import fresh
-from portal.mirror.models import Member
 from tenants.models import Tenant
 
 

@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
-from portal.intents.actions import Asker
+from portal.core.intents.actions import Asker
+from portal.core.mirror.models import KeyBox, Member
 from portal.members import temporary
 from portal.members.forms import one_line
-from portal.mirror.models import KeyBox, Member
 
 PERIODS = (900, 3600, 4 * 3600, 8 * 3600, 24 * 3600)
 OTHER = "other"

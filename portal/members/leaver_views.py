@@ -4,10 +4,10 @@ from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
+from portal.core.mirror.frame import known
+from portal.core.mirror.kinds import Kind
 from portal.members import exporting, leavers
 from portal.members.leavers import Leavers, Which
-from portal.mirror.frame import known
-from portal.mirror.kinds import Kind
 from tenants.access import tenant_view
 from tenants.roles import Permission
 

@@ -11,14 +11,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
-from portal.bulk import offered, suspensions
+from portal.core.jobs import offered, suspensions
+from portal.core.mirror import absence, queries
+from portal.core.mirror.frame import known
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Member
+from portal.core.ui.tables import Column, Empty, Filter
+from portal.core.ui.times import ago
 from portal.members.lists import Members
-from portal.mirror import absence, queries
-from portal.mirror.frame import known
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Member
-from portal.ui.tables import Column, Empty, Filter
-from portal.ui.times import ago
 from tenants.models import Tenant
 
 SOON = (7, 30, 90)

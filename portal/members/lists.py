@@ -11,17 +11,17 @@ from django.utils.functional import cached_property
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
-from portal.bulk import offered, suspensions
-from portal.files.sending import KINDS
+from portal.core.files.sending import KINDS
+from portal.core.jobs import offered, suspensions
+from portal.core.mirror import absence, queries, search
+from portal.core.mirror.frame import known
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Member
+from portal.core.mirror.search import Needles
+from portal.core.ui import together
+from portal.core.ui.addresses import ServiceId, within
+from portal.core.ui.tables import Column, Empty, Filter, Table
 from portal.members import standing
-from portal.mirror import absence, queries, search
-from portal.mirror.frame import known
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Member
-from portal.mirror.search import Needles
-from portal.ui import together
-from portal.ui.addresses import ServiceId, within
-from portal.ui.tables import Column, Empty, Filter, Table
 from tenants.roles import Permission
 
 _ids = ServiceId()

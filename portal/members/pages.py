@@ -4,12 +4,12 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from portal.bulk import suspensions
+from portal.core.jobs import suspensions
+from portal.core.mirror import queries as mirror
+from portal.core.mirror.frame import known
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Member
 from portal.members import codes, faces, queries, standing, temporary
-from portal.mirror import queries as mirror
-from portal.mirror.frame import known
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Member
 from tenants.roles import Permission
 
 LATELY = 8

@@ -6,7 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from portal.intents.record import Asker
+from portal.core.intents.record import Asker
 from portal.members import faces, portraits, queries
 from portal.members.access import get_member
 from portal.members.attempts import attempt

@@ -9,9 +9,9 @@ import httpx2
 import structlog
 from django.utils import timezone
 
+from portal.core.mirror.models import Member
 from portal.members import pictures
 from portal.members.models import Portrait
-from portal.mirror.models import Member
 from tenants import vault
 from tenants.models import Tenant
 

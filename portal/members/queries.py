@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from portal.intents import queries as intents
-from portal.intents.models import Intent
-from portal.mirror import queries as mirror
-from portal.mirror.models import Group, Member
-from portal.mirror.rows import Reader
+from portal.core.intents import queries as intents
+from portal.core.intents.models import Intent
+from portal.core.mirror import queries as mirror
+from portal.core.mirror.models import Group, Member
+from portal.core.mirror.rows import Reader
 from portal.rights import digests
 from tenants.kept import Kept
 from tenants.models import AuditEntry, Connection

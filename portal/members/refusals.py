@@ -7,11 +7,11 @@ from django import forms
 from django.utils.translation import gettext as _
 
 from accessapi.meanings import Blame
-from portal.intents import meanings
-from portal.intents.models import Intent
-from portal.intents.states import Reason, State
+from portal.core.intents import meanings
+from portal.core.intents.models import Intent
+from portal.core.intents.states import Reason, State
+from portal.core.ui.sentences import joined
 from portal.members.queries import holder_of_card, target_of
-from portal.ui.sentences import joined
 from tenants.access import Access
 from tenants.roles import Permission
 

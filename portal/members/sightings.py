@@ -10,9 +10,9 @@ from typing import Any
 
 from django.db.models import Q
 
-from portal.mirror.folding import fold
-from portal.mirror.models import Member
-from portal.mirror.rows import Reader
+from portal.core.mirror.folding import fold
+from portal.core.mirror.models import Member
+from portal.core.mirror.rows import Reader
 from tenants.scope import current_tenant_id
 
 

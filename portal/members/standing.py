@@ -11,10 +11,10 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from portal.mirror.models import UNREADABLE, Member
-from portal.ui.chips import Chip
-from portal.ui.icons import icon
-from portal.ui.tables.columns import NOTHING
+from portal.core.mirror.models import UNREADABLE, Member
+from portal.core.ui.chips import Chip
+from portal.core.ui.icons import icon
+from portal.core.ui.tables.columns import NOTHING
 
 _ICONS = (("has_card", "id"), ("has_qr", "qrcode"), ("has_face", "face-id"))
 
@@ -22,7 +22,7 @@ _ICONS = (("has_card", "id"), ("has_qr", "qrcode"), ("has_face", "face-id"))
 def state_of(member: Member, now: datetime | None = None) -> str:
     """Where now lies in the use period, as the state of a chip. Without bounds a member is valid.
 
-    Suspended, of whoever was looked up with `portal.bulk.suspensions.noted`: ended because somebody here said so.
+    Suspended, of whoever was looked up with `portal.core.jobs.suspensions.noted`: ended because somebody here said so.
     """
     now = now or timezone.now()
     if member.use_end_key == UNREADABLE:

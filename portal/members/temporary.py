@@ -13,13 +13,13 @@ from django.utils import timezone
 from django.utils.translation import ngettext
 
 from accessapi.limits import INFO_MAX
-from portal.budget.priorities import Priority
-from portal.intents.actions import Asker, submit
-from portal.intents.models import Intent
-from portal.intents.nonces import Nonce
-from portal.intents.states import State
+from portal.core.budget.priorities import Priority
+from portal.core.intents.actions import Asker, submit
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.states import State
+from portal.core.mirror.models import KeyBox, Member
 from portal.members.queries import target_of
-from portal.mirror.models import KeyBox, Member
 from tenants.roles import Permission
 from tenants.wording import say
 

@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from portal.intents.record import Asker
+from portal.core.intents.record import Asker
 from portal.members import actions, exporting, fresh, pages, queries
 from portal.members.access import get_member
 from portal.members.attempts import attempt

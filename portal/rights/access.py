@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from django.http import Http404
 
-from portal.mirror.models import Member
+from portal.core.mirror.models import Member
 from tenants.models import Connection
 
 _LONGEST = 120

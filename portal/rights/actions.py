@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from portal.budget.priorities import Priority
-from portal.intents.actions import Asker, submit
-from portal.intents.models import Intent
-from portal.intents.nonces import Nonce
-from portal.mirror.models import Member
+from portal.core.budget.priorities import Priority
+from portal.core.intents.actions import Asker, submit
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce
+from portal.core.mirror.models import Member
 from portal.rights import places, words
 from portal.rights.access import target_of
 from portal.rights.places import Places

@@ -8,8 +8,8 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from accessapi.permissions.passes import sort_key
-from portal.mirror import queries, search
-from portal.mirror.models import Member
+from portal.core.mirror import queries, search
+from portal.core.mirror.models import Member
 from portal.rights import words
 from portal.rights.digests import canonical
 from portal.rights.places import Places

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from portal.bulk import jobs, kinds
-from portal.bulk.models import Job, Row
-from portal.intents.record import Asker
-from portal.mirror import clock
-from portal.mirror.models import Member
+from portal.core.intents.record import Asker
+from portal.core.jobs import jobs, kinds
+from portal.core.jobs.models import Job, Row
+from portal.core.mirror import clock
+from portal.core.mirror.models import Member
 from portal.rights import places, words
 from portal.rights.digests import canonical, same
 from tenants.roles import Permission

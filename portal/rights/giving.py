@@ -9,8 +9,8 @@ from django.db.models import Count
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
-from portal.mirror.folding import fold
-from portal.mirror.models import Member
+from portal.core.mirror.folding import fold
+from portal.core.mirror.models import Member
 from portal.rights.digests import digest
 from portal.rights.keeping import templates
 from portal.rights.models import RightsTemplate

@@ -13,7 +13,7 @@ from django.utils.translation import override
 
 from accessapi.permissions import by_schedule, weekly
 from accessapi.permissions.passes import WEEKDAYS, Json
-from portal.intents.record import Asker
+from portal.core.intents.record import Asker
 from portal.rights import words
 from portal.rights.models import RightsTemplate
 from tenants import audit

@@ -1,6 +1,6 @@
 """The names of the editor's inputs: parts joined by dots, ids of the service written so that they hold no dot."""
 
-from portal.ui.addresses import ServiceId
+from portal.core.ui.addresses import ServiceId
 
 _ids = ServiceId()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import F, JSONField, Value
 
-from portal.mirror.models import Area, KeyBox
+from portal.core.mirror.models import Area, KeyBox
 
 
 @dataclass(frozen=True)

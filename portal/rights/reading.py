@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from portal.budget.priorities import Priority
-from portal.mirror import clock, reading
-from portal.mirror.models import Member
+from portal.core.budget.priorities import Priority
+from portal.core.mirror import clock, reading
+from portal.core.mirror.models import Member
 from portal.rights.digests import NAMES
 from tenants.models import Connection
 

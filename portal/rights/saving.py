@@ -10,19 +10,19 @@ from django.utils.translation import gettext as _
 
 from accessapi.errors import NotFound, ServiceError
 from accessapi.resources import write_moment
-from portal.budget.ledger import BudgetExhausted
-from portal.intents import meanings
-from portal.intents.models import Intent
-from portal.intents.states import Reason
-from portal.mirror import reasons
-from portal.mirror.models import Member
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.intents import meanings
+from portal.core.intents.models import Intent
+from portal.core.intents.states import Reason
+from portal.core.mirror import reasons
+from portal.core.mirror.models import Member
+from portal.core.ui.sentences import joined
+from portal.core.ui.times import local
 from portal.rights import merging, posting, reading
 from portal.rights.access import connection
 from portal.rights.digests import NAMES, NotOurs, canonical, digest, opened, same, seal
 from portal.rights.reading import Rights
 from portal.rights.sheet import Sheet
-from portal.ui.sentences import joined
-from portal.ui.times import local
 
 
 def token(member: Member, read: Rights) -> str:

@@ -8,13 +8,13 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.bulk.parts import under_way
-from portal.intents import nonces
-from portal.intents.addresses import seen_at
-from portal.intents.models import Intent
-from portal.intents.record import Asker
-from portal.intents.states import State
-from portal.mirror.models import Member
+from portal.core.intents import nonces
+from portal.core.intents.addresses import seen_at
+from portal.core.intents.models import Intent
+from portal.core.intents.record import Asker
+from portal.core.intents.states import State
+from portal.core.jobs.parts import under_way
+from portal.core.mirror.models import Member
 from portal.rights import actions, keeping, places, posting, saving, words
 from portal.rights.access import connection, get_member
 from portal.rights.digests import unseal_or_none

@@ -7,13 +7,13 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from portal.bulk import kinds
-from portal.bulk.parts import under_way
-from portal.intents import nonces
-from portal.intents.record import Asker
-from portal.intents.states import State
-from portal.mirror import queries
-from portal.mirror.models import Member
+from portal.core.intents import nonces
+from portal.core.intents.record import Asker
+from portal.core.intents.states import State
+from portal.core.jobs import kinds
+from portal.core.jobs.parts import under_way
+from portal.core.mirror import queries
+from portal.core.mirror.models import Member
 from portal.rights import actions, comparing, copying, places, saving, words
 from portal.rights.access import find_members, get_member
 from portal.rights.reading import known

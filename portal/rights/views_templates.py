@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import by_schedule, normalise_devices, normalise_keys
-from portal.intents.record import Asker
+from portal.core.intents.record import Asker
 from portal.rights import keeping, places, words
 from portal.rights.access import get_member
 from portal.rights.forms import TemplateForm

@@ -1,4 +1,4 @@
-"""Clients of the service with a tenant's own token. The site reads it through `portal.budget`, which counts calls."""
+"""Clients of the service with a tenant's own token. The site reads it through `core.budget`, which counts calls."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return sorted(super().get_reauthentication_methods(user), key=lambda way: order.index(way["id"]))
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """The client's address; `portal.middleware` has put it there."""
+        """The client's address; `portal.site.middleware` has put it there."""
         return str(request.META["REMOTE_ADDR"])
 
     # Guessing: allauth's own limits keep a right password out because of other people's wrong ones.

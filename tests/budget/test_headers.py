@@ -7,11 +7,11 @@ from datetime import timedelta
 
 import pytest
 
-from portal.budget import ledger
-from portal.budget.hearing import Taken
-from portal.budget.models import Gauge
-from portal.budget.outlook import outlook
-from portal.budget.priorities import Priority
+from portal.core.budget import ledger
+from portal.core.budget.hearing import Taken
+from portal.core.budget.models import Gauge
+from portal.core.budget.outlook import outlook
+from portal.core.budget.priorities import Priority
 from tenants.scope import tenant_scope
 from tests.support.waiting import until
 

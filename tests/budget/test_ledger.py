@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from accessapi.operations import CallClass
-from portal.budget import forgetting, ledger
-from portal.budget.models import Spent
-from portal.budget.outlook import outlook
-from portal.budget.priorities import Priority
+from portal.core.budget import forgetting, ledger
+from portal.core.budget.models import Spent
+from portal.core.budget.outlook import outlook
+from portal.core.budget.priorities import Priority
 from tenants.scope import tenant_scope
 
 LIMITS = "[limits]\ngeneral = 40\ndevice = 20\nwindow_seconds = 60\n"

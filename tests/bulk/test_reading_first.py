@@ -10,18 +10,18 @@ from django.utils import timezone
 from accessapi.errors import ServerFault
 from accessapi.operations import CallClass
 from accessapi.permissions import by_schedule, normalise_devices, weekly
-from portal.budget.ledger import BudgetExhausted
-from portal.bulk import jobs as engine
-from portal.bulk import kinds, reading
-from portal.bulk.models import Job, Part, Row
-from portal.bulk.states import JobState, PartState, RowState
-from portal.intents import outcome
-from portal.intents.models import Intent
-from portal.intents.nonces import Nonce
-from portal.intents.sending import send
-from portal.intents.states import Reason, State
-from portal.intents.verdicts import Verdict
-from portal.mirror.models import Area, Member
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.intents import outcome
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.sending import send
+from portal.core.intents.states import Reason, State
+from portal.core.intents.verdicts import Verdict
+from portal.core.jobs import jobs as engine
+from portal.core.jobs import kinds, reading
+from portal.core.jobs.models import Job, Part, Row
+from portal.core.jobs.states import JobState, PartState, RowState
+from portal.core.mirror.models import Area, Member
 from portal.rights import actions
 from portal.rights.reading import Rights
 from tests.rights.page import posted

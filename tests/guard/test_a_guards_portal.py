@@ -5,8 +5,8 @@ import re
 import pytest
 from django.utils import timezone
 
+from portal.core.mirror.models import History, PassController
 from portal.guests.models import Visit
-from portal.mirror.models import History, PassController
 from tenants.scope import tenant_scope
 from tests.support.doors import shows
 

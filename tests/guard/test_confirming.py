@@ -10,9 +10,9 @@ from django.conf import settings
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from portal.intents.models import Intent
-from portal.intents.states import PHYSICAL_SECONDS
-from portal.mirror.models import PassController
+from portal.core.intents.models import Intent
+from portal.core.intents.states import PHYSICAL_SECONDS
+from portal.core.mirror.models import PassController
 from tenants import carrying
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope

@@ -7,10 +7,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from playwright.sync_api import expect
 
-from portal.intents import following
-from portal.intents.clock import database_now
-from portal.intents.models import Intent
-from portal.mirror.models import PassController
+from portal.core.intents import following
+from portal.core.intents.clock import database_now
+from portal.core.intents.models import Intent
+from portal.core.mirror.models import PassController
 from tenants.scope import tenant_scope
 from tests.support.doors import shows
 

@@ -1,7 +1,7 @@
 """What a guard sees of what others asked for."""
 
-from portal.intents.actions import submit
-from portal.intents.record import Asker
+from portal.core.intents.actions import submit
+from portal.core.intents.record import Asker
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.places import fresh_nonce

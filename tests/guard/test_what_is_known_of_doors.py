@@ -6,13 +6,13 @@ from datetime import timedelta
 import pytest
 
 from accessapi.doors import DoorWord
+from portal.core.intents.actions import submit
+from portal.core.intents.clock import database_now
+from portal.core.intents.models import Intent
+from portal.core.intents.states import Reason, State
+from portal.core.mirror import doors as known
+from portal.core.mirror.models import PassController
 from portal.devices import follow
-from portal.intents.actions import submit
-from portal.intents.clock import database_now
-from portal.intents.models import Intent
-from portal.intents.states import Reason, State
-from portal.mirror import doors as known
-from portal.mirror.models import PassController
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.doors import calls_of_devices, door, hear, moved, read_due, real_doors, shows

@@ -9,9 +9,9 @@ from pathlib import Path
 from django.utils import translation
 
 from portal.areas.merging import Act
+from portal.core.intents.record import PORTAL
 from portal.devices.commands import Command
 from portal.guests.today import erasing, suggesting
-from portal.intents.record import PORTAL
 from tenants.roles import ROLES
 from tenants.sentences import ACTORS, NOBODY, REFUSALS, TEXTS
 
@@ -46,7 +46,9 @@ def given(path: str, *names: str, at: int) -> set[str]:
 
 
 def acts_with_jobs() -> set[str]:
-    everywhere = given("portal/bulk/jobs.py", "record", at=2) | given("portal/bulk/advancing.py", "record", at=2)
+    everywhere = given("portal/core/jobs/jobs.py", "record", at=2) | given(
+        "portal/core/jobs/advancing.py", "record", at=2
+    )
     of_imports = given("portal/imports/actions.py", "record", at=2)
     return {f"{family}.{act}" for family in ("change", "import") for act in everywhere} | {
         f"import.{act}" for act in of_imports
@@ -55,8 +57,8 @@ def acts_with_jobs() -> set[str]:
 
 #: Codes that are put together, with all that can come of it.
 COMPUTED = {
-    ("portal/bulk/kinds.py", "action"): acts_with_jobs(),
-    ("portal/bulk/parts.py", "_WHAT[Action(part.action)]"): {"job.creates", "job.changes", "job.deletes"},
+    ("portal/core/jobs/kinds.py", "action"): acts_with_jobs(),
+    ("portal/core/jobs/parts.py", "_WHAT[Action(part.action)]"): {"job.creates", "job.changes", "job.deletes"},
     ("portal/areas/working.py", "f'area.{act}'"): {f"area.{act}" for act in Act},
     ("portal/rights/keeping.py", "action"): given("portal/rights/keeping.py", "_audited", at=2),
     ("portal/members/actions.py", "f'member.reveal_{what}'"): {

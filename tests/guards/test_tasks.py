@@ -5,7 +5,7 @@ import inspect
 import pytest
 from django.db import connection
 
-from portal.celery import QUEUES, PromisedTask, app
+from portal.site.celery import QUEUES, PromisedTask, app
 from tenants.models import ServiceEnvironment, Tenant
 from tenants.scope import current_scope
 
@@ -15,7 +15,7 @@ PROMISES = {"idempotent", "tick"}
 
 
 def test_there_are_tasks_to_guard():
-    assert "portal.intents.tasks.send" in OURS
+    assert "portal.core.intents.tasks.send" in OURS
 
 
 @pytest.mark.parametrize("task", OURS.values(), ids=list(OURS))

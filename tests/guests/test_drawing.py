@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accessapi.limits import GUEST_QRCODE_MAX
+from portal.core.ui import drawing
 from portal.guests.codes.lettering import fit, wrap
 from portal.members import codes
-from portal.ui import drawing
 from tests.support.codes import read_png, read_svg
 from tests.support.effort import examples
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from portal.bulk.models import Row
+from portal.core.jobs.models import Row
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Group, Member
 from portal.imports import actions, checking
 from portal.imports.models import Import
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Group, Member
 from tenants.scope import tenant_scope
 from tests.support import jobs, kept
 from tests.support.places import Place

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from portal.files import bounds, reading
-from portal.files.faults import FileFault
-from portal.files.marks import REASONS, guarded, unguarded
-from portal.files.writing import csv_of
+from portal.core.files import bounds, reading
+from portal.core.files.faults import FileFault
+from portal.core.files.marks import REASONS, guarded, unguarded
+from portal.core.files.writing import csv_of
 
 HEADINGS = ["氏名", "社員番号", "カード番号"]
 TEXT = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\x00"), max_size=40)

@@ -3,11 +3,11 @@
 import pytest
 
 from accessapi import limits
-from portal.bulk.models import Row
-from portal.bulk.states import Action, JobState
+from portal.core.jobs.models import Row
+from portal.core.jobs.states import Action, JobState
+from portal.core.mirror.models import Member
 from portal.imports import actions, checking, queries
 from portal.imports.models import Import
-from portal.mirror.models import Member
 from tests.imports.conftest import lines
 
 HEADINGS = ["氏名", "社員番号", "グループ", "カード番号", "利用開始日", "利用終了日"]

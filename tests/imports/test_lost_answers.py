@@ -5,16 +5,16 @@ from datetime import timedelta
 import pytest
 from django.db.models import F
 
-from portal.bulk import advancing
-from portal.bulk.models import Part
-from portal.bulk.states import PartState, RowState
-from portal.intents import outcome, sending
-from portal.intents.models import Intent
-from portal.intents.states import Reason, State
-from portal.intents.verdicts import Verdict
-from portal.mirror import schedule, sync
-from portal.mirror.kinds import Kind
-from portal.mirror.models import MirrorState, SyncRun
+from portal.core.intents import outcome, sending
+from portal.core.intents.models import Intent
+from portal.core.intents.states import Reason, State
+from portal.core.intents.verdicts import Verdict
+from portal.core.jobs import advancing
+from portal.core.jobs.models import Part
+from portal.core.jobs.states import PartState, RowState
+from portal.core.mirror import schedule, sync
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState, SyncRun
 from tenants.scope import tenant_scope
 from tests.imports.conftest import Desk, lines
 

@@ -5,15 +5,15 @@ from datetime import timedelta
 import pytest
 
 from accessapi import limits
-from portal.bulk import advancing, queries, settling
-from portal.bulk.models import Part, Row
-from portal.bulk.states import Action, Halt, JobState, PartState, RowState
+from portal.core.intents.models import Intent
+from portal.core.intents.sending import send
+from portal.core.intents.states import State
+from portal.core.jobs import advancing, queries, settling
+from portal.core.jobs.models import Part, Row
+from portal.core.jobs.states import Action, Halt, JobState, PartState, RowState
+from portal.core.mirror.models import Member
 from portal.imports import actions
 from portal.imports.models import Import
-from portal.intents.models import Intent
-from portal.intents.sending import send
-from portal.intents.states import State
-from portal.mirror.models import Member
 from tenants.models import Staff
 from tests.imports.conftest import lines
 from tests.support.waiting import until
@@ -101,9 +101,9 @@ def test_repeating_every_step_doubles_nothing(desk):
 def lose_the_answer(job):
     """The process ended between sending and recording: nobody knows whether the request arrived."""
     intent = Intent.objects.get(target=f"import:{job.pk}", state__in=[State.QUEUED, State.SENDING])
-    from portal.intents import outcome
-    from portal.intents.states import Reason
-    from portal.intents.verdicts import Verdict
+    from portal.core.intents import outcome
+    from portal.core.intents.states import Reason
+    from portal.core.intents.verdicts import Verdict
 
     Intent.objects.filter(pk=intent.pk).update(state=State.SENDING, due_at=None)
     outcome.apply({"pk": intent.pk, "state": State.SENDING}, Verdict(State.UNCERTAIN, Reason.TIMED_OUT))
@@ -217,9 +217,9 @@ def test_a_request_that_is_too_large_goes_on_in_halves(desk, status):
 
 
 def refuse(intent, status, code="", detail=""):
-    from portal.intents import outcome
-    from portal.intents.states import Reason
-    from portal.intents.verdicts import Verdict
+    from portal.core.intents import outcome
+    from portal.core.intents.states import Reason
+    from portal.core.intents.verdicts import Verdict
 
     verdict = Verdict(State.FAILED, Reason.REFUSED, http_status=status, code=code, detail=detail)
     assert outcome.apply({"pk": intent.pk, "state": State.QUEUED}, verdict)
@@ -277,7 +277,7 @@ def test_stopping_follows_what_has_left_to_its_end(desk):
 
 
 def test_a_lost_bell_and_a_failed_follow_up_are_made_good(desk, monkeypatch):
-    from portal.intents import handlers
+    from portal.core.intents import handlers
 
     job = desk.started(many(desk, 4))
     monkeypatch.setitem(handlers._handlers, "bulk_create_members", handlers.Handler())

@@ -9,24 +9,24 @@ from types import SimpleNamespace
 import pytest
 from django.db import DatabaseError, connection
 
-from portal import beat
-from portal.bulk.models import Job
-from portal.bulk.states import JobState
-from portal.celery import SWEEP_SECONDS, app
+from portal.core.intents.clock import ClockTime, database_now
+from portal.core.intents.models import Intent
+from portal.core.intents.states import State
+from portal.core.jobs.models import Job
+from portal.core.jobs.states import JobState
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState, SharedReading
 from portal.guests.expected.models import ExpectedList, ListState
 from portal.guests.models import Visit
-from portal.intents.clock import ClockTime, database_now
-from portal.intents.models import Intent
-from portal.intents.states import State
-from portal.mirror.kinds import Kind
-from portal.mirror.models import MirrorState, SharedReading
+from portal.site import beat
+from portal.site.celery import SWEEP_SECONDS, app
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.places import Place, fresh_nonce
 
 
 def group_asked_for(place: Place) -> Intent:
-    from portal.intents.actions import submit
+    from portal.core.intents.actions import submit
 
     return submit(
         by=place.asker, permission=Permission.GROUPS_EDIT, operation="create_membergroup", title="Create group",
@@ -87,7 +87,7 @@ def answer_that_nobody_waits_for(place: Place) -> None:
 
 def test_every_question_belongs_to_a_timer() -> None:
     assert beat.WORK.keys() <= app.conf.beat_schedule.keys()
-    assert app.conf.beat_scheduler == "portal.beat:Clock"
+    assert app.conf.beat_scheduler == "portal.site.beat:Clock"
 
 
 @pytest.mark.parametrize("timer", beat.WORK)

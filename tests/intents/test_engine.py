@@ -4,15 +4,15 @@ from datetime import timedelta
 
 import pytest
 
-from portal.budget.priorities import Priority
-from portal.intents import following, reconciling, sweeping
-from portal.intents.actions import stop, submit
-from portal.intents.clock import database_now
-from portal.intents.models import Intent
-from portal.intents.record import record
-from portal.intents.sending import send
-from portal.intents.states import Reason, State
-from portal.intents.words import story
+from portal.core.budget.priorities import Priority
+from portal.core.intents import following, reconciling, sweeping
+from portal.core.intents.actions import stop, submit
+from portal.core.intents.clock import database_now
+from portal.core.intents.models import Intent
+from portal.core.intents.record import record
+from portal.core.intents.sending import send
+from portal.core.intents.states import Reason, State
+from portal.core.intents.words import story
 from tenants.models import AuditEntry, Connection, Staff
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
@@ -208,7 +208,7 @@ def test_a_person_decides_what_reading_could_not_tell_once(here):
 
 
 def test_secrets_that_the_service_repeats_are_put_out_of_sight(here):
-    from portal.intents.outcome import without_secrets
+    from portal.core.intents.outcome import without_secrets
 
     body = {"members": [{"card_data": "0123456789ABCDEF", "qrcode": {"data": "QR-SECRET"}}]}
     said = "card 0123456789ABCDEF already registered (QR-SECRET)"

@@ -4,10 +4,10 @@ import pytest
 from django.db import transaction
 from django.utils import translation
 
-from portal.intents.actions import submit
-from portal.intents.forgetting import forget
-from portal.intents.models import Intent
-from portal.intents.states import State
+from portal.core.intents.actions import submit
+from portal.core.intents.forgetting import forget
+from portal.core.intents.models import Intent
+from portal.core.intents.states import State
 from tenants import audit
 from tenants.models import AuditEntry, User
 from tenants.roles import Permission

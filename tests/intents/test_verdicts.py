@@ -4,8 +4,8 @@ import pytest
 
 from accessapi import errors
 from accessapi.operations import Delivery
-from portal.intents.states import MOST_ATTEMPTS, Reason, State
-from portal.intents.verdicts import of_error
+from portal.core.intents.states import MOST_ATTEMPTS, Reason, State
+from portal.core.intents.verdicts import of_error
 
 AMBIGUOUS = [
     errors.TimedOut("no answer"),

@@ -8,8 +8,8 @@ import zxingcpp
 from PIL import Image
 from playwright.sync_api import Page, expect
 
+from portal.core.mirror.models import Guest
 from portal.guests.models import Preset, Visit
-from portal.mirror.models import Guest
 from tests.support.stage import PASSWORD, Customer, Stage
 
 pytestmark = pytest.mark.browser

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from accessapi.permissions import always, by_schedule, normalise_devices, weekly
 from portal.areas import grants, rolls
-from portal.bulk.models import Job
-from portal.bulk.states import JobState, RowState
-from portal.mirror.models import Area, Member
+from portal.core.jobs.models import Job
+from portal.core.jobs.states import JobState, RowState
+from portal.core.mirror.models import Area, Member
 from tenants.models import AuditEntry
 from tests.support.areas import AreasDesk
 from tests.support.members import said
@@ -140,8 +140,8 @@ def test_what_changed_between_the_preview_and_the_sending_is_left_and_reported_a
     assert (rows[changed.member_id].state, rows[same.member_id].state) == (RowState.FAILED, RowState.SUCCEEDED)
     assert rows[changed.member_id].problems == [["devices_pass", "meanwhile", {}]]
     assert equal(desk.devices(changed), option(entry(desk.other, OFFICE)))
-    from portal.bulk import jobs
-    from portal.intents.record import Asker
+    from portal.core.intents.record import Asker
+    from portal.core.jobs import jobs
 
     with desk.scope():
         again = jobs.retry(by=Asker(desk.place.tenant, desk.user), job=job)
@@ -306,8 +306,8 @@ def test_whatever_is_posted_is_answered(desk, act):
 
 
 def test_what_the_page_of_all_changes_undoes_is_judged_the_same(desk):
-    from portal.bulk import jobs
-    from portal.intents.record import Asker
+    from portal.core.intents.record import Asker
+    from portal.core.jobs import jobs
 
     plain, theirs = desk.people[:2]
     for member in (plain, theirs):

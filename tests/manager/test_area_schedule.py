@@ -6,10 +6,10 @@ import pytest
 from django.utils import timezone
 
 from accessapi.permissions import always
-from portal.bulk import jobs
-from portal.bulk.models import Job
-from portal.bulk.states import JobState, RowState
-from portal.intents.record import Asker
+from portal.core.intents.record import Asker
+from portal.core.jobs import jobs
+from portal.core.jobs.models import Job
+from portal.core.jobs.states import JobState, RowState
 from tenants.models import AuditEntry
 from tests.manager.test_area_access import EVERYWHERE, HOURS, NOTHING, OFFICE, entry, equal, known_and_so, option
 from tests.support.areas import AreasDesk

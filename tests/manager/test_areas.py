@@ -15,9 +15,9 @@ from accessapi.limits import JST
 from accessapi.permissions import always, by_schedule, never, weekly
 from portal.areas import grants, look, rolls
 from portal.areas.models import Grant, Tally
-from portal.mirror import own
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Area, History, Member, MirrorState
+from portal.core.mirror import own
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Area, History, Member, MirrorState
 from tenants.models import AuditEntry
 from tests.support.areas import AreasDesk
 from tests.support.members import MembersDesk, as_read, said

@@ -10,13 +10,13 @@ from django.utils import timezone
 from accessapi.permissions import always, by_schedule, weekly
 from portal.areas import grants
 from portal.areas.models import EVERYWHERE, KNOWN, Pass
-from portal.bulk import advancing
-from portal.bulk.states import JobState, RowState
-from portal.intents import following
-from portal.intents.models import Intent
-from portal.intents.sending import send
-from portal.intents.states import State
-from portal.mirror.models import Area, Member
+from portal.core.intents import following
+from portal.core.intents.models import Intent
+from portal.core.intents.sending import send
+from portal.core.intents.states import State
+from portal.core.jobs import advancing
+from portal.core.jobs.states import JobState, RowState
+from portal.core.mirror.models import Area, Member
 from tests.support.areas import AreasDesk
 
 pytestmark = [pytest.mark.soak]

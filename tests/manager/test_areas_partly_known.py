@@ -7,9 +7,9 @@ import re
 import pytest
 
 from accessapi.permissions import always
-from portal.bulk.models import Job
-from portal.bulk.states import JobState, RowState
-from portal.mirror.models import Member
+from portal.core.jobs.models import Job
+from portal.core.jobs.states import JobState, RowState
+from portal.core.mirror.models import Member
 from tests.support.areas import AreasDesk
 from tests.support.members import said
 

@@ -7,16 +7,16 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from portal.bulk import jobs
-from portal.bulk.models import Job
+from portal.core.intents.actions import submit
+from portal.core.intents.models import Intent
+from portal.core.intents.outcome import apply
+from portal.core.intents.reconciling import resolve
+from portal.core.intents.states import Reason, State
+from portal.core.intents.verdicts import Verdict
+from portal.core.jobs import jobs
+from portal.core.jobs.models import Job
+from portal.core.mirror.models import Member
 from portal.guests.models import Visit
-from portal.intents.actions import submit
-from portal.intents.models import Intent
-from portal.intents.outcome import apply
-from portal.intents.reconciling import resolve
-from portal.intents.states import Reason, State
-from portal.intents.verdicts import Verdict
-from portal.mirror.models import Member
 from tenants import audit
 from tenants.models import AuditEntry, User
 from tenants.roles import Permission

@@ -7,11 +7,11 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from portal.bulk import bell
-from portal.bulk.models import Job
-from portal.bulk.states import Halt, JobState, RowState
-from portal.mirror import own
-from portal.mirror.models import Group, Member
+from portal.core.jobs import bell
+from portal.core.jobs.models import Job
+from portal.core.jobs.states import Halt, JobState, RowState
+from portal.core.mirror import own
+from portal.core.mirror.models import Group, Member
 from tenants.models import AuditEntry, Staff
 from tests.support import jobs
 from tests.support.changes import ChangesDesk

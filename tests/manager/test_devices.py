@@ -8,11 +8,11 @@ from unittest import mock
 import pytest
 from django.utils import timezone
 
+from portal.core.intents import following
+from portal.core.intents.clock import database_now
+from portal.core.intents.models import Intent
+from portal.core.mirror.models import PassController
 from portal.devices import watch
-from portal.intents import following
-from portal.intents.clock import database_now
-from portal.intents.models import Intent
-from portal.mirror.models import PassController
 from tenants.scope import tenant_scope
 from tests.support.doors import door as seen
 from tests.support.doors import shows

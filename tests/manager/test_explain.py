@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accessapi.limits import JST
 from accessapi.permissions import always, by_schedule, dated, never, weekly
-from portal.mirror.models import Area, KeyBox, Member, TenantRecord
+from portal.core.mirror.models import Area, KeyBox, Member, TenantRecord
 from tests.support.members import MembersDesk, said
 
 READ = 5

@@ -8,8 +8,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accessapi.permissions import always, by_schedule, weekly
-from portal.mirror import own
-from portal.mirror.models import Area, History, MirrorState
+from portal.core.mirror import own
+from portal.core.mirror.models import Area, History, MirrorState
 from tests.support.changes import ChangesDesk
 from tests.support.members import said
 

@@ -11,10 +11,10 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from openpyxl import load_workbook
 
-from portal.bulk import jobs
+from portal.core.jobs import jobs
+from portal.core.mirror.folding import fold
+from portal.core.mirror.models import Area, Group, Member
 from portal.guests.models import Visit
-from portal.mirror.folding import fold
-from portal.mirror.models import Area, Group, Member
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
 
@@ -40,8 +40,8 @@ TRIED_ELSEWHERE = {"imports:failed", "guests:expected_failed"}
 #: What makes a file, and the only modules that may: the writer, and what is a picture or paper, each written down.
 MAKERS = re.compile(r"FileResponse|StreamingHttpResponse|csv\.writer|Workbook\(|content.disposition", re.IGNORECASE)
 WRITERS = {
-    "portal/files/sending.py",
-    "portal/files/writing.py",
+    "portal/core/files/sending.py",
+    "portal/core/files/writing.py",
     "portal/guests/codes/views.py",
 }
 

@@ -8,15 +8,15 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image
 
-from portal.intents import following, handlers, outcome, sending
-from portal.intents.clock import database_now
-from portal.intents.models import Enclosure, Intent
-from portal.intents.states import Reason, State
-from portal.intents.verdicts import Verdict
+from portal.core.intents import following, handlers, outcome, sending
+from portal.core.intents.clock import database_now
+from portal.core.intents.models import Enclosure, Intent
+from portal.core.intents.states import Reason, State
+from portal.core.intents.verdicts import Verdict
+from portal.core.mirror.models import Member
 from portal.members import following as outcomes
 from portal.members import pictures
 from portal.members.models import Portrait
-from portal.mirror.models import Member
 from tests.support.images import huge_jpeg, huge_png, jpeg, png
 from tests.support.members import MembersDesk, said
 

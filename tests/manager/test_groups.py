@@ -13,12 +13,12 @@ from django.utils import timezone
 
 from accessapi import errors
 from accessapi.client import Client as ServiceClient
+from portal.core.intents import nonces
+from portal.core.intents.models import Intent
+from portal.core.intents.states import Reason, State
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Group, Member, MirrorState
 from portal.groups import actions, follow
-from portal.intents import nonces
-from portal.intents.models import Intent
-from portal.intents.states import Reason, State
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Group, Member, MirrorState
 from tenants import scope
 from tenants.scope import tenant_scope
 from tests.support.places import fresh_nonce
@@ -371,7 +371,7 @@ def test_a_creation_lost_a_moment_ago_is_looked_for_once_more(here, uncertain):
 
 
 def test_a_found_creation_reaches_the_mirror(here, uncertain):
-    from portal.intents import reconciling
+    from portal.core.intents import reconciling
 
     intent = uncertain(create(here), applied=True)
     Intent.objects.filter(pk=intent.pk).update(due_at=timezone.now() - timedelta(seconds=5))

@@ -7,9 +7,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from portal.core.intents.models import Intent
+from portal.core.mirror.models import Member, PassController
 from portal.guests.models import Visit
-from portal.intents.models import Intent
-from portal.mirror.models import Member, PassController
 from tenants.models import Connection
 from tenants.scope import tenant_scope
 from tests.support.doors import shows

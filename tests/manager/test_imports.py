@@ -5,12 +5,12 @@ import re
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from portal.bulk import bell
-from portal.bulk.models import Row
-from portal.bulk.states import JobState, RowState
+from portal.core.jobs import bell
+from portal.core.jobs.models import Row
+from portal.core.jobs.states import JobState, RowState
+from portal.core.mirror.models import Group, Member
 from portal.imports import checking, queries
 from portal.imports.models import Import
-from portal.mirror.models import Group, Member
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.imports.conftest import Desk, lines

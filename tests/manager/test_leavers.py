@@ -11,11 +11,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from portal.core.mirror import own, seen
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History, MirrorState
 from portal.members import leavers
 from portal.members.leavers import Which
-from portal.mirror import own, seen
-from portal.mirror.kinds import Kind
-from portal.mirror.models import History, MirrorState
 from tenants.models import AuditEntry
 from tests.support.members import MembersDesk, said
 

@@ -6,10 +6,10 @@ from datetime import timedelta
 import pytest
 from django.core import signing
 
-from portal.budget.models import Spent
-from portal.budget.priorities import Priority
+from portal.core.budget.models import Spent
+from portal.core.budget.priorities import Priority
+from portal.core.mirror.models import Member
 from portal.members import codes
-from portal.mirror.models import Member
 from tenants.models import AuditEntry
 from tests.support.hours import an_hour_of
 from tests.support.images import read_qr

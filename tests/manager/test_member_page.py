@@ -7,11 +7,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from portal.core.mirror import own
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History, Member, MirrorState
 from portal.members import portraits
 from portal.members.models import Portrait
-from portal.mirror import own
-from portal.mirror.kinds import Kind
-from portal.mirror.models import History, Member, MirrorState
 from tests.support.members import MembersDesk, said
 
 SINCE = "2026-11-14T09:00:00+09:00"

@@ -9,9 +9,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from openpyxl import load_workbook
 
-from portal.files.marks import unguarded
-from portal.mirror import own
-from portal.mirror.models import Member
+from portal.core.files.marks import unguarded
+from portal.core.mirror import own
+from portal.core.mirror.models import Member
 from tenants.models import AuditEntry
 from tests.support.members import MembersDesk, said
 

@@ -5,14 +5,14 @@ from datetime import timedelta
 import pytest
 
 from accessapi.resources import write_moment
-from portal.intents import handlers, outcome
-from portal.intents.models import Intent
-from portal.intents.record import record
-from portal.intents.states import Reason, State
-from portal.intents.verdicts import Verdict
+from portal.core.intents import handlers, outcome
+from portal.core.intents.models import Intent
+from portal.core.intents.record import record
+from portal.core.intents.states import Reason, State
+from portal.core.intents.verdicts import Verdict
+from portal.core.mirror import sync
+from portal.core.mirror.models import Member
 from portal.members import actions, follow, sightings
-from portal.mirror import sync
-from portal.mirror.models import Member
 from tenants.roles import Permission
 from tests.support.members import MembersDesk
 from tests.support.places import fresh_nonce

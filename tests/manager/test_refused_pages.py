@@ -2,8 +2,8 @@
 
 import pytest
 
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Area, Group, History, KeyBox, Member, MirrorState, PassController
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Area, Group, History, KeyBox, Member, MirrorState, PassController
 from tenants.models import Connection
 from tests.support.members import MembersDesk, said
 

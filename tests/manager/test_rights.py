@@ -9,9 +9,9 @@ from django.template.loader import render_to_string
 from django.test import RequestFactory
 
 from accessapi.permissions import always, by_schedule, normalise_devices, weekly
-from portal.bulk.models import Job, Row
+from portal.core.jobs.models import Job, Row
+from portal.core.mirror.models import Area, KeyBox, Member
 from portal.members import follow
-from portal.mirror.models import Area, KeyBox, Member
 from portal.rights import copying, posting, words
 from portal.rights.laying import board
 from portal.rights.models import RightsTemplate

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from accessapi.permissions import always, by_schedule, normalise_devices, weekly
+from portal.core.mirror.models import Area, Group, Member
 from portal.imports.models import Import
-from portal.mirror.models import Area, Group, Member
 from portal.rights.models import RightsTemplate
 from tests.imports.conftest import Desk
 from tests.manager.test_imports import checked, run, text

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from portal.bulk.models import Suspension
-from portal.mirror import own
-from portal.mirror.models import Member
+from portal.core.jobs.models import Suspension
+from portal.core.mirror import own
+from portal.core.mirror.models import Member
 from tests.support.changes import ChangesDesk
 from tests.support.members import said
 

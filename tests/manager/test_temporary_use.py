@@ -8,11 +8,11 @@ from unittest import mock
 
 import pytest
 
-from portal.intents import handlers
-from portal.intents.models import Intent
-from portal.intents.states import State
+from portal.core.intents import handlers
+from portal.core.intents.models import Intent
+from portal.core.intents.states import State
+from portal.core.mirror.models import KeyBox, Member
 from portal.members import queries, temporary
-from portal.mirror.models import KeyBox, Member
 from tests.support.members import MembersDesk, said
 
 EVERY_KEY = {"default_mode": "allow_all"}

@@ -9,12 +9,12 @@ import pytest
 from django.utils import timezone
 from openpyxl import load_workbook
 
+from portal.core.intents.models import Intent
+from portal.core.mirror.folding import fold
+from portal.core.mirror.models import Guest, History
+from portal.core.ui.times import TOKYO
 from portal.guests.models import CodeLink, DeskSettings, Visit
 from portal.guests.today import erasing
-from portal.intents.models import Intent
-from portal.mirror.folding import fold
-from portal.mirror.models import Guest, History
-from portal.ui.times import TOKYO
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import again, names, visit

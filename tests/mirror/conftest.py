@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from portal.mirror import schedule, sync
-from portal.mirror.kinds import Kind
-from portal.mirror.models import MirrorState
+from portal.core.mirror import schedule, sync
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState
 from tenants.models import Connection, ServiceEnvironment, Tenant
 from tenants.scope import tenant_scope
 from tests.support.sandbox import Sandbox, SandboxTenant

@@ -9,10 +9,10 @@ from django.db import connection as database
 from django.utils import timezone
 
 from accessapi.errors import NotFound
-from portal.budget.priorities import Priority
-from portal.mirror import freshness, guest_list, hooks, own, queries, reading, reasons
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Guest, MirrorState
+from portal.core.budget.priorities import Priority
+from portal.core.mirror import freshness, guest_list, hooks, own, queries, reading, reasons
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Guest, MirrorState
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import Service, serving

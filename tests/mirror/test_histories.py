@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 
 from accessapi.limits import JST
-from portal.mirror import histories, hooks, own, queries, seen
-from portal.mirror.kinds import Kind
-from portal.mirror.models import History, Member, MirrorState
+from portal.core.mirror import histories, hooks, own, queries, seen
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History, Member, MirrorState
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import Service, serving

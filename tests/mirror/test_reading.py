@@ -11,11 +11,11 @@ from django.db import connections
 from django.utils import timezone
 
 from accessapi.errors import NotFound, ServerFault
-from portal.budget.ledger import BudgetExhausted
-from portal.budget.priorities import Priority
-from portal.mirror import clock, freshness, own, reading, rights
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Group, KeyBox, Member, MirrorState, PassController, SharedReading
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.mirror import clock, freshness, own, reading, rights
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Group, KeyBox, Member, MirrorState, PassController, SharedReading
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import serving

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from portal.mirror import frame, schedule
-from portal.mirror.kinds import Kind
-from portal.mirror.models import MirrorState
+from portal.core.mirror import frame, schedule
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState
 from tenants import roles
 from tenants.access import Access
 from tenants.models import Staff, User

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from portal.celery import app
-from portal.mirror import freshness, runs, schedule
-from portal.mirror.kinds import SYNCED, Kind
-from portal.mirror.models import MirrorState
+from portal.core.mirror import freshness, runs, schedule
+from portal.core.mirror.kinds import SYNCED, Kind
+from portal.core.mirror.models import MirrorState
+from portal.site.celery import app
 from tenants.models import Connection, ServiceEnvironment, Tenant
 from tenants.scope import across_tenants, tenant_scope
 from tenants.signals import connected

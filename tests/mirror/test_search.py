@@ -6,8 +6,8 @@ import pytest
 from django.db import connection as database
 from django.db.models import QuerySet
 
-from portal.mirror import own, queries, search
-from portal.mirror.models import Member, MemberSearch
+from portal.core.mirror import own, queries, search
+from portal.core.mirror.models import Member, MemberSearch
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 

@@ -6,9 +6,9 @@ import pytest
 from django.db import connection as database
 from django.db import transaction
 
-from portal.mirror import clock, own, runs, swap
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Member, MemberSearch, SyncRun
+from portal.core.mirror import clock, own, runs, swap
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Member, MemberSearch, SyncRun
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import MakeCustomer

@@ -8,9 +8,9 @@ import pytest
 from django.db import connection as database
 from django.utils import timezone
 
-from portal.mirror import own, queries, runs
-from portal.mirror.kinds import Kind
-from portal.mirror.models import (
+from portal.core.mirror import own, queries, runs
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import (
     NEVER,
     UNREADABLE,
     Area,

@@ -4,8 +4,8 @@ from datetime import date
 from typing import Any
 
 from accessapi.permissions import NO_HOLIDAYS
-from portal.mirror import queries
-from portal.mirror.kinds import Kind
+from portal.core.mirror import queries
+from portal.core.mirror.kinds import Kind
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import MakeCustomer
 from tests.mirror.service import serving

@@ -9,9 +9,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from portal.core.mirror.models import Guest
 from portal.guests.codes import links, public, tokens
 from portal.guests.models import CodeLink, DeskSettings, Visit
-from portal.mirror.models import Guest
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.support.codes import CODE, hours_from_now, read_svg, stranger, visit
@@ -198,7 +198,7 @@ def test_the_address_never_reaches_a_log(place, guest, caplog, capsys):
     with caplog.at_level("DEBUG"):
         opened(link.url)
         stranger().post(link.url.removeprefix("https://portal.example"))
-    from portal.logs import without_queries
+    from portal.site.logs import without_queries
 
     kept = [str(without_queries(None, "", {"event": record.getMessage()})) for record in caplog.records]
     assert _token(link) not in "".join(kept)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from kombu import pools
 
-from portal.celery import app
+from portal.site.celery import app
 from stack.paths import ROOT
 from stack.supervisor import tail
 from tests.support.house import House

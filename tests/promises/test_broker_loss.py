@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from portal.budget.priorities import Priority
-from portal.intents import actions
-from portal.intents.models import Intent
-from portal.intents.nonces import Nonce
-from portal.intents.states import State
+from portal.core.budget.priorities import Priority
+from portal.core.intents import actions
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.states import State
 from tenants.roles import Permission
 from tests.support.effort import one_in
 from tests.support.house import House

@@ -7,16 +7,16 @@ from collections.abc import Callable
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from portal.bulk.models import Row
-from portal.bulk.states import JobState, RowState
+from portal.core.intents.models import Intent
+from portal.core.intents.record import Asker
+from portal.core.intents.states import SILENT_SECONDS
+from portal.core.jobs.models import Row
+from portal.core.jobs.states import JobState, RowState
+from portal.core.mirror import schedule
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState
 from portal.imports import actions
 from portal.imports.models import Import
-from portal.intents.models import Intent
-from portal.intents.record import Asker
-from portal.intents.states import SILENT_SECONDS
-from portal.mirror import schedule
-from portal.mirror.kinds import Kind
-from portal.mirror.models import MirrorState
 from tests.support import faults
 from tests.support.faults import Fault, Gate
 from tests.support.house import House

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from accessapi.errors import RateLimited, ServiceError
-from portal.budget.client import client
-from portal.budget.ledger import BudgetExhausted
-from portal.budget.outlook import outlook
-from portal.budget.priorities import KEPT_FOR_DOORS, MOST_FOR_SYNC, Priority
+from portal.core.budget.client import client
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.outlook import outlook
+from portal.core.budget.priorities import KEPT_FOR_DOORS, MOST_FOR_SYNC, Priority
 from tests.support import faults
 from tests.support.house import House, together
 from tests.support.stage import Customer, Stage

@@ -13,11 +13,11 @@ import httpx2
 import pytest
 from openpyxl import Workbook
 
-from portal.bulk.states import JobState
-from portal.files import bounds
-from portal.files.marks import unguarded
+from portal.core.files import bounds
+from portal.core.files.marks import unguarded
+from portal.core.jobs.states import JobState
+from portal.core.mirror.models import Member
 from portal.imports.models import Import
-from portal.mirror.models import Member
 from tests.support.browser import Browser, gist
 from tests.support.house import House, Process
 from tests.support.images import huge_jpeg, huge_png, jpeg, png

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from portal.intents.models import Intent
+from portal.core.intents.models import Intent
 from tenants.models import AuditEntry, Staff, User
 from tests.promises.test_tenant_isolation import Victim, print_of
 from tests.support.browser import Browser, Form, forms_of

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from portal.budget.priorities import Priority
-from portal.intents import actions
-from portal.intents.models import Intent
-from portal.intents.nonces import Nonce
+from portal.core.budget.priorities import Priority
+from portal.core.intents import actions
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce
 from tenants.connections.actions import set_webhook_secret
 from tenants.connections.reissue import reissue
 from tenants.roles import Permission

@@ -10,15 +10,15 @@ from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_
 from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone
 
-from portal.bulk import jobs
-from portal.bulk.models import Job, Row
-from portal.bulk.states import Halt, JobState
-from portal.intents import actions
-from portal.intents.models import Intent
-from portal.intents.nonces import Nonce
-from portal.intents.record import Asker
-from portal.intents.states import Reason, State
-from portal.mirror.models import Member
+from portal.core.intents import actions
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.record import Asker
+from portal.core.intents.states import Reason, State
+from portal.core.jobs import jobs
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import Halt, JobState
+from portal.core.mirror.models import Member
 from tenants.models import Invitation, Staff, SupportSession, User
 from tenants.roles import Permission
 from tenants.staff.actions import digest

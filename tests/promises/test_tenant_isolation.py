@@ -15,11 +15,11 @@ import pytest
 from django.apps import apps
 from django.utils import timezone
 
-from portal.celery import app
+from portal.core.intents.models import Intent
+from portal.core.intents.states import State
+from portal.core.mirror.models import Group, Member, PassController
 from portal.guests.models import Preset, Visit
-from portal.intents.models import Intent
-from portal.intents.states import State
-from portal.mirror.models import Group, Member, PassController
+from portal.site.celery import app
 from tenants.models import Staff, TenantModel, User
 from tenants.roles import ROLES
 from tests.support.browser import Browser

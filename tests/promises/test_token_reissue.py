@@ -6,8 +6,8 @@ from contextlib import ExitStack
 import pytest
 
 from accessapi.errors import ServiceError
-from portal.budget.client import client
-from portal.budget.priorities import Priority
+from portal.core.budget.client import client
+from portal.core.budget.priorities import Priority
 from tenants.connections.reissue import Outcome, reissue
 from tenants.models import Connection
 from tests.support import faults

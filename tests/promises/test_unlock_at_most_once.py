@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 from django.utils import timezone
 
-from portal.intents.models import Intent
-from portal.intents.states import SILENT_SECONDS, State
+from portal.core.intents.models import Intent
+from portal.core.intents.states import SILENT_SECONDS, State
 from tests.support import faults
 from tests.support.effort import one_in
 from tests.support.faults import Fault, Gate
@@ -39,7 +39,7 @@ SLOW: dict[str, tuple[Fault | None, set[str]]] = {
 
 
 def deliver(house: House, intent: Intent, times: int = DELIVERIES) -> None:
-    house.deliver("portal.intents.tasks.send", intent.tenant_id, intent.pk, queue="doors", times=times)
+    house.deliver("portal.core.intents.tasks.send", intent.tenant_id, intent.pk, queue="doors", times=times)
 
 
 def attack_answers(
@@ -156,7 +156,7 @@ def following(house: House, customer: Customer, intent: Intent) -> Callable[[], 
     until(lambda: customer.intent(intent).state == State.ACCEPTED, saying="the request is accepted")
     # Beat stands still: nobody else rings for the first look.
     until(lambda: customer.intent(intent).due_at <= timezone.now(), saying="the first look is due")
-    house.deliver("portal.intents.tasks.poll", intent.tenant_id, intent.pk, queue="doors")
+    house.deliver("portal.core.intents.tasks.poll", intent.tenant_id, intent.pk, queue="doors")
     rule.wait()
     return gate.open.set
 

@@ -7,12 +7,12 @@ from typing import Any
 
 from django.utils import timezone
 
+from portal.core.mirror import hooks
+from portal.core.mirror.folding import fold
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Area, History
+from portal.core.ui.times import TOKYO
 from portal.guests.models import Stage, Visit
-from portal.mirror import hooks
-from portal.mirror.folding import fold
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Area, History
-from portal.ui.times import TOKYO
 from tenants.scope import tenant_scope
 from tests.support.places import Place
 

@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from portal.core.intents import sending, sweeping
+from portal.core.intents.clock import ClockTime
+from portal.core.intents.models import Intent
+from portal.core.intents.states import State
 from portal.guests import cutting, tasks
 from portal.guests.models import Stage, Visit
-from portal.intents import sending, sweeping
-from portal.intents.clock import ClockTime
-from portal.intents.models import Intent
-from portal.intents.states import State
 from tenants.models import Staff
 from tenants.scope import across_tenants
 from tests.support.desk import GuestDesk, said
@@ -229,7 +229,7 @@ def test_a_creation_that_nobody_wants_any_more_is_cut_as_soon_as_it_is_known(des
     desk.client.post(f"{desk.url}visits/{visit.pk}/withdraw/", fields)
     assert "may still open doors" in said(desk.client.get(desk.url + "new/"))
     with desk.scope():
-        from portal.intents import reconciling
+        from portal.core.intents import reconciling
 
         Intent.objects.filter(pk=visit.intent_id).update(due_at=ClockTime())
         reconciling.reconcile(Intent.objects.get(pk=visit.intent_id))

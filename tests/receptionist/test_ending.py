@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
+from portal.core.intents.clock import ClockTime, database_now
+from portal.core.intents.models import Intent
+from portal.core.intents.states import Reason
+from portal.core.mirror.models import Area
 from portal.guests import cutting, ending
 from portal.guests.models import Visit
-from portal.intents.clock import ClockTime, database_now
-from portal.intents.models import Intent
-from portal.intents.states import Reason
-from portal.mirror.models import Area
 from tenants.models import AuditEntry, Connection
 from tenants.signals import connected
 from tests.support.desk import GuestDesk, said
@@ -196,7 +196,7 @@ def test_a_way_that_was_taken_and_changed_nothing_gives_place_to_the_next(desk):
         token=desk.place.service.token,
     )
     with desk.scope():
-        from portal.intents.models import Intent
+        from portal.core.intents.models import Intent
 
         Intent.objects.filter(pk=desk.visit(visit).cut_intent_id).update(
             finished_at=timezone.now() - timedelta(hours=1)

@@ -11,15 +11,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from openpyxl import Workbook, load_workbook
 
-from portal.budget import ledger
-from portal.budget.priorities import Priority
+from portal.core.budget import ledger
+from portal.core.budget.priorities import Priority
+from portal.core.intents.models import Intent
+from portal.core.intents.sending import send
+from portal.core.intents.states import State
 from portal.guests.expected import actions, sending
 from portal.guests.expected.models import ExpectedList, ExpectedRow, ListState, RowState, Verdict
 from portal.guests.models import DeskSettings, Preset, Visit
 from portal.guests.today import erasing
-from portal.intents.models import Intent
-from portal.intents.sending import send
-from portal.intents.states import State
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
 from tests.support.codes import read_pdf, url, visit

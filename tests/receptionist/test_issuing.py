@@ -7,14 +7,14 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
+from portal.core.intents import handlers, outcome
+from portal.core.intents.states import Reason, State
+from portal.core.mirror.folding import fold
+from portal.core.mirror.models import Area, Guest, KeyBox
 from portal.guests import actions, clashes, follow, issuing
 from portal.guests.clashes import Clash
 from portal.guests.issuing import Host
 from portal.guests.models import Stage, Visit
-from portal.intents import handlers, outcome
-from portal.intents.states import Reason, State
-from portal.mirror.folding import fold
-from portal.mirror.models import Area, Guest, KeyBox
 from tenants.models import AuditEntry
 from tests.support.desk import NAME, GuestDesk, order, said
 from tests.support.places import fresh_nonce
@@ -91,8 +91,8 @@ def test_everything_else_is_there_too(desk):
 
 
 def test_a_member_can_be_the_host(desk, place):
-    from portal.mirror.models import Member
-    from portal.mirror.models.members import MemberSearch
+    from portal.core.mirror.models import Member
+    from portal.core.mirror.models.members import MemberSearch
 
     with desk.scope():
         member = Member.objects.order_by("pk")[0]
@@ -135,7 +135,7 @@ def test_several_guests_of_one_visit_each_get_a_code_of_their_own(desk):
 
 
 def follow_intent(visit):
-    from portal.intents import sending
+    from portal.core.intents import sending
 
     sending.send(visit.intent)
 
@@ -196,7 +196,7 @@ def test_the_same_name_twice_in_one_form_asks_too(desk):
 
 
 def desk_key():
-    from portal.mirror.folding import fold
+    from portal.core.mirror.folding import fold
 
     return fold(NAME)
 
@@ -322,7 +322,7 @@ def test_two_receptionists_at_once_issue_a_name_once(place):
 
 
 def test_the_expected_ones_wait_for_workers_at_their_own_pace(desk):
-    from portal.budget.priorities import Priority
+    from portal.core.budget.priorities import Priority
 
     with desk.scope():
         visits = actions.issue(

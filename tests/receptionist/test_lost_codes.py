@@ -5,13 +5,13 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from portal.core.intents import reconciling
+from portal.core.intents.clock import ClockTime, database_now
+from portal.core.intents.models import Intent
+from portal.core.intents.states import Reason, State
+from portal.core.mirror.models import Guest
 from portal.guests import follow, looking
 from portal.guests.models import Stage, Visit
-from portal.intents import reconciling
-from portal.intents.clock import ClockTime, database_now
-from portal.intents.models import Intent
-from portal.intents.states import Reason, State
-from portal.mirror.models import Guest
 from tests.support.desk import NAME, GuestDesk, order, said
 
 CREATE, READ, LIST = 20, 21, 19
@@ -124,9 +124,9 @@ def test_hours_are_compared_as_moments_however_the_list_writes_them():
 
 def test_a_list_read_in_between_makes_one_visit_of_it(desk):
     visit, _ = lost(desk)
-    from portal.mirror import sync
-    from portal.mirror.kinds import Kind
-    from portal.mirror.models import MirrorState
+    from portal.core.mirror import sync
+    from portal.core.mirror.kinds import Kind
+    from portal.core.mirror.models import MirrorState
 
     with desk.scope():
         MirrorState.objects.filter(kind=Kind.GUESTS).update(due_at=ClockTime())

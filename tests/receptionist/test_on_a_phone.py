@@ -6,7 +6,7 @@ import uuid
 import pytest
 from playwright.sync_api import Page, expect
 
-from portal.mirror.models import PassController
+from portal.core.mirror.models import PassController
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import visit
 

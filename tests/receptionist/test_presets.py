@@ -2,8 +2,8 @@
 
 import pytest
 
+from portal.core.mirror.models import Area
 from portal.guests.models import Preset
-from portal.mirror.models import Area
 from tests.support.desk import GuestDesk, said
 
 

@@ -6,10 +6,10 @@ from html import unescape
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from portal.intents.models import Intent
-from portal.mirror import schedule
-from portal.mirror.kinds import Kind
-from portal.mirror.models import MirrorState
+from portal.core.intents.models import Intent
+from portal.core.mirror import schedule
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState
 from tenants.models import Staff
 from tenants.scope import tenant_scope
 from tests.support.members import said

@@ -10,12 +10,12 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from portal.core.mirror.models import Guest, History, MirrorState
+from portal.core.ui.times import TOKYO
 from portal.guests.models import DeskSettings, Stage, Visit
 from portal.guests.today import erasing
 from portal.guests.today.classing import classified
 from portal.guests.visits import Standing, standing
-from portal.mirror.models import Guest, History, MirrorState
-from portal.ui.times import TOKYO
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import again, counts, names, used, visit, way_out
@@ -182,8 +182,8 @@ def test_where_a_use_is_only_a_suggestion_one_click_takes_it_over(desk):
 
 
 def test_records_that_were_there_before_their_visit_count_and_old_days_are_closed(desk):
-    from portal.mirror import hooks
-    from portal.mirror.kinds import Kind
+    from portal.core.mirror import hooks
+    from portal.core.mirror.kinds import Kind
 
     now, tenant = timezone.now(), desk.place.tenant
     with tenant_scope(tenant):

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from accessapi.permissions import by_schedule, weekly
-from portal.mirror.models import Area
+from portal.core.mirror.models import Area
 from portal.rights import words
 from tests.support.barriers import barriers
 from tests.support.members import MembersDesk

@@ -2,10 +2,10 @@
 
 from django.utils import timezone
 
-from portal.bulk.models import Job, Row
-from portal.mirror import schedule, sync
-from portal.mirror.kinds import Kind
-from portal.mirror.models import NEVER, Member, MirrorState
+from portal.core.jobs.models import Job, Row
+from portal.core.mirror import schedule, sync
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import NEVER, Member, MirrorState
 from tests.support import jobs
 from tests.support.members import MembersDesk, said
 

@@ -11,9 +11,9 @@ from django.test import Client
 from django.utils import timezone
 from PIL import Image
 
+from portal.core.mirror.folding import fold
+from portal.core.mirror.models import Guest
 from portal.guests.models import Visit
-from portal.mirror.folding import fold
-from portal.mirror.models import Guest
 from tenants.scope import tenant_scope
 from tests.support.places import Place
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.utils import timezone
 
+from portal.core.intents.models import Intent
+from portal.core.mirror.kinds import Kind
 from portal.guests.issuing import Order
 from portal.guests.models import Preset, Visit
-from portal.intents.models import Intent
-from portal.mirror.kinds import Kind
 from tenants.scope import tenant_scope
 from tests.support import kept
 from tests.support.members import said

@@ -3,11 +3,11 @@
 from datetime import timedelta
 from typing import Any
 
+from portal.core.mirror import doors, sync
+from portal.core.mirror.clock import now
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState, PassController
 from portal.devices import watch
-from portal.mirror import doors, sync
-from portal.mirror.clock import now
-from portal.mirror.kinds import Kind
-from portal.mirror.models import MirrorState, PassController
 from tenants.scope import tenant_scope
 from tests.support.places import Place
 

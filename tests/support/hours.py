@@ -1,8 +1,8 @@
 """A service that takes another number of calls an hour than it did."""
 
 from accessapi.operations import CallClass
-from portal.budget import ledger
-from portal.budget.models import Gauge
+from portal.core.budget import ledger
+from portal.core.budget.models import Gauge
 from tenants.models import Connection
 from tenants.scope import tenant_scope
 from tests.support.sandbox import Sandbox

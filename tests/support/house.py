@@ -175,7 +175,7 @@ class House:
     def python(self, code: str, **changed: str) -> Iterator[Process]:
         """A process of its own that runs this code inside the site, for the length of the block."""
         log = self.folder / f"python-{secrets.token_hex(3)}.log"
-        env = self.env | {"DJANGO_SETTINGS_MODULE": "portal.settings"} | changed
+        env = self.env | {"DJANGO_SETTINGS_MODULE": "portal.site.settings"} | changed
         code = f"import django\ndjango.setup()\n{code}"
         start = partial(spawn, [PYTHON, "-c", code], env=env, cwd=ROOT, log=log)
         process = Process(Program("python", start, 0, log))

@@ -2,13 +2,13 @@
 
 import time
 
-from portal.bulk import advancing
-from portal.bulk.models import Job, Part
-from portal.bulk.states import JobState
-from portal.intents import following, reconciling
-from portal.intents.models import Intent
-from portal.intents.sending import send
-from portal.intents.states import State
+from portal.core.intents import following, reconciling
+from portal.core.intents.models import Intent
+from portal.core.intents.sending import send
+from portal.core.intents.states import State
+from portal.core.jobs import advancing
+from portal.core.jobs.models import Job, Part
+from portal.core.jobs.states import JobState
 
 PAST = "2026-01-01T00:00:00Z"
 

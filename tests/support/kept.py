@@ -18,10 +18,10 @@ from django.db.models import Model
 from django.utils import timezone
 from psycopg import sql
 
-from portal.mirror import schedule, sync
-from portal.mirror.kinds import Kind
-from portal.mirror.models import MirrorState, SharedReading
-from portal.ui.times import TOKYO
+from portal.core.mirror import schedule, sync
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState, SharedReading
+from portal.core.ui.times import TOKYO
 from tenants.models import Connection
 from tenants.scope import tenant_scope
 from tests.support.effort import SOAK

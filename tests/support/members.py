@@ -4,9 +4,9 @@ import html
 import re
 from typing import Any
 
-from portal.intents.models import Intent
-from portal.mirror.kinds import Kind
-from portal.mirror.models import Group, Member
+from portal.core.intents.models import Intent
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Group, Member
 from tenants.scope import tenant_scope
 from tests.support import kept
 from tests.support.places import Place

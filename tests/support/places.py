@@ -12,8 +12,8 @@ from django.contrib.auth import login
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
-from portal.intents.nonces import Nonce
-from portal.intents.record import Asker
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.record import Asker
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
 from tenants.scope import tenant_scope
 from tests.support import kept

@@ -14,13 +14,13 @@ from django.contrib.auth.hashers import make_password
 from django.db import transaction
 from django.utils import timezone
 
-from portal.budget.priorities import Priority
-from portal.intents import actions
-from portal.intents.models import Intent
-from portal.intents.nonces import Nonce
-from portal.intents.record import Asker
-from portal.intents.states import State
-from portal.mirror.models import Group, PassController
+from portal.core.budget.priorities import Priority
+from portal.core.intents import actions
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.record import Asker
+from portal.core.intents.states import State
+from portal.core.mirror.models import Group, PassController
 from tenants import roles
 from tenants.access import Access, access_to
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
@@ -143,7 +143,7 @@ class Customer:
         }
         with self.scope():
             if not rung:
-                from portal.intents.record import record
+                from portal.core.intents.record import record
 
                 return record(**asked)[0]
             return actions.submit(inline=inline, **asked)

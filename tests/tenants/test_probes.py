@@ -6,7 +6,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from portal import env
+from portal.site import env
 
 
 def test_the_counters_are_nobodys_without_a_token(settings):

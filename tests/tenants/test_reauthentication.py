@@ -8,7 +8,7 @@ from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from portal.mirror.models import PassController
+from portal.core.mirror.models import PassController
 from tenants.access import SAFE
 from tenants.models import AuditEntry, SupportSession
 from tenants.roles import OWNERS_OWN, PLATFORM_ROLES

@@ -3,8 +3,8 @@
 from django import forms as django_forms
 from django.template import Context, Template
 
-from portal.ui import forms
-from portal.ui.style import SampleForm
+from portal.core.ui import forms
+from portal.core.ui.style import SampleForm
 
 
 def draw(form):

@@ -5,9 +5,9 @@ import re
 import pytest
 from django.test import Client
 
-from portal.ui import nav
-from portal.ui.icons import icon
-from portal.ui.identity import COLOURS, initials, ink_on
+from portal.core.ui import nav
+from portal.core.ui.icons import icon
+from portal.core.ui.identity import COLOURS, initials, ink_on
 
 
 def test_the_style_page_is_for_platform_staff_alone(support, person):

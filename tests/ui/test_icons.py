@@ -5,8 +5,8 @@ from pathlib import Path
 
 from django.contrib.staticfiles import finders
 
-from portal.ui import icons
-from portal.ui.nav import ENTRIES
+from portal.core.ui import icons
+from portal.core.ui.nav import ENTRIES
 
 
 def pictured() -> set[str]:

@@ -13,10 +13,10 @@ from django.test import RequestFactory
 from django.test.utils import CaptureQueriesContext
 from openpyxl import load_workbook
 
-from portal.ui import chips
-from portal.ui.models import ListChoice
-from portal.ui.style import SampleTable
-from portal.ui.tables import Column, chosen, files
+from portal.core.ui import chips
+from portal.core.ui.models import ListChoice
+from portal.core.ui.style import SampleTable
+from portal.core.ui.tables import Column, chosen, files
 
 PAGE = "/_components/"
 

@@ -4,7 +4,7 @@ import pytest
 from django.template import Context, Template
 from django.utils import timezone
 
-from portal.ui.outcomes import FINAL, STATES, Outcome, way
+from portal.core.ui.outcomes import FINAL, STATES, Outcome, way
 
 
 def draw(outcome):

@@ -5,10 +5,10 @@ import re
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from portal.budget import ledger
-from portal.budget.priorities import Priority
-from portal.mirror.models import Group
-from portal.ui.models import ListChoice
+from portal.core.budget import ledger
+from portal.core.budget.priorities import Priority
+from portal.core.mirror.models import Group
+from portal.core.ui.models import ListChoice
 from tenants.scope import tenant_scope
 from tests.support.statements import in_full
 

@@ -6,7 +6,7 @@ from django import template
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.ui.times import local
+from portal.core.ui.times import local
 
 register = template.Library()
 

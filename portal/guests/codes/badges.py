@@ -8,10 +8,10 @@ from django.db.models import QuerySet
 from django.http import Http404
 from segno import QRCode
 
+from portal.core.ui import drawing
 from portal.guests.codes import reaching
 from portal.guests.codes.hours import Hours, hours
 from portal.guests.models import Stage, Visit
-from portal.ui import drawing
 from tenants.models import Tenant
 
 MOST_AT_ONCE = 500

@@ -7,8 +7,8 @@ from enum import StrEnum
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from portal.core.ui.times import local
 from portal.guests.models import Visit
-from portal.ui.times import local
 
 
 class Phase(StrEnum):

@@ -8,11 +8,11 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
 
+from portal.core.intents.clock import ClockTime
+from portal.core.intents.record import Asker
+from portal.core.mirror.models import Guest
 from portal.guests.codes import tokens
 from portal.guests.models import CodeLink, DeskSettings, Visit
-from portal.intents.clock import ClockTime
-from portal.intents.record import Asker
-from portal.mirror.models import Guest
 from tenants import audit
 from tenants.scope import tenant_scope
 from tenants.wording import say

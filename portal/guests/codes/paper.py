@@ -12,9 +12,9 @@ from fpdf import FPDF
 from pylopdf_fonts_jp import sans_path
 from segno import QRCode
 
+from portal.core.ui import drawing
 from portal.guests.codes.badges import Badge
 from portal.guests.codes.lettering import fit, line_height
-from portal.ui import drawing
 
 # It names the characters of a guest's name that the font does not have.
 logging.getLogger("fpdf").setLevel(logging.ERROR)

@@ -9,10 +9,10 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from portal.core.ui import drawing
 from portal.guests.codes import links
 from portal.guests.codes.badges import symbol_of
 from portal.guests.codes.hours import Hours, Phase
-from portal.ui import drawing
 from tenants.addresses import network_of
 
 # A whole party opens its codes behind one address; nobody needs more than this.

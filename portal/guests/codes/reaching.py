@@ -6,13 +6,13 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accessapi.errors import NotFound, ServiceError
-from portal.budget.ledger import BudgetExhausted
-from portal.budget.priorities import Priority
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.intents.record import Asker
+from portal.core.mirror import reading, reasons
+from portal.core.mirror.models import Guest
+from portal.core.ui.times import local
 from portal.guests.models import Visit
-from portal.intents.record import Asker
-from portal.mirror import reading, reasons
-from portal.mirror.models import Guest
-from portal.ui.times import local
 from tenants import audit
 from tenants.models import Connection
 from tenants.wording import say

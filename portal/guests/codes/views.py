@@ -10,12 +10,12 @@ from django.shortcuts import redirect, render
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 
+from portal.core.intents.record import Asker
+from portal.core.ui import drawing
 from portal.guests.access import get_visit
 from portal.guests.codes import badges, links, paper, reaching
 from portal.guests.codes.hours import hours
 from portal.guests.models import Visit
-from portal.intents.record import Asker
-from portal.ui import drawing
 from tenants.access import tenant_view
 from tenants.roles import Permission
 

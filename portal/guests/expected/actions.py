@@ -6,14 +6,14 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.db.models import Q
 
+from portal.core.intents.actions import stop as stop_intent
+from portal.core.intents.clock import ClockTime
+from portal.core.intents.models import Intent
+from portal.core.intents.record import Asker
+from portal.core.intents.states import Reason, State
 from portal.guests.expected import bell, checking, erasing
 from portal.guests.expected.models import ExpectedList, ExpectedRow, ListState, RowState, Verdict
 from portal.guests.expected.reading import stored
-from portal.intents.actions import stop as stop_intent
-from portal.intents.clock import ClockTime
-from portal.intents.models import Intent
-from portal.intents.record import Asker
-from portal.intents.states import Reason, State
 from tenants import audit
 from tenants.wording import say
 

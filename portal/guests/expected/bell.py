@@ -8,8 +8,8 @@ from django.db.models import QuerySet
 from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
+from portal.core.intents.clock import ClockTime
 from portal.guests.expected.models import ExpectedList, ListState
-from portal.intents.clock import ClockTime
 from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)

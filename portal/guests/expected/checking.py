@@ -8,8 +8,8 @@ from typing import Any
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
-from portal.files import bounds, reading
-from portal.files.faults import FileFault
+from portal.core.files import bounds, reading
+from portal.core.files.faults import FileFault
 from portal.guests.expected import columns
 from portal.guests.expected.models import Verdict
 from portal.guests.expected.reading import Known, Problem, Row, read, texts_of

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from portal.files.marks import is_reason
-from portal.mirror.folding import fold
+from portal.core.files.marks import is_reason
+from portal.core.mirror.folding import fold
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import re
 
 from django.utils.translation import get_language
 
-from portal.files.marks import REASONS, is_reason
+from portal.core.files.marks import REASONS, is_reason
 from portal.guests.expected import queries, words
 from portal.guests.expected.columns import FIELDS
 from portal.guests.expected.models import ExpectedList

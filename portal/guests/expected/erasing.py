@@ -6,8 +6,8 @@ from django.db.models import F
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from portal.core.intents.clock import ClockTime
 from portal.guests.expected.models import ExpectedList, ExpectedRow, ListState
-from portal.intents.clock import ClockTime
 
 # A list that nobody started is of no use a week later.
 _UNSTARTED = timedelta(days=7)

@@ -9,12 +9,12 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from portal.budget.frame import known
+from portal.core.budget.frame import known
+from portal.core.intents import nonces
 from portal.guests.expected import columns, progressing, queries
 from portal.guests.expected.models import ExpectedList, ListState
 from portal.guests.expected.queries import Counts
 from portal.guests.expected.tables import CheckedRows, SentRows, chip
-from portal.intents import nonces
 
 Text = str | Promise
 

@@ -4,14 +4,14 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from portal.budget.outlook import Outlook, minutes_within
-from portal.budget.priorities import Priority
+from portal.core.budget.outlook import Outlook, minutes_within
+from portal.core.budget.priorities import Priority
+from portal.core.intents.queries import goes_on_at
+from portal.core.ui.progress import Progress
+from portal.core.ui.times import local
 from portal.guests.expected import queries
 from portal.guests.expected.models import ExpectedList, ListState
 from portal.guests.expected.queries import Counts
-from portal.intents.queries import goes_on_at
-from portal.ui.progress import Progress
-from portal.ui.times import local
 
 
 def minutes(calls: int, hour: Outlook | None) -> int | None:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 
+from portal.core.intents.models import Intent
+from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.guests.expected.models import ExpectedList, ExpectedRow, ListState, RowState, Verdict
-from portal.intents.models import Intent
-from portal.intents.states import UNDER_WAY, Reason, State
 
 _ASKED = Q(state=RowState.ASKED)
 _FAILED = _ASKED & Q(visit__intent__state__in=[State.FAILED, State.EXPIRED, State.CANCELLED])

@@ -11,13 +11,13 @@ from pydantic import ValidationError
 
 from accessapi.limits import JST
 from accessapi.resources.guests import GuestCreate
-from portal.files.moments import day_of, moment_of, time_of
-from portal.files.sheets import LOST
+from portal.core.files.moments import day_of, moment_of, time_of
+from portal.core.files.sheets import LOST
+from portal.core.mirror import queries as mirror
+from portal.core.mirror.folding import fold
 from portal.guests import fields, hours
 from portal.guests.issuing import Host, Order
 from portal.guests.models import Preset
-from portal.mirror import queries as mirror
-from portal.mirror.folding import fold
 
 Problem = tuple[str, str, dict[str, Any]]  # field, word, facts
 COMPANY_MAX = HOST_MAX = 100

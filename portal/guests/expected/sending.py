@@ -9,16 +9,16 @@ from datetime import timedelta
 
 from django.db import transaction
 
-from portal.budget.priorities import Priority
+from portal.core.budget.priorities import Priority
+from portal.core.intents.clock import ClockTime
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.record import Asker
+from portal.core.intents.states import UNDER_WAY
 from portal.guests.clashes import Clash
 from portal.guests.expected.models import ExpectedList, ExpectedRow, ListState, RowState
 from portal.guests.expected.reading import restored
 from portal.guests.issuing import issue
 from portal.guests.models import Preset
-from portal.intents.clock import ClockTime
-from portal.intents.nonces import Nonce
-from portal.intents.record import Asker
-from portal.intents.states import UNDER_WAY
 
 AT_ONCE = 20
 _LOOK_AGAIN = timedelta(seconds=2)

@@ -9,13 +9,13 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
+from portal.core.ui.chips import Chip
+from portal.core.ui.tables.columns import NOTHING, Column
+from portal.core.ui.tables.extras import Empty
+from portal.core.ui.tables.table import Table
+from portal.core.ui.times import local
 from portal.guests.expected import words
 from portal.guests.expected.models import ExpectedList, ExpectedRow, ListState, Verdict
-from portal.ui.chips import Chip
-from portal.ui.tables.columns import NOTHING, Column
-from portal.ui.tables.extras import Empty
-from portal.ui.tables.table import Table
-from portal.ui.times import local
 
 _LISTS = {
     ListState.CHECKED: "waiting",

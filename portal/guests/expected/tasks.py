@@ -1,7 +1,7 @@
 """The bells of lists. Each carries ids; the row it names decides whether anything is done."""
 
-from portal.celery import promised
 from portal.guests.expected import bell, sending
+from portal.site.celery import promised
 from tenants.scope import tenant_scope
 
 

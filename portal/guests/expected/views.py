@@ -9,9 +9,11 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRefresh
 
-from portal.budget.frame import known
-from portal.files.faults import FileFault
-from portal.files.sending import send
+from portal.core.budget.frame import known
+from portal.core.files.faults import FileFault
+from portal.core.files.sending import send
+from portal.core.intents import nonces
+from portal.core.intents.record import Asker
 from portal.guests.codes.badges import of_visits
 from portal.guests.codes.views import pdf
 from portal.guests.expected import actions, downloads, pages, progressing, queries, words
@@ -19,8 +21,6 @@ from portal.guests.expected.forms import UploadForm
 from portal.guests.expected.models import ExpectedList, ListState
 from portal.guests.expected.tables import Lists
 from portal.guests.models import DeskSettings
-from portal.intents import nonces
-from portal.intents.record import Asker
 from tenants.access import tenant_view
 from tenants.roles import Permission
 

@@ -7,14 +7,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from accessapi.meanings import Blame
-from portal.files.words import of_file as of_any_file
+from portal.core.files.words import of_file as of_any_file
+from portal.core.intents.models import Intent
+from portal.core.intents.states import Reason, State
+from portal.core.ui.chips import Chip
+from portal.core.ui.sentences import joined
+from portal.core.ui.times import local
 from portal.guests.expected.columns import BY_NAME
 from portal.guests.expected.models import ExpectedRow, RowState, Verdict
-from portal.intents.models import Intent
-from portal.intents.states import Reason, State
-from portal.ui.chips import Chip
-from portal.ui.sentences import joined
-from portal.ui.times import local
 from tenants.scope import current_tenant
 
 Facts = Mapping[str, Any]

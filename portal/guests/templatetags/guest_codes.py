@@ -5,12 +5,12 @@ from typing import Any
 from django import template
 from django.template.context import Context
 
+from portal.core.mirror.models import Guest
+from portal.core.ui import drawing
 from portal.guests.codes import reaching
 from portal.guests.codes.badges import symbol_of
 from portal.guests.codes.hours import hours
 from portal.guests.models import Stage, Visit
-from portal.mirror.models import Guest
-from portal.ui import drawing
 from tenants.roles import Permission
 
 register = template.Library()

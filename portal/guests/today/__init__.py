@@ -3,9 +3,9 @@
 
 def register() -> None:
     """Called once, when the app is ready."""
+    from portal.core.mirror import hooks
+    from portal.core.mirror.kinds import Kind
     from portal.guests.today import reach, suggesting
-    from portal.mirror import hooks
-    from portal.mirror.kinds import Kind
 
     reach.register()
     hooks.after(Kind.HISTORIES, suggesting.heard)

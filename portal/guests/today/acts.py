@@ -13,8 +13,8 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from portal.core.intents.record import Asker
 from portal.guests.models import DeskAct, Visit
-from portal.intents.record import Asker
 from tenants import audit
 from tenants.wording import say
 

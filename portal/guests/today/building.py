@@ -7,9 +7,9 @@ from datetime import datetime
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from portal.core.ui.times import local
 from portal.guests.models import Visit
 from portal.guests.today import queries
-from portal.ui.times import local
 
 ORDERS = {"host": ("host_key", "name_key", "pk"), "name": ("name_key", "pk"), "time": ("arrived_at", "pk")}
 _FIELDS = (

@@ -5,7 +5,7 @@ from datetime import date, datetime, time, timedelta
 
 from django.utils import timezone
 
-from portal.ui.times import TOKYO, local
+from portal.core.ui.times import TOKYO, local
 
 # No calendar of the service goes further, and no visit of the portal is older.
 _FIRST, _LAST = date(2000, 1, 1), date(2999, 12, 31)

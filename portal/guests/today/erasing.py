@@ -13,14 +13,14 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from portal.core.intents import forgetting
+from portal.core.intents.models import Intent
+from portal.core.mirror.models import Guest, History
 from portal.guests import queries
 from portal.guests.models import CodeLink, DeskAct, DeskSettings, Visit
 from portal.guests.today import presence
 from portal.guests.today.days import Day
 from portal.guests.today.queries import PRESENT
-from portal.intents import forgetting
-from portal.intents.models import Intent
-from portal.mirror.models import Guest, History
 from tenants import audit
 from tenants.models import Tenant
 from tenants.scope import across_tenants, tenant_scope

@@ -6,8 +6,8 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
-from portal.files.sending import send, written_down
-from portal.ui.times import local
+from portal.core.files.sending import send, written_down
+from portal.core.ui.times import local
 from tenants.wording import Said
 
 

@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from portal.mirror import schedule
-from portal.mirror.kinds import Kind
-from portal.mirror.models import MirrorState
+from portal.core.mirror import schedule
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState
 from tenants.models import Tenant, User
 
 # Histories tell of arrivals, one call each time. The list of guests costs a call for each thousand of them.

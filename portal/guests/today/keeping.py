@@ -6,11 +6,11 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from portal.core.intents.record import Asker
 from portal.guests import queries
 from portal.guests.models import DeskSettings, Visit
 from portal.guests.today import erasing
 from portal.guests.today.forms import SettingsForm
-from portal.intents.record import Asker
 from tenants import audit
 from tenants.wording import say
 

@@ -9,13 +9,13 @@ from django.db.models.functions import ExtractHour, TruncDate
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import Holidays
+from portal.core.mirror import queries as mirror
+from portal.core.ui.times import TOKYO
 from portal.guests.models import Visit
 from portal.guests.today import words
 from portal.guests.today.classing import classified
 from portal.guests.today.days import Day, Month
 from portal.guests.visits import Standing
-from portal.mirror import queries as mirror
-from portal.ui.times import TOKYO
 
 
 @dataclass(frozen=True)

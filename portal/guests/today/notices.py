@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from portal.core.intents.record import Asker
 from portal.guests.models import DeskAct, Visit
 from portal.guests.today import acts, words
 from portal.guests.today.acts import Undone
 from portal.guests.today.days import Day
-from portal.intents.record import Asker
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from django.db.models.functions import Greatest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from portal.core.intents.record import Asker
 from portal.guests.models import By, Visit
 from portal.guests.today import acts
 from portal.guests.today.days import Day
 from portal.guests.today.queries import MAY_ARRIVE, PRESENT
 from portal.guests.visits import Standing, standing
-from portal.intents.record import Asker
 from tenants import audit
 from tenants.wording import say
 

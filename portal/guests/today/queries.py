@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 
 from django.db.models import Count, F, Q, QuerySet
 
+from portal.core.mirror.folding import terms
 from portal.guests.models import Visit
 from portal.guests.queries import Holds
 from portal.guests.today.classing import classified
 from portal.guests.today.days import Day
 from portal.guests.visits import Standing
-from portal.mirror.folding import terms
 
 MAY_ARRIVE = (Standing.EXPECTED, Standing.NOT_COME, Standing.ASKED)
 PRESENT = Q(arrived_at__isnull=False, left_at__isnull=True)

@@ -4,10 +4,10 @@ The palette, the banners, the refreshing of what is shown and the outcome of wha
 elsewhere for everybody else; here they are mounted once more, for those who see guests and for what is the desk's own.
 """
 
-from portal.intents import addresses
-from portal.mirror import frame as mirror
-from portal.mirror.kinds import Kind
-from portal.ui import reach
+from portal.core.intents import addresses
+from portal.core.mirror import frame as mirror
+from portal.core.mirror.kinds import Kind
+from portal.core.ui import reach
 from tenants.roles import Permission
 
 SHOWN = (Kind.GUESTS, Kind.HISTORIES)

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from django.db import connection
 
+from portal.core.mirror.models import Area, History
 from portal.guests import queries
 from portal.guests.models import Visit
 from portal.guests.today.days import Day
-from portal.mirror.models import Area, History
 from tenants import audit
 from tenants.models import Tenant
 from tenants.wording import say

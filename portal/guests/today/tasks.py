@@ -1,7 +1,7 @@
 """The bells of erasing."""
 
-from portal.celery import promised
 from portal.guests.today import erasing
+from portal.site.celery import promised
 
 
 @promised(queue="bulk", promise="idempotent", seconds=280)

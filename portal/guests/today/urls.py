@@ -2,11 +2,11 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from portal.core.intents.urls import under
+from portal.core.mirror.views import refreshing
+from portal.core.ui.views import finding, watching_banners
 from portal.guests.today import views, views_lists
 from portal.guests.today.reach import SHOWN
-from portal.intents.urls import under
-from portal.mirror.views import refreshing
-from portal.ui.views import finding, watching_banners
 from tenants.roles import Permission
 
 urlpatterns: list[URLPattern | URLResolver] = [

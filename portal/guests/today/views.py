@@ -10,12 +10,12 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import ngettext
 
+from portal.core.intents.record import Asker
 from portal.guests.access import get_visit_row
 from portal.guests.models import Visit
 from portal.guests.today import acts, boards, freshening, notices, presence
 from portal.guests.today.boards import State
 from portal.guests.today.notices import Notice
-from portal.intents.record import Asker
 from tenants.access import tenant_view
 from tenants.roles import Permission
 

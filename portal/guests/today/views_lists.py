@@ -7,14 +7,14 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from portal.core.intents.record import Asker
+from portal.core.ui import charts as bars
 from portal.guests import queries
 from portal.guests.models import DeskSettings
 from portal.guests.today import building, charts, exports, hosts, keeping, months
 from portal.guests.today.boards import State
 from portal.guests.today.days import Month
 from portal.guests.today.forms import SettingsForm
-from portal.intents.record import Asker
-from portal.ui import charts as bars
 from tenants.access import tenant_view
 from tenants.roles import Permission
 from tenants.wording import say

@@ -6,9 +6,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from portal.core.ui.times import local
 from portal.guests.today.days import Day
 from portal.guests.visits import Standing
-from portal.ui.times import local
 
 # In the order of the desk: what needs somebody first.
 LABELS: dict[Standing, Promise] = {

@@ -5,7 +5,7 @@ from typing import Any
 from django import template
 from django.urls import NoReverseMatch, reverse
 
-from portal.mirror.models import Member
+from portal.core.mirror.models import Member
 from portal.rights import places, words
 from portal.rights.reading import known
 from portal.rights.sheet import split_privilege

@@ -1,0 +1,1 @@
+"""The foundations: what every area of work stands on. Nothing here knows an area of work."""

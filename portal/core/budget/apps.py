@@ -1,0 +1,11 @@
+from django.apps import AppConfig
+
+
+class BudgetConfig(AppConfig):
+    name = "portal.core.budget"
+    label = "budget"
+
+    def ready(self) -> None:
+        from portal.core.budget import frame
+
+        frame.register()

@@ -1,0 +1,45 @@
+"""The only way to read the service: every call counted before it is made, every answer's headers heard."""
+
+import threading
+from collections.abc import Callable
+
+from accessapi.client import Client, Observe, RateHeaders
+from accessapi.errors import ServiceError
+from accessapi.operations import Operation
+from portal.core.budget import ledger
+from portal.core.budget.hearing import Taken
+from portal.core.budget.priorities import Priority
+from tenants.connections.service import service_client
+from tenants.models import Connection
+
+
+def client(connection: Connection, priority: Priority) -> Client:
+    """A client of the tenant's service. Its calls raise BudgetExhausted, before anything is sent, when none is left."""
+    mine = threading.local()
+
+    def gate(operation: Operation) -> None:
+        mine.taken = ledger.take(connection, operation, priority)
+
+    return service_client(connection, gate=gate, observe=_observer(connection, lambda: getattr(mine, "taken", None)))
+
+
+def sender(connection: Connection, taken: Taken | None) -> Client:
+    """A client without a gate, for intents alone: their claim has already counted the call, as `taken`."""
+    return service_client(connection, observe=_observer(connection, lambda: taken))
+
+
+def _observer(connection: Connection, call: Callable[[], Taken | None]) -> Observe:
+    """What to do with the rate headers of each answer."""
+
+    def observe(operation: Operation, rate: RateHeaders, status: int, error: ServiceError | None) -> None:
+        ledger.observe(
+            connection,
+            operation,
+            limit=rate.limit,
+            remaining=rate.remaining,
+            reset=rate.reset,
+            refused=status == 429,
+            taken=call(),
+        )
+
+    return observe

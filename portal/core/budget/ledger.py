@@ -1,0 +1,155 @@
+"""Counting calls: a sliding hour per token and call class, exact under concurrency, corrected by the service's headers.
+
+Limits: specification, part Limits (720 general and 180 device calls in 60 minutes for each access token).
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db import transaction
+from django.db.models import DateTimeField, Func, OuterRef, QuerySet
+from django.db.models.functions import JSONArray
+
+from accessapi.errors import NotSent
+from accessapi.operations import CallClass, Operation
+from portal.core.budget import rows
+from portal.core.budget.hearing import Said, Taken, hear
+from portal.core.budget.models import Gauge, Spent
+from portal.core.budget.priorities import MARGIN_SECONDS, STEP_SECONDS, Priority
+from portal.core.budget.readings import Reading
+from tenants.models import Connection
+
+# Whoever waits asks again at least this often: a new token, or a kinder word of the service, lets calls go earlier.
+_ASK_AGAIN = {Priority.DOORS: timedelta(seconds=5), Priority.PEOPLE: timedelta(seconds=15)}
+_ASK_AGAIN_OTHERWISE = timedelta(seconds=60)
+
+
+class BudgetExhausted(NotSent):
+    """No call may be made now; nothing was sent. `retry_at` is when one is expected to be free again, `ask_at` when
+    to ask here again, which is never long after: what was expected may turn out better."""
+
+    def __init__(self, retry_at: datetime, call_class: CallClass, ask_at: datetime | None = None):
+        super().__init__(f"The hour's {call_class} calls are used up until {retry_at:%H:%M:%S}.")
+        self.retry_at = retry_at
+        self.ask_at = ask_at or retry_at
+        self.call_class = call_class
+
+
+def take(connection: Connection, operation: Operation, priority: Priority) -> Taken | None:
+    """Count one call before it is made, in a transaction of its own. Raises BudgetExhausted: nothing may be sent."""
+    with transaction.atomic(durable=True):
+        return take_within(connection, operation, priority)
+
+
+def take_within(connection: Connection, operation: Operation, priority: Priority) -> Taken | None:
+    """The same inside the caller's short transaction, for a claim that must stand or fall with its call.
+
+    Returns what `observe` is to be told with the answer; None for OAuth, which is not counted.
+    """
+    if operation.call_class == CallClass.OAUTH:
+        return None
+    reading = read(connection, operation.call_class, lock=True)
+    if not reading.allows(priority):
+        raise _exhausted(reading, priority, operation.call_class)
+    gauge = reading.gauge
+    gauge.taken += 1
+    if not reading.fits(priority):
+        gauge.tried_at = reading.now
+    rows.take(gauge, reading.step, priority)
+    return Taken(gauge.taken, reading.counted + 1, priority, gauge.heard_used)
+
+
+def _exhausted(reading: Reading, priority: Priority, call_class: CallClass) -> BudgetExhausted:
+    retry_at = reading.allows_at(priority)
+    ask_at = min(retry_at, reading.now + _ASK_AGAIN.get(priority, _ASK_AGAIN_OTHERWISE))
+    return BudgetExhausted(retry_at, call_class, ask_at)
+
+
+def observe(connection: Connection, operation: Operation, *, limit: int | None, remaining: int | None,
+            reset: int | None, refused: bool, taken: Taken | None = None) -> None:  # fmt: skip
+    """Correct the count by what the service said with the answer to the call `taken`; without it, to the newest one."""
+    if operation.call_class == CallClass.OAUTH:
+        return
+    with transaction.atomic():
+        reading = read(connection, operation.call_class, lock=True)
+        gauge = reading.gauge
+        newest = Taken(max(gauge.taken, gauge.heard + 1), reading.counted, Priority.PEOPLE, gauge.heard_used)
+        taken, before = taken or newest, dict(vars(gauge))
+        anew = hear(reading, taken, Said(limit, remaining, reset, refused))
+        rows.keep(gauge, before)
+        if anew is not None:
+            _begin_anew(reading, taken.priority, anew)
+
+
+def read(connection: Connection, call_class: CallClass, *, lock: bool = False) -> Reading:
+    """The gauge of the connection's current token; `lock` holds its row until the transaction ends."""
+    key = {"connection": connection, "generation": connection.token_generation, "call_class": str(call_class)}
+    gauge = rows.locked(connection, call_class) if lock else Gauge.objects.filter(**key).first()
+    if gauge is None:
+        first = {"tenant_id": connection.tenant_id, "limit_seen": _last_limit(connection, call_class)}
+        Gauge.objects.get_or_create(**key, defaults=first)
+        return read(connection, call_class, lock=lock)
+    now, counted = rows.counted(gauge, connection.tenant.environment.catalogue.limits.window_seconds)
+    return _reading(connection, call_class, gauge, now, counted)
+
+
+def gauges(connection_id: int, generation: int, early: int) -> QuerySet[Gauge]:
+    """Every class of a token, with the database's time and the calls of the steps from `early` on."""
+    steps = Spent.objects.filter(gauge=OuterRef("pk"), counted__gt=0, step__gte=early).order_by("step")
+    return Gauge.objects.filter(connection=connection_id, generation=generation).annotate(
+        now=Func(function="clock_timestamp", output_field=DateTimeField()),
+        steps=ArraySubquery(steps.values_list(JSONArray("step", "priority", "counted"))),
+    )
+
+
+def early(connection: Connection) -> int:
+    """A step before the first that counts: this machine's clock only narrows what is read, the database's decides."""
+    return _oldest(connection, datetime.now(UTC) - timedelta(minutes=1))
+
+
+def read_all(connection: Connection, found: Iterable[Gauge] | None = None) -> dict[CallClass, Reading]:
+    """Every class of the connection's current token for pages, which only look: of `gauges` found, or asked here."""
+    if found is None:
+        found = gauges(connection.pk, connection.token_generation, early(connection))
+    by_class = {gauge.call_class: gauge for gauge in found}
+    readings = {}
+    for each in (CallClass.GENERAL, CallClass.DEVICE):
+        gauge = by_class.get(str(each)) or Gauge(connection=connection, call_class=str(each))
+        now = getattr(gauge, "now", None) or datetime.now(UTC)
+        oldest = _oldest(connection, now)
+        counted = tuple(tuple(step) for step in getattr(gauge, "steps", ()) if step[0] >= oldest)
+        readings[each] = _reading(connection, each, gauge, now, counted)
+    return readings
+
+
+def _last_limit(connection: Connection, call_class: CallClass) -> int | None:
+    """What the service said last about its limit: a new token has a new hour, of the same size."""
+    said = Gauge.objects.filter(connection=connection, call_class=str(call_class), limit_seen__isnull=False)
+    return said.order_by("-generation").values_list("limit_seen", flat=True).first()
+
+
+def _oldest(connection: Connection, now: datetime) -> int:
+    """The first step that still counts."""
+    window = connection.tenant.environment.catalogue.limits.window_seconds
+    return (int(now.timestamp()) - window - MARGIN_SECONDS) // STEP_SECONDS
+
+
+def _reading(
+    connection: Connection,
+    call_class: CallClass,
+    gauge: Gauge,
+    now: datetime,
+    by_step: tuple[tuple[int, int, int], ...],
+) -> Reading:
+    limits = connection.tenant.environment.catalogue.limits
+    configured = limits.general if call_class == CallClass.GENERAL else limits.device
+    return Reading(gauge, now, configured, limits.window_seconds, by_step)
+
+
+def _begin_anew(reading: Reading, priority: Priority, calls: int) -> None:
+    """The service's count began anew: of ours only the last `calls` count, as calls of this priority and moment."""
+    Spent.objects.filter(gauge=reading.gauge).update(counted=0)
+    key = {"gauge": reading.gauge, "step": reading.step, "priority": int(priority)}
+    made = {"calls": 0, "tenant_id": reading.gauge.tenant_id}
+    Spent.objects.update_or_create(**key, defaults={"counted": calls}, create_defaults={"counted": calls, **made})

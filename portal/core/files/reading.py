@@ -1,0 +1,71 @@
+"""One way to read all kinds: headings once, then numbered rows of text."""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from portal.core.files import bounds, csvs, package, sheets
+from portal.core.files.faults import FileFault
+from portal.core.files.marks import is_ours, unguarded
+
+Line = tuple[int, list[str]]
+Kind = Literal["csv", "xlsx"]
+SAMPLE_ROWS = 5
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a look at a file showed: how it is written, its headings, its first rows."""
+
+    kind: Kind
+    encoding: str
+    delimiter: str
+    headings: list[str]
+    sample: list[list[str]]
+
+
+def look(chunks: Callable[[], Iterable[bytes]]) -> Shape:
+    """Recognise a file by its content, whatever it is called. Raises FileFault."""
+    first = next(iter(chunks()), b"")
+    if not first:
+        raise FileFault("empty")
+    kind: Kind = "xlsx" if first[:4] == b"PK\x03\x04" else "csv"
+    if first[:8] == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
+        raise FileFault("old_excel")
+    dialect = csvs.sniff(chunks()) if kind == "csv" else csvs.Dialect("", "")
+    headings, lines = opened(kind, dialect.encoding, dialect.delimiter, chunks)
+    sample = [cells for _line, cells in itertools.islice(lines, SAMPLE_ROWS)]
+    if not sample:
+        raise FileFault("no_rows")
+    return Shape(kind, dialect.encoding, dialect.delimiter, headings, sample)
+
+
+def opened(
+    kind: str, encoding: str, delimiter: str, chunks: Callable[[], Iterable[bytes]]
+) -> tuple[list[str], Iterator[Line]]:
+    """The headings and the rows beneath them, streamed. Raises FileFault, also while the rows are read."""
+    lines = _lines(kind, encoding, delimiter, chunks)
+    _number, headings = next(lines, (0, []))
+    if not headings:
+        raise FileFault("empty")
+    if len(headings) > bounds.MAX_COLUMNS:
+        raise FileFault("columns", line=1)
+    ours = is_ours(headings)
+    rows = ((line, [unguarded(cell) for cell in cells]) for line, cells in lines) if ours else lines
+    return headings, _bounded(rows)
+
+
+def _lines(kind: str, encoding: str, delimiter: str, chunks: Callable[[], Iterable[bytes]]) -> Iterator[Line]:
+    if kind == "csv":
+        return csvs.rows(chunks(), csvs.Dialect(encoding, delimiter))
+    return sheets.rows(package.Package(package.in_memory(iter(chunks()))))
+
+
+def _bounded(lines: Iterator[Line]) -> Iterator[Line]:
+    for count, (line, cells) in enumerate(lines, start=1):
+        if count > bounds.MAX_ROWS:
+            raise FileFault("rows")
+        if len(cells) > bounds.MAX_COLUMNS:
+            raise FileFault("columns", line=line)
+        yield line, cells

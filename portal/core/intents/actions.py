@@ -1,0 +1,56 @@
+"""What pages and jobs call: ask, try, stop."""
+
+from typing import Any
+
+from django.db import transaction
+
+from portal.core.intents.clock import ClockTime
+from portal.core.intents.models import Intent
+from portal.core.intents.outcome import apply
+from portal.core.intents.record import Asker, record
+from portal.core.intents.sending import send_inline
+from portal.core.intents.states import Reason, State
+from portal.core.intents.sweeping import ring
+from portal.core.intents.verdicts import Verdict
+
+__all__ = ["Asker", "dispatch", "release", "stop", "submit", "withdraw"]
+
+
+def submit(*, inline: bool = True, **asked: Any) -> Intent:
+    """Record an intent (see `record.record` for what it takes) and have it sent: at once when `inline` and a slot is
+    free, by a worker otherwise. The returned row says how far it came; the same nonce finds the same row. Inside a
+    transaction only `inline=False` is possible: nothing may leave before its row is committed.
+    """
+    intent, is_new = record(**asked)
+    if is_new:
+        dispatch(intent, inline=inline)
+    return intent
+
+
+def dispatch(intent: Intent, *, inline: bool = True) -> None:
+    """Have a newly recorded intent sent, as `submit` does: for those that are recorded together with other rows."""
+    if intent.due_at is None:  # held, until its first step is confirmed
+        return
+    if not (inline and send_inline(intent)):
+        transaction.on_commit(lambda: ring(intent))
+
+
+def stop(intent: Intent) -> bool:
+    """Withdraw an intent that has not left yet. False: it has, and nothing was changed."""
+    return apply({"pk": intent.pk, "state": State.QUEUED}, Verdict(State.CANCELLED, Reason.STOPPED))
+
+
+def release(intent: Intent) -> bool:
+    """Let a held intent go: its first step is confirmed. Within a transaction; False: it was not held any more."""
+    held = Intent.objects.filter(pk=intent.pk, state=State.QUEUED, reason=Reason.STEP_BEFORE)
+    released = held.update(due_at=ClockTime(), reason=Reason.NONE)
+    if released:
+        intent.refresh_from_db()
+        transaction.on_commit(lambda: ring(intent))
+    return bool(released)
+
+
+def withdraw(intent: Intent) -> bool:
+    """End a held intent whose first step came to nothing. Nothing of it was sent."""
+    held = {"pk": intent.pk, "state": State.QUEUED, "reason": Reason.STEP_BEFORE}
+    return apply(held, Verdict(State.CANCELLED, Reason.STEP_MISSING))

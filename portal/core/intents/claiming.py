@@ -1,0 +1,163 @@
+"""Taking an intent for sending: one conditional UPDATE that looks again at all that may have changed meanwhile."""
+
+import time
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
+
+from django.db import connection as database
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from accessapi.operations import Delivery, Operation
+from portal.core.budget import ledger
+from portal.core.budget.hearing import Taken
+from portal.core.budget.priorities import Priority
+from portal.core.intents.clock import ClockTime, database_now
+from portal.core.intents.models import Intent, new_claim
+from portal.core.intents.outcome import settle_unsent
+from portal.core.intents.states import WRITE_SECONDS, Reason, State
+from tenants import living
+from tenants.kept import Kept
+from tenants.models import Connection
+from tenants.standing import holds_permission
+
+_connection = Kept[Connection](
+    lambda tenant: Connection.objects.select_related("tenant__environment").filter(tenant=tenant)[:1], tenant=0
+)
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """An intent that this process, and no other, may send once."""
+
+    intent: Intent
+    connection: Connection
+    operation: Operation
+    claim: uuid.UUID
+    session: Any  # the database session that holds the claim's sign of life (see `tenants.living`)
+    taken: Taken | None  # the call that it costs
+    # On this process's monotonic clock: the deadline, and until when the claim is surely still this process's.
+    expires: float | None
+    write_by: float
+
+    def is_late(self) -> bool:
+        return self.expires is not None and time.monotonic() >= self.expires
+
+    def is_stale(self) -> bool:
+        """Whether a sweeper may soon take this process for dead: it stood still for long, or its session was lost."""
+        return time.monotonic() >= self.write_by or database.connection is not self.session
+
+    def is_permitted(self) -> bool:
+        """Whether who asked still may, as the database says now."""
+        return bool(_still_permitted(self.intent.permission).rows(intent=self.intent.pk))
+
+
+class _NotClaimable(Exception):
+    """Rolls the counted call back."""
+
+
+def claim(intent: Intent) -> Claimed | None:
+    """Claim a queued intent that is due, with the call that it costs. None: not to be sent now; its row says why."""
+    connection = next(iter(_connection.rows(tenant=intent.tenant_id)), None)
+    if connection is None:
+        _turn_away(intent, None)
+        return None
+    operation = connection.tenant.environment.catalogue.operation(intent.operation)
+    mark = new_claim()
+    try:
+        with transaction.atomic(durable=True):
+            taken = ledger.take_within(connection, operation, Priority(intent.priority))
+            started = time.monotonic()
+            now = ClockTime()
+            if not _claimable(intent, operation).update(
+                state=State.SENDING,
+                claim=mark,
+                claimed_at=now,
+                sent_at=now,
+                attempts=F("attempts") + 1,
+                due_at=None,
+            ):
+                raise _NotClaimable
+            # Nobody sees the claim before its sign of life is there.
+            intent.refresh_from_db(from_queryset=Intent.objects.annotate(held=living.Held(mark)))
+            expires = _expiry(intent, started)
+    except ledger.BudgetExhausted as exhausted:
+        _postpone(intent, exhausted.ask_at, Reason.BUDGET)
+        return None
+    except _NotClaimable:
+        _turn_away(intent, connection)
+        return None
+    return Claimed(intent, connection, operation, mark, database.connection, taken, expires, started + WRITE_SECONDS)
+
+
+@cache
+def _still_permitted(permission: str) -> Kept[Intent]:
+    def build(intent: Any) -> QuerySet[Intent]:
+        held = holds_permission(permission, user="by_id", tenant="tenant_id")
+        return Intent.objects.filter(held, pk=intent).only("pk")[:1]
+
+    return Kept(build, intent=0)
+
+
+def _permitted(intent: Intent) -> Q:
+    return holds_permission(intent.permission, user="by_id", tenant="tenant_id")
+
+
+def _claimable(intent: Intent, operation: Operation) -> QuerySet[Intent]:
+    rows = Intent.objects.filter(pk=intent.pk, state=State.QUEUED, due_at__lte=ClockTime())
+    rows = rows.filter(Q(deadline__isnull=True) | Q(deadline__gt=ClockTime()))
+    rows = rows.filter(_permitted(intent))
+    connected = Connection.objects.filter(tenant=OuterRef("tenant_id"), state=Connection.State.CONNECTED)
+    if operation.licence:
+        connected = connected.exclude(licence_key__isnull=True)
+    rows = rows.filter(Exists(connected))
+    if intent.is_lock:
+        rows = rows.filter(~Exists(_newer(intent)))
+    elif intent.delivery == Delivery.SET and intent.target:
+        rows = rows.filter(~Exists(_unfinished_before(intent)))
+    return rows
+
+
+def _newer(intent: Intent) -> QuerySet[Intent]:
+    return Intent.objects.filter(target=intent.target, pk__gt=intent.pk)
+
+
+def _unfinished_before(intent: Intent) -> QuerySet[Intent]:
+    """Changes to one object leave in the order in which they were asked: only so is a repeated one never stale."""
+    return Intent.objects.filter(
+        target=intent.target, pk__lt=intent.pk, state__in=[State.QUEUED, State.SENDING], delivery=Delivery.SET
+    )
+
+
+def _expiry(intent: Intent, started: float) -> float | None:
+    if intent.deadline is None or intent.claimed_at is None:
+        return None
+    return started + (intent.deadline - intent.claimed_at).total_seconds()
+
+
+def _turn_away(intent: Intent, connection: Connection | None) -> None:
+    """Write why an intent was not claimed, unless somebody else has it or it is simply not due."""
+    intent.refresh_from_db()
+    now = database_now()
+    if intent.state != State.QUEUED or intent.due_at is None or intent.due_at > now:
+        return None
+    if intent.deadline is not None and intent.deadline <= now:
+        return settle_unsent(intent, State.EXPIRED, Reason.TOO_LATE)
+    if not Intent.objects.filter(_permitted(intent), pk=intent.pk).exists():
+        return settle_unsent(intent, State.CANCELLED, Reason.RIGHTS)
+    if connection is None or not connection.is_connected:
+        if intent.priority == Priority.JOBS:
+            return _postpone(intent, now + timedelta(seconds=30), Reason.CONNECTION)
+        return settle_unsent(intent, State.CANCELLED, Reason.CONNECTION)
+    if intent.is_lock and _newer(intent).exists():
+        return settle_unsent(intent, State.CANCELLED, Reason.NEWER)
+    if connection.tenant.environment.catalogue.operation(intent.operation).licence and not connection.licence_key:
+        return settle_unsent(intent, State.CANCELLED, Reason.LICENCE)
+    return _postpone(intent, now + timedelta(seconds=1), Reason.NONE)
+
+
+def _postpone(intent: Intent, until: datetime, reason: Reason) -> None:
+    Intent.objects.filter(pk=intent.pk, state=State.QUEUED).update(due_at=until, reason=reason, rung_at=None)

@@ -1,0 +1,65 @@
+"""What an area of work does when an intent of its own comes to something. Registered once, at start.
+
+`accepted`, `progress` and `finished` run inside the transaction that records the step, so that the mirror and a job's
+rows never disagree with the intent. `reconcile` runs on its own and may read the service, within budget.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
+
+from portal.core.intents.models import Intent
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What reading brought for an uncertain intent.
+
+    `applied` True: it surely happened; False: it surely did not; None: cannot tell (yet, when `again_at` is set).
+    `evidence` is shown: what was read, and when.
+    """
+
+    applied: bool | None
+    evidence: dict[str, Any]
+    again_at: datetime | None = None
+
+
+class Progress(Protocol):
+    def __call__(self, intent: Intent, record: Any) -> None: ...
+
+
+class Told(NamedTuple):
+    """What the outcome line says in the words of the area of work; what is empty is said as for any intent."""
+
+    message: str = ""
+    next_steps: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Handler:
+    finished: Callable[[Intent], None] | None = None
+    progress: Progress | None = None
+    reconcile: Callable[[Intent], Finding] | None = None
+    words: Callable[[Intent], Told] | None = None
+
+
+_handlers: dict[str, Handler] = {}
+
+
+def register(
+    operation: str,
+    *,
+    finished: Callable[[Intent], None] | None = None,
+    progress: Progress | None = None,
+    reconcile: Callable[[Intent], Finding] | None = None,
+    words: Callable[[Intent], Told] | None = None,
+) -> None:
+    """Tie an area of work to the operation that it sends. One area per operation: a second one is a mistake."""
+    if operation in _handlers:
+        raise ValueError(f"{operation} already has a handler")
+    _handlers[operation] = Handler(finished, progress, reconcile, words)
+
+
+def of(operation: str) -> Handler:
+    return _handlers.get(operation, Handler())

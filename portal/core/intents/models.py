@@ -1,0 +1,132 @@
+"""One row for each thing that staff asked the service to do, written before anything is sent."""
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+
+from accessapi.operations import Delivery
+from portal.core.budget.priorities import Priority
+from portal.core.intents.states import FINAL, UNDER_WAY, Reason, State
+from tenants.models import SupportSession, TenantModel
+from tenants.roles import Permission
+from tenants.vault import EncryptedBytes, EncryptedJSON
+from tenants.wording import Said, SaidField
+
+
+class Intent(TenantModel):
+    """What was asked, by whom, and how far it has come. `tenant` and `nonce` together name it once."""
+
+    nonce = models.CharField(max_length=64)
+    operation = models.CharField(max_length=40)
+    delivery = models.CharField(max_length=10)
+    # What it is about, for ordering and for the pages: "member:M1", "pass_controller:D1", or empty for something new.
+    target = models.CharField(max_length=140, blank=True)
+    title = SaidField()
+    # The title without whom it is about, where that must be forgotten one day (see `forgetting`); empty: the title.
+    audit_title = SaidField(blank=True, default="", db_default="")
+    path = models.JSONField(default=dict)
+    body = EncryptedJSON(null=True)
+    # What the mirror knew when it was asked: with it, a lost answer can be resolved by reading.
+    snapshot = EncryptedJSON(null=True)
+
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    support_session = models.ForeignKey(SupportSession, null=True, on_delete=models.PROTECT, related_name="+")
+    # The portal sends it of its own accord, following up on what `by` asked for once: the audit trail names the portal.
+    automatic = models.BooleanField(default=False, db_default=False)
+    permission = models.CharField(max_length=40, choices=[(p.value, p.value) for p in Permission])
+    priority = models.SmallIntegerField(choices=[(p.value, p.name) for p in Priority])
+    queue = models.CharField(max_length=12)
+
+    state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
+    reason = models.CharField(max_length=20, choices=Reason, blank=True, default="")
+    created_at = models.DateTimeField(db_default=Now())
+    deadline = models.DateTimeField(null=True)
+    due_at = models.DateTimeField(null=True, db_default=Now())
+    rung_at = models.DateTimeField(null=True)
+    claim = models.UUIDField(null=True)
+    claimed_at = models.DateTimeField(null=True)
+    sent_at = models.DateTimeField(null=True)
+    accepted_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    polls = models.PositiveIntegerField(default=0)
+
+    request_id = models.CharField(max_length=200, blank=True)
+    # The last status that the service gave for the request, verbatim, known to us or not.
+    request_status = models.CharField(max_length=100, blank=True)
+    # What the answer said, without secrets: ids, names, counts, and what was read afterwards.
+    result = models.JSONField(default=dict)
+    http_status = models.PositiveSmallIntegerField(null=True)
+    error_code = models.CharField(max_length=20, blank=True)
+    error_detail = models.TextField(blank=True)
+    resolved_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "nonce"], name="intents_one_per_nonce")]
+        indexes = [
+            models.Index(fields=["due_at"], name="intents_due", condition=Q(due_at__isnull=False)),
+            models.Index(fields=["claimed_at"], name="intents_claimed", condition=Q(state=State.SENDING)),
+            models.Index(fields=["deadline"], name="intents_deadline", condition=Q(state=State.QUEUED)),
+            models.Index(fields=["tenant", "target", "id"], name="intents_target"),
+            models.Index(
+                fields=["tenant", "operation", "id"],
+                name="intents_under_way",
+                condition=Q(state__in=[state.value for state in UNDER_WAY]),
+            ),
+            models.Index(fields=["tenant", "-id"], name="intents_newest"),
+            models.Index(
+                fields=["tenant", "-id"],
+                name="intents_open",
+                condition=Q(state__in=[*(state.value for state in UNDER_WAY), State.UNCERTAIN.value]),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.title} ({self.state})"
+
+    @property
+    def summary(self) -> Said | str:
+        """What the audit trail calls it: nothing can ever be taken out of there."""
+        return self.audit_title or self.title
+
+    @property
+    def asked_by(self) -> str:
+        """Who asked, as pages write it."""
+        return str(_("The portal")) if self.automatic else str(self.by)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more will happen by itself. An uncertain one is still looked into while it is due."""
+        return self.state in FINAL and self.due_at is None
+
+    @property
+    def is_physical(self) -> bool:
+        return self.delivery == Delivery.PHYSICAL
+
+    @property
+    def is_lock(self) -> bool:
+        """Locking again is safe to repeat, but only while nothing newer was asked of the same door."""
+        return self.is_physical and (self.body or {}).get("control") == "lock"
+
+
+class Enclosure(TenantModel):
+    """The image that an intent carries as its body, apart from it, so that no list ever reads two megabytes a row.
+
+    It rests encrypted until the intent has left for good (`outcome.apply`), and is never sent or shown afterwards.
+    """
+
+    intent = models.OneToOneField(Intent, on_delete=models.CASCADE, related_name="enclosure")
+    content = EncryptedBytes()
+    content_type = models.CharField(max_length=40)
+
+    def __str__(self) -> str:
+        return f"{self.content_type} of {self.intent_id}"
+
+
+def new_claim() -> uuid.UUID:
+    """What a sending process signs a row with, so that only it records the answer."""
+    return uuid.uuid4()

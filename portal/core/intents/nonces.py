@@ -1,0 +1,77 @@
+"""One-time names of forms: a double click, the back button and a replayed request all find the same intent.
+
+A nonce is signed and bound to the tenant and the person it was made for, so that a form opened for one tenant is worth
+nothing at another's address. It also carries when the page was made: with the milliseconds that the browser counted
+since, the moment of the click is known even when the request then waited somewhere.
+"""
+
+import secrets
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from django.core import signing
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+
+FIELD = "nonce"
+ELAPSED_FIELD = "elapsed"
+STAMP_FIELD = "made"
+_SALT = "portal.core.intents.nonce"
+_CLICK = "portal.core.intents.click"
+_LIFETIME = 12 * 3600
+
+
+class BadNonce(Exception):
+    """The form cannot be used; its text says why, for a person. Nothing was recorded and nothing sent."""
+
+
+@dataclass(frozen=True)
+class Nonce:
+    """`value` names the intent within the tenant. `clicked_at` is None when the browser did not count."""
+
+    value: str
+    clicked_at: datetime | None = None
+
+
+def new(request: HttpRequest) -> str:
+    """A fresh nonce for a form of this tenant and person."""
+    return signing.dumps([request.tenant.pk, request.user.pk, secrets.token_urlsafe(18)], salt=_SALT)
+
+
+def check(request: HttpRequest) -> Nonce:
+    """The nonce of a posted form. Raises BadNonce for another tenant's, another person's, an old or a forged one."""
+    signed = request.POST.get(FIELD, "")
+    try:
+        tenant_id, user_id, value = signing.loads(signed, salt=_SALT, max_age=_LIFETIME)
+        made_at = signing.b62_decode(signed.rsplit(":", 2)[1])
+    except (signing.BadSignature, ValueError, TypeError, IndexError):
+        raise BadNonce(_("This form is too old or incomplete. Nothing was sent; please try again.")) from None
+    if (tenant_id, user_id) != (request.tenant.pk, request.user.pk):
+        raise BadNonce(_("This form was opened for another tenant or another person. Nothing was sent."))
+    return Nonce(value, _clicked_at(request, made_at))
+
+
+def stamp() -> str:
+    """When a page was made, signed: for a form outside of a tenant whose click counts (`clicked_at`)."""
+    return signing.dumps("", salt=_CLICK)
+
+
+def clicked_at(request: HttpRequest) -> datetime | None:
+    """When the button of a form with a `stamp` was pressed; None when that cannot be told, which counts as now."""
+    stamped = request.POST.get(STAMP_FIELD, "")
+    try:
+        signing.loads(stamped, salt=_CLICK, max_age=_LIFETIME)
+        return _clicked_at(request, signing.b62_decode(stamped.rsplit(":", 2)[1]))
+    except (signing.BadSignature, ValueError, TypeError, IndexError):
+        return None
+
+
+def _clicked_at(request: HttpRequest, made_at: int) -> datetime | None:
+    """When the browser's own count says the click was; never in the future, whatever the browser says."""
+    elapsed = request.POST.get(ELAPSED_FIELD, "")
+    if not elapsed.isdecimal() or len(elapsed) > 12:
+        return None
+    # The stamp has whole seconds: counting from the end of its second errs by less than one second on the late side.
+    clicked = made_at + 1 + int(elapsed) / 1000
+    return datetime.fromtimestamp(min(clicked, time.time()), UTC)

@@ -1,0 +1,115 @@
+"""The one function that sends, whoever calls it: a page, a worker or a person who tries again."""
+
+import threading
+
+import structlog
+from django.conf import settings
+
+from accessapi import errors
+from accessapi.client import Image
+from accessapi.operations import Body
+from portal.core.budget.client import sender
+from portal.core.intents import outcome, verdicts
+from portal.core.intents.claiming import Claimed, claim
+from portal.core.intents.models import Enclosure, Intent
+from portal.core.intents.states import Reason, State
+from portal.core.intents.verdicts import Verdict
+from tenants import living
+
+log = structlog.get_logger(__name__)
+
+FOLLOWED = {
+    "register_face_image",
+    "bulk_create_members",
+    "bulk_update_members",
+    "bulk_delete_members",
+    "operate_door",
+    "operate_keys",
+}
+DELETIONS = {"delete_member", "delete_face_image"}
+# Of these a 404 does not say whether it is the thing that is missing; a live face called deleted would open doors.
+READ_BACK = {"delete_face_image"}
+
+_slots = threading.BoundedSemaphore(settings.INLINE_SENDS)
+
+
+class TooLate(errors.NotSent):
+    """Raised between the standing connection and the first byte, when the deadline has passed: nothing is written."""
+
+
+class Withdrawn(errors.NotSent):
+    """The same, when who asked lost the right to meanwhile."""
+
+
+class Stale(errors.NotSent):
+    """The same, when this process stood still for too long, or lost its session, to know that the claim is its own."""
+
+
+def send(intent: Intent) -> Intent:
+    """Claim, transmit, record. Safe to call any number of times, from anywhere; returns the row as it stands then."""
+    claimed = claim(intent)
+    if claimed is not None:
+        try:
+            outcome.record_sent(intent, claimed.claim, transmit(claimed))
+        finally:
+            living.let_go(claimed.claim)
+    intent.refresh_from_db()
+    return intent
+
+
+def send_inline(intent: Intent) -> bool:
+    """Send from a web request if one of the process's few slots is free, so that a slow service cannot take all."""
+    if not _slots.acquire(blocking=False):
+        return False
+    try:
+        send(intent)
+    finally:
+        _slots.release()
+    return True
+
+
+def transmit(claimed: Claimed) -> Verdict:
+    """One request on the wire, and what its answer means. Never raises: whatever ends it unexpectedly is ambiguous."""
+    intent, operation = claimed.intent, claimed.operation
+
+    def before_write() -> None:
+        if not claimed.is_permitted():
+            raise Withdrawn("rights_withdrawn")
+        # The clock comes last: asking the database may have taken long. It also told that the session is there.
+        if claimed.is_late():
+            raise TooLate("too_late")
+        if claimed.is_stale():
+            raise Stale("claim_too_old")
+
+    try:
+        with sender(claimed.connection, claimed.taken) as client:
+            answer = client.call(
+                intent.operation,
+                path=intent.path,
+                body=_image(intent) if operation.body is Body.IMAGE else intent.body,
+                fresh=intent.is_physical,
+                before_write=before_write,
+            )
+        return verdicts.of_answer(answer, follows=intent.operation in FOLLOWED)
+    except Withdrawn:
+        return Verdict(State.CANCELLED, Reason.RIGHTS)
+    except errors.ServiceError as error:
+        if claimed.is_late() and isinstance(error, errors.NotSent):
+            return Verdict(State.EXPIRED, Reason.TOO_LATE)
+        return verdicts.of_error(
+            error,
+            delivery=operation.delivery,
+            lock=intent.is_lock,
+            attempts=intent.attempts,
+            deletes=intent.operation in DELETIONS,
+            reads=intent.operation in READ_BACK,
+        )
+    except Exception:
+        log.exception("sending_broke", intent_id=intent.pk, operation=intent.operation)
+        return Verdict(State.UNCERTAIN, Reason.PROCESS)
+
+
+def _image(intent: Intent) -> Image | None:
+    """What an operation that takes an image sends. None, which no such operation takes, once it is gone."""
+    enclosed = Enclosure.objects.filter(intent=intent).first()
+    return Image(enclosed.content, enclosed.content_type) if enclosed else None

@@ -1,0 +1,109 @@
+"""Finding what the bell missed: all that is due stands in PostgreSQL, and this looks for it four times a second."""
+
+from datetime import timedelta
+
+import structlog
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from kombu.exceptions import OperationalError as BrokerError
+from redis.exceptions import RedisError
+
+from accessapi import errors
+from accessapi.operations import Delivery
+from portal.core.intents import outcome, verdicts
+from portal.core.intents.clock import ClockTime
+from portal.core.intents.leases import is_due
+from portal.core.intents.models import Intent
+from portal.core.intents.sending import DELETIONS
+from portal.core.intents.states import CLAIM_SECONDS, REPEAT_SECONDS, SILENT_SECONDS, Reason, State
+from portal.core.intents.verdicts import Verdict
+from tenants import living
+from tenants.scope import across_tenants, tenant_scope
+
+log = structlog.get_logger(__name__)
+
+RING_AGAIN_SECONDS = 5
+_BATCH = 500
+_BELLS = {State.QUEUED: "send", State.ACCEPTED: "poll", State.UNCERTAIN: "reconcile"}
+
+
+def sweep() -> None:
+    """Expire what is too late, settle what a dead process left behind, ring for whatever is due."""
+    with across_tenants("the sweeper looks for due work of every tenant"):
+        late = list(_late()[:_BATCH])
+        abandoned = list(_abandoned()[:_BATCH])
+        due = _mark_rung()
+    for intent in late:
+        with tenant_scope(intent.tenant):
+            outcome.settle_unsent(intent, State.EXPIRED, intent.reason or Reason.TOO_LATE)
+    for intent in abandoned:
+        with tenant_scope(intent.tenant):
+            settle_abandoned(intent)
+    for intent in due:
+        ring(intent)
+
+
+def work() -> list[QuerySet[Intent]]:
+    """The rows of which one is enough for a sweep. Call inside `across_tenants`."""
+    return [_late(), _abandoned(), _unrung()]
+
+
+def settle_abandoned(intent: Intent) -> None:
+    """A claim whose process is gone: it may have been sent, so that only what may be repeated is sent again."""
+    verdict = verdicts.of_error(
+        errors.ConnectionLost("the sending process ended"),
+        delivery=Delivery(intent.delivery),
+        lock=intent.is_lock,
+        attempts=intent.attempts,
+        deletes=intent.operation in DELETIONS,
+    )
+    # What is sent again has waited for long enough.
+    verdict = Verdict(verdict.state, Reason.PROCESS, again_in=None if verdict.again_in is None else 0.0)
+    outcome.apply({"pk": intent.pk, "state": State.SENDING, "claim": intent.claim}, verdict)
+
+
+def ring(intent: Intent) -> None:
+    """Tell a worker, once. A broker that is away is no error: the next sweep rings again."""
+    from portal.core.intents import tasks
+
+    bell = getattr(tasks, _BELLS[State(intent.state)])
+    try:
+        bell.apply_async((intent.tenant_id, intent.pk), queue=intent.queue, expires=60)
+    except (BrokerError, RedisError, OSError) as error:
+        log.warning("bell_not_heard", intent_id=intent.pk, error=type(error).__name__)
+
+
+def _late():
+    late = Intent.objects_across_tenants.filter(state=State.QUEUED, deadline__lte=ClockTime())
+    return late.select_related("tenant__environment")
+
+
+def _abandoned() -> QuerySet[Intent]:
+    """Claims that can no longer be recorded, and earlier those whose process is gone: see decision 0043."""
+    once = Q(delivery__in=[Delivery.PHYSICAL, Delivery.CREATE])
+    # An image may be on its way for longer than any silence.
+    silent = _older(SILENT_SECONDS) & once | _older(REPEAT_SECONDS) & ~once & ~Q(operation__in=outcome.IMAGES)
+    ended = silent & living.ended("claim", since="claimed_at")
+    abandoned = Intent.objects_across_tenants.filter(_older(CLAIM_SECONDS) | ended, state=State.SENDING)
+    return abandoned.select_related("tenant__environment")
+
+
+def _older(seconds: float) -> Q:
+    return Q(claimed_at__lte=ClockTime() - timedelta(seconds=seconds))
+
+
+def _unrung() -> QuerySet[Intent]:
+    unrung = Q(rung_at__isnull=True) | Q(rung_at__lte=ClockTime() - timedelta(seconds=RING_AGAIN_SECONDS))
+    waiting = Intent.objects_across_tenants.filter(due_at__isnull=False, state__in=[state.value for state in _BELLS])
+    return waiting.filter(unrung, is_due())
+
+
+def _mark_rung() -> list[Intent]:
+    """Take what is due for ringing. A row that somebody holds is left to the next sweep: whoever settles one and calls
+    the next in line holds two, and waiting for them in another order would be a deadlock.
+    """
+    with transaction.atomic():
+        rows = _unrung().order_by("priority", "due_at").select_for_update(skip_locked=True)
+        due = list(rows.only("id", "tenant_id", "state", "queue")[:_BATCH])
+        Intent.objects_across_tenants.filter(pk__in=[intent.pk for intent in due]).update(rung_at=ClockTime())
+    return due

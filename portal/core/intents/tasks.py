@@ -1,0 +1,32 @@
+"""The bells. Each carries ids; the row it names decides whether anything is done."""
+
+from portal.core.intents import following, reconciling, sending, sweeping
+from portal.core.intents.models import Intent
+from portal.site.celery import promised
+from tenants.scope import tenant_scope
+
+
+@promised(queue="interactive", promise="idempotent", seconds=50)
+def send(tenant_id: int, intent_id: int) -> None:
+    with tenant_scope(tenant_id):
+        for intent in Intent.objects.filter(pk=intent_id):
+            sending.send(intent)
+
+
+@promised(queue="interactive", promise="idempotent", seconds=50)
+def poll(tenant_id: int, intent_id: int) -> None:
+    with tenant_scope(tenant_id):
+        for intent in Intent.objects.filter(pk=intent_id):
+            following.poll(intent)
+
+
+@promised(queue="interactive", promise="idempotent", seconds=280)
+def reconcile(tenant_id: int, intent_id: int) -> None:
+    with tenant_scope(tenant_id):
+        for intent in Intent.objects.filter(pk=intent_id):
+            reconciling.reconcile(intent)
+
+
+@promised(queue="doors", promise="tick", seconds=30)
+def sweep() -> None:
+    sweeping.sweep()

@@ -1,0 +1,49 @@
+"""For the templates of every area of work: a form's nonce, and the story of an intent."""
+
+from typing import Any
+
+from django import template
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from portal.core.intents import nonces, words
+from portal.core.intents.models import Intent
+from portal.core.ui.outcomes import Outcome
+from tenants import carrying
+
+register = template.Library()
+
+
+@register.simple_tag(takes_context=True)
+def intent_nonce(context: dict[str, Any]) -> SafeString:
+    """Hidden inputs that make a form one intent, however often it is sent. `static/js/clicked.js` counts the second."""
+    nonce = context.get("nonce") or nonces.new(context["request"])
+    return format_html(
+        '<input type="hidden" name="{}" value="{}"><input type="hidden" name="{}" value="" data-elapsed>',
+        nonces.FIELD,
+        nonce,
+        nonces.ELAPSED_FIELD,
+    )
+
+
+@register.simple_tag(takes_context=True)
+def carried_command(context: dict[str, Any]) -> dict[str, str] | None:
+    """What this page of confirming would carry through: `title` and `page`."""
+    return carrying.waiting(context["request"])
+
+
+@register.simple_tag
+def click_stamp() -> SafeString:
+    """Hidden inputs that tell when the button was pressed, for a form that carries a command through."""
+    return format_html(
+        '<input type="hidden" name="{}" value="{}"><input type="hidden" name="{}" value="" data-elapsed>',
+        nonces.STAMP_FIELD,
+        nonces.stamp(),
+        nonces.ELAPSED_FIELD,
+    )
+
+
+@register.simple_tag
+def story_of(intent: Intent) -> Outcome:
+    """`{% story_of intent as story %}{% outcome story %}`."""
+    return words.story(intent)

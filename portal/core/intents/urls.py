@@ -1,0 +1,23 @@
+from django.urls import URLPattern, path
+
+from portal.core.intents import views
+from tenants.roles import Permission
+
+app_name = "intents"
+
+
+def under(permission: Permission, *, of: Permission | None = None, prefix: str = "") -> list[URLPattern]:
+    """The four pages of an intent for those with `permission`; with `of`, of intents that ask for that one alone.
+
+    An area of work that mounts them also calls `addresses.mount`.
+    """
+    page, outcome, decide, stop = views.pages(permission, of)
+    return [
+        path("<int:intent_id>/", page, name=f"{prefix}page"),
+        path("<int:intent_id>/outcome/", outcome, name=f"{prefix}outcome"),
+        path("<int:intent_id>/decide/", decide, name=f"{prefix}decide"),
+        path("<int:intent_id>/stop/", stop, name=f"{prefix}stop"),
+    ]
+
+
+urlpatterns = [path("", views.index, name="index"), *under(Permission.TENANT_VIEW)]

@@ -1,0 +1,127 @@
+"""An intent as the outcome line tells it: what happened, what was and was not applied, what a person can do."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from portal.core.intents import handlers, meanings
+from portal.core.intents.addresses import address
+from portal.core.intents.handlers import Told
+from portal.core.intents.models import Intent
+from portal.core.intents.states import Reason, State
+from portal.core.ui.outcomes import Outcome, Text, way
+from portal.core.ui.sentences import joined
+from tenants.wording import shown
+
+_SHOWN_AS = {
+    State.QUEUED: "recorded",
+    State.SENDING: "sending",
+    State.ACCEPTED: "accepted",
+    State.SUCCEEDED: "done",
+    State.FAILED: "refused",
+    State.UNCERTAIN: "uncertain",
+    State.EXPIRED: "expired",
+    State.CANCELLED: "cancelled",
+}
+
+
+def story(intent: Intent) -> Outcome:
+    """The outcome line of an intent. Needs `intent.by` and the tenant's slug."""
+    state = State(intent.state)
+    words = handlers.of(intent.operation).words
+    told = words(intent) if words is not None else Told()
+    return Outcome(
+        state=_SHOWN_AS[state],
+        title=shown(intent.title),
+        id=f"intent-{intent.pk}",
+        message=told.message or _message(intent, state),
+        service_code=intent.error_code,
+        service_detail=_said(intent),
+        not_applied=_not_applied(intent, state),
+        next_steps=() if state == State.SUCCEEDED else told.next_steps or _next_steps(intent, state),
+        steps=way(_SHOWN_AS[state], asynchronous=bool(intent.request_id or intent.is_physical), at=_times(intent)),
+        at=intent.finished_at or intent.created_at,
+        by=intent.asked_by,
+        audit_url=address(intent),
+        poll_url="" if intent.is_final else address(intent, "outcome"),
+        final=intent.is_final,
+        poll_seconds=0.3 if intent.is_physical else 1,
+        details=_details(intent),
+    )
+
+
+def _message(intent: Intent, state: State) -> Text:
+    if state == State.UNCERTAIN:
+        return uncertain_words(intent)
+    if state == State.SUCCEEDED:
+        return _counted(intent)
+    reason = str(Reason(intent.reason).label if intent.reason in Reason.values else intent.reason)
+    if state == State.FAILED and intent.reason == Reason.REFUSED:
+        return joined([reason, meanings.missing_permission(intent)])
+    return joined([reason, intent.error_detail]) if intent.reason == Reason.INVALID else reason
+
+
+def uncertain_words(intent: Intent) -> str:
+    """What may have happened, said as such."""
+    why = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
+    if intent.operation == "operate_door" and not intent.is_lock:
+        may = _("The door may have opened. It is not sent again.")
+    elif intent.is_physical:
+        may = _("It may have been carried out. It is not sent again.")
+    else:
+        may = _("The service may have applied it. It is not sent again before that is known.")
+    return joined([why, may])
+
+
+def _counted(intent: Intent) -> str:
+    done, failed = intent.result.get("completed_member_count"), intent.result.get("failed_count", 0)
+    if not isinstance(done, int):
+        return ""
+    words = ngettext("%(n)d member worked through", "%(n)d members worked through", done) % {"n": done}
+    return f"{words}, " + _("%(n)d of them refused") % {"n": failed} if failed else words
+
+
+def _said(intent: Intent) -> str:
+    """The service's last words, verbatim: of its refusal, or on a request that it accepted."""
+    if intent.error_detail and meanings.of_the_service(intent):
+        return intent.error_detail
+    return intent.request_status if intent.state in (State.ACCEPTED, State.UNCERTAIN) else ""
+
+
+def _not_applied(intent: Intent, state: State) -> Sequence[Text]:
+    """What surely did not happen. A request that was accepted and then failed may have done something on the way."""
+    if state in (State.FAILED, State.EXPIRED, State.CANCELLED) and intent.reason != Reason.REQUEST_FAILED:
+        return [_("Nothing was changed at the service.")]
+    return ()
+
+
+def _next_steps(intent: Intent, state: State) -> Sequence[Text]:
+    if state == State.UNCERTAIN and intent.due_at is not None:
+        return [_("We are reading the service to find out.")]
+    if state == State.UNCERTAIN and intent.is_physical:
+        return [_("Look at the door, or ask somebody who is there, before you press again.")]
+    if state == State.UNCERTAIN:
+        return [_("Compare with the member site, then say below whether it was applied.")]
+    if intent.reason == Reason.CONNECTION:
+        return [_("Ask an owner to look at the connection page.")]
+    if intent.reason in (Reason.TOO_LATE, Reason.NOT_SENT):
+        return [_("Try again.")]
+    return ()
+
+
+def _times(intent: Intent) -> dict[str, datetime]:
+    named = {
+        "recorded": intent.created_at,
+        "sent": intent.sent_at,
+        "accepted": intent.accepted_at,
+        _SHOWN_AS[State(intent.state)]: intent.finished_at,
+    }
+    return {name: at for name, at in named.items() if at is not None}
+
+
+def _details(intent: Intent) -> list[tuple[Text, Text]]:
+    """What was read to resolve it, field by field, as it was found."""
+    evidence = intent.result.get("evidence")
+    return [(str(name), str(value)) for name, value in evidence.items()] if isinstance(evidence, dict) else []

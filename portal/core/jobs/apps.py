@@ -1,0 +1,19 @@
+from django.apps import AppConfig
+
+
+class BulkConfig(AppConfig):
+    name = "portal.core.jobs"
+    label = "bulk"
+
+    def ready(self) -> None:
+        from portal.core.intents import handlers
+        from portal.core.jobs import advancing, results
+        from portal.core.jobs.parts import OPERATIONS
+
+        for operation in OPERATIONS.values():
+            handlers.register(
+                operation,
+                finished=results.finished,
+                progress=results.progress,
+                reconcile=advancing.reconcile,
+            )

@@ -1,0 +1,100 @@
+"""What a job costs in calls and minutes: said before it starts, and what is left while it runs."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Count, Q
+
+from accessapi import limits
+from portal.core.budget.outlook import Outlook, minutes_for, minutes_within
+from portal.core.budget.priorities import Priority
+from portal.core.jobs import kinds
+from portal.core.jobs.models import Job, Part, Row
+from portal.core.jobs.states import Action, PartState, RowState
+from tenants.models import Connection
+
+# Until a tenant has a history of its own: polls of a bulk request, and seconds that the service takes for a member.
+POLLS = 4.0
+SECONDS_A_MEMBER = 0.02
+SECONDS_A_READ = 0.3
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Calls to submit, to follow them to their end and to read members before, and about how many minutes all of it
+    takes within the budget.
+    """
+
+    submits: int
+    polls: int
+    minutes: int | None
+    reads: int = 0
+
+    @property
+    def calls(self) -> int:
+        return self.submits + self.polls + self.reads
+
+
+def of_rows(
+    creates: int = 0, updates: int = 0, connection: Connection | None = None, *, deletes: int = 0, reads: int = 0
+) -> Cost:
+    """The cost of sending so many rows, after so many single reads. `minutes` is None without a connection."""
+    submits = sum(-(-count // limits.BULK_MEMBERS_MAX) for count in (creates, updates, deletes))
+    polls_each, seconds_each = pace()
+    polls = round(submits * polls_each)
+    if connection is None or not connection.is_connected:
+        return Cost(submits, polls, None, reads)
+    waiting = minutes_for(submits + polls + reads, connection, Priority.JOBS)
+    working = -(-int((creates + updates + deletes) * seconds_each + submits * 2 + reads * SECONDS_A_READ) // 60)
+    return Cost(submits, polls, max(waiting, working), reads)
+
+
+def of_reads(reads: int, hour: Outlook | None) -> Cost:
+    """The cost of single reads alone, for a page that has looked at the hour already (None: no connection)."""
+    if hour is None:
+        return Cost(0, 0, None, reads)
+    return Cost(0, 0, max(minutes_within(hour, reads, Priority.JOBS), -(-int(reads * SECONDS_A_READ) // 60)), reads)
+
+
+def pace() -> tuple[float, float]:
+    """Polls for a request and seconds for a member, as the tenant's last requests showed."""
+    closed = Part.objects.filter(state=PartState.CLOSED, intent__finished_at__isnull=False, rows__gte=1)
+    recent = list(
+        closed.order_by("-id").values_list("rows", "intent__polls", "intent__accepted_at", "intent__finished_at")[:10]
+    )
+    timed = [(rows, polls, end - begin) for rows, polls, begin, end in recent if begin and end]
+    if not timed:
+        return POLLS, SECONDS_A_MEMBER
+    polls = sum(polls for _rows, polls, _took in timed) / len(timed)
+    took = sum((took for _rows, _polls, took in timed), timedelta()).total_seconds()
+    return max(polls, 1.0), took / sum(rows for rows, _polls, _took in timed)
+
+
+def left(job: Job, connection: Connection | None) -> Cost:
+    """What the rows that wait will still cost."""
+    waiting = Row.objects.filter(job=job, state=RowState.PENDING).aggregate(
+        creates=Count("pk", filter=Q(action=Action.CREATE)),
+        updates=Count("pk", filter=Q(action=Action.UPDATE)),
+        deletes=Count("pk", filter=Q(action=Action.DELETE)),
+    )
+    sent = waiting if kinds.of(job).sends else {}
+    return of_rows(**sent, connection=connection, reads=to_read(job))
+
+
+def to_read(job: Job) -> int:
+    """How many of the rows that wait have to be read singly first, as the mirror stands; of the first 1,000 exactly,
+    of the rest in proportion.
+    """
+    unread = kinds.of(job).unread
+    if unread is None:
+        return 0
+    waiting = Row.objects.filter(job=job, state__in=[RowState.CHECKED, RowState.PENDING], read_at__isnull=True)
+    sample = list(waiting.exclude(member_id="").order_by("line")[: limits.BULK_MEMBERS_MAX])
+    total = waiting.count() if len(sample) == limits.BULK_MEMBERS_MAX else len(sample)
+    return round(len(unread(job, sample)) * total / len(sample)) if sample else 0
+
+
+def spent(job: Job) -> int:
+    """Calls made for the job so far: sendings and polls of its requests, and single reads."""
+    rows = Part.objects.filter(job=job).values_list("intent__attempts", "intent__polls")
+    return job.reads + sum((attempts or 0) + (polls or 0) for attempts, polls in rows)

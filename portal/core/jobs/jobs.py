@@ -1,0 +1,304 @@
+"""What people do with jobs. Each is one transaction with its audit entry; workers are woken after the commit."""
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils.translation import get_language
+
+from accessapi import limits
+from portal.core.intents.actions import stop as stop_intent
+from portal.core.intents.clock import ClockTime, database_now
+from portal.core.intents.models import Intent
+from portal.core.intents.record import Asker
+from portal.core.intents.states import State
+from portal.core.jobs import bell, kinds, queries, results, rowstore
+from portal.core.jobs.models import Job, Part, Row
+from portal.core.jobs.present import HIDDEN, present_values
+from portal.core.jobs.states import ALIVE, SENDING, Action, Halt, JobState, PartState, RowState
+from portal.core.mirror.models import Member
+from tenants import audit
+from tenants.roles import Permission
+from tenants.wording import Said
+
+# A job's rows are stored while somebody waits for the preview.
+MOST_ROWS = 50_000
+_BATCH = 1000
+Change = tuple[str, Mapping[str, Any], Mapping[str, Any]]
+
+
+@dataclass
+class _New:
+    """A row of a job that changes members the mirror knows."""
+
+    line: int
+    action: Action
+    member_id: str
+    content: dict[str, Any]
+    problems: Sequence[Any] = field(default_factory=list)
+    notes: Sequence[Any] = field(default_factory=list)
+
+
+def open(  # noqa: A001 - `jobs.open` reads as what it does
+    *,
+    kind: str,
+    by: Asker,
+    rows: Iterable[Change],
+    title: Said | str = "",
+    permission: Permission | None = None,
+    action: Action = Action.UPDATE,
+    options: Mapping[str, Any] | None = None,
+    unchanged: int = 0,
+    starts_at: datetime | None = None,
+    retry_of: Job | None = None,
+    undo_of: Job | None = None,
+    quiet: bool = False,
+) -> Job:
+    """Store a job with its rows to be looked at; nothing is sent before `start`.
+
+    `rows` are (member ID, body, former values), by names of the specification; a body may be empty where the kind's
+    `fresh` makes it. Names and codes for people are those of the mirror. `unchanged`: how many of the chosen members
+    were left out because nothing would change. `quiet`: it belongs to an act that the audit trail has already.
+    """
+    registered = kinds.named(kind)
+    with transaction.atomic():
+        job = Job.objects.create(
+            kind=kind,
+            title=title,
+            options=dict(options or {}),
+            permission=permission or registered.permission,
+            by=by.user,
+            support_session=by.support_session,
+            language=get_language() or "en",
+            state=JobState.CHECKED,
+            checked_at=ClockTime(),
+            unchanged=unchanged,
+            starts_at=starts_at,
+            retry_of=retry_of,
+            undo_of=undo_of,
+        )
+        count = _store(job, action, rows)
+        Job.objects.filter(pk=job.pk).update(size=count)
+        job.refresh_from_db()
+        if not quiet:
+            record(by, job, "prepared", {"rows": count, **job.options})
+    return job
+
+
+def _store(job: Job, action: Action, rows: Iterable[Change]) -> int:
+    line, left = 0, iter(rows)
+    while batch := list(itertools.islice(left, _BATCH)):
+        found = Member.objects.filter(member_id__in=[member_id for member_id, _body, _old in batch])
+        named = {member_id: (name, code) for member_id, name, code in found.values_list(
+            "member_id", "member_name", "member_code")}  # fmt: skip
+        fresh = []
+        for member_id, body, old in batch:
+            line += 1
+            name, code = named.get(member_id, ("", ""))
+            content = {"name": name, "code": code, "body": dict(body), "old": dict(old)}
+            fresh.append(_New(line, action, member_id, content))
+        rowstore.insert(job, fresh)
+    return line
+
+
+def start(*, by: Asker, job: Job, quiet: bool = False) -> bool:
+    """Begin to send, or to wait for the job's moment. False when it was started already, or is not ready.
+
+    `quiet`: it belongs to an act that the audit trail has already.
+    """
+    with transaction.atomic():
+        waits = job.starts_at is not None and job.starts_at > database_now()
+        ready = Job.objects.filter(pk=job.pk, state=JobState.CHECKED)
+        if not ready.update(
+            state=JobState.WAITING if waits else JobState.RUNNING,
+            by=by.user,
+            support_session=by.support_session,
+            language=get_language() or "en",
+            started_at=None if waits else ClockTime(),
+            due_at=job.starts_at if waits else ClockTime(),
+            part_rows=limits.BULK_MEMBERS_MAX,
+            part_bytes=limits.BULK_BODY_MAX,
+        ):
+            return False
+        rows = Row.objects.filter(job=job, state=RowState.CHECKED, action__in=SENDING)
+        count = rows.update(state=RowState.PENDING)
+        if job.retry_of_id is not None:
+            _take_over(job)
+        at = {"at": job.starts_at.isoformat()} if waits and job.starts_at else {}
+        if not quiet:
+            record(by, job, "scheduled" if waits else "started", {"rows": count, **at})
+        kinds.of(job).started(job, by)
+        wake(job)
+    return True
+
+
+def _take_over(job: Job) -> None:
+    """Mark the rows that this job sends again. Those that another job took meanwhile are left out here."""
+    origin = Job.objects.select_for_update(of=("self",)).get(pk=job.retry_of_id)  # it may be going on at this moment
+    mine = Row.objects.filter(job=job, state=RowState.PENDING)
+    lines = list(mine.values_list("line", flat=True))
+    queries.not_applied(origin).filter(line__in=lines).update(retried_in=job)
+    elsewhere = Row.objects.filter(job=origin, line__in=lines).exclude(retried_in=job).values_list("line", flat=True)
+    # Not to be sent from here either, now or by a retry of this retry.
+    mine.filter(line__in=list(elsewhere)).update(
+        state=RowState.STOPPED, problems=[["", "retried_elsewhere", {}]], retried_in=origin
+    )
+
+
+def stop(*, by: Asker, job: Job) -> bool:
+    """Send nothing more. What the service has accepted already is followed to its end. False: it was not started."""
+    with transaction.atomic():
+        started = Job.objects.filter(pk=job.pk, state__in=ALIVE, stop_asked=False)
+        if not started.update(stop_asked=True, due_at=ClockTime()):
+            return False
+        record(by, job, "stopped", {})
+        if job.state == JobState.WAITING:
+            results.stop_job(job, Halt.PERSON)
+        wake(job)
+    # Not under the job's lock: the end of an intent takes both locks, the intent's first.
+    for part in Part.objects.filter(job=job, state=PartState.OPEN, intent__state=State.QUEUED):
+        for intent in Intent.objects.filter(pk=part.intent_id):
+            stop_intent(intent)
+    return True
+
+
+def go_on(*, by: Asker, job: Job) -> bool:
+    """Send the rest of a stopped job, in the name of whoever asks. False: it is not stopped."""
+    with transaction.atomic():
+        stopped = Job.objects.filter(pk=job.pk, state=JobState.STOPPED)
+        if not stopped.update(
+            state=JobState.RUNNING,
+            by=by.user,
+            support_session=by.support_session,
+            halt=Halt.NONE,
+            started_at=job.started_at or ClockTime(),
+            finished_at=None,
+            stop_asked=False,
+            blocked_until=None,
+            due_at=ClockTime(),
+        ):
+            return False
+        rest = Row.objects.filter(job=job, state=RowState.STOPPED, retried_in__isnull=True, problems=[])
+        rest.update(state=RowState.PENDING, part=None, position=None, read_at=None)
+        record(by, job, "continued", {})
+        wake(job)
+    return True
+
+
+def retry(*, by: Asker, job: Job) -> Job | None:
+    """A new job, to be looked at, of the rows that were surely not applied, as they are now. None: there are none."""
+    with transaction.atomic():
+        rows = list(queries.not_applied(job).exclude(member_id="").order_by("line"))
+        if not rows or job.state not in (JobState.DONE, JobState.STOPPED):
+            return None
+        again = Job.objects.create(
+            kind=job.kind,
+            title=job.title,
+            options=job.options,
+            permission=job.permission,
+            by=by.user,
+            support_session=by.support_session,
+            language=get_language() or "en",
+            state=JobState.CHECKED,
+            checked_at=ClockTime(),
+            retry_of=job,
+            undo_of=job.undo_of,
+            size=len(rows),
+        )
+        for at in range(0, len(rows), _BATCH):
+            _copy(again, rows[at : at + _BATCH])
+        record(by, again, "retried", {"of": job.pk, "rows": len(rows)})
+        again.refresh_from_db()
+    return again
+
+
+def _copy(job: Job, rows: Sequence[Row]) -> None:
+    """The same rows for another job; what they replace is what the mirror shows now."""
+    members = {m.member_id: m for m in Member.objects.filter(member_id__in=[row.member_id for row in rows])}
+    fresh = []
+    for row in rows:
+        content, member = dict(row.content), members.get(row.member_id)
+        if member is not None:
+            listed, rights = present_values(member), member.rights or {}
+            old = {name: listed[name] for name in content["body"] or content["old"] if name in listed}
+            old |= {name: rights[name] for name in content["body"] if name in HIDDEN and name in rights}
+            content["old"] = old
+        fresh.append(_New(row.line, Action(row.action), row.member_id, content))
+    rowstore.insert(job, fresh)
+
+
+def undo(*, by: Asker, job: Job) -> Job | None:
+    """A new job, to be looked at, that puts the former values back. None: nothing was changed, or it goes on still.
+
+    Rows whose member no longer has the value that this job gave are left alone when they are sent, and say so.
+    """
+    if not kinds.of(job).undo or job.state not in (JobState.DONE, JobState.STOPPED):
+        return None
+    # A row whose answer was lost and that was found done when it was to be sent again has no request any more.
+    ours = Q(part__isnull=False) | Q(attempts__gt=0)
+    done = Row.objects.filter(ours, job=job, state=RowState.SUCCEEDED, action=Action.UPDATE)
+    rows = list(done.order_by("line"))
+    back = [(row.member_id, row.content["old"], row.content["body"]) for row in rows if row.content["old"]]
+    if not back:
+        return None
+    options = {**job.options, "undo": not job.options.get("undo", False)}
+    permission = Permission(job.permission)
+    return open(kind=job.kind, by=by, rows=back, title=job.title, permission=permission, options=options, undo_of=job)
+
+
+def decide(*, by: Asker, job: Job, rows: Sequence[int] | None, applied: bool) -> int:
+    """A person says what came of uncertain rows: of those named, or of all. How many that settled."""
+    with transaction.atomic():
+        Job.objects.select_for_update(of=("self",)).get(pk=job.pk)
+        uncertain = Row.objects.filter(job=job, state=RowState.UNCERTAIN)
+        if rows is not None:
+            uncertain = uncertain.filter(pk__in=rows)
+        word = "decided_yes" if applied else "decided_no"
+        state = RowState.SUCCEEDED if applied else RowState.FAILED
+        count = uncertain.update(state=state, problems=[["", word, {}]])
+        if count:
+            record(by, job, "decided", {"rows": count, "applied": applied})
+    return count
+
+
+def discard(*, by: Asker, job: Job) -> bool:
+    """Delete a job that never started. False: it has started, and is kept as a record."""
+    never_started = (JobState.DRAFT, JobState.MAPPED, JobState.CHECKED, JobState.REFUSED)
+    with transaction.atomic():
+        held = Job.objects.select_for_update(of=("self",)).filter(pk=job.pk, state__in=never_started).first()
+        if held is None:
+            return False
+        record(by, job, "discarded", {})
+        Row.objects.filter(job=held).delete()
+        held.delete()
+    return True
+
+
+def downloaded(*, by: Asker, job: Job, rows: int) -> None:
+    """Somebody takes rows of the job away."""
+    with transaction.atomic():
+        record(by, job, "downloaded", {"rows": rows})
+
+
+def record(by: Asker, job: Job, act: str, after: dict[str, Any]) -> None:
+    """Write down what somebody did with a job."""
+    told = kinds.told(job, act)
+    audit.record(
+        tenant=by.tenant,
+        by=by.user,
+        action=told.action,
+        target=told.target,
+        summary=told.summary,
+        after={**after, **told.facts} or None,
+        support_session=by.support_session,
+    )
+
+
+def wake(job: Job) -> None:
+    """Have a worker look at the job once the transaction is through."""
+    job.refresh_from_db()
+    bell.after_commit(job)

@@ -1,0 +1,158 @@
+"""The kinds of jobs. An area of work registers its own at start: who may run it, how it is named, and what is looked at
+right before its rows leave.
+
+A job is a promise made when somebody looked at its rows; it is kept later, sometimes much later. `fresh` is where a
+kind compares what it promised with what is so now, and `unread`/`read` how it finds out what only single reads tell.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.urls import reverse
+
+from portal.core.budget.priorities import Priority
+from portal.core.intents.record import Asker
+from portal.core.jobs.models import Job, Row
+from portal.core.mirror.models import Member
+from portal.core.mirror.reading import read_member
+from tenants.models import Connection
+from tenants.roles import Permission
+from tenants.wording import Said, say
+
+Facts = Mapping[str, Any]
+Change = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Send:
+    """Send `body` (names and values of the specification, without the ID); `old` are the values it replaces.
+
+    `note`: a stable word for what is worth knowing about the row, also after it was sent; so for the others below.
+    """
+
+    body: dict[str, Any]
+    old: dict[str, Any]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Skip:
+    """Leave the row out and report it: a stable word (`portal.core.jobs.words`, or the kind's own) with its facts."""
+
+    word: str
+    facts: dict[str, Any] = field(default_factory=dict)
+    field: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Leave the member as is because that is what was asked for: neither done nor failed. `word` says why."""
+
+    word: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Already:
+    """The member has the wanted values: nothing needs to be sent, and the row is done. `word` says so."""
+
+    word: str = "already"
+    note: str = ""
+
+
+Fresh = Send | Skip | Keep | Already
+
+
+@dataclass(frozen=True)
+class Told:
+    """An act with a job as the audit trail has it: `facts` are added to what it keeps of the act."""
+
+    action: str
+    target: str
+    summary: Said | str
+    facts: Facts = field(default_factory=dict)
+
+
+def _read(connection: Connection, member_id: str) -> None:
+    read_member(connection, member_id, Priority.JOBS)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What makes jobs of one kind different.
+
+    - `permission`: who may see and run them, unless a job names another; `family`: how audit trail and intents call it.
+    - `titled(job)`: its name, worded when somebody reads it; by default the title it was opened with.
+    - `told(job, act)`: what the audit trail says of an act with it, where that is not `family`.`act` on the job itself.
+    - `page(job)`: the address of its page; by default the one of all jobs.
+    - `fresh(job, rows)`: right before rows are sent, in the same transaction and without calls: what to do with a row
+      now, by its primary key. Rows that it does not name are sent as they stand.
+    - `unread(job, rows)`: primary keys of those rows whose member must be read singly first, as the mirror knows it.
+    - `read(connection, member_id)`: the one call that makes the mirror know; raises the client's error tree.
+    - `same(row, member)`: whether a member as listed after a lost answer shows the row's values; None: no telling.
+    - `changes(row)`: (field, old, new) in words, secrets masked; by default the plain fields.
+    - `words`: sentences for the kind's own reasons, each given its facts.
+    - `label(field)`: a name of the kind's own for a field that a reason is about; empty for the usual one.
+    - `check(job_id)`: a worker's part in finding out the rows of a `mapped` job (the dry run of a file).
+    - `undo`: whether the former values can be put back by another job.
+    - `sends`: False for jobs that only read (`unread`), and cost nothing else.
+    - `started(job, by)`: what else belongs to starting a job, in the same transaction.
+    """
+
+    name: str
+    permission: Permission
+    family: str = "change"
+    titled: Callable[[Job], Said | str] = lambda job: job.title
+    told: Callable[[Job, str], Told | None] = lambda _job, _act: None
+    page: Callable[[Job], str] | None = None
+    fresh: Callable[[Job, Sequence[Row]], Mapping[int, Fresh]] | None = None
+    unread: Callable[[Job, Sequence[Row]], set[int]] | None = None
+    read: Callable[[Connection, str], None] = _read
+    same: Callable[[Row, Member], bool | None] | None = None
+    changes: Callable[[Row], list[Change]] | None = None
+    words: Mapping[str, Callable[[Facts], str]] = field(default_factory=dict)
+    check: Callable[[int], None] = lambda _job_id: None
+    label: Callable[[str], str] = lambda _field: ""
+    undo: bool = False
+    sends: bool = True
+    started: Callable[[Job, Asker], None] = lambda _job, _by: None
+
+
+# Jobs of this family create members: one of them runs at a time, so that the next knows what one created.
+ONE_AT_A_TIME = "import"
+_kinds: dict[str, Kind] = {}
+
+
+def register(kind: Kind) -> None:
+    """Make a kind known. A name belongs to one kind: a second one is a mistake."""
+    if kind.name in _kinds:
+        raise ValueError(f"the kind {kind.name} is registered already")
+    _kinds[kind.name] = kind
+
+
+def of(job: Job) -> Kind:
+    return _kinds[job.kind]
+
+
+def named(name: str) -> Kind:
+    return _kinds[name]
+
+
+def page(job: Job) -> str:
+    """The address of a job's page. What can be done with it hangs beneath: progress/, stop/, and so on."""
+    own = of(job).page
+    return own(job) if own is not None else reverse("changes:page", args=[job.tenant.slug, job.pk])
+
+
+def told(job: Job, act: str) -> Told:
+    """What the audit trail says of an act with a job."""
+    kind = of(job)
+    action = f"{kind.family}.{act}"
+    return kind.told(job, act) or Told(action, f"{kind.family}:{job.pk}", say(action, job=kind.titled(job)))
+
+
+def names(family: str) -> list[str]:
+    """The kinds of a family."""
+    return [kind.name for kind in _kinds.values() if kind.family == family]

@@ -1,0 +1,160 @@
+"""A long job on many members: the job, its rows, and the requests that carry them."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Now
+
+from portal.core.intents.models import Intent
+from portal.core.jobs.states import Action, Halt, JobState, PartState, RowState
+from portal.core.mirror.models import Member
+from tenants.models import SupportSession, TenantModel
+from tenants.vault import EncryptedJSON
+from tenants.wording import SaidField
+
+
+class Job(TenantModel):
+    """One job. `kind` names who registered it (`kinds.py`), `options` are that kind's own, without secrets.
+
+    `part_rows` and `part_bytes` shrink when the service finds a request too large. `due_at` is the job's timer; `lease`
+    fences off a worker of the dry run that was replaced, `reading_until` one that reads members singly. `looked_at`
+    counts the rows that a dry run has seen, `reads` the single reads made. `size`: members that a job was opened for;
+    `unchanged`: those that were chosen and left out because nothing would change. `starts_at`: the moment that a
+    started job waits for.
+    """
+
+    kind = models.CharField(max_length=20)
+    title = SaidField(blank=True, default="")
+    options = models.JSONField(default=dict)
+    permission = models.CharField(max_length=40)
+    retry_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="retries")
+    undo_of = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="undone_by")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    support_session = models.ForeignKey(SupportSession, null=True, on_delete=models.PROTECT, related_name="+")
+    language = models.CharField(max_length=10, default="en")
+
+    state = models.CharField(max_length=10, choices=JobState, default=JobState.DRAFT)
+    halt = models.CharField(max_length=12, choices=Halt, blank=True, default="")
+    # Why it cannot be worked on, as a stable word with its facts.
+    problem = models.JSONField(default=dict)
+    looked_at = models.PositiveIntegerField(default=0)
+    size = models.PositiveIntegerField(default=0)
+    unchanged = models.PositiveIntegerField(default=0)
+    part_rows = models.PositiveIntegerField(default=0)
+    part_bytes = models.PositiveIntegerField(default=0)
+
+    created_at = models.DateTimeField(db_default=Now())
+    checked_at = models.DateTimeField(null=True)
+    starts_at = models.DateTimeField(null=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+    stop_asked = models.BooleanField(default=False)
+    due_at = models.DateTimeField(null=True)
+    lease = models.UUIDField(null=True)
+
+    reads = models.PositiveIntegerField(default=0)
+    reading_until = models.DateTimeField(null=True)
+    # When reading for the next request began, and until when no more calls are left for it.
+    reading_since = models.DateTimeField(null=True)
+    blocked_until = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["tenant", "-id"], name="bulk_newest"),
+            models.Index(fields=["due_at"], name="bulk_due", condition=models.Q(due_at__isnull=False)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}: {self.state}"
+
+
+class Part(TenantModel):
+    """Up to 1,000 rows in one bulk request. `ordinal` with the job names its intent: none is ever sent twice.
+
+    `readings` counts complete lists read since the answer was lost, `read_until` is when the last of them began.
+    """
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="parts")
+    ordinal = models.PositiveIntegerField()
+    action = models.CharField(max_length=10, choices=Action)
+    rows = models.PositiveIntegerField()
+    intent = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, related_name="+")
+    state = models.CharField(max_length=8, choices=PartState, default=PartState.OPEN)
+    # The request ended at the service, so that one later reading shows all that it did.
+    ended = models.BooleanField(default=False)
+    readings = models.PositiveSmallIntegerField(default=0)
+    lost_at = models.DateTimeField(null=True)
+    read_until = models.DateTimeField(null=True)
+    seen = models.IntegerField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["job", "ordinal"], name="bulk_one_part"),
+            models.UniqueConstraint(
+                fields=["job"], name="bulk_one_part_at_a_time", condition=~models.Q(state=PartState.CLOSED)
+            ),
+        ]
+
+
+class Row(TenantModel):
+    """One member of a job; of an import, one `line` of the file. `content` (encrypted) holds what is sent:
+
+    {"name", "code": for people; "body": names and values of the specification; "old": {field: value} of an update}.
+    `problems` (why refused) and `notes` (worth knowing) are [[field, word, {facts}], …] without values. `read_at`: when
+    this job read the member singly, null when it has to be read again; `faults` counts the readings that failed.
+    """
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="rows")
+    line = models.PositiveIntegerField()
+    action = models.CharField(max_length=10, choices=Action)
+    state = models.CharField(max_length=10, choices=RowState, default=RowState.CHECKED)
+    member_id = models.TextField(blank=True, default="", db_collation="C")
+    content = EncryptedJSON()
+    problems = models.JSONField(default=list)
+    notes = models.JSONField(default=list)
+    code = models.CharField(max_length=20, blank=True, default="")
+    detail = models.TextField(blank=True, default="")
+    part = models.ForeignKey(Part, null=True, on_delete=models.SET_NULL, related_name="+")
+    position = models.PositiveIntegerField(null=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    read_at = models.DateTimeField(null=True)
+    faults = models.PositiveSmallIntegerField(db_default=0)
+    # The job that sends this row again; a row is sent again by one job only.
+    retried_in = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["job", "line"], name="bulk_one_row_a_line")]
+        indexes = [
+            models.Index(fields=["job", "state", "action", "line"], name="bulk_row_by_state"),
+            models.Index(fields=["part", "position"], name="bulk_row_of_part", condition=models.Q(part__isnull=False)),
+            # What was done to a member by jobs, newest first.
+            models.Index(
+                fields=["tenant", "member_id", "-id"],
+                name="bulk_row_of_member",
+                condition=models.Q(state=RowState.SUCCEEDED, part__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.job_id}/{self.line}: {self.state}"
+
+
+class Suspension(TenantModel):
+    """The end of use that a suspension set for a member, and what was before it (`portal.core.jobs.suspensions`).
+
+    Goes with the member (in the database: the mirror removes members in SQL).
+    """
+
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
+    member = models.ForeignKey(Member, on_delete=models.CASCADE, db_constraint=False, db_index=False, related_name="+")
+    ends_at = models.DateTimeField()
+    former_end = models.DateTimeField(null=True)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(db_default=Now())
+    why = models.CharField(max_length=200, blank=True, default="")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["member", "ends_at"], name="bulk_suspension_once")]
+        indexes = [models.Index(fields=["tenant", "member", "ends_at"], name="bulk_suspension_of")]
+
+    def __str__(self) -> str:
+        return f"{self.member_id} {self.ends_at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,63 @@
+"""Jobs as pages ask for them, of the tenant in scope."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, QuerySet
+
+from portal.core.jobs import kinds
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import NOT_APPLIED, SENDING, Action, RowState
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Rows of a job: by what they would do, and by how far they have come."""
+
+    actions: dict[str, int]
+    states: dict[str, int]
+
+    @property
+    def rows(self) -> int:
+        return sum(self.actions.values())
+
+    def action(self, name: str) -> int:
+        return self.actions.get(name, 0)
+
+    def state(self, name: str) -> int:
+        return self.states.get(name, 0)
+
+    @property
+    def to_send(self) -> int:
+        return sum(self.action(action) for action in SENDING)
+
+    @property
+    def settled(self) -> int:
+        """Rows to be sent about which something final is known, "uncertain" included."""
+        return sum(self.state(s) for s in (RowState.SUCCEEDED, RowState.KEPT, RowState.FAILED, RowState.UNCERTAIN))
+
+
+def jobs(family: str) -> QuerySet[Job]:
+    """The jobs of a family, for a list."""
+    return Job.objects.filter(kind__in=kinds.names(family)).select_related("by", "tenant")
+
+
+def counts(job: Job) -> Counts:
+    """One pass over the job's rows, from an index alone."""
+    found = Row.objects.filter(job=job).order_by().values_list("action", "state").annotate(n=Count("pk"))
+    actions: dict[str, int] = {}
+    states: dict[str, int] = {}
+    for action, state, n in found:
+        actions[action] = actions.get(action, 0) + n
+        states[state] = states.get(state, 0) + n
+    return Counts(actions, states)
+
+
+def noted(job: Job) -> int:
+    """Rows that would be sent although something about them is worth knowing."""
+    return Row.objects.filter(job=job, action__in=SENDING).exclude(notes=[]).count()
+
+
+def not_applied(job: Job) -> QuerySet[Row]:
+    """Rows that were surely not applied and that no other job has sent again: refused here or there, or not sent."""
+    mine = Row.objects.filter(job=job, retried_in__isnull=True)
+    return mine.filter(Q(state__in=NOT_APPLIED) | Q(action=Action.REFUSED))

@@ -1,0 +1,192 @@
+"""What the service reports of a request, row by row, and what a request's end means for the rows without a report.
+
+Registered with `intents.handlers`. Everything here looks at the rows as they stand: told twice, it acts once.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import connection as database
+from django.db import transaction
+
+from portal.core.intents.clock import ClockTime
+from portal.core.intents.models import Intent
+from portal.core.intents.outcome import without_secrets
+from portal.core.intents.states import Reason, State
+from portal.core.jobs import bell
+from portal.core.jobs.models import Job, Part, Row
+from portal.core.jobs.states import ALIVE, Action, Halt, JobState, PartState, RowState
+from portal.core.mirror import own
+
+MOST_ATTEMPTS = 3
+WAITING_AGAIN: dict[str, Any] = {"state": RowState.PENDING, "part": None, "position": None, "read_at": None}
+# A deletion of who is gone already has come to what was wanted.
+_NOT_THERE = "404"
+_POSITION = re.compile(r"members\.(\d+)\b")
+
+_UPDATE = """
+UPDATE bulk_row r SET state = new.state, code = new.code, detail = new.detail, member_id = new.member_id
+FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::text[], %s::text[]) AS new (id, state, code, detail, member_id)
+WHERE r.tenant_id = %s AND r.id = new.id AND r.state = %s
+"""
+
+
+def locked(intent: Intent) -> tuple[Job, Part] | None:
+    """The job and the part that an intent belongs to, the job's row locked; None for other people's intents."""
+    part = Part.objects.filter(intent_id=intent.pk).first()
+    if part is None:
+        return None
+    job = Job.objects.select_for_update(of=("self",)).get(pk=part.job_id)
+    part.refresh_from_db()
+    return job, part
+
+
+def progress(intent: Intent, record: Any) -> None:
+    """Take over the results of the members finished so far: the n-th result is the n-th member's."""
+    with transaction.atomic():
+        found = locked(intent)
+        if found is None or record.result is None:
+            return
+        job, part = found
+        items = record.result.members
+        rows = Row.objects.filter(part=part, state=RowState.SENT, position__lt=len(items)).order_by("position")
+        results = [result for row in rows if (result := _result(row, items[row.position]))]
+        _write(job, results)
+        fresh = [(member_id, row.content.get("body", {})) for row, state, _code, _detail, member_id in results
+                 if state == RowState.SUCCEEDED and member_id]  # fmt: skip
+        if part.action == Action.DELETE:
+            own.members_deleted(intent.tenant, [member_id for member_id, _body in fresh])
+        else:
+            own.members_written(intent.tenant, fresh, created=part.action == Action.CREATE)
+
+
+Result = tuple[Row, RowState, str, str, str]
+
+
+def _result(row: Row, item: Any) -> Result | None:
+    """What an item says, or None when it says nothing that can be relied on."""
+    member_id = item.member_id or row.member_id
+    if item.status == "succeeded":
+        return row, RowState.SUCCEEDED, "", "", member_id
+    if item.status != "failed":
+        return None
+    code = str(item.error.error_code or "") if item.error else ""
+    if row.action == Action.DELETE and code.startswith(_NOT_THERE):
+        return row, RowState.SUCCEEDED, "", "", row.member_id
+    detail = str(item.error.error_detail or "") if item.error else ""
+    return row, RowState.FAILED, code[:20], without_secrets(detail[:2000], row.content.get("body", {})), row.member_id
+
+
+def _write(job: Job, results: Iterable[Result]) -> None:
+    columns: list[list[Any]] = [[], [], [], [], []]
+    for row, state, code, detail, member_id in results:
+        for column, value in zip(columns, (row.pk, str(state), code, detail, member_id), strict=True):
+            column.append(value)
+    if columns[0]:
+        with database.cursor() as cursor:
+            cursor.execute(_UPDATE, [*columns, job.tenant_id, str(RowState.SENT)])
+
+
+def finished(intent: Intent) -> None:
+    """Settle the part of an intent that has come to an end, and have the next one sent after the commit."""
+    with transaction.atomic():
+        found = locked(intent)
+        if found is None:
+            return
+        settle(*found, intent)
+        bell.after_commit(found[0])
+
+
+def settle(job: Job, part: Part, intent: Intent) -> None:
+    """What the end of the intent means for the rows that have no result yet. The job's row is locked by the caller."""
+    if intent.reason == Reason.DECIDED:
+        _decided(part, applied=intent.state == State.SUCCEEDED)
+        return _close(part)
+    if part.state != PartState.OPEN:
+        return None
+    if not _unsettled(part).exists():
+        return _close(part)
+    if intent.state == State.SUCCEEDED or intent.reason == Reason.REQUEST_FAILED:
+        return _lost(part, ended=True)
+    if intent.state == State.UNCERTAIN:
+        return _lost(part, ended=False)
+    _not_applied(job, part, intent)
+    return _close(part)
+
+
+def _unsettled(part: Part) -> Any:
+    return Row.objects.filter(part=part, state=RowState.SENT)
+
+
+def _close(part: Part) -> None:
+    part.state = PartState.CLOSED
+    part.save(update_fields=["state"])
+
+
+def _lost(part: Part, *, ended: bool) -> None:
+    """Nobody told what became of some rows: the list will be read."""
+    part.state, part.ended = PartState.READING, ended
+    part.save(update_fields=["state", "ended"])
+    Part.objects.filter(pk=part.pk).update(lost_at=ClockTime())
+
+
+def _decided(part: Part, *, applied: bool) -> None:
+    rows = Row.objects.filter(part=part, state__in=[RowState.SENT, RowState.UNCERTAIN])
+    word = "decided_yes" if applied else "decided_no"
+    rows.update(state=RowState.SUCCEEDED if applied else RowState.FAILED, problems=[["", word, {}]])
+
+
+def _not_applied(job: Job, part: Part, intent: Intent) -> None:
+    """Nothing of the request was carried out: send it in halves, go on later, or give the rows its reason."""
+    too_large = intent.http_status == 413 or (intent.reason == Reason.INVALID and "4 MB" in intent.error_detail)
+    if too_large and part.rows > 1:
+        _back(part)
+        Job.objects.filter(pk=job.pk).update(part_rows=-(-part.rows // 2), part_bytes=max(job.part_bytes // 2, 1))
+    elif intent.http_status == 429:
+        _back(part)
+    elif halt := _halts(intent):
+        _back(part)
+        stop_job(job, halt)
+    else:
+        _refused(part, intent)
+
+
+def _halts(intent: Intent) -> Halt | None:
+    """Why nothing more can be sent at present, if that is what the end of the intent says."""
+    if intent.http_status in (401, 403) or intent.reason in (Reason.CONNECTION, Reason.LICENCE):
+        return Halt.CONNECTION
+    if intent.reason == Reason.RIGHTS:
+        return Halt.RIGHTS
+    if intent.reason == Reason.STOPPED:
+        return Halt.PERSON
+    unsent = intent.reason == Reason.NOT_SENT or intent.state in (State.EXPIRED, State.CANCELLED)
+    return Halt.UNREACHABLE if unsent else None
+
+
+def _back(part: Part) -> None:
+    _unsettled(part).update(**WAITING_AGAIN)
+
+
+def _refused(part: Part, intent: Intent) -> None:
+    """The whole request was refused. Where the reason names members, only they are to blame; the others go again."""
+    blamed = {int(place) for place in _POSITION.findall(intent.error_detail)}
+    rows = _unsettled(part)
+    if blamed and rows.filter(position__in=blamed).exists() and part.rows > len(blamed):
+        rows.exclude(position__in=blamed).update(**WAITING_AGAIN)
+        rows = _unsettled(part)
+    rows.update(
+        state=RowState.FAILED,
+        code=intent.error_code[:20],
+        detail=intent.error_detail[:2000],
+        problems=[["", "whole_request", {"status": intent.http_status or 0}]],
+    )
+
+
+def stop_job(job: Job, halt: Halt) -> None:
+    """End a started job before its end: what was not sent says so and can be sent later."""
+    waiting = Row.objects.filter(job=job, state=RowState.PENDING)
+    waiting.update(state=RowState.STOPPED)
+    Job.objects.filter(pk=job.pk, state__in=ALIVE).update(
+        state=JobState.STOPPED, halt=halt, finished_at=ClockTime(), due_at=None, stop_asked=False, starts_at=None
+    )

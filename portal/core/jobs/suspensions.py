@@ -1,0 +1,102 @@
+"""Who is suspended: a member whose use ended because somebody here suspended them, and nothing has moved it since.
+
+The service knows an end of use and no reason for it. The portal keeps the end that it set, with who set it and why; a
+member is suspended as long as the service tells that very end. So the state follows the reading: whoever is given
+another end, here or in the member site, is not suspended any more, and whoever is put back to it is again.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from portal.core.jobs.models import Job, Row, Suspension
+from portal.core.mirror.models import Member
+from portal.core.mirror.queries import Validity, validity
+
+SUSPENDED = "suspended"
+# The states of validity as lists offer them: suspended beside expired, which leaves the suspended out.
+CHOICES: list[tuple[str, str | Promise]] = [
+    (value, label)
+    for choice in Validity.choices
+    for value, label in ([choice, (SUSPENDED, _("Suspended"))] if choice[0] == Validity.EXPIRED else [choice])
+]
+
+
+def held() -> Exists:
+    """Whether a member's end of use is one that a suspension set."""
+    return Exists(Suspension.objects.filter(member_id=OuterRef("pk"), ends_at=OuterRef("use_date_end")))
+
+
+def noted(members: QuerySet[Member]) -> QuerySet[Member]:
+    """The same members, each with whether a suspension set its end of use (`suspended`)."""
+    return members.annotate(suspended=held())
+
+
+def without(members: QuerySet[Member]) -> QuerySet[Member]:
+    """The same members but for the suspended."""
+    return members.filter(~Q(held()))
+
+
+def with_standing(members: QuerySet[Member], values: Iterable[str], now: datetime | None = None) -> QuerySet[Member]:
+    """Members in any of the states of CHOICES, at `now`."""
+    now = now or timezone.now()
+    wanted = Q()
+    for value in values:
+        wanted |= _meaning(value, now)
+    return members.filter(wanted)
+
+
+def _meaning(value: str, now: datetime) -> Q:
+    if value == SUSPENDED:
+        # The service lets people in through the last second: suspended is whoever is in it, too.
+        return Q(use_end_key__lte=int(now.timestamp())) & Q(held())
+    found = validity(Validity(value), now)
+    return found & ~Q(held()) if value == Validity.EXPIRED else found
+
+
+def of(member: Member) -> Suspension | None:
+    """The suspension that set the member's end of use, also while that is still to come."""
+    if member.use_date_end is None:
+        return None
+    return Suspension.objects.select_related("by").filter(member=member, ends_at=member.use_date_end).first()
+
+
+def former_ends(members: Iterable[Member]) -> dict[str, datetime | None]:
+    """The end of use from before the suspension, of those of the members that a suspension holds."""
+    ends = {member.pk: member for member in members if member.use_date_end is not None}
+    rows = Suspension.objects.filter(member_id__in=ends).values_list("member_id", "ends_at", "former_end")
+    return {ends[pk].member_id: former for pk, ours, former in rows if ends[pk].use_date_end == ours}
+
+
+def record(job: Job, rows: Sequence[Row]) -> None:
+    """Keep what a suspension sets, in the transaction that records its request. Where the service never takes it over,
+    no member has this end of use and what is kept means nothing.
+    """
+    ends = {row.member_id: row.content for row in rows if row.content["body"].get("use_date_end")}
+    known = Member.objects.filter(member_id__in=ends).values_list("pk", "member_id")
+    found = [_suspension(job, pk, ends[member_id]) for pk, member_id in known]
+    Suspension.objects.bulk_create(
+        found,
+        update_conflicts=True,
+        unique_fields=["member", "ends_at"],
+        update_fields=["former_end", "by", "at", "why"],
+        batch_size=500,
+    )
+
+
+def _suspension(job: Job, member_pk: int, content: dict[str, Any]) -> Suspension:
+    former = content["old"].get("use_date_end")
+    return Suspension(
+        tenant_id=job.tenant_id,
+        member_id=member_pk,
+        ends_at=datetime.fromisoformat(content["body"]["use_date_end"]),
+        former_end=datetime.fromisoformat(former) if former else None,
+        by_id=job.by_id,
+        at=timezone.now(),
+        why=str(job.options.get("why", ""))[:200],
+    )

@@ -1,0 +1,185 @@
+"""Jobs and their rows as tables draw them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils.functional import cached_property
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from portal.core.jobs import kinds, words
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import SENDING, Action, JobState, RowState
+from portal.core.ui.chips import Chip
+from portal.core.ui.tables.columns import NOTHING, Column
+from portal.core.ui.tables.extras import Empty
+from portal.core.ui.tables.table import Table
+
+JOB_CHIPS = {
+    JobState.DRAFT: "recorded",
+    JobState.MAPPED: "running",
+    JobState.CHECKED: "waiting",
+    JobState.WAITING: "waiting",
+    JobState.RUNNING: "running",
+    JobState.DONE: "done",
+    JobState.STOPPED: "stopped",
+    JobState.REFUSED: "refused",
+}
+_ACTION_CHIPS = {
+    Action.CREATE: "create",
+    Action.UPDATE: "change",
+    Action.DELETE: "delete",
+    Action.SAME: "same",
+    Action.REFUSED: "refused",
+}
+_ROW_CHIPS = {
+    RowState.PENDING: "waiting",
+    RowState.SENT: "sent",
+    RowState.SUCCEEDED: "done",
+    RowState.KEPT: "same",
+    RowState.FAILED: "refused",
+    RowState.UNCERTAIN: "uncertain",
+    RowState.STOPPED: "cancelled",
+}
+
+
+_TONES = {
+    RowState.UNCERTAIN: "is-doubt",
+    RowState.SUCCEEDED: "muted",
+    RowState.KEPT: "muted",
+    RowState.STOPPED: "muted",
+}
+
+
+def job_chip(job: Job) -> Chip:
+    state = JobState(job.state)
+    return Chip(JOB_CHIPS[state], text=state.label)
+
+
+def _who(row: Row) -> SafeString:
+    content = row.content
+    code = format_html(' <span class="muted mono">{}</span>', content["code"]) if content["code"] else ""
+    return format_html("{}{}", content["name"] or NOTHING, code)
+
+
+def _what(row: Row) -> Chip:
+    return Chip(_ACTION_CHIPS[Action(row.action)])
+
+
+def _outcome(row: Row) -> Any:
+    if row.action == Action.REFUSED:
+        return Chip("refused", text=str(_("Refused in the dry run")))
+    if row.action == Action.SAME:
+        return Chip("same")
+    state = RowState(row.state)
+    return Chip(_ROW_CHIPS.get(state, "waiting"), text=str(state.label))
+
+
+class Rows(Table):
+    """The rows of a job; columns are the area's own."""
+
+    default_sort = "line"
+    empty = Empty(_("No rows here"), icon="table")
+
+    def __init__(self, *args: Any, job: Job, groups: Mapping[str, str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.job, self.groups = job, groups
+
+    def row_class(self, row: Row) -> str:
+        bad = row.action == Action.REFUSED or row.state in (RowState.FAILED, RowState.UNCERTAIN)
+        return "loud" if bad else "quiet" if row.action == Action.SAME else ""
+
+    @cached_property
+    def page(self) -> Any:
+        """The rows know their job and their groups' names, so that cells can draw them."""
+        page = super().page
+        for row in page.rows:
+            self.explain(row)
+        return page
+
+    @cached_property
+    def ordered(self) -> Any:
+        """The same for files."""
+        return _Explained(super().ordered, self.explain)
+
+    def explain(self, row: Row) -> None:
+        row.group_names, row.job = self.groups, self.job  # type: ignore[attr-defined]
+
+
+class _Explained:
+    """Rows for a file, each made known to its columns first."""
+
+    def __init__(self, rows: QuerySet[Row], explain: Callable[[Row], None]) -> None:
+        self.rows, self.explain = rows, explain
+
+    def iterator(self, chunk_size: int) -> Iterator[Row]:
+        for row in self.rows.iterator(chunk_size=chunk_size):
+            self.explain(row)
+            yield row
+
+
+def _detail(row: Row) -> SafeString:
+    """Old and new of a change, what a new member gets, or why not; each on a line of its own."""
+    groups = getattr(row, "group_names", {})
+    tone = _TONES.get(RowState(row.state), "is-bad")
+    lines = [format_html('<span class="line {}">{}</span>', tone, said) for said in words.reasons(row, row.job)]
+    notes = [note for note in row.notes if row.state == RowState.CHECKED or note[2].get("at_start")]
+    lines += [format_html('<span class="line is-doubt">{}</span>', said) for said in words.problems(notes, row.job)]
+    if row.action == Action.UPDATE:
+        lines += [
+            format_html(
+                '<span class="line"><span class="muted">{}:</span> <del>{}</del> → <ins>{}</ins></span>',
+                field, old or "–", new or "–",
+            )
+            for field, old, new in changes_of(row, groups)
+        ]  # fmt: skip
+    elif row.action == Action.CREATE:
+        facts = _facts((f, new) for f, _old, new in words.changes(row, groups) if new)
+        lines.append(format_html('<span class="line">{}</span>', facts))
+    elif row.action == Action.DELETE:
+        lines.append(format_html('<span class="line">{}</span>', _facts(words.known(row, groups))))
+    if not lines:
+        return NOTHING
+    return format_html('<div class="lines">{}</div>', format_html_join("", "{}", ((line,) for line in lines)))
+
+
+def _facts(found: Iterable[tuple[str, str]]) -> SafeString:
+    return format_html_join(" · ", '<span class="muted">{}</span> {}', found)
+
+
+def changes_of(row: Row, groups: Mapping[str, str]) -> list[kinds.Change]:
+    """(field, old, new) of a row of a table, in words."""
+    own = kinds.of(row.job).changes
+    return own(row) if own is not None else words.changes(row, groups)
+
+
+LINE = Column("line", _("Line"), kind="number", sort="line", fixed=True)
+WHO = Column("who", _("Member"), cell=_who, phone="title", fixed=True)
+DETAIL = Column("detail", _("What"), kind="detail", cell=_detail, fixed=True)
+
+
+OUTCOME = Column("state", _("Outcome"), value=_outcome, fixed=True)
+WHAT = Column("action", _("Would be"), value=_what, fixed=True)
+
+
+#: The tab of rows that somebody should look at: what is refused or was not applied, and what is worth knowing before.
+ATTENTION = "attention"
+_NOT_WELL = (RowState.FAILED, RowState.UNCERTAIN, RowState.STOPPED)
+
+
+def narrowed(rows: QuerySet[Row], show: str) -> QuerySet[Row]:
+    """The rows of a tab; unknown names show all."""
+    if show in Action.values:
+        return rows.filter(action=show)
+    if show == ATTENTION:
+        noted = Q(state=RowState.CHECKED, action__in=SENDING) & ~Q(notes=[])
+        return rows.filter(Q(action=Action.REFUSED) | Q(state__in=_NOT_WELL) | noted)
+    if show == "noted":
+        return rows.filter(action__in=SENDING).exclude(notes=[])
+    if show == RowState.PENDING:
+        return rows.filter(state__in=[RowState.PENDING, RowState.SENT])
+    if show in RowState.values:
+        return rows.filter(state=show)
+    return rows

@@ -1,0 +1,25 @@
+"""The bells of jobs. Each carries ids; the row it names decides whether anything is done."""
+
+from portal.core.jobs import advancing, bell, kinds
+from portal.core.jobs.models import Job
+from portal.site.celery import promised
+from tenants.scope import tenant_scope
+
+
+@promised(queue="bulk", promise="idempotent", seconds=280)
+def check(tenant_id: int, job_id: int) -> None:
+    with tenant_scope(tenant_id):
+        job = Job.objects.filter(pk=job_id).first()
+        if job is not None:
+            kinds.of(job).check(job_id)
+
+
+@promised(queue="bulk", promise="idempotent", seconds=120)
+def advance(tenant_id: int, job_id: int) -> None:
+    with tenant_scope(tenant_id):
+        advancing.advance(job_id)
+
+
+@promised(queue="bulk", promise="tick", seconds=30)
+def tick() -> None:
+    bell.tick()

@@ -1,0 +1,15 @@
+"""The mirror as a Django app."""
+
+from django.apps import AppConfig
+
+
+class MirrorConfig(AppConfig):
+    name = "portal.core.mirror"
+    label = "mirror"
+
+    def ready(self) -> None:
+        from portal.core.mirror import frame, schedule
+        from tenants.signals import connected
+
+        connected.connect(schedule.on_connected, dispatch_uid="mirror")
+        frame.register()

@@ -1,0 +1,128 @@
+"""The list of guests (operation 19): what is asked for, and how a complete reading becomes the mirror.
+
+Which names its parameter `fields` takes is not shown. So the portal asks for what it wants, for less when that is
+refused, at last for nothing more than the default; and a column follows the list only if this reading told it at all:
+a service that ignores the parameter takes no date away.
+"""
+
+import json
+import zlib
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection as database
+
+from portal.core.mirror import clock
+from portal.core.mirror.guest_rows import COLUMNS, GuestReader
+from portal.core.mirror.keyed import as_json
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState, StagedPage, SyncRun
+from portal.core.mirror.swap import Swapped
+from tenants.scope import current_tenant
+
+# What is asked for when the service refuses what its environment says (by default all that the list's answer shows).
+LESS = ("use_date_start,use_date_end", "")
+# What was refused is asked for again after this long: services learn.
+_FORGIVE = timedelta(days=1)
+
+_TYPES = {
+    "guest_name": "text", "name_key": "text", "email": "bytea", "use_date_start": "timestamptz",
+    "use_date_end": "timestamptz", "key_return_date_end": "timestamptz", "is_for_reserve": "bool",
+    "qrcode_data": "bytea", "qr_fingerprint": "bytea", "extra": "jsonb",
+}  # fmt: skip
+
+# A row about which our own write or single read told something after the reading began stays as that left it.
+_OLDER = "(g.first_hand_at IS NULL OR g.first_hand_at <= %(since)s)"
+_REMOVE = f"DELETE FROM mirror_guest g WHERE tenant_id = %(tenant)s AND guest_id = ANY(%(missing)s) AND {_OLDER}"  # noqa: S608
+
+
+def query() -> dict[str, Any]:
+    """What a page of the list is asked with, but for the cursor."""
+    wanted = (current_tenant().environment.catalogue.shapes.guest_fields, *LESS)[_level()]
+    return {"fields": wanted} if wanted else {}
+
+
+def ask_less() -> bool:
+    """The service refused the parameter: ask for less from now on. False when there is nothing less to ask for."""
+    level = _level() + 1
+    if level > len(LESS):
+        return False
+    memory = {"fields": level, "refused_at": clock.now().isoformat()}
+    MirrorState.objects.filter(kind=Kind.GUESTS).update(memory=memory)
+    return True
+
+
+def _level() -> int:
+    memory = MirrorState.objects.filter(kind=Kind.GUESTS).values_list("memory", flat=True).first() or {}
+    refused_at = memory.get("refused_at")
+    if refused_at is None or datetime.fromisoformat(refused_at) < clock.now() - _FORGIVE:
+        return 0
+    return min(int(memory.get("fields", 0)), len(LESS))
+
+
+def take_over(run: SyncRun) -> Swapped:
+    """Take over a complete run. Must be called inside the transaction that also finishes the run."""
+    reader = GuestReader(run.tenant_id)
+    found = _items(run)
+    known = _known_digests(run.tenant_id)
+    digests = {guest_id: reader.digest(item) for guest_id, item in found.items()}
+    told = {name for item in found.values() for name in item.keys() & COLUMNS.keys()} | {"guest_name"}
+    changed = {guest_id: item for guest_id, item in found.items() if known.get(guest_id) != digests[guest_id]}
+    scope: dict[str, Any] = {"tenant": run.tenant_id, "since": run.started_at}
+    with database.cursor() as cursor:
+        cursor.execute(_REMOVE, {**scope, "missing": list(known.keys() - found.keys())})
+        removed = cursor.rowcount
+        written = 0
+        if changed:
+            columns = [column for name in COLUMNS if name in told for column in COLUMNS[name]] + ["extra"]
+            cursor.execute(_upsert(columns), {**scope, **_arrays(reader, columns, changed, digests)})
+            written = cursor.rowcount
+        cursor.execute("SELECT count(*) FROM mirror_guest WHERE tenant_id = %s AND gone_at IS NULL", [run.tenant_id])
+        total = cursor.fetchone()[0]
+    return Swapped(total, written, removed)
+
+
+def _items(run: SyncRun) -> dict[str, dict[str, Any]]:
+    """Every guest of a run. Of one that is listed twice the last counts."""
+    found: dict[str, dict[str, Any]] = {}
+    for page in StagedPage.objects.filter(run=run).order_by("number").iterator(chunk_size=4):
+        found.update((str(item["guest_id"]), item) for item in json.loads(zlib.decompress(page.body)))
+    return found
+
+
+def _known_digests(tenant_id: int) -> dict[str, bytes | None]:
+    with database.cursor() as cursor:
+        cursor.execute("SELECT guest_id, digest FROM mirror_guest WHERE tenant_id = %s", [tenant_id])
+        return {guest_id: None if digest is None else bytes(digest) for guest_id, digest in cursor.fetchall()}
+
+
+def _upsert(columns: Iterable[str]) -> str:
+    """One statement for all guests that are new or differ; `columns` are those that this reading told."""
+    named = ["guest_id", "digest", *columns]
+    arrays = ", ".join(f"%({name})s::{_TYPES.get(name, _KEYS.get(name))}[]" for name in named)
+    values = ", ".join(f"EXCLUDED.{name}" for name in named[1:])
+    rest = {"guest_name": "''", "name_key": "''", "extra": "'{}'"}
+    unsaid = {name: value for name, value in rest.items() if name not in named}
+    return f"""
+        INSERT INTO mirror_guest AS g (tenant_id, {", ".join([*named, *unsaid])})
+        SELECT %(tenant)s, t.*{"".join(f", {value}" for value in unsaid.values())} FROM unnest({arrays}) AS t
+        ON CONFLICT (tenant_id, guest_id) DO UPDATE SET ({", ".join(named[1:])}, gone_at) = ROW({values}, NULL)
+        WHERE {_OLDER}
+    """  # noqa: S608 - our own column names
+
+
+_KEYS = {"guest_id": "text", "digest": "bytea"}
+
+
+def _arrays(
+    reader: GuestReader, columns: list[str], items: dict[str, dict[str, Any]], digests: dict[str, bytes]
+) -> dict[str, list[Any]]:
+    arrays: dict[str, list[Any]] = {"guest_id": list(items), "digest": [digests[guest_id] for guest_id in items]}
+    rows = [reader.values(item) for item in items.values()]
+    for column in columns:
+        arrays[column] = [row[column] for row in rows]
+    for column in {"email", "qrcode_data"} & arrays.keys():
+        arrays[column] = [reader.seal(column, value) for value in arrays[column]]
+    arrays["extra"] = [as_json(row["extra"]) for row in rows]
+    return arrays

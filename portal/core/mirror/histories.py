@@ -1,0 +1,254 @@
+"""Reading the log (operation 23): what is new since the last seen, and what devices told late.
+
+Two readings, each a span of time that is read page by page in ascending order, with its place kept in the state's
+memory, so that a backlog of any length goes on where the last worker stopped:
+
+- **now**: from shortly before the newest known record on. Whatever is in up to there is "complete through"
+  (`MirrorState.as_of`): it moves with every page.
+- **late**: the last hours once more, now and then. A device that was offline tells of its records later, with the
+  moments at which they happened, which the first reading has passed by then.
+
+Records are kept once for each history_id; reading again costs calls, never rows.
+"""
+
+import hashlib
+import time
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import structlog
+from django.db import transaction
+from django.db.models import F
+
+from accessapi.client import Answer, Client
+from accessapi.errors import Invalid, Rejected, ServiceError, UnreadableAnswer
+from accessapi.limits import HISTORY_RETENTION_DAYS, JST, PAGE_MAX
+from portal.core.budget.client import client as budgeted
+from portal.core.budget.priorities import Priority
+from portal.core.mirror import clock, history_rows, hooks, reasons, seen
+from portal.core.mirror.history_rows import Row
+from portal.core.mirror.kinds import EVERY, Kind
+from portal.core.mirror.leases import Lease
+from portal.core.mirror.models import History, MirrorState
+from portal.core.mirror.shares import BACKLOG, free
+from tenants.models import Connection
+
+log = structlog.get_logger(__name__)
+
+# How far back the first reading goes, and how much of what is known is read again each time.
+FIRST = timedelta(days=7)
+OVERLAP = timedelta(minutes=2)
+# Late records: (how often, how far back). Bounded by what one turn may spend on them.
+LATE = {"hours": (timedelta(hours=1), timedelta(hours=6)), "days": (timedelta(days=1), timedelta(days=3))}
+LATE_PAGES = 5
+# One turn: other kinds and tenants wait for it.
+SLICE_SECONDS = 20
+SLICE_PAGES = 25
+KEEP = timedelta(days=400)
+_FORGET_AT_ONCE = 20_000
+
+
+@dataclass
+class Span:
+    """A reading under way: what is asked for, where it stands. Times as texts, for the memory."""
+
+    since: str
+    until: str = ""
+    cursor: str = ""
+    last: str = ""  # the moment of the last record so far
+    ordered: bool = True
+    complete: bool = False
+    seen: list[str] = field(default_factory=list)
+
+    def query(self) -> dict[str, Any]:
+        """The same for every page, but for the cursor."""
+        asked = {"limit": PAGE_MAX, "sort": "asc", "since": self.since}
+        asked |= {"until": self.until} if self.until else {}
+        return asked | ({"last_evaluated_key": self.cursor} if self.cursor else {})
+
+
+def advance(connection: Connection, lease: Lease) -> None:
+    """Read on, for one turn. What was read stays, whatever ends it."""
+    turn = _Turn(connection, lease)
+    try:
+        turn.read_now()
+        if turn.caught_up:
+            turn.read_late()
+    except ServiceError as error:
+        turn.interrupted(error)
+        return
+    turn.end()
+
+
+class _Turn:
+    """One worker's turn with a tenant's log."""
+
+    def __init__(self, connection: Connection, lease: Lease) -> None:
+        self.connection, self.lease = connection, lease
+        self.client: Client = budgeted(connection, Priority.SYNC)
+        state = MirrorState.objects.get(pk=lease.state_id)
+        self.memory: dict[str, Any] = state.memory
+        self.as_of: datetime | None = state.as_of
+        self.stop_at = time.monotonic() + SLICE_SECONDS
+        self.reading = "now"
+        self.caught_up = False
+        self.short = False  # of calls
+
+    def read_now(self) -> None:
+        """What is new. The first call of a turn is always made; a backlog goes on while there are calls for it."""
+        self.reading = "now"
+        self.caught_up = self._read(self._span("now") or Span(_text(self._since())), SLICE_PAGES)
+
+    def read_late(self) -> None:
+        """What devices told late, when its time has come or the last turn left some of it."""
+        self.reading = "late"
+        span = self._span("late") or self._late()
+        if span is None or not free(self.connection, BACKLOG):
+            return
+        try:
+            if not self._read(span, LATE_PAGES):
+                return
+            _forget_old(self.lease)
+        except Rejected as error:
+            # What is new is read all the same; this is tried again when its time comes again.
+            log.warning("mirror_late_histories_refused", reason=reasons.reason_of(error))
+            self.memory.pop("late", None)
+        except ServiceError as error:
+            log.info("mirror_late_histories_wait", reason=reasons.reason_of(error))
+            return
+        self.memory["late_at"] = {**self.memory.get("late_at", {}), **self.memory.pop("late_for", {})}
+        self._remember()
+
+    def interrupted(self, error: ServiceError) -> None:
+        """Wait for calls, or say why; a place that the service does not know any more is given up."""
+        if isinstance(error, (Invalid, UnreadableAnswer)) and self.memory.pop("now", None) is not None:
+            self._remember()
+        until = reasons.pause_of(error, clock.now())
+        if until is not None:
+            self.lease.pause(until)
+        else:
+            self.lease.failed(reasons.reason_of(error), wait=reasons.wait_after(error))
+
+    def end(self) -> None:
+        """Done for now; at once again when there is more to read and there are calls for it."""
+        if self.caught_up and self.as_of is not None:
+            self.lease.done(as_of=self.as_of)
+        else:
+            wait = EVERY[Kind.HISTORIES] if self.short else 0
+            self.lease.pause(clock.now() + timedelta(seconds=wait))
+
+    def _read(self, span: Span, pages: int) -> bool:
+        """Read on in a span, at most so many pages. Whether it is complete."""
+        for number in range(pages):
+            self.short = number > 0 and not free(self.connection, BACKLOG)
+            if self.short or time.monotonic() > self.stop_at:
+                return False
+            asked_at = clock.now()
+            answer = self.client.call("list_histories", query=span.query())
+            self._take(span, answer, asked_at)
+            if span.complete:
+                return True
+        return False
+
+    def _take(self, span: Span, answer: Answer, asked_at: datetime) -> None:
+        """A page's records and the place after it, in one transaction."""
+        _move(span, answer)
+        page = answer.value
+        if page.unreadable:
+            log.warning("mirror_histories_unreadable", records=len(page.unreadable))
+        before = datetime.fromisoformat(span.last or span.since)
+        found = history_rows.rows(page.items, answer.data["histories"], before)
+        if found:
+            moments = [before] * bool(span.last) + [row.at for row in found]
+            span.ordered &= all(one <= following for one, following in pairwise(moments))
+            span.last = max(found[-1].at, before).isoformat()
+        with transaction.atomic():
+            self.lease.hold()
+            self._store(found)
+            self._reached(span, asked_at)
+            self._remember()
+
+    def _store(self, found: list[Row]) -> None:
+        new = history_rows.insert(found)
+        if new:
+            MirrorState.objects.filter(pk=self.lease.state_id).update(total=F("total") + len(new))
+            seen.mark(new)
+            if hooks.wanted(Kind.HISTORIES):
+                rows = list(History.objects.filter(pk__in=new).order_by("at", "pk"))
+                hooks.tell(Kind.HISTORIES, self.connection.tenant, histories=rows)
+
+    def _reached(self, span: Span, asked_at: datetime) -> None:
+        """Move the mark. Of the last second of a page the next one may hold more; nothing is known of the future."""
+        if self.reading == "now":
+            self.memory.setdefault("known_from", span.since)
+            through = self.as_of
+            if span.complete:
+                through = asked_at
+            elif span.ordered and span.last:
+                through = min(datetime.fromisoformat(span.last) - timedelta(seconds=1), asked_at)
+            if through is not None and (self.as_of is None or through > self.as_of):
+                self.as_of = through
+        if span.complete:
+            self.memory.pop(self.reading, None)
+        else:
+            self.memory[self.reading] = asdict(span)
+
+    def _remember(self) -> None:
+        state = MirrorState.objects.filter(pk=self.lease.state_id, lease=self.lease.token)
+        state.update(memory=self.memory, as_of=self.as_of, error="", error_at=None, failures=0)
+
+    def _span(self, name: str) -> Span | None:
+        known = self.memory.get(name)
+        return Span(**known) if known else None
+
+    def _since(self) -> datetime:
+        """From shortly before what was seen last: its own moment, so that the service's clock counts and not ours."""
+        now = clock.now()
+        if self.as_of is None:
+            return now - FIRST
+        newest = History.objects.filter(at__lte=self.as_of).order_by("-at").values_list("at", flat=True).first()
+        return max(min(self.as_of, newest or self.as_of) - OVERLAP, now - timedelta(days=HISTORY_RETENTION_DAYS))
+
+    def _late(self) -> Span | None:
+        """The longest span whose time has come; None when none has. A first reading has just read everything."""
+        now = clock.now()
+        marks = self.memory.setdefault("late_at", {name: now.isoformat() for name in LATE})
+        due = [name for name, (every, _) in LATE.items() if datetime.fromisoformat(marks[name]) + every <= now]
+        if not due or self.as_of is None:
+            return None
+        self.memory["late_for"] = {name: now.isoformat() for name in due}
+        back = max(LATE[name][1] for name in due)
+        known_from = datetime.fromisoformat(self.memory.get("known_from") or _text(now - FIRST))
+        return Span(_text(max(self.as_of - back, known_from)), until=_text(self.as_of))
+
+
+def _move(span: Span, answer: Answer) -> None:
+    """Put the span after this page. Raises UnreadableAnswer when the list turns in a circle."""
+    following = answer.cursor
+    if following is None:
+        span.cursor, span.complete = "", True
+        return
+    mark = hashlib.blake2b(following.encode(), digest_size=6).hexdigest()
+    if mark in span.seen:
+        raise UnreadableAnswer("the list's cursor repeats", answer.status)
+    span.seen.append(mark)
+    span.cursor = following
+
+
+def _forget_old(lease: Lease) -> None:
+    """Remove what is older than the portal keeps, some at a time."""
+    kept_from = clock.now() - KEEP
+    oldest = History.objects.filter(at__lt=kept_from).order_by("at").values_list("pk", flat=True)[:_FORGET_AT_ONCE]
+    with transaction.atomic():
+        lease.hold()
+        if old := list(oldest):
+            seen.forget(old, kept_from)
+            removed, _ = History.objects.filter(pk__in=old).delete()
+            MirrorState.objects.filter(pk=lease.state_id).update(total=F("total") - removed)
+
+
+def _text(moment: datetime) -> str:
+    """A moment as the service writes it, to the second."""
+    return moment.astimezone(JST).replace(microsecond=0).isoformat()

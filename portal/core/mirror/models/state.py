@@ -1,0 +1,111 @@
+"""How far the mirror is: what is known since when, what is being read, what is due."""
+
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from portal.core.mirror.kinds import Kind
+from tenants.models import TenantModel
+from tenants.vault import EncryptedBytes, EncryptedField
+
+
+def sealing_field(model: type[models.Model], name: str) -> EncryptedField:
+    """The encrypted field of a model: for rows that are written in SQL."""
+    field = model._meta.get_field(name)
+    if not isinstance(field, EncryptedField):
+        raise TypeError(f"{model.__name__}.{name} is not encrypted")
+    return field
+
+
+class MirrorState(TenantModel):
+    """One kind of one tenant: how fresh, how many, when next, and who is at work on it.
+
+    `as_of` is when the reading of the last complete list began. `due_at` is the timer: the tick rings for whatever is
+    due and not leased. `lease` fences a worker off: whoever holds it may write, a worker that lost it may not.
+    """
+
+    kind = models.CharField(max_length=30, choices=Kind.choices)
+    as_of = models.DateTimeField(null=True)
+    total = models.IntegerField(default=0)
+    due_at = models.DateTimeField(null=True)
+    rung_at = models.DateTimeField(null=True)
+    lease = models.UUIDField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    error = models.CharField(max_length=60, blank=True, default="")
+    error_at = models.DateTimeField(null=True)
+    failures = models.IntegerField(default=0)
+    memory = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "kind"], name="mirror_state_once")]
+        indexes = [models.Index(fields=["due_at"], name="mirror_state_due")]
+
+
+class SyncRun(TenantModel):
+    """One reading of a long list, page by page; it survives the worker that began it.
+
+    `cursor` is what the next page is asked with ("" for the first); `complete` when the last page is in.
+    """
+
+    class State(models.TextChoices):
+        RUNNING = "running", _("Running")
+        DONE = "done", _("Done")
+        FAILED = "failed", _("Failed")
+
+    kind = models.CharField(max_length=30, choices=Kind.choices)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.RUNNING)
+    cursor = models.TextField(blank=True, default="")
+    complete = models.BooleanField(default=False)
+    pages = models.IntegerField(default=0)
+    rows = models.IntegerField(default=0)
+    expected = models.IntegerField(null=True)
+    started_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+    reason = models.CharField(max_length=60, blank=True, default="")
+    changed = models.IntegerField(default=0)
+    removed = models.IntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "kind"],
+                name="mirror_syncrun_one_running",
+                condition=models.Q(state="running"),
+            )
+        ]
+        indexes = [models.Index(fields=["tenant", "kind", "-started_at"], name="mirror_syncrun_latest")]
+
+
+class StagedPage(TenantModel):
+    """A page of a running SyncRun until the swap takes it over: compressed and encrypted, as the service sent it.
+
+    Where `listed` names everything on the page, `body` holds only what is new or differs from what is known.
+    """
+
+    run = models.ForeignKey(SyncRun, on_delete=models.CASCADE)
+    number = models.IntegerField()
+    cursor = models.TextField(blank=True, default="")  # what this page was asked with
+    listed = ArrayField(models.TextField(), default=list)
+    body = EncryptedBytes()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["run", "number"], name="mirror_stagedpage_once"),
+            models.UniqueConstraint(fields=["run", "cursor"], name="mirror_stagedpage_cursor"),
+        ]
+
+
+class SharedReading(TenantModel):
+    """A single read on its way or just answered, so that people asking the same thing at once share one call."""
+
+    key = models.TextField(db_collation="C")
+    token = models.UUIDField(default=uuid.uuid4)
+    until = models.DateTimeField()
+    answered_at = models.DateTimeField(null=True)
+    answer = EncryptedBytes(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "key"], name="mirror_sharedreading_once")]
+        indexes = [models.Index(fields=["until"], name="mirror_sharedreading_until")]

@@ -1,0 +1,241 @@
+"""What we know first hand: our own successful writes, and single reads. It wins over a list whose reading began before.
+
+Called by whoever learns the outcome of an intent, inside the transaction that records it.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, F
+
+from portal.core.mirror import clock, hooks, rights_changes, seen
+from portal.core.mirror.folding import fold
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Group, Member, MemberSearch, MirrorState
+from portal.core.mirror.own_guests import guest_gone, guest_read, guest_written
+from portal.core.mirror.rows import Reader
+from portal.core.mirror.small import rename_members
+from tenants.models import Tenant
+from tenants.scope import current_tenant, tenant_scope
+
+__all__ = [
+    "RIGHTS",
+    "group_written",
+    "guest_gone",
+    "guest_read",
+    "guest_written",
+    "member_deleted",
+    "member_read",
+    "member_written",
+    "members_deleted",
+    "members_written",
+]
+
+# Which columns follow from which field of the service.
+_COLUMNS = {
+    "member_name": ("member_name", "name_key"),
+    "member_code": ("member_code", "code_key"),
+    "membergroup_id": ("membergroup_id",),
+    "membergroup_name": ("membergroup_name", "group_key"),
+    "card_data": ("card_data", "card_fingerprint", "has_card"),
+    "qrcode": ("qrcode", "qr_fingerprint", "has_qr"),
+    "face_data": ("has_face",),
+    "use_date_start": ("use_date_start",),
+    "use_date_end": ("use_date_end", "use_end_key"),
+}
+RIGHTS = ("devices_pass", "keys_pass", "privilege")
+# What the service does when a creation leaves these out (specification: rule 1 of the permissions, "privilege").
+_UNSAID: dict[str, dict[str, Any]] = {
+    "devices_pass": {"default_mode": "deny_all"},
+    "keys_pass": {"default_mode": "deny_all"},
+    "privilege": {"keys_without_2fa": False, "restricted_keys_enabled": False},
+}
+# What others keep in a member's row: the log's reading, and whoever gives a card.
+_NOT_TOLD = {"last_seen_at", "shares_card"}
+_WRITTEN = [
+    field.attname
+    for field in Member._meta.concrete_fields
+    if field.attname not in {"id", "tenant_id", "member_id"} | _NOT_TOLD
+]
+
+
+def member_written(tenant: Tenant, member_id: str, fields: Mapping[str, Any], *, created: bool = False) -> None:
+    """The service took our creation or update of a member.
+
+    `fields` is the body that was sent (names and values of the specification; omitted keys keep their values, null
+    removes). A registered or deleted face is `{"face_data": True}` or `{"face_data": None}`.
+    """
+    members_written(tenant, [(member_id, fields)], created=created)
+
+
+def members_written(tenant: Tenant, written: Iterable[tuple[str, Mapping[str, Any]]], *, created: bool = False) -> None:
+    """The same for many at once (a bulk request's finished members), in a handful of queries."""
+    bodies: dict[str, dict[str, Any]] = {}
+    for member_id, fields in written:
+        bodies[member_id] = {**bodies.get(member_id, {}), **fields}
+    if not bodies:
+        return
+    with tenant_scope(tenant), transaction.atomic():
+        reader, now = Reader(tenant.pk), clock.now()
+        known = _locked(bodies)
+        names = _group_names(bodies.values())
+        rows = []
+        for member_id in sorted(bodies):
+            row = known.get(member_id) or Member(tenant=tenant, member_id=member_id, name_key="")
+            if bodies[member_id].get("membergroup_id"):
+                group_id = str(bodies[member_id]["membergroup_id"])
+                bodies[member_id].setdefault("membergroup_name", names.get(group_id, ""))
+            _apply(row, bodies[member_id], reader)
+            _apply_rights(row, bodies[member_id], now, created=created)
+            row.first_hand_at, row.gone_at, row.digest = now, None, None
+            rows.append(row)
+        _store(rows, reader)
+        _count(len(bodies) - len(known))
+
+
+def member_deleted(tenant: Tenant, member_id: str) -> None:
+    """The service deleted a member, or does not know it (404)."""
+    members_deleted(tenant, [member_id])
+
+
+def members_deleted(tenant: Tenant, member_ids: Sequence[str]) -> None:
+    """The same for many at once. The rows stay, marked, until a complete list lacks them too."""
+    with tenant_scope(tenant), transaction.atomic():
+        now = clock.now()
+        known = Member.objects.filter(member_id__in=member_ids)
+        gone = known.filter(gone_at__isnull=True).update(gone_at=now, first_hand_at=now, digest=None)
+        known.update(first_hand_at=now)
+        _count(-gone)
+
+
+def member_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetime) -> None:
+    """A single read (operation 5) told everything about a member. `asked_at`: when it was asked, database clock."""
+    member_id = str(item["member_id"])
+    with tenant_scope(tenant), transaction.atomic():
+        known = _locked([member_id])
+        row = known.get(member_id) or Member(tenant=tenant, member_id=member_id, name_key="")
+        if row.first_hand_at is not None and row.first_hand_at > asked_at:
+            return  # a write of ours was recorded while the answer was on its way
+        reader = Reader(tenant.pk)
+        before = _listed(row)
+        full = {name: item.get(name) for name in _COLUMNS if name != "membergroup_name"}
+        group_name = item.get("membergroup_name") or _group_names([full]).get(str(full["membergroup_id"]))
+        if group_name is not None:
+            full["membergroup_name"] = group_name
+        _apply(row, full, reader)
+        row.extra = {**row.extra, **reader.values(item)["extra"]}
+        row.account_type = str(item.get("account_type") or "")
+        row.has_profile_image = bool(item.get("profile_image_url"))
+        told = {name: item.get(name) for name in RIGHTS}
+        rights_changes.note(row, told, asked_at)
+        row.rights = told
+        row.rights_read_at = row.first_hand_at = asked_at
+        if row.gone_at is not None or _listed(row) != before:
+            row.digest = None
+        _count(int(row.pk is None or row.gone_at is not None))
+        row.gone_at = None
+        _store([row], reader)
+
+
+def group_written(tenant: Tenant, membergroup_id: str, membergroup_name: str) -> None:
+    """The service took our creation or renaming of a group; its members show the new name at once."""
+    with tenant_scope(tenant), transaction.atomic():
+        now = clock.now()
+        values = {
+            "membergroup_name": membergroup_name,
+            "name_key": fold(membergroup_name),
+            "first_hand_at": now,
+        }
+        group, created = Group.objects.update_or_create(
+            membergroup_id=membergroup_id, defaults=values, create_defaults={**values, "member_count": 0}
+        )
+        if created:
+            MirrorState.objects.filter(kind=Kind.GROUPS).update(total=F("total") + 1)
+        else:
+            rename_members([group])
+
+
+def _locked(member_ids: Iterable[str]) -> dict[str, Member]:
+    rows = Member.objects.filter(member_id__in=list(member_ids)).order_by("member_id").select_for_update()
+    return {row.member_id: row for row in rows}
+
+
+def _group_names(bodies: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    wanted = {str(body["membergroup_id"]) for body in bodies if body.get("membergroup_id")}
+    rows = Group.objects.filter(membergroup_id__in=wanted)
+    return dict(rows.values_list("membergroup_id", "membergroup_name")) if wanted else {}
+
+
+def _apply(row: Member, fields: Mapping[str, Any], reader: Reader) -> None:
+    values = reader.values(fields)
+    for name in fields.keys() & _COLUMNS.keys():
+        for column in _COLUMNS[name]:
+            setattr(row, column, values[column])
+    said = {name for name in fields if name in _COLUMNS}
+    odd = {name: value for name, value in values["extra"].items() if name in said}
+    row.extra = {**{name: value for name, value in row.extra.items() if name not in said}, **odd}
+
+
+def _apply_rights(row: Member, fields: Mapping[str, Any], now: datetime, *, created: bool) -> None:
+    told = {name: fields[name] for name in RIGHTS if name in fields}
+    if created:
+        row.rights, row.rights_read_at = {**_UNSAID, **told}, now
+    elif told and row.rights is not None:
+        row.rights = {**row.rights, **told}
+
+
+def _listed(row: Member) -> list[Any]:
+    """What the list tells of a member, as stored: to see whether a single read told something else."""
+    names = [name for columns in _COLUMNS.values() for name in columns]
+    values = [getattr(row, name) for name in names if name not in ("card_data", "qrcode")]
+    return [bytes(value) if isinstance(value, memoryview) else value for value in values]
+
+
+def _store(rows: Sequence[Member], reader: Reader) -> None:
+    """Rows and what they are found by. Listeners of RIGHTS hear of those whose permissions are known."""
+    unknown = {row.member_id: row for row in rows if row.pk is None}
+    for member_id, at in seen.known(unknown).items():
+        unknown[member_id].last_seen_at = at
+    Member.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["tenant", "member_id"],
+        update_fields=_WRITTEN,
+        batch_size=500,
+    )
+    ids = dict(Member.objects.filter(member_id__in=[row.member_id for row in rows]).values_list("member_id", "id"))
+    MemberSearch.objects.bulk_create(
+        [
+            MemberSearch(
+                member_id=ids[row.member_id],
+                tenant_id=row.tenant_id,
+                pieces=reader.pieces(row.name_key, row.code_key),
+            )
+            for row in rows
+        ],
+        update_conflicts=True,
+        unique_fields=["member"],
+        update_fields=["pieces"],
+        batch_size=500,
+    )
+    _mark_shared({bytes(row.card_fingerprint) for row in rows if row.card_fingerprint is not None})
+    if hooks.wanted(Kind.RIGHTS):
+        for row in rows:
+            row.pk = ids[row.member_id]
+        told = [row for row in rows if row.rights is not None]
+        if told:
+            hooks.tell(Kind.RIGHTS, current_tenant(), members=told)
+
+
+def _mark_shared(cards: Collection[bytes]) -> None:
+    """Mark the holders of those of these cards that several members have."""
+    holders = Member.objects.filter(has_card=True, gone_at__isnull=True, card_fingerprint__in=cards)
+    several = holders.order_by().values("card_fingerprint").annotate(holders=Count("pk")).filter(holders__gt=1)
+    holders.filter(shares_card=False, card_fingerprint__in=several.values("card_fingerprint")).update(shares_card=True)
+
+
+def _count(more: int) -> None:
+    if more:
+        MirrorState.objects.filter(kind=Kind.MEMBERS).update(total=F("total") + more)

@@ -1,0 +1,211 @@
+"""The members as lists show them: filters whose names stay in the address, and what they mean."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, TextChoices
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from accessapi.permissions import Holidays
+from accessapi.resources.tenants import HolidaySettings
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import (
+    NEVER,
+    UNREADABLE,
+    Area,
+    Group,
+    Guest,
+    History,
+    KeyBox,
+    Member,
+    MirrorState,
+    PassController,
+    TenantRecord,
+)
+from tenants.scope import current_tenant
+
+
+class Credential(TextChoices):
+    """What a member opens doors with."""
+
+    CARD = "card", _("Card")
+    QR = "qr", _("QR code")
+    FACE = "face", _("Face")
+    NONE = "none", _("None")
+
+
+class Validity(TextChoices):
+    """Where now lies in a member's use period."""
+
+    VALID = "valid", _("Valid now")
+    EXPIRED = "expired", _("Expired")
+    FUTURE = "future", _("Not yet valid")
+    NEVER_ENDING = "never", _("Never ending")
+    UNREADABLE = "unreadable", _("End not readable")
+
+
+# The columns that lists can be sorted by, each with an index of its own.
+SORTS = ("name_key", "code_key", "group_key", "use_end_key")
+_HOLDS = {
+    Credential.CARD: Q(has_card=True),
+    Credential.QR: Q(has_qr=True),
+    Credential.FACE: Q(has_face=True),
+    Credential.NONE: Q(has_card=False, has_qr=False, has_face=False),
+}
+
+
+class _Among(Func):
+    """Whether an id is one of those that a query gives, all looked up in one walk through the index of ids.
+
+    Asked with IN, PostgreSQL joins, by a guess of how many there are: two to four times as long, and worse where it is
+    wrong. In a condition that is negated or one of several, each row would be compared with all of them: IN is better.
+    """
+
+    template = "%(expressions)s)"
+    arg_joiner = " = ANY("
+    output_field = BooleanField()
+
+
+def among(members: QuerySet[Member], ids: QuerySet[Any, Any]) -> QuerySet[Member]:
+    """Those of the members whose ids the query gives: found first, whatever else narrows them."""
+    return members.filter(_Among(F("pk"), ArraySubquery(ids)))
+
+
+def members() -> QuerySet[Member]:
+    """The entered tenant's members that the service still has, without their secrets."""
+    return Member.objects.filter(gone_at__isnull=True).defer("card_data", "qrcode", "rights", "extra")
+
+
+def gone_members() -> QuerySet[Member]:
+    """Members that the service no longer knows and that no complete list has confirmed yet."""
+    return Member.objects.filter(gone_at__isnull=False).defer("card_data", "qrcode", "rights", "extra")
+
+
+def never_seen() -> QuerySet[Member]:
+    """Members about whom the log, as far as it is known (`log_span`), has no record."""
+    return members().filter(last_seen_at__isnull=True)
+
+
+def sharing_a_card() -> QuerySet[Member]:
+    """Members whose card another member has, too."""
+    same = Member.objects.filter(has_card=True, gone_at__isnull=True, card_fingerprint=OuterRef("card_fingerprint"))
+    return members().filter(Exists(same.exclude(pk=OuterRef("pk"))), shares_card=True, has_card=True)
+
+
+def total() -> int:
+    """How many members the entered tenant has, without counting them."""
+    return MirrorState.objects.filter(kind=Kind.MEMBERS).values_list("total", flat=True).first() or 0
+
+
+def in_groups(queryset: QuerySet[Member], membergroup_ids: Iterable[str]) -> QuerySet[Member]:
+    """Members of any of the groups."""
+    return queryset.filter(membergroup_id__in=list(membergroup_ids))
+
+
+def with_credentials(queryset: QuerySet[Member], values: Iterable[str]) -> QuerySet[Member]:
+    """Members with any of the credentials."""
+    wanted = Q()
+    for value in values:
+        wanted |= _HOLDS[Credential(value)]
+    return queryset.filter(wanted)
+
+
+def with_validity(queryset: QuerySet[Member], values: Iterable[str], now: datetime | None = None) -> QuerySet[Member]:
+    """Members in any of the states of validity, at `now`."""
+    now = now or timezone.now()
+    wanted = Q()
+    for value in values:
+        wanted |= validity(Validity(value), now)
+    return queryset.filter(wanted)
+
+
+def validity(value: Validity, now: datetime) -> Q:
+    """The condition on members that one state of validity is, at `now`."""
+    second = int(now.timestamp())
+    started = Q(use_date_start__isnull=True) | Q(use_date_start__lte=now)
+    meaning = {
+        Validity.VALID: Q(use_end_key__gte=second) & started,
+        Validity.EXPIRED: Q(use_end_key__lt=second),
+        Validity.FUTURE: Q(use_date_start__gt=now),
+        Validity.NEVER_ENDING: Q(use_end_key=NEVER),
+        Validity.UNREADABLE: Q(use_end_key=UNREADABLE),
+    }
+    return meaning[value]
+
+
+def groups() -> QuerySet[Group]:
+    """The entered tenant's groups by name."""
+    return Group.objects.order_by("name_key", "pk")
+
+
+def areas() -> QuerySet[Area]:
+    return Area.objects.order_by("area_name", "pk")
+
+
+def pass_controllers() -> QuerySet[PassController]:
+    return PassController.objects.order_by("device_name", "pk")
+
+
+def key_boxes() -> QuerySet[KeyBox]:
+    return KeyBox.objects.order_by("key_device_name", "pk")
+
+
+def guests() -> QuerySet[Guest]:
+    """The entered tenant's guests that the service still has, without their secrets."""
+    return Guest.objects.filter(gone_at__isnull=True).defer("email", "qrcode_data", "detail", "extra")
+
+
+def histories() -> QuerySet[History]:
+    """The entered tenant's log, newest first."""
+    return History.objects.order_by("-at", "-pk")
+
+
+def histories_of(member_id: str) -> QuerySet[History]:
+    """What a member or guest did, newest first."""
+    return histories().filter(member_id=member_id).exclude(member_id="")
+
+
+def histories_at(device_ids: Iterable[str], most: int = 100) -> QuerySet[History]:
+    """What happened at any of these doors and key boxes, newest first; of each at most `most` records.
+
+    Each is looked up by itself: for several at once PostgreSQL would walk the whole log when nothing happened there.
+    """
+    wanted = sorted(set(device_ids) - {""})
+    each = [histories().filter(device_id=device_id).exclude(device_id="")[:most] for device_id in wanted]
+    if len(each) < 2:
+        return each[0] if each else History.objects.none()
+    return each[0].union(*each[1:], all=True).order_by("-at", "-id")
+
+
+@dataclass(frozen=True)
+class LogSpan:
+    """From when to when the mirror has all records that the service told of. None: not read yet."""
+
+    known_from: datetime | None = None
+    through: datetime | None = None
+
+
+def log_span() -> LogSpan:
+    """What the log is complete for, as far as devices have told."""
+    state = MirrorState.objects.filter(kind=Kind.HISTORIES).first()
+    if state is None or state.as_of is None:
+        return LogSpan()
+    since = state.memory.get("known_from")
+    return LogSpan(datetime.fromisoformat(since) if since else None, state.as_of)
+
+
+def tenant_record() -> TenantRecord | None:
+    """What the service says of the entered tenant; None before the first reading."""
+    return TenantRecord.objects.first()
+
+
+def holidays() -> Holidays:
+    """The entered tenant's holidays; none while its record is unknown. `tenant_record().read_at` says as of when."""
+    record = tenant_record()
+    rules = current_tenant().environment.catalogue.rules
+    settings = HolidaySettings.model_validate(record.holiday) if record else None
+    return Holidays.of(settings, weekdays_apply=rules.weekdays_on_holidays)

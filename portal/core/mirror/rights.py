@@ -1,0 +1,147 @@
+"""The trickle: what single reads alone tell is filled in with calls that everybody else leaves over.
+
+Above all who may pass where; and of guests, where a service's list does not show it, from when to when. It never takes
+a call that somebody waits for: it stops at a part of sync's own share, and earlier while people and jobs need the hour.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from functools import partial
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db import transaction
+from django.db.models import F, Q, QuerySet
+
+from accessapi.errors import NotFound, ServiceError
+from portal.core.budget.priorities import Priority
+from portal.core.mirror import clock, reading, reasons, schedule
+from portal.core.mirror.clock import ClockNow
+from portal.core.mirror.kinds import EVERY, Kind
+from portal.core.mirror.leases import Lease
+from portal.core.mirror.models import Guest, Member, MirrorState
+from portal.core.mirror.shares import TRICKLE, free
+from tenants.models import Connection
+from tenants.scope import current_tenant
+
+BATCH = 10
+SLICE_SECONDS = 60
+# The part of the hour's calls that must be free: with less, somebody is at work who may want them.
+LEFT_OVER = 0.5
+# Permissions read this long ago are worth another call; sooner for those that somebody looks at.
+STALE = timedelta(days=1)
+_STALE_LOOKED_AT = timedelta(hours=1)
+_MOST_LOOKED_AT = 1000
+_REST = timedelta(hours=1)
+
+
+def want(member_ids: Iterable[str]) -> None:
+    """Somebody looks at these members of the entered tenant: theirs come first, as far as they are not known."""
+    asked = list(dict.fromkeys(member_ids))[:_MOST_LOOKED_AT]
+    unknown = set(_worth_reading(Member.objects.filter(member_id__in=asked), clock.now()))
+    _put_first([member_id for member_id in asked if member_id in unknown])
+
+
+def want_first(members: QuerySet[Member], most: int) -> None:
+    """The same for the first of these members whose rights are not known. One query, where that is asked already."""
+    worth = ArraySubquery(_worth_reading(members, ClockNow())[:most])
+    state = MirrorState.objects.filter(kind=Kind.RIGHTS).annotate(worth=worth, now=ClockNow()).first()
+    if state is None or not state.worth:
+        return
+    if state.memory.get("first", [])[: len(state.worth)] != state.worth:
+        _remember(state.worth)
+    elif state.lease is not None or (state.due_at is not None and state.due_at <= state.now):
+        return  # somebody reads, or is rung for
+    schedule.ask(current_tenant(), Kind.RIGHTS, by=None)
+
+
+def _put_first(unknown: list[str]) -> None:
+    if not unknown:
+        return
+    state = MirrorState.objects.filter(kind=Kind.RIGHTS).first()
+    if state is None:
+        return
+    if state.memory.get("first", [])[: len(unknown)] != unknown:
+        _remember(unknown)
+    schedule.ask(current_tenant(), Kind.RIGHTS, by=None)
+
+
+def _remember(unknown: list[str]) -> None:
+    """Put these first among those whom somebody looks at."""
+    with transaction.atomic():
+        state = MirrorState.objects.select_for_update().get(kind=Kind.RIGHTS)
+        first = dict.fromkeys([*unknown, *state.memory.get("first", [])])
+        state.memory = {**state.memory, "first": list(first)[:_MOST_LOOKED_AT]}
+        state.save(update_fields=["memory"])
+
+
+def fill(connection: Connection, lease: Lease) -> None:
+    """Read those looked at, then those unknown, then those known longest; stop early when calls are short."""
+    started = clock.now()
+    calls = list(_calls(connection, started))
+    if not calls:
+        lease.pause(started + (_REST if Member.objects.exists() else timedelta(minutes=1)))
+        return
+    stop_at = time.monotonic() + SLICE_SECONDS
+    for call in calls:
+        if time.monotonic() > stop_at or not free(connection, TRICKLE, left_over=LEFT_OVER):
+            break
+        try:
+            call()
+        except NotFound:
+            continue
+        except ServiceError as error:
+            _stop(lease, error)
+            return
+        lease.hold()
+    lease.done(as_of=started, total=known())
+
+
+def known() -> int:
+    """How many of the entered tenant's members have permissions that were read."""
+    return Member.objects.filter(rights_read_at__isnull=False, gone_at__isnull=True).count()
+
+
+def _calls(connection: Connection, now: datetime) -> Iterator[Callable[[], object]]:
+    """The single reads of one turn, the most wanted first."""
+    dateless = Guest.objects.filter(gone_at__isnull=True, use_date_end__isnull=True, detail_read_at__isnull=True)
+    for guest_id in dateless.order_by("pk").values_list("guest_id", flat=True)[:BATCH]:
+        yield partial(reading.read_guest, connection, guest_id, Priority.SYNC)
+    for member_id in _wanting(now):
+        yield partial(reading.read_member, connection, member_id, Priority.SYNC)
+
+
+def _wanting(now: datetime) -> list[str]:
+    if not MirrorState.objects.filter(kind=Kind.MEMBERS, as_of__isnull=False).exists():
+        return []
+    oldest = Member.objects.filter(gone_at__isnull=True).order_by(F("rights_read_at").asc(nulls_first=True))
+    rows = oldest.values_list("member_id", "rights_read_at")[:BATCH]
+    others = [member_id for member_id, read_at in rows if read_at is None or read_at < now - STALE]
+    return list(dict.fromkeys([*_looked_at(now), *others]))[:BATCH]
+
+
+def _looked_at(now: datetime) -> list[str]:
+    """Those whom somebody looks at and whose rights are not known well enough; the others are forgotten."""
+    with transaction.atomic():
+        state = MirrorState.objects.select_for_update().filter(kind=Kind.RIGHTS).first()
+        asked = state.memory.get("first", []) if state else []
+        if state is None or not asked:
+            return []
+        unknown = set(_worth_reading(Member.objects.filter(member_id__in=asked), now))
+        wanted = [member_id for member_id in asked if member_id in unknown]
+        state.memory = {**state.memory, "first": wanted}
+        state.save(update_fields=["memory"])
+    return wanted[:BATCH]
+
+
+def _worth_reading(members: QuerySet[Member], now: datetime | ClockNow) -> QuerySet[Member, str]:
+    stale = Q(rights_read_at__isnull=True) | Q(rights_read_at__lt=now - _STALE_LOOKED_AT)
+    return members.filter(stale, gone_at__isnull=True).values_list("member_id", flat=True)
+
+
+def _stop(lease: Lease, error: ServiceError) -> None:
+    until = reasons.pause_of(error, clock.now())
+    if until is not None:
+        lease.pause(until)
+    else:
+        lease.failed(reasons.reason_of(error), wait=timedelta(seconds=4 * EVERY[Kind.RIGHTS]))

@@ -1,0 +1,211 @@
+"""Reading a long list (members, guests): page after page into a run that survives its worker, then one swap.
+
+A complete reading costs exactly as many calls as the service has pages, also when the work is interrupted between two
+pages: a page and the cursor after it are stored in one transaction.
+"""
+
+import json
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import structlog
+from django.db import connection as database
+from django.db import transaction
+from django.db.models import Sum
+
+from accessapi.client import Answer, Client
+from accessapi.errors import Invalid, ServiceError
+from accessapi.limits import PAGE_MAX
+from portal.core.budget.client import client as budgeted
+from portal.core.budget.priorities import Priority
+from portal.core.mirror import clock, guest_list, hooks, reasons, swap
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.leases import Lease
+from portal.core.mirror.models import Group, MirrorState, StagedPage, SyncRun
+from portal.core.mirror.models.state import sealing_field
+from portal.core.mirror.shares import LONG_LIST, Share
+from portal.core.mirror.swap import Staged, Swapped
+from tenants.models import Connection, Tenant
+
+log = structlog.get_logger(__name__)
+
+SLICE_SECONDS = 60
+# A list that takes longer than this to read describes no moment any more.
+LONGEST_RUN = timedelta(hours=12)
+_WAIT_FOR_CALLS = timedelta(minutes=2)
+
+
+# The page and how far the run is, in one statement: a list of a thousand names is quicker as one text.
+_KEEP = """
+WITH run AS (
+    UPDATE mirror_syncrun SET pages = %(pages)s, rows = %(rows)s, cursor = %(cursor)s, complete = %(complete)s
+    WHERE id = %(run)s RETURNING id, tenant_id
+)
+INSERT INTO mirror_stagedpage (tenant_id, run_id, number, cursor, listed, body)
+SELECT tenant_id, id, %(number)s, %(asked)s, ARRAY(SELECT json_array_elements_text(%(listed)s::json)), %(body)s FROM run
+"""
+
+
+class _Ended(Exception):
+    """The run cannot go on; args[0] is the reason."""
+
+
+@dataclass(frozen=True)
+class _Long:
+    """How a long list is asked for and taken over.
+
+    `query` gives what a page is asked with beside limit and cursor; when the service refuses that for the first page,
+    `ask_less` says whether there is less to ask for. `stage` gives what of a page is kept until the swap. Finished
+    runs are kept for `keep`.
+    """
+
+    operation: str
+    query: Callable[[], dict[str, Any]]
+    stage: Callable[[SyncRun, list[dict[str, Any]]], Staged]
+    take_over: Callable[[SyncRun], Swapped]
+    ask_less: Callable[[], bool] = lambda: False
+    tidy: Callable[[Swapped], None] = lambda done: None
+    keep: timedelta = timedelta(days=7)
+
+
+_LISTS = {
+    Kind.MEMBERS: _Long("list_members", lambda: {"fields": "card_data"}, swap.staged, swap.members, tidy=swap.tidy),
+    Kind.GUESTS: _Long(
+        "list_guests",
+        guest_list.query,
+        lambda _run, items: Staged([], items),
+        guest_list.take_over,
+        guest_list.ask_less,
+        keep=timedelta(days=1),
+    ),
+}
+
+
+def advance(connection: Connection, lease: Lease) -> None:
+    """Read on where the last worker stopped, for a slice of time; finish, pause or end the run."""
+    run = _running_or_new(lease.kind)
+    try:
+        if clock.now() - run.started_at > LONGEST_RUN:
+            raise _Ended("too_old")
+        if not run.complete:
+            _read_pages(connection, lease, run)
+        if run.complete:
+            _take_over(connection.tenant, lease, run)
+    except ServiceError as error:
+        _interrupted(lease, run, error)
+    except _Ended as ended:
+        _end(lease, run, str(ended))
+
+
+def _running_or_new(kind: Kind) -> SyncRun:
+    run = SyncRun.objects.filter(kind=kind, state=SyncRun.State.RUNNING).first()
+    return run or SyncRun.objects.create(kind=kind, started_at=clock.now(), expected=_expected(kind))
+
+
+def _expected(kind: Kind) -> int | None:
+    """About how many will come: of members what the groups say, else what came last time."""
+    counted = Group.objects.aggregate(all=Sum("member_count"))["all"] if kind == Kind.MEMBERS else None
+    if counted:
+        return int(counted)
+    return MirrorState.objects.filter(kind=kind).values_list("total", flat=True).first() or None
+
+
+def _read_pages(connection: Connection, lease: Lease, run: SyncRun) -> None:
+    client = budgeted(connection, Priority.SYNC)
+    stop_at = time.monotonic() + SLICE_SECONDS
+    share = Share(connection, LONG_LIST)
+    asked = set(StagedPage.objects.filter(run=run).values_list("cursor", flat=True))
+    list_key = client.catalogue.operation(_LISTS[lease.kind].operation).list_key or ""
+    while True:
+        answer = _page(client, lease.kind, run)
+        asked.add(run.cursor)
+        following = _following(answer, asked)
+        items = answer.data[list_key]
+        staged = _LISTS[lease.kind].stage(run, items)
+        with transaction.atomic():
+            lease.hold()
+            _keep(run, len(items), staged, following)
+        if run.complete:
+            return
+        if time.monotonic() > stop_at:
+            lease.pause(clock.now())
+            return
+        if not share.goes_on():
+            lease.pause(clock.now() + _WAIT_FOR_CALLS)
+            return
+
+
+def _page(client: Client, kind: Kind, run: SyncRun) -> Answer:
+    """The next page. A list never changes what it asks for between its pages."""
+    listed = _LISTS[kind]
+    while True:
+        query: dict[str, Any] = {"limit": PAGE_MAX, **listed.query()}
+        try:
+            return client.call(
+                listed.operation, query={**query, "last_evaluated_key": run.cursor} if run.cursor else query
+            )
+        except Invalid:
+            if run.pages or not listed.ask_less():
+                raise
+
+
+def _following(answer: Answer, asked: set[str]) -> str | None:
+    """The cursor after this page. Ends the run when an item has no id or the list turns in a circle."""
+    if answer.value.unreadable:
+        raise _Ended("unreadable")
+    following: str | None = answer.cursor
+    if following in asked:
+        raise _Ended("repeated_cursor")
+    return following
+
+
+def _keep(run: SyncRun, count: int, staged: Staged, following: str | None) -> None:
+    body = zlib.compress(json.dumps(staged.items, separators=(",", ":")).encode(), 1)
+    sealed = sealing_field(StagedPage, "body").seal(run.tenant_id, body)
+    page = {"number": run.pages, "asked": run.cursor, "listed": json.dumps(staged.listed), "run": run.pk,
+            "body": sealed and sealed.data}  # fmt: skip
+    run.pages += 1
+    run.rows += count
+    run.cursor, run.complete = following or "", following is None
+    told = {"pages": run.pages, "rows": run.rows, "cursor": run.cursor, "complete": run.complete}
+    with database.cursor() as cursor:
+        cursor.execute(_KEEP, page | told)
+
+
+def _take_over(tenant: Tenant, lease: Lease, run: SyncRun) -> None:
+    listed = _LISTS[lease.kind]
+    with transaction.atomic():
+        lease.hold()
+        done = listed.take_over(run)
+        run.state, run.finished_at = SyncRun.State.DONE, clock.now()
+        run.changed, run.removed = done.changed, done.removed
+        run.save(update_fields=["state", "finished_at", "changed", "removed"])
+        StagedPage.objects.filter(run=run).delete()
+        SyncRun.objects.filter(kind=lease.kind, started_at__lt=run.started_at - listed.keep).delete()
+        lease.done(as_of=run.started_at, total=done.total, pages=run.pages)
+        hooks.tell(lease.kind, tenant)
+    listed.tidy(done)
+
+
+def _interrupted(lease: Lease, run: SyncRun, error: ServiceError) -> None:
+    """Wait for calls, or keep what was read and try the same page again; end the run when that is hopeless."""
+    until = reasons.pause_of(error, clock.now())
+    if until is not None:
+        lease.pause(until)
+    elif reasons.passing(error):
+        lease.failed(reasons.reason_of(error))
+    else:
+        _end(lease, run, reasons.reason_of(error), wait=reasons.wait_after(error))
+
+
+def _end(lease: Lease, run: SyncRun, reason: str, *, wait: timedelta | None = None) -> None:
+    log.warning("mirror_run_ended", kind=str(lease.kind), reason=reason, pages=run.pages, rows=run.rows)
+    with transaction.atomic():
+        lease.failed(reason, wait=wait)
+        run.state, run.reason, run.finished_at = SyncRun.State.FAILED, reason, clock.now()
+        run.save(update_fields=["state", "reason", "finished_at"])
+        StagedPage.objects.filter(run=run).delete()

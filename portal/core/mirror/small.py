@@ -1,0 +1,165 @@
+"""The lists that fit into a call or a few: groups, areas, pass controllers, key boxes. Read whole, then replaced."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+
+from accessapi.client import Client
+from accessapi.errors import ServiceError, UnreadableAnswer
+from accessapi.limits import PAGE_MAX
+from portal.core.budget.client import client as budgeted
+from portal.core.budget.priorities import Priority
+from portal.core.mirror import clock, hooks, reasons
+from portal.core.mirror.folding import fold
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.leases import Lease
+from portal.core.mirror.models import Area, Group, KeyBox, Member, PassController
+from portal.core.mirror.rows import unknown
+from tenants.models import Connection, TenantModel
+
+
+@dataclass(frozen=True)
+class _List:
+    """How one list is asked for and kept: `columns` gives the fields beside the identifier."""
+
+    operation: str
+    model: type[TenantModel]
+    identifier: str
+    columns: Callable[[Any, dict[str, Any]], dict[str, Any]]
+    paged: bool = False
+
+
+def read(connection: Connection, lease: Lease) -> None:
+    """Read the lease's kind whole and take it over. When any page fails nothing is changed."""
+    described = _LISTS[lease.kind]
+    started = clock.now()
+    try:
+        found = _all(budgeted(connection, Priority.SYNC), described)
+    except ServiceError as error:
+        interrupted(lease, error)
+        return
+    with transaction.atomic():
+        lease.hold()
+        _replace(described, found, started)
+        lease.done(as_of=started, total=described.model.objects.count())
+        hooks.tell(lease.kind, connection.tenant)
+
+
+def interrupted(lease: Lease, error: ServiceError) -> None:
+    """Wait for calls, or say why nothing could be read."""
+    until = reasons.pause_of(error, clock.now())
+    if until is not None:
+        lease.pause(until)
+    else:
+        lease.failed(reasons.reason_of(error), wait=reasons.wait_after(error))
+
+
+def _all(client: Client, described: _List) -> dict[str, dict[str, Any]]:
+    """The columns of every item, by identifier."""
+    query = {"limit": PAGE_MAX} if described.paged else {}
+    found: dict[str, dict[str, Any]] = {}
+    pages = client.pages(described.operation, query) if described.paged else [client.call(described.operation)]
+    for answer in pages:
+        if answer.value.unreadable:
+            raise UnreadableAnswer("an item of the list has no identifier", answer.status)
+        rows = answer.data[client.catalogue.operation(described.operation).list_key or ""]
+        for item, row in zip(answer.value.items, rows, strict=True):
+            found[getattr(item, described.identifier)] = described.columns(item, row)
+    return found
+
+
+def _replace(described: _List, columns: Mapping[str, dict[str, Any]], started: datetime) -> None:
+    rows, key = described.model.objects, described.identifier
+    known = {getattr(row, key): row for row in rows.select_for_update().order_by("pk")}
+    kept = {identifier for identifier, row in known.items() if _newer(row, started)}
+    rows.filter(**{f"{key}__in": known.keys() - columns.keys() - kept}).delete()
+    changed = [
+        row for identifier, row in known.items() if identifier not in kept and _set(row, columns.get(identifier))
+    ]
+    if changed:
+        rows.bulk_update(changed, list(next(iter(columns.values()))), batch_size=500)
+    rows.bulk_create(
+        [described.model(**{key: each}, **values) for each, values in columns.items() if each not in known],
+        batch_size=500,
+    )
+    if described.model is Group:
+        rename_members(changed)
+
+
+def _newer(row: Any, started: datetime) -> bool:
+    told = getattr(row, "first_hand_at", None)
+    return told is not None and told > started
+
+
+def _set(row: Any, values: Mapping[str, Any] | None) -> bool:
+    """Put the values on the row; whether anything is different now."""
+    differing = {name: value for name, value in (values or {}).items() if getattr(row, name) != value}
+    for name, value in differing.items():
+        setattr(row, name, value)
+    return bool(differing)
+
+
+def rename_members(groups: Iterable[Any]) -> None:
+    """Members show and sort by their group's name: bring it along when a group is renamed."""
+    for group in groups:
+        members = Member.objects.filter(membergroup_id=group.membergroup_id, gone_at__isnull=True)
+        members.exclude(membergroup_name=group.membergroup_name).update(
+            membergroup_name=group.membergroup_name, group_key=group.name_key, digest=None
+        )
+
+
+def _kept(item: Any) -> dict[str, Any]:
+    """What the specification does not name, and values not of its type, as they came."""
+    return unknown({**item.extra, **item.odd}, set())
+
+
+def group_columns(item: Any, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns of a Group from the service's record."""
+    name = item.membergroup_name or ""
+    return {
+        "membergroup_name": name,
+        "name_key": fold(name),
+        "member_count": item.member_count,
+        "extra": _kept(item),
+    }
+
+
+def _area_columns(item: Any, row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "area_name": item.area_name or "",
+        "is_outside": item.is_outside,
+        "is_management": item.is_management,
+        "devices_list": _array(row, "devices_list"),
+        "extra": _kept(item),
+    }
+
+
+def _door_columns(item: Any, row: Mapping[str, Any]) -> dict[str, Any]:
+    return {"device_name": item.device_name or "", "extra": _kept(item)}
+
+
+def _key_box_columns(item: Any, row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "key_device_name": item.key_device_name or "",
+        "product_type": item.product_type or "",
+        "number_of_management": item.number_of_management,
+        "units": _array(row, "units"),
+        "extra": _kept(item),
+    }
+
+
+def _array(row: Mapping[str, Any], name: str) -> list[Any]:
+    """The objects of an array, each with all that the service said of it."""
+    value = row.get(name)
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+_LISTS = {
+    Kind.GROUPS: _List("list_membergroups", Group, "membergroup_id", group_columns, paged=True),
+    Kind.AREAS: _List("list_areas", Area, "area_id", _area_columns),
+    Kind.PASS_CONTROLLERS: _List("list_pass_controllers", PassController, "device_id", _door_columns),
+    Kind.KEY_BOXES: _List("list_key_boxes", KeyBox, "key_device_id", _key_box_columns),
+}

@@ -1,0 +1,47 @@
+"""A tenant's due kinds, read one after the other by whoever was woken."""
+
+import time
+
+import structlog
+
+from portal.core.mirror import histories, rights, runs, small, tenant_record
+from portal.core.mirror.kinds import SYNCED, Kind
+from portal.core.mirror.leases import LeaseLost, claim
+from tenants.models import Connection
+
+log = structlog.get_logger(__name__)
+
+# Seconds after which nothing more is begun: what is due stays so, and is rung for again.
+_LONGEST_TURN = 120
+
+_READERS = {
+    Kind.MEMBERS: runs.advance,
+    Kind.GUESTS: runs.advance,
+    Kind.TENANT: tenant_record.read,
+    Kind.HISTORIES: histories.advance,
+    Kind.RIGHTS: rights.fill,
+}
+
+
+def due() -> None:
+    """Read what is due of the entered tenant, if it is connected. Any number of callers at once read nothing twice."""
+    connection = Connection.objects.select_related("tenant__environment", "environment").first()
+    if connection is None or not connection.is_connected:
+        return
+    begun = time.monotonic()
+    for kind in (*SYNCED, Kind.RIGHTS):
+        if time.monotonic() - begun < _LONGEST_TURN:
+            _read(connection, kind)
+
+
+def _read(connection: Connection, kind: Kind) -> None:
+    lease = claim(kind)
+    if lease is None:
+        return
+    try:
+        _READERS.get(kind, small.read)(connection, lease)
+    except LeaseLost:
+        log.info("mirror_lease_lost", kind=str(kind))
+    except Exception:
+        lease.failed("internal")
+        raise

@@ -1,0 +1,8 @@
+"""Addresses of the mirror under /t/<tenant>/mirror/."""
+
+from django.urls import path
+
+from portal.core.mirror import views
+
+app_name = "mirror"
+urlpatterns = [path("refresh/<slug:kind>/", views.refresh, name="refresh")]

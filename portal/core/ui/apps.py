@@ -1,0 +1,14 @@
+from django.apps import AppConfig
+
+
+class UiConfig(AppConfig):
+    name = "portal.core.ui"
+    label = "ui"
+
+    def ready(self) -> None:
+        from portal.core.ui import nav, together
+        from portal.core.ui.models import ListChoice
+        from tenants import landing
+
+        landing.register(nav.home_of)
+        together.ask("choices", lambda user: ListChoice.objects.filter(user=user), user=lambda request: request.user.pk)

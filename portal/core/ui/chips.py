@@ -1,0 +1,90 @@
+"""State chips: text and shape, never colour alone. Locked is quiet, unlocked and held open are loud."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+from django.utils.functional import Promise
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language, gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext as _
+
+from portal.core.ui.icons import icon
+from portal.core.ui.times import clock
+
+#: state -> (word, icon, tone). The tone is a class: quiet, loud, alarm, good, bad, going, doubt, hatched, unknown.
+CHIPS: dict[str, tuple[str | Promise, str, str]] = {
+    "locked": (gettext_lazy("Locked"), "lock", "quiet"),
+    "unlocked": (gettext_lazy("Unlocked"), "lock-open", "loud"),
+    "forced_open": (gettext_lazy("Forced open"), "alert-triangle", "alarm"),
+    "left_open": (gettext_lazy("Left open"), "door-exit", "alarm"),
+    "held_open": (gettext_lazy("Held open"), "door-enter", "alarm"),
+    "held": (gettext_lazy("Held unlocked"), "lock-open", "alarm"),
+    "open": (pgettext_lazy("door", "Open"), "door-exit", "loud"),
+    "offline": (gettext_lazy("Offline"), "plug-off", "hatched"),
+    "unknown": (gettext_lazy("Unknown"), "question-mark", "unknown"),
+    "connected": (gettext_lazy("Connected"), "plug-connected", "quiet"),
+    "none": (gettext_lazy("Not connected"), "plug", "unknown"),
+    "broken": (gettext_lazy("Connection lost"), "plug-off", "alarm"),
+    "revoked": (gettext_lazy("Revoked"), "ban", "bad"),
+    "valid": (gettext_lazy("Valid"), "circle-check", "quiet"),
+    "not_yet": (gettext_lazy("Not yet valid"), "clock", "going"),
+    "suspended": (gettext_lazy("Suspended"), "player-pause", "loud"),
+    "ended": (gettext_lazy("Ended"), "clock-x", "bad"),
+    "running": (gettext_lazy("Running"), "player-play", "going"),
+    "waiting": (gettext_lazy("Waiting"), "clock", "quiet"),
+    "stopped": (gettext_lazy("Stopped"), "player-stop", "quiet"),
+    "recorded": (gettext_lazy("Recorded"), "clock", "going"),
+    "sent": (gettext_lazy("Sent"), "arrow-up", "going"),
+    "accepted": (gettext_lazy("Accepted"), "arrow-up-right", "going"),
+    "done": (gettext_lazy("Done"), "check", "good"),
+    "refused": (gettext_lazy("Refused"), "x", "bad"),
+    "uncertain": (gettext_lazy("Uncertain"), "question-mark", "doubt"),
+    "expired": (gettext_lazy("Expired"), "clock-x", "quiet"),
+    "cancelled": (gettext_lazy("Cancelled"), "ban", "quiet"),
+    "create": (gettext_lazy("New"), "plus", "good"),
+    "change": (gettext_lazy("Changed"), "pencil", "going"),
+    "delete": (gettext_lazy("Deleted"), "trash", "bad"),
+    "same": (gettext_lazy("Unchanged"), "equal", "quiet"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A state to show. `state` is a key of CHIPS; one that is not says "unknown" and the word that came."""
+
+    state: str
+    text: str | Promise = ""
+    as_of: datetime | None = None
+
+    @property
+    def word(self) -> str:
+        """The chip's word alone, for files and titles."""
+        return str(self.text or CHIPS.get(self.state, (self.state,))[0])
+
+    def __html__(self) -> str:
+        return chip(self.state, text=self.text, as_of=self.as_of)
+
+    __str__ = __html__  # a template asks for the text of a value before it asks whether that is safe
+
+
+def chip(state: str, *, text: str | Promise = "", as_of: datetime | None = None) -> SafeString:
+    """The chip of `state`, with `text` in place of its word and "as of" when it is known."""
+    if as_of is None:
+        return _plain(state, str(text), get_language())
+    return _draw(state, str(text), as_of)
+
+
+@lru_cache(maxsize=1024)
+def _plain(state: str, text: str, language: str | None) -> SafeString:
+    """Lists draw the same few chips on every row: each is drawn once per language."""
+    return _draw(state, text, None)
+
+
+def _draw(state: str, text: str, as_of: datetime | None) -> SafeString:
+    word, picture, tone = CHIPS.get(state, ("", "question-mark", "unknown"))
+    shown = text or word or (_("Unknown: %(word)s") % {"word": state} if state else _("Unknown"))
+    moment = format_html(_("as of {time}"), time=clock(as_of))
+    since = format_html(' <span class="chip-asof">{}</span>', moment) if as_of else ""
+    return format_html('<span class="chip chip-{}">{}<span>{}</span>{}</span>', tone, icon(picture, 16), shown, since)

@@ -1,0 +1,117 @@
+"""The areas of work, as data: what the left side, the phone's bar, the palette and the switcher show.
+
+An entry appears when its page exists and the person's role may enter it. `kind` names the kind of page: switching
+tenants lands on the entry of the same kind. Entries without a permission are open to whoever may see the tenant.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from portal.core.ui.addresses import within
+from tenants.roles import Permission
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One area of work. `section` groups entries on the left; `phone` puts it in the bar of four. With `unless`, it is
+    left out for those whose role opens the area that it is a page of.
+    """
+
+    kind: str
+    label: str | Promise
+    icon: str
+    url_name: str
+    permission: Permission | None = None
+    section: str = "work"
+    phone: bool = False
+    unless: Permission | None = None
+
+    def is_open_to(self, allowed: frozenset[Permission]) -> bool:
+        """Whether somebody with these permissions has this entry."""
+        return (self.permission is None or self.permission in allowed) and self.unless not in allowed
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An entry made real for one request."""
+
+    entry: Entry
+    href: str
+    current: bool
+
+
+ENTRIES: tuple[Entry, ...] = (
+    Entry("home", _("Overview"), "layout-dashboard", "home:index", Permission.TENANT_VIEW, phone=True),
+    Entry("members", _("Members"), "users", "members:index", Permission.MEMBERS_VIEW, phone=True),
+    Entry("groups", _("Groups"), "users-group", "groups:index", Permission.GROUPS_VIEW),
+    Entry("areas", _("Areas"), "map-pin", "areas:index", Permission.AREAS_VIEW),
+    Entry("explain", _("Who may enter"), "help", "explain:index", Permission.AREAS_VIEW),
+    Entry("guests", _("Guests"), "qrcode", "guests:index", Permission.GUESTS_VIEW, phone=True),
+    Entry(
+        "building",
+        _("On site"),
+        "users",
+        "guests:building",
+        Permission.BUILDING_VIEW,
+        phone=True,
+        unless=Permission.GUESTS_VIEW,
+    ),
+    Entry("changes", _("Changes"), "users-plus", "changes:index", Permission.MEMBERS_VIEW),
+    Entry("imports", _("Imports"), "table-import", "imports:index", Permission.IMPORTS_RUN),
+    Entry("devices", _("Doors"), "door", "devices:index", Permission.DEVICES_VIEW, phone=True),
+    Entry("connection", _("Connection"), "plug-connected", "connection:index", Permission.CONNECTION_VIEW, "tenant"),
+    Entry("staff", _("Staff"), "id-badge-2", "staff:index", Permission.STAFF_VIEW, "tenant"),
+    Entry("audit", _("Audit"), "list-check", "audit:index", Permission.AUDIT_VIEW, "tenant"),
+    Entry("roles", _("Roles"), "shield-check", "roles:index", Permission.TENANT_VIEW, "tenant"),
+)
+
+
+@cache
+def _exists(url_name: str) -> bool:
+    try:
+        reverse(url_name, args=["tenant"])
+    except NoReverseMatch:
+        return False
+    return True
+
+
+def kind_of(request: HttpRequest) -> str:
+    """The kind of page that the request is for, or an empty string on pages that belong to no area."""
+    match = request.resolver_match
+    if match is None:
+        return ""
+    access = getattr(request, "access", None)
+    mine = [entry for entry in ENTRIES if entry.unless is None or (access and entry.is_open_to(access.permissions))]
+    exact = [entry for entry in mine if entry.url_name == match.view_name]
+    same = [entry for entry in mine if entry.url_name.partition(":")[0] == match.namespace]
+    return (exact or same or [Entry("", "", "", "")])[0].kind
+
+
+def links(request: HttpRequest) -> Iterator[Link]:
+    """The entries that this person may enter in the request's tenant."""
+    access, tenant = getattr(request, "access", None), getattr(request, "tenant", None)
+    if access is None or tenant is None:
+        return
+    here = kind_of(request)
+    for entry in ENTRIES:
+        if _exists(entry.url_name) and entry.is_open_to(access.permissions):
+            yield Link(entry, within(entry.url_name, tenant.slug), entry.kind == here)
+
+
+def home_of(slug: str, allowed: frozenset[Permission]) -> str:
+    """The address in the tenant `slug` of the first page that `allowed` opens there: where somebody begins."""
+    return same_kind(ENTRIES[0].kind, slug, allowed)
+
+
+def same_kind(kind: str, slug: str, allowed: frozenset[Permission]) -> str:
+    """The address in the tenant `slug` of the page of this kind, or of the first page that `allowed` opens there."""
+    open_here = [entry for entry in ENTRIES if _exists(entry.url_name) and entry.is_open_to(allowed)]
+    wanted = [entry for entry in open_here if entry.kind == kind]
+    chosen = (wanted or open_here or [ENTRIES[0]])[0]
+    return within(chosen.url_name, slug) if _exists(chosen.url_name) else f"/t/{slug}/"

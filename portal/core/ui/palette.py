@@ -1,0 +1,77 @@
+"""What Ctrl-K finds. Areas of work register what they know; pages and tenants are found here.
+
+    palette.register("members", _("Members"), lambda request, text: [Hit(name, href, icon="user", hint=code), …])
+
+A source is called inside the tenant with what was typed (never empty), checks the person's permission itself by
+`request.access.can(…)`, answers from the mirror in one short query, and gives at most a handful of hits.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from django.http import HttpRequest
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from portal.core.ui import nav
+from tenants.access import tenants_of
+from tenants.models import User
+
+Text = str | Promise
+MOST = 6
+_LONGEST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One thing found, with the page it leads to."""
+
+    title: Text
+    href: str
+    icon: str = "arrow-right"
+    hint: Text = ""
+    tenant: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    label: Text
+    hits: list[Hit]
+
+
+Source = Callable[[HttpRequest, str], Iterable[Hit]]
+_sources: dict[str, tuple[Text, Source]] = {}
+
+
+def register(name: str, label: Text, source: Source) -> None:
+    """Add a source of hits, shown under `label` in the order of registration."""
+    _sources[name] = (label, source)
+
+
+def find(request: HttpRequest, text: str) -> list[Group]:
+    """What `text` finds for this person, grouped; pages and tenants alone while nothing is typed."""
+    text = text.strip()[:_LONGEST].replace("\x00", "")
+    groups = []
+    if getattr(request, "tenant", None) is not None:
+        if text:
+            groups = [Group(label, list(source(request, text))[:MOST]) for label, source in _sources.values()]
+        groups.append(Group(_("Pages"), _pages(request, text)))
+    groups.append(Group(_("Tenants"), _tenants(request, text)))
+    return [group for group in groups if group.hits]
+
+
+def _pages(request: HttpRequest, text: str) -> list[Hit]:
+    links = [link for link in nav.links(request) if text.casefold() in str(link.entry.label).casefold()]
+    return [Hit(link.entry.label, link.href, link.entry.icon) for link in links]
+
+
+def _tenants(request: HttpRequest, text: str) -> list[Hit]:
+    here = getattr(getattr(request, "tenant", None), "pk", None)
+    wanted = text.casefold()
+    hits = []
+    for tenant, role in tenants_of(cast(User, request.user)):
+        if tenant.pk != here and (wanted in tenant.name.casefold() or wanted in tenant.slug):
+            address = nav.same_kind("home", tenant.slug, role.permissions)
+            hits.append(Hit(tenant.name, address, hint=role.title, tenant=tenant))
+    return hits[:MOST]

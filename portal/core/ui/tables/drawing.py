@@ -1,0 +1,133 @@
+"""What the templates of a list ask of it: addresses of its controls, the rows' HTML. Mixed into `Table`."""
+
+from typing import TYPE_CHECKING, Any, cast
+
+from django.utils.functional import cached_property
+from django.utils.safestring import SafeString
+
+from portal.core.ui.tables import keyset, rows
+from portal.core.ui.tables.extras import DrawnAction, Header
+
+if TYPE_CHECKING:
+    from portal.core.ui.tables.table import Table
+
+SIZES = (25, 50, 100, 200)
+
+
+class Drawing:
+    """The drawn side of a list."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    @property
+    def last(self) -> int:
+        return self.page.first + len(self.page.rows) - 1 if self.page.rows else 0
+
+    @cached_property
+    def headers(self) -> list[Header]:
+        return [Header.of(column, self.order, self.address) for column in self.shown]
+
+    @cached_property
+    def shape(self) -> tuple[Any, ...] | None:
+        """All that a list's head and tools follow from while nothing narrows it; None where its address says more."""
+        asked, order = self.address.query, self.order.text
+        plain = {"sort": order, "size": str(self.size), "after": asked.get("after"), "before": asked.get("before")}
+        if any(asked.getlist(name) != [plain.get(name)] for name in asked):
+            return None
+        own = self.columns is not type(self).columns
+        columns = tuple((each.name, *((str(each.label), str(each.help)) if own else ())) for each in self.shown)
+        leads = (*(each.href for each in self.drawn_actions), *self.files, *getattr(self, "file_pages", ()))
+        return type(self), self.address.path, self.address.with_(), order, self.size, columns, leads, self._allowed
+
+    @property
+    def _allowed(self) -> Any:
+        access = getattr(self.request, "access", None)
+        return access.permissions if access is not None else ()
+
+    @cached_property
+    def offers(self) -> list[Any]:
+        """The bulk actions that this person may take, asked once."""
+        return list(self.allowed_actions())
+
+    @property
+    def more_to_pick(self) -> bool:
+        """Whether more match than are on this page, and all of them can be selected."""
+        return not self.more_than_counted and self.total > len(self.page.rows)
+
+    @property
+    def total_plain(self) -> str:
+        return str(self.total)
+
+    @property
+    def total_words(self) -> str:
+        return f"{self.total:,}"
+
+    @property
+    def range_words(self) -> str:
+        """Which rows of how many are on this page."""
+        here = f"{self.page.first:,}–{self.last:,}"
+        return here if self.more_than_counted else f"{here} / {self.total_words}"
+
+    @property
+    def turns(self) -> tuple[bool, bool]:
+        """Whether there is a page before this one, and one after it."""
+        return self.page.previous is not None, self.page.next is not None
+
+    @cached_property
+    def body(self) -> SafeString:
+        """The rows."""
+        return rows.draw(cast("Table", self))
+
+    @property
+    def carried(self) -> list[tuple[str, str]]:
+        """What the search form takes along besides the search and the filters it has inputs for."""
+        return self.address.kept("q", "export", *(each.name for each in self.bound))
+
+    @cached_property
+    def drawn_filters(self) -> list[tuple[Any, str, SafeString]]:
+        """Each filter with the address that takes it off and its choices."""
+        form = f"{self.name}-filter"
+        return [(each, self.address.with_(**{each.name: None}), each.options_html(form)) for each in self.bound]
+
+    @cached_property
+    def drawn_actions(self) -> list[DrawnAction]:
+        return [DrawnAction(action, action.url(self.request)) for action in self.offers]
+
+    @property
+    def size_links(self) -> list[tuple[int, str]]:
+        return [(size, self.address.with_(size=str(size))) for size in SIZES]
+
+    @property
+    def previous_href(self) -> str:
+        return str(self.address.with_(before=self.page.previous))
+
+    @property
+    def next_href(self) -> str:
+        return str(self.address.with_(after=self.page.next))
+
+    @property
+    def first_href(self) -> str:
+        return str(self.address.with_())
+
+    @property
+    def last_href(self) -> str:
+        return str(self.address.with_(before=keyset.END))
+
+    @property
+    def empty_url(self) -> str:
+        return self.empty.url(self.request) if self.empty and self.empty.url else ""
+
+    @property
+    def files(self) -> list[tuple[str, str]]:
+        """The export links that this person gets: (kind, address)."""
+        if not self.may(self.export_permission):
+            return []
+        return [(kind, self.address.with_(export=kind)) for kind in self.exports]
+
+    @property
+    def wanted_file(self) -> str:
+        """The kind of file that the address asks for, if this list gives it: the view answers by `files.respond`."""
+        kind = self.address.get("export")
+        return kind if kind in dict(self.files) else ""

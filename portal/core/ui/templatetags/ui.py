@@ -1,0 +1,197 @@
+"""Template tags of the portal's components. `docs/screens.md` shows how each is used."""
+
+from datetime import date, datetime
+from typing import Any
+
+from django import template
+from django.forms import BaseForm, BoundField
+from django.template.base import Node, NodeList, Parser, Token
+from django.template.context import Context
+from django.template.defaulttags import CsrfTokenNode
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+
+from portal.core.ui import agents, charts, chips, forms, icons, times
+from portal.core.ui.identity import Identity
+from portal.core.ui.keeping import FreshNode, KeptNode
+
+register = template.Library()
+
+
+@register.simple_tag
+def icon(name: str, size: int = 18, label: str = "") -> SafeString:
+    """`{% icon "door" 20 %}`: an inlined icon; give `label` only where no words stand beside it."""
+    return icons.icon(name, size, str(label))
+
+
+@register.simple_tag
+def chip(state: str, text: str = "", as_of: datetime | None = None) -> SafeString:
+    """`{% chip door.state as_of=door.as_of %}`: a state as text and shape."""
+    return chips.chip(state or "", text=text, as_of=as_of)
+
+
+@register.filter
+def stamp(moment: datetime | date | None, to: str = "minutes") -> str:
+    """`{{ member.updated_at|stamp }}` -> 2026-11-21 09:41; `|stamp:"seconds"` -> 2026-11-21 09:41:07"""
+    return times.stamp(moment, seconds=to == "seconds")
+
+
+@register.filter
+def clock(moment: datetime | None) -> str:
+    """`{{ run.as_of|clock }}` -> 09:41:07, with the date on another day"""
+    return times.clock(moment)
+
+
+@register.filter
+def ago(moment: datetime | None) -> str:
+    """`{{ run.as_of|ago }}` -> 5 min ago"""
+    return times.ago(moment)
+
+
+@register.filter
+def browser(user_agent: str) -> str:
+    """`{{ session.user_agent|browser }}` -> Firefox 140, Windows"""
+    return agents.browser(user_agent or "")
+
+
+@register.filter
+def identity(tenant: Any) -> Identity:
+    """`{% with me=tenant|identity %}`: the tenant's colour and initials."""
+    return Identity.of(tenant)
+
+
+@register.inclusion_tag("components/tenant_mark.html")
+def tenant_mark(tenant: Any, size: int = 28) -> dict[str, Any]:
+    """`{% tenant_mark tenant %}`: the tile with a tenant's colour and initials."""
+    return {"mark": Identity.of(tenant), "size": size}
+
+
+@register.inclusion_tag("components/field.html")
+def field(bound: BoundField, autofocus: bool = False, placeholder: str = "") -> dict[str, Any]:
+    """`{% field form.member_name %}`: label, control, help with its limit, errors."""
+    extra: dict[str, Any] = {"autofocus": True} if autofocus else {}
+    if placeholder:
+        extra["placeholder"] = placeholder
+    return {
+        "bound": bound,
+        "kind": forms.kind_of(bound),
+        "control": forms.control(bound, **extra),
+        "limit": forms.limit(bound),
+    }
+
+
+@register.inclusion_tag("components/problems.html")
+def problems(form: BaseForm) -> dict[str, Any]:
+    """`{% problems form %}`: the errors summed on top, with links to their fields."""
+    return {"problems": forms.problems(form)}
+
+
+@register.inclusion_tag("components/table.html", takes_context=True)
+def table(context: Context, table: Any) -> dict[str, Any]:
+    """`{% table table %}`: a list with everything around it."""
+    return {**_shared(context), "table": table}
+
+
+@register.inclusion_tag("components/outcome.html", takes_context=True)
+def outcome(context: Context, outcome: Any, compact: bool = False) -> dict[str, Any]:
+    """`{% outcome outcome %}`: what became of a request; takes an `Outcome` or what has `as_outcome()`."""
+    drawn = outcome.as_outcome() if hasattr(outcome, "as_outcome") else outcome
+    return {**_shared(context), "outcome": drawn, "compact": compact}
+
+
+@register.inclusion_tag("components/progress.html", takes_context=True)
+def progress(context: Context, progress: Any) -> dict[str, Any]:
+    """`{% progress job %}`: counts, rate, what is left, what failed, stop. See `portal.core.ui.progress.Progress`."""
+    return {**_shared(context), "progress": progress}
+
+
+@register.inclusion_tag("components/secret.html", takes_context=True)
+def secret(context: Context, label: str, url: str, value: str = "", hint: str = "") -> dict[str, Any]:
+    """`{% secret _("Card number") reveal_url %}`: masked until `url` answers a POST with it shown, for 30 s."""
+    return {**_shared(context), "label": label, "url": url, "value": value, "hint": hint}
+
+
+@register.inclusion_tag("components/bars.html")
+def bars(chart: charts.Bars, open_table: bool = False) -> dict[str, Any]:
+    """`{% bars chart %}`: a bar chart with its figures in a table behind it."""
+    return {"chart": chart, "open_table": open_table}
+
+
+@register.inclusion_tag("components/meter.html")
+def meter(source: Any) -> dict[str, Any]:
+    """`{% meter calls %}`: how much of a limit is left and when it refills."""
+    return {"meter": charts.meter(source)}
+
+
+@register.inclusion_tag("components/rights_week.html")
+def rights_week(days: list[charts.Day], sentence: str = "") -> dict[str, Any]:
+    """`{% rights_week days sentence %}`: when entry is allowed, drawn, as a table and in a sentence."""
+    return {"days": days, "sentence": sentence, "hours": range(0, 25, 6)}
+
+
+@register.inclusion_tag("components/unknown.html")
+def unknown_values(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """`{% unknown_values pairs %}`: what the service sent and the portal does not know, shown rather than dropped."""
+    return {"pairs": pairs}
+
+
+@register.inclusion_tag("components/empty.html")
+def empty(title: str, text: str = "", icon: str = "inbox", action: str = "", url: str = "") -> dict[str, Any]:
+    """`{% empty _("No imports yet") action=_("Start one") url=new_url %}`: an empty place with its next step."""
+    return {"title": title, "text": text, "icon": icon, "action": action, "url": url}
+
+
+def _shared(context: Context) -> dict[str, Any]:
+    return {name: context.get(name) for name in ("request", "frame", "csrf_token", "user")}
+
+
+class MenuNode(Node):
+    """A `<details>` menu: opens without script, closed by Escape and by clicking elsewhere with it."""
+
+    def __init__(self, label: Any, picture: Any, body: NodeList) -> None:
+        self.label, self.picture, self.body = label, picture, body
+
+    def render(self, context: Context) -> str:
+        shown = {
+            "label": self.label.resolve(context),
+            "picture": self.picture.resolve(context) if self.picture else "",
+            "body": self.body.render(context),
+        }
+        return render_to_string("components/menu.html", shown)
+
+
+@register.tag
+def menu(parser: Parser, token: Token) -> MenuNode:
+    """`{% menu _("More") "dots" %}<a class="menu-item" href="…">…</a>{% endmenu %}`"""
+    parts = token.split_contents()[1:]
+    body = parser.parse(("endmenu",))
+    parser.delete_first_token()
+    return MenuNode(parser.compile_filter(parts[0]), parser.compile_filter(parts[1]) if parts[1:] else None, body)
+
+
+@register.tag
+def kept(parser: Parser, token: Token) -> KeptNode:
+    """`{% kept frame.place %}…{% fresh %}…{% endfresh %}…{% endkept %}`: for what is the same on every page with these
+    keys, in this language. With a key of None it is drawn each time.
+
+    Nothing inside may depend on anything else: no person, no token, no moment, nothing that was read; what does stands
+    in `{% fresh %}`, which may use the names of the page, and none that a loop or a `{% with %}` inside gives.
+    """
+    keys = [parser.compile_filter(part) for part in token.split_contents()[1:]]
+    body = parser.parse(("endkept",))
+    parser.delete_first_token()
+    return KeptNode(keys, body)
+
+
+@register.tag
+def fresh(parser: Parser, token: Token) -> FreshNode:
+    """`{% fresh %}{{ user.email }}{% endfresh %}`: what is drawn on every page, inside of something kept."""
+    body = parser.parse(("endfresh",))
+    parser.delete_first_token()
+    return FreshNode(body)
+
+
+@register.tag
+def csrf_token(parser: Parser, token: Token) -> FreshNode:
+    """`{% csrf_token %}`, Django's own: never kept, wherever it stands."""
+    return FreshNode(NodeList([CsrfTokenNode()]))

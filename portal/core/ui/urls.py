@@ -1,0 +1,14 @@
+from django.urls import path
+
+from portal.core.ui import style, views
+
+app_name = "ui"
+urlpatterns = [
+    path("look/theme/", views.theme, name="theme"),
+    path("look/language/", views.language, name="language"),
+    path("look/lists/<slug:name>/", views.list_choice, name="list_choice"),
+    path("switch/", views.switcher, name="switcher"),
+    path("find/", views.find, name="palette"),
+    path("_components/", style.index, name="components"),
+    path("_components/<slug:part>/", style.part, name="component"),
+]

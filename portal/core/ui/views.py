@@ -1,0 +1,105 @@
+"""The frame's own small pages: look, switcher, palette, kept columns."""
+
+from typing import Any, cast
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_GET, require_POST
+
+from portal.core.ui import nav, palette, preferences, watching
+from portal.core.ui.frame import Frame
+from portal.core.ui.models import ListChoice
+from portal.core.ui.tables import Table
+from tenants.access import View, tenant_view, tenants_of
+from tenants.models import User
+from tenants.roles import Permission
+
+
+def _person(request: HttpRequest) -> User:
+    return cast(User, request.user)
+
+
+def _back(request: HttpRequest) -> HttpResponseRedirect:
+    wanted = request.POST.get("next", "")
+    safe = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
+    return HttpResponseRedirect(wanted if safe else "/")
+
+
+@login_not_required
+@require_POST
+def theme(request: HttpRequest) -> HttpResponse:
+    """Keep the chosen theme and go back."""
+    response = _back(request)
+    preferences.keep_theme(request, response, request.POST.get("theme", ""))
+    return response
+
+
+@login_not_required
+@require_POST
+def language(request: HttpRequest) -> HttpResponse:
+    """Keep the chosen language and go back."""
+    response = _back(request)
+    preferences.keep_language(request, response, request.POST.get("language", ""))
+    return response
+
+
+@require_GET
+def switcher(request: HttpRequest) -> HttpResponse:
+    """The person's tenants, each with the address of the same kind of page there."""
+    kind, here = request.GET.get("kind", ""), request.GET.get("here", "")
+    listed: list[dict[str, Any]] = [
+        {"tenant": t, "role": role, "here": t.slug == here, "href": nav.same_kind(kind, t.slug, role.permissions)}
+        for t, role in tenants_of(_person(request))
+    ]
+    return render(request, "components/switcher.html", {"tenants": listed})
+
+
+def _found(request: HttpRequest) -> HttpResponse:
+    text = request.GET.get("q", "")
+    return render(request, "components/palette_hits.html", {"groups": palette.find(request, text), "text": text})
+
+
+@require_GET
+def find(request: HttpRequest) -> HttpResponse:
+    """What the palette finds outside of a tenant."""
+    return _found(request)
+
+
+def finding(permission: Permission) -> View:
+    """The view of what the palette finds inside a tenant, for those with `permission`; each source asks for its own."""
+    return tenant_view(permission)(_found)
+
+
+find_in_tenant = finding(Permission.TENANT_VIEW)
+
+
+def _banners(request: HttpRequest) -> HttpResponse:
+    frame = Frame(request)
+    if watching.has_seen(request, frame.banners_mark):
+        return watching.unchanged()
+    return render(request, "components/frame_banners.html#lines", {"frame": frame})
+
+
+def watching_banners(permission: Permission) -> View:
+    """The view of the banners above every page, asked for while somebody looks, for those with `permission`."""
+    return tenant_view(permission)(_banners)
+
+
+banners_of_tenant = watching_banners(Permission.TENANT_VIEW)
+
+
+@require_POST
+def list_choice(request: HttpRequest, name: str) -> HttpResponse:
+    """Keep the columns that a person wants to see in the lists called `name`."""
+    table = Table.registry.get(name)
+    if table is None:
+        raise Http404
+    known = [column.name for column in table.columns]
+    wanted = [column for column in known if column in request.POST.getlist("columns")]
+    if request.POST.get("reset"):
+        ListChoice.objects.filter(user=_person(request), table=name).delete()
+    else:
+        ListChoice.objects.update_or_create(user=_person(request), table=name, defaults={"columns": wanted})
+    return _back(request)

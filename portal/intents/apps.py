@@ -1,6 +1,0 @@
-from django.apps import AppConfig
-
-
-class IntentsConfig(AppConfig):
-    name = "portal.intents"
-    label = "intents"

@@ -1,8 +1,0 @@
-"""Addresses of the mirror under /t/<tenant>/mirror/."""
-
-from django.urls import path
-
-from portal.mirror import views
-
-app_name = "mirror"
-urlpatterns = [path("refresh/<slug:kind>/", views.refresh, name="refresh")]

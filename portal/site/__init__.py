@@ -1,0 +1,1 @@
+"""The site itself: settings, addresses, workers and their clock, health, logging, formats."""

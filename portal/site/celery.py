@@ -1,0 +1,186 @@
+"""The workers: four queues by urgency, JSON only, one message at a time, and tasks that say what they promise.
+
+Redis only rings the bell. Everything a task needs to know stands in PostgreSQL, found by the id in the message, and
+the sweeper (`portal.core.intents.tasks.sweep`) finds whatever the bell missed.
+"""
+
+import os
+import threading
+import time
+from typing import Any
+
+from celery import Celery, Task
+from kombu import Queue
+from kombu.exceptions import OperationalError
+from redis import Redis
+from redis.exceptions import RedisError
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.site.settings")
+
+QUEUES = ("doors", "interactive", "bulk", "sync")
+SWEEP_SECONDS = 0.25
+# How long somebody at a screen waits for a broker that says nothing, once, and how often it is asked from then on.
+RING_SECONDS = 0.2
+ASK_SECONDS = 1.0
+
+app = Celery("portal")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.update(
+    task_queues=[Queue(name, routing_key=name) for name in QUEUES],
+    task_create_missing_queues=False,
+    task_default_queue="interactive",
+    task_serializer="json",
+    accept_content=["json"],
+    result_backend=None,
+    task_ignore_result=True,
+    task_store_errors_even_if_ignored=False,
+    worker_consumer="portal.site.worker:PatientConsumer",
+    worker_prefetch_multiplier=1,
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    task_track_started=False,
+    worker_hijack_root_logger=False,
+    worker_send_task_events=False,
+    broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,
+    broker_transport_options={
+        "visibility_timeout": 300,
+        "unacked_restore_interval": 2,
+        "unacked_restore_throttle": 1,
+        "socket_timeout": 3,
+        "socket_connect_timeout": 3,
+        "retry_on_timeout": False,
+        "health_check_interval": 10,
+        # Whoever rings the bell of a broker that refuses hears so at once.
+        "max_retries": 1,
+        "interval_start": 0.1,
+        "interval_max": 0.1,
+    },
+    # A web request rings the bell once: what a dead broker does not take, the sweeper finds.
+    task_publish_retry=False,
+    enable_utc=True,
+    timezone="Asia/Tokyo",
+    beat_scheduler="portal.site.beat:Clock",
+    beat_schedule={
+        "sweep": {
+            "task": "portal.core.intents.tasks.sweep",
+            "schedule": SWEEP_SECONDS,
+            "options": {"expires": 10},
+        },
+        "jobs": {
+            "task": "portal.core.jobs.tasks.tick",
+            "schedule": 1.0,
+            "options": {"expires": 30},
+        },
+        "mirror": {
+            "task": "portal.core.mirror.tasks.tick",
+            "schedule": 5.0,
+            "options": {"expires": 30},
+        },
+        "codes that must die": {
+            "task": "portal.guests.tasks.tick",
+            "schedule": 2.0,
+            "options": {"expires": 10},
+        },
+        "expected guests": {
+            "task": "portal.guests.expected.tasks.tick",
+            "schedule": 3.0,
+            "options": {"expires": 10},
+        },
+        "guests to be forgotten": {
+            "task": "portal.guests.today.tasks.tick",
+            "schedule": 1800.0,
+            "options": {"expires": 600},
+        },
+        "spent calls": {
+            "task": "portal.core.budget.tasks.tick",
+            "schedule": 1800.0,
+            "options": {"expires": 600},
+        },
+        "doors": {
+            "task": "portal.devices.tasks.tick",
+            "schedule": 60.0,
+            "options": {"expires": 50},
+        },
+    },
+)
+
+
+class PromisedTask(Task):
+    """A task that names its queue and its delivery promise; a guard test walks all of them.
+
+    Promises: `idempotent` (any number of deliveries has the effect of one, because the row it names decides) or
+    `tick` (looks for due work; missing one costs nothing).
+    """
+
+    abstract = True
+    Request = "portal.site.worker:PatientRequest"
+    queue: str
+    promise: str
+
+    def apply_async(self, *args: Any, **options: Any) -> Any:
+        """Ring once. Raises OperationalError when the broker is away: at once, while it is known to be."""
+        if breaker.is_open:
+            raise OperationalError("the broker was away a moment ago")
+        try:
+            return super().apply_async(*args, **options)
+        except (OperationalError, RedisError, OSError):
+            breaker.trip()
+            raise
+
+
+class Breaker:
+    """Knows that the broker is away, so that in each process one caller at most waits to find out.
+
+    A thread of its own asks the broker until it answers again; nobody else does meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self.is_open = False
+        self._lock = threading.Lock()
+
+    def trip(self) -> None:
+        """Hold to the broker being away from now on, until it answers."""
+        with self._lock:
+            if not self.is_open:
+                self.is_open = True
+                threading.Thread(target=self._ask, name="breaker", daemon=True).start()
+
+    def _ask(self) -> None:
+        while not broker_answers():
+            time.sleep(ASK_SECONDS)
+        self.is_open = False
+
+
+breaker = Breaker()
+
+
+def broker_answers() -> bool:
+    """Ask the broker whether it is there, and wait a moment for the answer."""
+    url = app.connection_for_write().as_uri(include_password=True)
+    try:
+        with Redis.from_url(url, retry=None, socket_timeout=0.5, socket_connect_timeout=0.5) as client:
+            return bool(client.ping())
+    except (RedisError, OSError):
+        return False
+
+
+def only_rings() -> None:
+    """Let this process wait for the broker for a moment only: it does not listen, and somebody waits for it."""
+    app.conf.broker_transport_options |= {"socket_timeout": RING_SECONDS, "socket_connect_timeout": RING_SECONDS}
+
+
+def promised(*, queue: str, promise: str, seconds: int = 60):
+    """Declare a task: its queue, its promise and its time limit (soft, then hard ten seconds later)."""
+    return app.task(
+        base=PromisedTask,
+        queue=queue,
+        promise=promise,
+        acks_late=True,
+        soft_time_limit=seconds,
+        time_limit=seconds + 10,
+    )
+
+
+app.autodiscover_tasks()
+app.autodiscover_tasks(["portal.guests.today"])

@@ -1,0 +1,282 @@
+"""All settings of the site, in one place. Values come from the environment through `portal.site.env`."""
+
+from pathlib import Path
+
+import structlog
+from csp.constants import NONE, SELF
+from django.utils.translation import gettext_lazy as _
+
+from portal.site import env
+from portal.site.logs import with_address, without_queries
+
+BASE_DIR = Path(__file__).resolve().parents[2]
+
+DEBUG = env.flag("PORTAL_DEBUG", False)
+SECRET_KEY = env.text("SECRET_KEY")
+VAULT_KEYS = env.text("VAULT_KEYS")
+PORTAL_URL = env.text("PORTAL_URL", "http://127.0.0.1:8000").rstrip("/")
+ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
+REQUIRE_MFA = env.flag("PORTAL_REQUIRE_MFA", True)
+HTTPS = PORTAL_URL.startswith("https://")
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django_htmx",
+    "template_partials",
+    "django_filters",
+    "csp",
+    "django_structlog",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
+    "tenants",
+    "portal.core.ui",
+    "portal.core.budget",
+    "portal.core.intents",
+    "portal.core.mirror",
+    "portal.home",
+    "portal.members",
+    "portal.groups",
+    "portal.rights",
+    "portal.core.jobs",
+    "portal.imports",
+    "portal.changes",
+    "portal.areas",
+    "portal.explain",
+    "portal.guests",
+    "portal.guests.expected",
+    "portal.devices",
+]
+
+MIDDLEWARE = [
+    "portal.site.middleware.client_address",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "portal.site.middleware.bad_input",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "portal.site.middleware.SignedIn",
+    "portal.core.ui.middleware.person_language",
+    "allauth.account.middleware.AccountMiddleware",
+    "allauth.usersessions.middleware.UserSessionsMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "django_structlog.middlewares.RequestMiddleware",
+    "portal.site.middleware.never_stored",
+]
+# How static files are served: `manifest` after collectstatic, `finders` straight from the checkout, `none` in tests
+# that go through the client, whose speed whitenoise's middleware would halve.
+STATIC_FROM = env.choice("PORTAL_STATIC", ("manifest", "finders", "none"))
+if STATIC_FROM == "none":
+    MIDDLEWARE.remove("whitenoise.middleware.WhiteNoiseMiddleware")
+
+ROOT_URLCONF = "portal.site.urls"
+WSGI_APPLICATION = "portal.site.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "django.template.context_processors.i18n",
+                "portal.core.ui.context.frame",
+            ],
+            "builtins": ["django.templatetags.i18n", "portal.core.ui.templatetags.ui"],
+        },
+    }
+]
+
+DATABASES = {"default": env.database("DATABASE_URL", "tenants.postgresql")}
+# On solid state disks, which PostgreSQL's default does not assume: without it a search reads whole tables.
+_SESSION = {"options": "-c random_page_cost=1.1"}
+if env.flag("PORTAL_DB_POOL", False):  # web processes only: a pool must not be born before a fork
+    DATABASES["default"]["OPTIONS"] = _SESSION | {
+        "pool": {"min_size": 1, "max_size": env.number("PORTAL_DB_POOL_SIZE", 16), "timeout": 10}
+    }
+else:
+    DATABASES["default"]["CONN_MAX_AGE"] = 600
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    DATABASES["default"]["OPTIONS"] = _SESSION
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = env.text("REDIS_URL")
+# Limits and used codes are counted in PostgreSQL: nobody signs in without it anyhow, and nothing here waits for Redis.
+CACHES = {"default": {"BACKEND": "tenants.memory.DatabaseMemory"}}
+SESSION_ENGINE = "tenants.staff.sessions"
+
+# Sign-in
+AUTH_USER_MODEL = "tenants.User"
+AUTHENTICATION_BACKENDS = ["tenants.staff.sessions.SignedIn"]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "/"
+ACCOUNT_ADAPTER = "tenants.staff.adapter.AccountAdapter"
+ACCOUNT_FORMS = {
+    "login": "tenants.staff.sign_in.SignInForm",
+    "reauthenticate": "tenants.staff.sign_in.ConfirmForm",
+    "reset_password": "tenants.staff.sign_in.ForgottenForm",
+}
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGIN_BY_CODE_ENABLED = False
+ACCOUNT_LOGOUT_ON_GET = False
+ACCOUNT_SESSION_REMEMBER = None
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_REAUTHENTICATION_TIMEOUT = env.number("PORTAL_REAUTHENTICATION_SECONDS", 300)
+ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
+# Passwords are counted by `tenants.staff.throttle`; "login_failed" is left for second factors, one person's own.
+ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "5/5m/key", "reauthenticate": "10/m/user"}
+# How many wrong passwords within how many seconds. See decision 0028 for what each of them keeps out.
+SIGN_IN_LIMITS = {
+    "account and address": (5, 300),
+    "account": (50, 3600),
+    "address": env.rate("PORTAL_SIGN_IN_RATE", "60/m"),
+}
+USERSESSIONS_TRACK_ACTIVITY = False
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS
+MFA_FORMS = {"activate_totp": "tenants.staff.sign_in.ActivateForm"}
+MFA_RATE_LIMITS = {"webauthn_login": "120/m/ip"}  # a passkey cannot be guessed: this is against floods only
+MFA_ADAPTER = "tenants.staff.adapter.MFAAdapter"
+MFA_TOTP_ISSUER = "Access portal"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation." + name}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+
+# Words and time: the service's own offset is fixed at +09:00, and so is the site's.
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English")), ("ja", _("Japanese"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "Asia/Tokyo"
+FORMAT_MODULE_PATH = "portal.site.formats"
+
+# Files
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = Path(env.text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if STATIC_FROM == "manifest"
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    },
+}
+WHITENOISE_MANIFEST_STRICT = False
+WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = STATIC_FROM == "finders"
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
+FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+
+# Browser
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_AGE = 12 * 3600
+CSRF_FAILURE_VIEW = "portal.site.errors.csrf_failure"
+CSRF_TRUSTED_ORIGINS = [PORTAL_URL]
+SECURE_SSL_REDIRECT = HTTPS and env.flag("PORTAL_SSL_REDIRECT", True)
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_REFERRER_POLICY = "same-origin"
+BEHIND_PROXY = env.flag("PORTAL_BEHIND_PROXY", False)
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
+# How many proxies before the site add the address they were asked from to X-Forwarded-For.
+TRUSTED_PROXIES = env.number("PORTAL_TRUSTED_PROXIES", int(BEHIND_PROXY))
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "manifest-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+    }
+}
+
+# Jobs: Redis is a doorbell, PostgreSQL holds the work.
+CELERY_BROKER_URL = REDIS_URL
+
+# It would believe any header; `portal.site.logs.with_address` says where a request comes from.
+DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = False
+structlog.configure(
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        with_address,
+        without_queries,
+        structlog.stdlib.filter_by_level,
+        structlog.processors.TimeStamper(fmt="iso"),
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.PositionalArgumentsFormatter(),
+        structlog.processors.format_exc_info,
+        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+    ],
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    cache_logger_on_first_use=True,
+)
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "json": {
+            "()": "structlog.stdlib.ProcessorFormatter",
+            "processor": structlog.processors.JSONRenderer(),
+            "foreign_pre_chain": [
+                structlog.contextvars.merge_contextvars,
+                with_address,
+                without_queries,
+                structlog.processors.TimeStamper(fmt="iso"),
+                structlog.stdlib.add_log_level,
+                structlog.stdlib.add_logger_name,
+                structlog.processors.format_exc_info,
+            ],
+        }
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL", "INFO")},
+    "loggers": {
+        # Addresses of the service carry ids of people; the wire itself is never logged.
+        "httpx2": {"level": "WARNING"},
+        "httpcore2": {"level": "WARNING"},
+        "django_structlog": {"level": "WARNING"},
+    },
+}
+
+globals().update(env.mail("EMAIL_URL"))
+DEFAULT_FROM_EMAIL = env.text("MAIL_FROM", "Access portal <no-reply@localhost>")
+
+# Who may read /metrics: whoever brings this as a bearer token. Empty: nobody.
+METRICS_TOKEN = env.text("PORTAL_METRICS_TOKEN", "")
+
+# While this file exists, /readyz says that the site is still being furnished (a first installation, the demonstration).
+PREPARING_FILE = env.text("PORTAL_PREPARING_FILE", "")
+
+# Where sending inline stops and workers take over: how many web threads of one process may wait for the service.
+INLINE_SENDS = env.number("PORTAL_INLINE_SENDS", 6)

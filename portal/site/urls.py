@@ -1,0 +1,50 @@
+"""Every address of the site. What lies under /t/<tenant>/ belongs to that tenant and to nobody else."""
+
+from django.urls import include, path
+
+from portal.core.ui import addresses
+from portal.home.landing import landing
+from portal.site import errors, health
+
+addresses.register()
+
+areas = [
+    path("", include("portal.home.urls")),
+    path("", include("portal.core.ui.urls_of_tenant")),
+    path("members/<sid:member_id>/rights/", include("portal.rights.urls_of_member")),
+    path("members/", include("portal.members.urls")),
+    path("groups/", include("portal.groups.urls")),
+    path("rights/", include("portal.rights.urls")),
+    path("areas/", include("portal.areas.urls")),
+    path("explain/", include("portal.explain.urls")),
+    path("changes/", include("portal.changes.urls")),
+    path("guests/", include("portal.guests.urls")),
+    path("imports/", include("portal.imports.urls")),
+    path("devices/", include("portal.devices.urls")),
+    path("intents/", include("portal.core.intents.urls")),
+    path("mirror/", include("portal.core.mirror.urls")),
+    path("connection/", include("tenants.connections.urls")),
+    path("staff/", include("tenants.staff.urls")),
+    path("roles/", include("tenants.staff.roles_urls")),
+    path("support/", include("tenants.support.urls")),
+    path("audit/", include("tenants.trail.urls")),
+]
+
+urlpatterns = [
+    path("healthz", health.alive, name="healthz"),
+    path("readyz", health.ready, name="readyz"),
+    path("metrics", health.metrics, name="metrics"),
+    path("t/<slug:tenant>/", include(areas)),
+    path("g/", include("portal.guests.codes.urls_public")),
+    path("", include("tenants.urls")),
+    path("", include("portal.core.ui.urls")),
+    path("", landing, name="landing"),
+    # An account's address is the one that was invited. There is no page to write to another.
+    path("accounts/email/", errors.missing),
+    path("accounts/", include("allauth.urls")),
+]
+
+handler403 = "portal.site.errors.forbidden"
+handler404 = "portal.site.errors.not_found"
+handler500 = "portal.site.errors.broken"
+handler400 = "portal.site.errors.bad_request"
