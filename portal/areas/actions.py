@@ -8,9 +8,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from portal.areas import planning, working
-from portal.areas.access import target_of
 from portal.areas.merging import Act, Wish
 from portal.core.intents.actions import Asker
+from portal.core.intents.targets import target_of
 from portal.core.jobs import jobs
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState, RowState
@@ -74,7 +74,7 @@ def exported(*, by: Asker, area: Area | None, count: int, kind: str, match: str)
             tenant=by.tenant,
             by=by.user,
             action="area.export",
-            target=target_of(area.area_id) if area else "areas",
+            target=target_of("area", area.area_id) if area else "areas",
             summary=people if area else say("areas.export", n=count, kind=form),
             after={"rows": count, "filter": match, "format": kind},
             support_session=by.support_session,

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.areas.merging import Act, Wish
 from portal.core.jobs.starting import StartForm, moment
-from portal.rights.forms import PassField
+from portal.core.rights.forms import PassField
 
 TRUST = (
     ("0", _("read for this edit, right before it is sent")),

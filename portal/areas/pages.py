@@ -20,8 +20,8 @@ from portal.core.jobs.tables import job_chip
 from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Area
+from portal.core.rights import words
 from portal.core.ui.chips import Chip
-from portal.rights import words
 from tenants.models import Connection
 from tenants.roles import Permission
 

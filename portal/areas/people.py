@@ -24,10 +24,10 @@ from portal.core.mirror import absence, queries, search
 from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Member
+from portal.core.rights import words
 from portal.core.ui.addresses import ServiceId
 from portal.core.ui.chips import Chip
 from portal.core.ui.tables import BulkAction, Column, Empty, Filter, Table
-from portal.rights import words
 from tenants.roles import Permission
 
 _ids = ServiceId()

@@ -7,10 +7,10 @@ from typing import Any
 
 from django.db.models import Max, Min, OuterRef, Subquery
 
-from portal.areas.access import target_of
+from portal.core.intents.targets import target_of
 from portal.core.mirror import queries as mirror
 from portal.core.mirror.models import Area, History, Member, PassController
-from portal.rights import words
+from portal.core.rights import words
 from tenants.models import AuditEntry
 
 LATELY = 8
@@ -82,7 +82,7 @@ class Change:
 
 def staff_changes(area: Area) -> list[Change]:
     """What staff did to the area's access, newest first."""
-    rows = AuditEntry.objects.filter(target=target_of(area.area_id)).select_related("by", "support_session")
+    rows = AuditEntry.objects.filter(target=target_of("area", area.area_id)).select_related("by", "support_session")
     entries = list(rows.order_by("-at", "-pk")[:CHANGES])
     # Entries from before kept the words of whoever wrote them.
     return [Change(entry, ((kept := entry.after or {}) | in_words(kept)).get("when", "")) for entry in entries]

@@ -10,13 +10,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from portal.areas import actions, loading, pages, queries
-from portal.areas.access import get_area
 from portal.areas.lists import Areas
 from portal.areas.look import Look
 from portal.areas.people import People
 from portal.core.intents.actions import Asker
 from portal.core.jobs import kinds
 from portal.core.mirror import queries as mirror
+from portal.core.mirror.access import get_area
 from portal.core.mirror.models import Area
 from portal.core.ui.tables import Table, files
 from portal.core.ui.times import local, read

@@ -13,7 +13,6 @@ from django.utils.translation import gettext as _
 
 from accessapi.permissions import always
 from portal.areas import actions, pages, working
-from portal.areas.access import get_area
 from portal.areas.forms import GrantForm, WithdrawForm
 from portal.areas.look import Look
 from portal.areas.people import Choice, People
@@ -23,6 +22,7 @@ from portal.core.jobs import jobs, kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState
 from portal.core.mirror import queries as mirror
+from portal.core.mirror.access import get_area
 from portal.core.mirror.models import Area, Member
 from portal.core.ui.tables import Selection, Table, chosen
 from portal.core.ui.times import local, read

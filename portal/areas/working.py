@@ -14,15 +14,15 @@ from django.utils.translation import gettext as _
 
 from accessapi.permissions import normalise_devices
 from portal.areas import ending, loading, merging
-from portal.areas.access import target_of
 from portal.areas.merging import Act, Effect, Verdict, Wish
+from portal.core.intents.targets import target_of
 from portal.core.jobs import kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import RowState
 from portal.core.mirror import clock
 from portal.core.mirror.models import Area, Member
+from portal.core.rights import words
 from portal.core.ui.times import local
-from portal.rights import words
 from tenants.roles import Permission
 from tenants.wording import Said, say
 
@@ -214,7 +214,7 @@ def _told(job: Job, act: str) -> kinds.Told | None:
     facts = {"job": job.pk, "members": Row.objects.filter(job=job).count()}
     facts |= {"pass": wish.pass_} if _act(job) == Act.GRANT else {}
     summary = titled(job) if act == "started" else say("change.scheduled", job=titled(job))
-    return kinds.Told(f"area.{_act(job)}", target_of(wish.area_id), summary, facts)
+    return kinds.Told(f"area.{_act(job)}", target_of("area", wish.area_id), summary, facts)
 
 
 def _words() -> Mapping[str, Any]:

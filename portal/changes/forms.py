@@ -14,8 +14,8 @@ from portal.core.jobs import suspensions
 from portal.core.jobs.starting import StartForm
 from portal.core.mirror.models import Group, Member
 from portal.core.mirror.queries import groups
+from portal.core.rights.giving import GivenRights
 from portal.core.ui.times import TOKYO
-from portal.rights.giving import GivenRights
 
 Decide = Callable[[Member], plans.Outcome]
 _LAST_DAY = datetime(9998, 12, 31, tzinfo=TOKYO)

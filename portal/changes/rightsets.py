@@ -12,7 +12,7 @@ from portal.core.jobs.kinds import Already, Change, Fresh, Send, Skip
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.words import label
 from portal.core.mirror.models import Member
-from portal.rights import places, words
+from portal.core.rights import places, words
 
 # Rights that were read this lately are taken for those that the member has.
 FRESH = timedelta(minutes=15)

@@ -5,9 +5,9 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents.actions import Asker, submit
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
+from portal.core.intents.targets import target_of
 from portal.core.mirror.models import PassController
 from portal.devices.commands import Command
-from portal.devices.queries import target_of
 from tenants.roles import Permission
 from tenants.wording import say
 
@@ -18,7 +18,7 @@ def command(*, door: PassController, command: Command, by: Asker, nonce: Nonce) 
         by=by,
         permission=Permission.DOORS_OPERATE,
         operation="operate_door",
-        target=target_of(door),
+        target=target_of("pass_controller", door.device_id),
         title=say(f"door.{command.value}", door=door),
         path={"device_id": door.device_id},
         body={"tag": "lock_operation", "control": command.value, "info": str(by.user.email)[:INFO_MAX]},

@@ -13,8 +13,8 @@ from portal.core.intents import nonces
 from portal.core.intents.addresses import seen_at
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import Asker
+from portal.core.mirror.access import get_door
 from portal.devices import actions
-from portal.devices.access import get_door
 from portal.devices.commands import Command
 from tenants.access import tenant_view
 from tenants.carrying import Carried

@@ -8,6 +8,7 @@ from django.db.models.functions import Concat
 
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent
+from portal.core.intents.targets import target_of
 from portal.core.mirror.models import Area, History, PassController
 from portal.core.mirror.models.devices import DoorState
 from portal.core.ui import watching
@@ -27,13 +28,9 @@ def mark_of_doors() -> str:
     return watching.mark(sorted(rows.items()), sorted(PassController.objects.values_list("device_name", flat=True)))
 
 
-def target_of(door: PassController) -> str:
-    return f"pass_controller:{door.device_id}"
-
-
 def latest_commands(door: PassController) -> list[Intent]:
     """The newest commands for this door, whoever gave them."""
-    return list(intents.latest(target_of(door)).select_related("tenant")[:5])
+    return list(intents.latest(target_of("pass_controller", door.device_id)).select_related("tenant")[:5])
 
 
 class Place(NamedTuple):

@@ -15,10 +15,10 @@ from portal.core.intents import nonces
 from portal.core.intents.addresses import seen_at
 from portal.core.intents.record import Asker
 from portal.core.mirror import reading, reasons
+from portal.core.mirror.access import get_door
 from portal.core.mirror.models import KeyBox, PassController
 from portal.core.ui import watching
 from portal.devices import actions, confirmed, queries, states
-from portal.devices.access import get_door
 from portal.devices.commands import Command
 from portal.devices.lists import Doors
 from tenants import carrying

@@ -16,8 +16,8 @@ from accessapi.limits import JST
 from accessapi.permissions import AreaPlace, KeyPlace
 from portal.core.mirror import queries, search
 from portal.core.mirror.models import Member
+from portal.core.rights.places import Places, known
 from portal.core.ui.times import local, read
-from portal.rights.places import Places, known
 from tenants.roles import Permission
 
 HITS = 12

@@ -15,15 +15,15 @@ from django.utils.functional import cached_property
 
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
+from portal.core.intents.targets import target_of
 from portal.core.jobs import kinds
 from portal.core.jobs import words as bulk_words
 from portal.core.jobs.models import Row
 from portal.core.jobs.states import RowState
 from portal.core.mirror import queries as mirror
 from portal.core.mirror.models import History, Member, RightsChange
+from portal.core.rights import places, words
 from portal.explain.questions import Place
-from portal.rights import places, words
-from portal.rights.access import target_of
 from tenants.models import AuditEntry
 
 MOST, RECORDS = 20, 6
@@ -85,7 +85,7 @@ class Since:
     def _alone(self) -> Iterable[Change]:
         """Requests about this member alone that were carried out, or may have been."""
         asked = Intent.objects.filter(
-            target=target_of(self.member.member_id),
+            target=target_of("member", self.member.member_id),
             operation__in=["create_member", "update_member"],
             state__in=[State.SUCCEEDED, State.UNCERTAIN],
             created_at__gt=self.at,

@@ -3,6 +3,7 @@
 from portal.core.intents.actions import Asker, submit
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
+from portal.core.intents.targets import target_of
 from portal.core.mirror.models import Group
 from portal.groups import queries
 from tenants.roles import Permission
@@ -29,7 +30,7 @@ def rename(*, group: Group, name: str, by: Asker, nonce: Nonce) -> Intent:
         by=by,
         permission=Permission.GROUPS_EDIT,
         operation="update_membergroup",
-        target=queries.target_of(group.membergroup_id),
+        target=target_of("membergroup", group.membergroup_id),
         title=say("group.rename", old=group, new=name),
         path={"membergroup_id": group.membergroup_id},
         body={"membergroup_name": name},

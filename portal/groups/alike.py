@@ -14,7 +14,7 @@ from django.db.models import Count, Min, Q, QuerySet
 from portal.core.mirror import queries
 from portal.core.mirror.models import Group, Member
 from portal.core.mirror.rights import want_first
-from portal.rights import digests, places, words
+from portal.core.rights import digests, places, words
 
 # Members that are looked at, the first by name, and ways of writing rights that are compared; beyond, the page says so.
 MOST_MEMBERS = 5000

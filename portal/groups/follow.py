@@ -12,6 +12,7 @@ from portal.core.intents.clock import database_now
 from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
+from portal.core.intents.targets import target_of
 from portal.core.mirror import own, schedule
 from portal.core.mirror.kinds import Kind
 from portal.core.ui.times import local
@@ -33,7 +34,7 @@ def take_over(intent: Intent) -> None:
     if not membergroup_id:
         schedule.ask(intent.tenant, Kind.GROUPS, by=intent.by)
         return
-    intent.target = queries.target_of(membergroup_id)  # a creation belongs to its group's story from now on
+    intent.target = target_of("membergroup", membergroup_id)  # a creation belongs to its group's story from now on
     intent.save(update_fields=["target"])
     own.group_written(intent.tenant, membergroup_id, intent.body["membergroup_name"])
 

@@ -16,12 +16,12 @@ from portal.core.mirror.folding import fold
 from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Group, Member
+from portal.core.rights import digests
 from portal.core.ui.addresses import ServiceId
 from portal.core.ui.chips import Chip
 from portal.core.ui.tables import Column, Empty, Table
 from portal.core.ui.tables.links import Address
 from portal.groups.alike import Alike
-from portal.rights import digests
 from tenants.roles import Permission
 
 _ids = ServiceId()

@@ -5,14 +5,11 @@ from collections.abc import Sequence
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
+from portal.core.intents.targets import target_of
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Group, MirrorState
 
 LATEST_INTENTS = 5
-
-
-def target_of(membergroup_id: str) -> str:
-    return f"membergroup:{membergroup_id}"
 
 
 def total() -> int:
@@ -22,7 +19,9 @@ def total() -> int:
 
 def latest_intents(group: Group) -> list[Intent]:
     """What was lately asked about this group, the newest first, whoever asked."""
-    return list(intents.latest(target_of(group.membergroup_id)).select_related("tenant")[:LATEST_INTENTS])
+    return list(
+        intents.latest(target_of("membergroup", group.membergroup_id)).select_related("tenant")[:LATEST_INTENTS]
+    )
 
 
 def known_ids() -> list[str] | None:

@@ -12,10 +12,10 @@ from portal.core.intents.addresses import seen_at
 from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.intents.states import State
+from portal.core.mirror.access import get_group
 from portal.core.mirror.models import Group
 from portal.core.ui.tables import files
 from portal.groups import actions, alike, queries, refusals
-from portal.groups.access import get_group
 from portal.groups.forms import NameForm
 from portal.groups.lists import GroupMembers, Groups
 from tenants.access import tenant_view

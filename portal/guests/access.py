@@ -1,30 +1,20 @@
-"""Visits and presets of the tenant in scope."""
+"""Visits and presets of the tenant in scope, or 404 exactly as for another tenant's."""
 
-from django.http import Http404
-
+from portal.core.ui import lookups
 from portal.guests.models import Preset, Visit
 
 _WITH = ("by", "preset", "cut_by", "cut_session", "cut_intent__by", "revive_intent", "intent__by")
 
 
 def get_visit(guest_id: str) -> Visit:
-    """The visit of a guest of the service, or 404 exactly as for another tenant's."""
-    found = None if "\x00" in guest_id else Visit.objects.select_related(*_WITH).filter(guest_id=guest_id).first()
-    if found is None:
-        raise Http404
-    return found
+    """Return the visit of a guest of the service."""
+    return lookups.get(Visit.objects.select_related(*_WITH), guest_id=guest_id)
 
 
 def get_visit_row(visit_id: int) -> Visit:
-    """The visit of this number, whether the service has named its guest or not; else 404."""
-    found = Visit.objects.select_related(*_WITH).filter(pk=visit_id).first() if visit_id < 2**63 else None
-    if found is None:
-        raise Http404
-    return found
+    """Return the visit of this number, whether the service has named its guest or not."""
+    return lookups.get(Visit.objects.select_related(*_WITH), pk=visit_id)
 
 
 def get_preset(preset_id: int) -> Preset:
-    found = Preset.objects.filter(pk=preset_id).first() if preset_id < 2**63 else None
-    if found is None:
-        raise Http404
-    return found
+    return lookups.get(Preset.objects.all(), pk=preset_id)

@@ -10,12 +10,12 @@ from portal.core.intents.actions import Asker, dispatch, stop
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import record
+from portal.core.intents.targets import target_of
 from portal.core.mirror.folding import fold
 from portal.guests import masks
 from portal.guests.cutting import cut as cut_short
 from portal.guests.issuing import Host, Order, issue, receive_without_code
 from portal.guests.models import Visit
-from portal.guests.queries import target_of
 from tenants import audit
 from tenants.roles import Permission
 from tenants.wording import say
@@ -53,7 +53,7 @@ def change(
             by=by,
             permission=Permission.GUESTS_DESK,
             operation="update_guest",
-            target=target_of(str(row.guest_id)),
+            target=target_of("guest", row.guest_id),
             title=say(act, guest=row),
             path={"guest_id": str(row.guest_id)},
             body=dict(body),

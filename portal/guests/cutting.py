@@ -26,10 +26,11 @@ from portal.core.intents.clock import ClockTime, database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import UNDER_WAY, Reason, State
+from portal.core.intents.targets import target_of
 from portal.core.mirror import reading
 from portal.guests import ending, hours, masks
 from portal.guests.models import Stage, Visit
-from portal.guests.queries import connection, target_of
+from portal.guests.queries import connection
 from tenants import audit
 from tenants.models import Connection
 from tenants.roles import Permission
@@ -107,7 +108,7 @@ def send(visit: Visit, *, nonce: Nonce | None = None) -> Intent | None:
         by=Asker(visit.tenant, visit.cut_by, visit.cut_session),
         permission=Permission.GUESTS_DESK,
         operation="update_guest",
-        target=target_of(str(visit.guest_id)),
+        target=target_of("guest", visit.guest_id),
         title=say("guest.cut_short", guest=visit),
         path={"guest_id": str(visit.guest_id)},
         body=body,
@@ -145,7 +146,9 @@ def is_given_up(visit: Visit) -> bool:
 
 def stop_older(visit: Visit) -> None:
     """Changes of this guest that have not left yet would only hold the cut up, or undo it."""
-    waiting = Intent.objects.filter(target=target_of(str(visit.guest_id)), operation="update_guest", state=State.QUEUED)
+    waiting = Intent.objects.filter(
+        target=target_of("guest", visit.guest_id), operation="update_guest", state=State.QUEUED
+    )
     for intent in waiting.select_related("tenant__environment", "by"):
         actions.stop(intent)
 
@@ -247,7 +250,9 @@ def _confirm(visit: Visit, read_at: datetime, *, gone: bool = False) -> bool:
 
 def _last_lost(visit: Visit) -> datetime | None:
     """When a change of this guest that could make the code live again was last sent without a trustworthy answer."""
-    lost = Intent.objects.filter(target=target_of(str(visit.guest_id)), operation="update_guest", sent_at__isnull=False)
+    lost = Intent.objects.filter(
+        target=target_of("guest", visit.guest_id), operation="update_guest", sent_at__isnull=False
+    )
     lost = lost.exclude(state=State.SUCCEEDED, attempts=1).exclude(http_status__gte=400, attempts=1)
     recent = lost.filter(sent_at__gt=database_now() - APART).order_by("-sent_at")
     for intent in recent.only("tenant_id", "body", "sent_at")[:20]:

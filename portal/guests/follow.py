@@ -9,12 +9,12 @@ from portal.core.intents import handlers
 from portal.core.intents.clock import ClockTime, database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
+from portal.core.intents.targets import target_of
 from portal.core.mirror import hooks, own, schedule
 from portal.core.mirror.folding import fold
 from portal.core.mirror.kinds import Kind
 from portal.guests import cutting
 from portal.guests.models import CodeLink, Stage, Visit
-from portal.guests.queries import target_of
 from portal.guests.today import presence
 from tenants.models import Tenant
 
@@ -35,7 +35,7 @@ def created(intent: Intent) -> None:
     if not guest_id:  # a person said so: only the list can tell which guest it is (see `adopt`)
         schedule.ask(intent.tenant, Kind.GUESTS, by=None)
         return
-    intent.target = target_of(guest_id)
+    intent.target = target_of("guest", guest_id)
     Intent.objects.filter(pk=intent.pk).update(target=intent.target)
     own.guest_written(intent.tenant, guest_id, intent.body, created=True)
     if visit is not None:

@@ -1,6 +1,5 @@
 """What the screens of the desk ask: visits, presets, settings, and what became of requests."""
 
-import hashlib
 import json
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +12,7 @@ from accessapi.resources import write_moment
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, State
+from portal.core.intents.targets import target_of
 from portal.core.mirror.models import Guest
 from portal.core.ui.times import local
 from portal.guests.models import By, DeskSettings, Preset, Visit
@@ -20,7 +20,6 @@ from portal.guests.places import Places
 from tenants.models import AuditEntry, Connection
 from tenants.trail.changes import changes
 
-_LONGEST = 120
 _PRESENCE = ("arrived_at", "arrived_by", "left_at", "left_by")
 _PLACES = ("area_id_list", "key_devices_list")
 _LABELS = {
@@ -54,12 +53,6 @@ class Holds(Func):
         super().__init__(F(column), Value(text))
 
 
-def target_of(guest_id: str) -> str:
-    """What intents and the audit trail call a guest. An id of absurd length is named by its digest."""
-    name = guest_id if len(guest_id) <= _LONGEST else hashlib.sha256(guest_id.encode()).hexdigest()
-    return f"guest:{name}"
-
-
 def connection() -> Connection | None:
     """The connection of the tenant in scope."""
     return Connection.objects.select_related("tenant__environment").first()
@@ -84,14 +77,14 @@ def asked_about(visit: Visit) -> list[Intent]:
     """The newest requests about this guest, its creation included, whoever made them."""
     mine = Q(pk=visit.intent_id)
     if visit.guest_id is not None:
-        mine |= Q(target=target_of(visit.guest_id))
+        mine |= Q(target=target_of("guest", visit.guest_id))
     return list(intents.latest().filter(mine).select_related("tenant__environment")[:8])
 
 
 def is_changing(visit: Visit) -> bool:
     """Whether a change of this guest is under way or uncertain: the end that is known here may not be the end."""
     unknown = Intent.objects.filter(operation="update_guest", state__in=[*UNDER_WAY, State.UNCERTAIN])
-    return visit.guest_id is not None and unknown.filter(target=target_of(visit.guest_id)).exists()
+    return visit.guest_id is not None and unknown.filter(target=target_of("guest", visit.guest_id)).exists()
 
 
 @dataclass(frozen=True)
@@ -106,7 +99,7 @@ def staff_changes(visit: Visit, about: list[Intent], known: Places) -> list[Chan
     """What staff did about this guest, newest first. Outcomes stand with the intents."""
     mine = Q(target=f"visit:{visit.pk}") | Q(intent_id__in=[str(intent.pk) for intent in about])
     if visit.guest_id is not None:
-        mine |= Q(target=target_of(visit.guest_id))
+        mine |= Q(target=target_of("guest", visit.guest_id))
     if visit.party is not None:
         mine |= Q(target=f"party:{visit.party}")
     rows = AuditEntry.objects.filter(mine).exclude(action__contains="_guest.").select_related("support_session")

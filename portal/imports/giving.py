@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from portal.core.mirror.models import Member
+from portal.core.rights import giving
+from portal.core.rights.models import RightsTemplate
 from portal.imports.matching import Groups
-from portal.rights import giving
-from portal.rights.models import RightsTemplate
 
 Give = Callable[[str], giving.Body | None]
 

@@ -11,12 +11,12 @@ from portal.core.jobs.tables import ATTENTION, job_chip
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState
 from portal.core.mirror.queries import groups as groups_by_name
+from portal.core.rights.giving import NewRights
 from portal.core.ui.progress import Progress
 from portal.imports import giving, queries, words
 from portal.imports.forms import ColumnsForm
 from portal.imports.models import Import
 from portal.imports.tables import CheckedRows, SentRows
-from portal.rights.giving import NewRights
 from tenants.roles import Permission
 
 

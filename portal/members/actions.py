@@ -8,10 +8,10 @@ from django.db import transaction
 from portal.core.intents.actions import Asker, submit
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
+from portal.core.intents.targets import target_of
 from portal.core.mirror.models import Member
 from portal.members import sightings
 from portal.members.forms import seen_of
-from portal.members.queries import target_of
 from tenants import audit
 from tenants.roles import Permission
 from tenants.wording import say
@@ -39,7 +39,7 @@ def update(*, member: Member, body: Body, by: Asker, nonce: Nonce) -> Intent:
         by=by,
         permission=Permission.RIGHTS_EDIT if "privilege" in body else Permission.MEMBERS_EDIT,
         operation="update_member",
-        target=target_of(member.member_id),
+        target=target_of("member", member.member_id),
         title=say("member.change", name=member),
         path={"member_id": member.member_id},
         body=dict(body),
@@ -55,7 +55,7 @@ def delete(*, member: Member, by: Asker, nonce: Nonce) -> Intent:
         by=by,
         permission=Permission.MEMBERS_DELETE,
         operation="delete_member",
-        target=target_of(member.member_id),
+        target=target_of("member", member.member_id),
         title=say("member.delete", name=member),
         path={"member_id": member.member_id},
         nonce=nonce,
@@ -72,7 +72,7 @@ def reveal(*, member: Member, what: str, by: Asker) -> str:
             tenant=by.tenant,
             by=by.user,
             action=f"member.reveal_{what}",
-            target=target_of(member.member_id),
+            target=target_of("member", member.member_id),
             summary=say(f"member.reveal_{what}", name=member),
             support_session=by.support_session,
         )

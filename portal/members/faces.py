@@ -21,9 +21,9 @@ from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import record
 from portal.core.intents.sending import send_inline
 from portal.core.intents.states import UNDER_WAY, Reason, State
+from portal.core.intents.targets import target_of
 from portal.core.mirror.models import Member
 from portal.members.pictures import Picture
-from portal.members.queries import target_of
 from tenants.roles import Permission
 from tenants.wording import say
 
@@ -69,7 +69,7 @@ def set_profile(*, member: Member, picture: Picture, by: Asker, nonce: Nonce) ->
         by=by,
         permission=Permission.MEMBERS_EDIT,
         operation=PROFILE,
-        target=target_of(member.member_id),
+        target=target_of("member", member.member_id),
         title=say("member.profile_picture", name=member),
         path={"member_id": member.member_id},
         body=picture.described,
@@ -131,7 +131,7 @@ def _registration(member: Member, picture: Picture, by: Asker, nonce: Nonce) -> 
         "by": by,
         "permission": Permission.MEMBERS_EDIT,
         "operation": REGISTER,
-        "target": target_of(member.member_id),
+        "target": target_of("member", member.member_id),
         "title": say("member.register_face", name=member),
         "path": {"member_id": member.member_id},
         "body": picture.described,
@@ -146,7 +146,7 @@ def _deletion(member: Member, by: Asker, nonce: Nonce) -> dict[str, object]:
         "by": by,
         "permission": Permission.MEMBERS_EDIT,
         "operation": DELETE,
-        "target": target_of(member.member_id),
+        "target": target_of("member", member.member_id),
         "title": say("member.delete_face", name=member),
         "path": {"member_id": member.member_id},
         "nonce": nonce,

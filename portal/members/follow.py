@@ -12,11 +12,11 @@ from portal.core.intents.clock import database_now
 from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
+from portal.core.intents.targets import target_of
 from portal.core.mirror import own, reading, schedule
 from portal.core.mirror.kinds import Kind
+from portal.core.rights import digests
 from portal.members import following, portraits, sightings
-from portal.members.queries import target_of
-from portal.rights import digests
 from tenants.models import Connection
 
 # A request that was slow on its way may still be worked on: absence counts when two readings this far apart agree.
@@ -35,7 +35,7 @@ def created(intent: Intent) -> None:
         schedule.ask(intent.tenant, Kind.MEMBERS, by=None)
         return
     own.member_written(intent.tenant, member_id, intent.body, created=True)
-    intent.target = target_of(member_id)
+    intent.target = target_of("member", member_id)
     Intent.objects.filter(pk=intent.pk).update(target=intent.target)
 
 

@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from portal.core.budget.priorities import Priority
 from portal.core.intents.record import Asker
 from portal.core.mirror import queries as mirror
+from portal.core.mirror.access import get_member
 from portal.core.mirror.models import Member
 from portal.members import actions, codes, pages, queries, temporary
-from portal.members.access import get_member
 from portal.members.attempts import attempt
 from portal.members.key_forms import TemporaryForm
 from tenants.access import tenant_view

@@ -7,8 +7,8 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from portal.core.intents.record import Asker
+from portal.core.mirror.access import get_member
 from portal.members import faces, portraits, queries
-from portal.members.access import get_member
 from portal.members.attempts import attempt
 from portal.members.forms import DeleteForm
 from portal.members.picture_forms import FaceForm, ProfileForm

@@ -1,6 +1,5 @@
 """What the screens of members ask the mirror, the intents and the audit trail."""
 
-import hashlib
 from dataclasses import dataclass
 
 from django.db.models import Q, QuerySet
@@ -8,10 +7,11 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent
+from portal.core.intents.targets import target_of
 from portal.core.mirror import queries as mirror
 from portal.core.mirror.models import Group, Member
 from portal.core.mirror.rows import Reader
-from portal.rights import digests
+from portal.core.rights import digests
 from tenants.kept import Kept
 from tenants.models import AuditEntry, Connection
 from tenants.scope import current_tenant_id
@@ -19,7 +19,6 @@ from tenants.trail.changes import changes
 
 Choices = list[tuple[str, str]]
 
-_LONGEST = 120
 _LABELS = {
     "member_name": _("Name"),
     "member_code": _("Member code"),
@@ -46,12 +45,6 @@ _ACTS = [
 ]  # fmt: skip
 
 
-def target_of(member_id: str) -> str:
-    """What intents and the audit trail call a member. An id of absurd length is named by its digest."""
-    name = member_id if len(member_id) <= _LONGEST else hashlib.sha256(member_id.encode()).hexdigest()
-    return f"member:{name}"
-
-
 def groups_named() -> QuerySet[Group, tuple[str, str]]:
     """The tenant's groups by name, as choices of a form or filter."""
     return mirror.groups().values_list("membergroup_id", "membergroup_name")
@@ -67,7 +60,7 @@ def group_choices() -> Choices:
 
 def intents_about(member: Member) -> list[Intent]:
     """The newest requests about this member, whoever made them, newest first."""
-    return list(intents.latest(target_of(member.member_id)).select_related("tenant__environment")[:40])
+    return list(intents.latest(target_of("member", member.member_id)).select_related("tenant__environment")[:40])
 
 
 @dataclass(frozen=True)
@@ -80,7 +73,7 @@ class Change:
 
 def staff_changes(member: Member, about: list[Intent]) -> list[Change]:
     """What staff did to this member, newest first: changes, and secrets looked at. Outcomes stand with the intents."""
-    mine = Q(target=target_of(member.member_id)) | Q(intent_id__in=[str(intent.pk) for intent in about])
+    mine = Q(target=target_of("member", member.member_id)) | Q(intent_id__in=[str(intent.pk) for intent in about])
     rows = AuditEntry.objects.filter(mine, action__in=_ACTS).select_related("support_session").order_by("-at", "-pk")
     entries = [(entry, changes(entry)) for entry in rows[:20]]
     groups = {"": "", member.membergroup_id: member.membergroup_name}

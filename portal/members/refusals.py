@@ -10,8 +10,9 @@ from accessapi.meanings import Blame
 from portal.core.intents import meanings
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
+from portal.core.intents.targets import target_of
 from portal.core.ui.sentences import joined
-from portal.members.queries import holder_of_card, target_of
+from portal.members.queries import holder_of_card
 from tenants.access import Access
 from tenants.roles import Permission
 
@@ -74,7 +75,7 @@ def _problems(intent: Intent, access: Access) -> Iterator[tuple[str | None, str]
 def _holder(intent: Intent) -> str:
     """Whose card it is, as far as the portal knows."""
     holder = holder_of_card((intent.body or {}).get("card_data", ""))
-    if holder is None or target_of(holder.member_id) == intent.target:
+    if holder is None or target_of("member", holder.member_id) == intent.target:
         return ""
     return " " + _("As far as the portal knows it belongs to %(name)s.") % {"name": holder}
 

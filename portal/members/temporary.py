@@ -18,8 +18,8 @@ from portal.core.intents.actions import Asker, submit
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import State
+from portal.core.intents.targets import target_of
 from portal.core.mirror.models import KeyBox, Member
-from portal.members.queries import target_of
 from tenants.roles import Permission
 from tenants.wording import say
 
@@ -41,7 +41,7 @@ def ask(*, member: Member, body: Mapping[str, Any], by: Asker, nonce: Nonce) -> 
         by=by,
         permission=Permission.DOORS_OPERATE,
         operation=OPERATION,
-        target=target_of(member.member_id),
+        target=target_of("member", member.member_id),
         title=say("member.temporary_keys", name=member),
         path={"member_id": member.member_id},
         body=dict(body),

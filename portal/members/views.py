@@ -10,12 +10,12 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from portal.core.intents.record import Asker
+from portal.core.mirror.access import get_member
+from portal.core.rights.giving import NewRights
 from portal.members import actions, exporting, fresh, pages, queries
-from portal.members.access import get_member
 from portal.members.attempts import attempt
 from portal.members.forms import DeleteForm, ExportForm, MemberForm
 from portal.members.lists import Members
-from portal.rights.giving import NewRights
 from tenants.access import tenant_view
 from tenants.roles import Permission
 

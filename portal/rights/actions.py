@@ -7,11 +7,11 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents.actions import Asker, submit
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
+from portal.core.intents.targets import target_of
 from portal.core.mirror.models import Member
-from portal.rights import places, words
-from portal.rights.access import target_of
-from portal.rights.places import Places
-from portal.rights.reading import Rights
+from portal.core.rights import places, words
+from portal.core.rights.places import Places
+from portal.core.rights.reading import Rights
 from tenants.roles import Permission
 from tenants.wording import say
 
@@ -37,7 +37,7 @@ def change(
         by=by,
         permission=Permission.RIGHTS_EDIT,
         operation="update_member",
-        target=target_of(member.member_id),
+        target=target_of("member", member.member_id),
         title=say("member.rights", name=member),
         path={"member_id": member.member_id},
         body=dict(body),

@@ -1,13 +1,11 @@
 from django.apps import AppConfig
 
 
-class RightsConfig(AppConfig):
+class RightsPagesConfig(AppConfig):
     name = "portal.rights"
-    label = "rights"
+    label = "rights_pages"  # the models of rights are a foundation's
 
     def ready(self) -> None:
-        from portal.rights import copying, keeping
-        from tenants.trail import changes
+        from portal.rights import copying
 
         copying.register()
-        changes.word("rights_template", keeping.in_words)

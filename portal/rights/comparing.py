@@ -10,11 +10,11 @@ from django.utils.translation import gettext as _
 from accessapi.permissions.passes import sort_key
 from portal.core.mirror import queries, search
 from portal.core.mirror.models import Member
-from portal.rights import words
-from portal.rights.digests import canonical
-from portal.rights.places import Places
-from portal.rights.weeks import Week, week_of
-from portal.rights.words import Line
+from portal.core.rights import words
+from portal.core.rights.digests import canonical
+from portal.core.rights.places import Places
+from portal.core.rights.weeks import Week, week_of
+from portal.core.rights.words import Line
 
 MOST_HITS = 20
 

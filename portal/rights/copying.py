@@ -11,8 +11,8 @@ from portal.core.jobs import jobs, kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.mirror import clock
 from portal.core.mirror.models import Member
-from portal.rights import places, words
-from portal.rights.digests import canonical, same
+from portal.core.rights import places, words
+from portal.core.rights.digests import canonical, same
 from tenants.roles import Permission
 from tenants.wording import say
 

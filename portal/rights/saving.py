@@ -16,13 +16,14 @@ from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason
 from portal.core.mirror import reasons
 from portal.core.mirror.models import Member
+from portal.core.rights import posting, reading
+from portal.core.rights.digests import NAMES, NotOurs, canonical, digest, opened, same, seal
+from portal.core.rights.reading import Rights
+from portal.core.rights.sheet import Sheet
 from portal.core.ui.sentences import joined
 from portal.core.ui.times import local
-from portal.rights import merging, posting, reading
+from portal.rights import merging
 from portal.rights.access import connection
-from portal.rights.digests import NAMES, NotOurs, canonical, digest, opened, same, seal
-from portal.rights.reading import Rights
-from portal.rights.sheet import Sheet
 
 
 def token(member: Member, read: Rights) -> str:

@@ -14,16 +14,18 @@ from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.intents.states import State
 from portal.core.jobs.parts import under_way
+from portal.core.mirror.access import get_member
 from portal.core.mirror.models import Member
-from portal.rights import actions, keeping, places, posting, saving, words
-from portal.rights.access import connection, get_member
-from portal.rights.digests import unseal_or_none
-from portal.rights.editing import act_on_sheet
-from portal.rights.laying import board, modes, samples
-from portal.rights.places import Places
-from portal.rights.reading import Rights, known
+from portal.core.rights import keeping, places, posting, words
+from portal.core.rights.digests import unseal_or_none
+from portal.core.rights.editing import act_on_sheet
+from portal.core.rights.laying import board, modes, samples
+from portal.core.rights.places import Places
+from portal.core.rights.reading import Rights, known
+from portal.core.rights.sheet import Sheet
+from portal.rights import actions, saving
+from portal.rights.access import connection
 from portal.rights.saving import Meanwhile
-from portal.rights.sheet import Sheet
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 

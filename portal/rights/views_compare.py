@@ -13,10 +13,11 @@ from portal.core.intents.states import State
 from portal.core.jobs import kinds
 from portal.core.jobs.parts import under_way
 from portal.core.mirror import queries
+from portal.core.mirror.access import find_members, get_member
 from portal.core.mirror.models import Member
-from portal.rights import actions, comparing, copying, places, saving, words
-from portal.rights.access import find_members, get_member
-from portal.rights.reading import known
+from portal.core.rights import places, words
+from portal.core.rights.reading import known
+from portal.rights import actions, comparing, copying, saving
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 

@@ -9,11 +9,11 @@ from django.utils.translation import gettext as _
 
 from accessapi.permissions import by_schedule, normalise_devices, normalise_keys
 from portal.core.intents.record import Asker
-from portal.rights import keeping, places, words
-from portal.rights.access import get_member
-from portal.rights.forms import TemplateForm
-from portal.rights.models import RightsTemplate
-from portal.rights.weeks import week_of
+from portal.core.mirror.access import get_member
+from portal.core.rights import keeping, places, words
+from portal.core.rights.forms import TemplateForm
+from portal.core.rights.models import RightsTemplate
+from portal.core.rights.weeks import week_of
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 

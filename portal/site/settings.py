@@ -43,6 +43,7 @@ INSTALLED_APPS = [
     "portal.home",
     "portal.members",
     "portal.groups",
+    "portal.core.rights",
     "portal.rights",
     "portal.core.jobs",
     "portal.imports",

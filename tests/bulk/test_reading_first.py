@@ -22,8 +22,8 @@ from portal.core.jobs import kinds, reading
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.states import JobState, PartState, RowState
 from portal.core.mirror.models import Area, Member
+from portal.core.rights.reading import Rights
 from portal.rights import actions
-from portal.rights.reading import Rights
 from tests.rights.page import posted
 from tests.support import jobs
 from tests.support.changes import ChangesDesk

@@ -60,7 +60,7 @@ COMPUTED = {
     ("portal/core/jobs/kinds.py", "action"): acts_with_jobs(),
     ("portal/core/jobs/parts.py", "_WHAT[Action(part.action)]"): {"job.creates", "job.changes", "job.deletes"},
     ("portal/areas/working.py", "f'area.{act}'"): {f"area.{act}" for act in Act},
-    ("portal/rights/keeping.py", "action"): given("portal/rights/keeping.py", "_audited", at=2),
+    ("portal/core/rights/keeping.py", "action"): given("portal/core/rights/keeping.py", "_audited", at=2),
     ("portal/members/actions.py", "f'member.reveal_{what}'"): {
         "member.reveal_card", "member.reveal_qr", "member.reveal_one_time"
     },

@@ -11,12 +11,13 @@ from django.test import RequestFactory
 from accessapi.permissions import always, by_schedule, normalise_devices, weekly
 from portal.core.jobs.models import Job, Row
 from portal.core.mirror.models import Area, KeyBox, Member
+from portal.core.rights import posting, words
+from portal.core.rights.laying import board
+from portal.core.rights.models import RightsTemplate
+from portal.core.rights.places import known
+from portal.core.rights.sheet import Sheet
 from portal.members import follow
-from portal.rights import copying, posting, words
-from portal.rights.laying import board
-from portal.rights.models import RightsTemplate
-from portal.rights.places import known
-from portal.rights.sheet import Sheet
+from portal.rights import copying
 from tenants.access import access_to
 from tenants.models import AuditEntry, User
 from tests.rights.page import posted

@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from accessapi.permissions import always, by_schedule, normalise_devices, weekly
 from portal.core.mirror.models import Area, Group, Member
+from portal.core.rights.models import RightsTemplate
 from portal.imports.models import Import
-from portal.rights.models import RightsTemplate
 from tests.imports.conftest import Desk
 from tests.manager.test_imports import checked, run, text
 from tests.support.members import MembersDesk, said

@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from accessapi.permissions import by_schedule, weekly
 from portal.core.mirror.models import Area
-from portal.rights import words
+from portal.core.rights import words
 from tests.support.barriers import barriers
 from tests.support.members import MembersDesk
 

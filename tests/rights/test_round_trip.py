@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from accessapi.permissions import normalise_devices, normalise_keys
 from accessapi.permissions.passes import normal_pass
-from portal.rights import posting, saving
-from portal.rights.laying import board, modes, samples
-from portal.rights.places import Box, Places
-from portal.rights.reading import Rights
-from portal.rights.sheet import Sheet
-from portal.rights.slots import item_of, read_clock, read_date, slot_of
+from portal.core.rights import posting
+from portal.core.rights.laying import board, modes, samples
+from portal.core.rights.places import Box, Places
+from portal.core.rights.reading import Rights
+from portal.core.rights.sheet import Sheet
+from portal.core.rights.slots import item_of, read_clock, read_date, slot_of
+from portal.rights import saving
 from tenants.scope import tenant_scope
 from tests.accessapi import rights as r
 from tests.rights.page import posted

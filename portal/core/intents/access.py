@@ -1,9 +1,10 @@
 """Which intents a person may look at: their own, those of a kind they may ask for, all with the audit trail's right."""
 
 from django.db.models import Q
-from django.http import Http404, HttpRequest
+from django.http import HttpRequest
 
 from portal.core.intents.models import Intent
+from portal.core.ui import lookups
 from tenants.roles import Permission
 
 
@@ -16,7 +17,4 @@ def get_intent(request: HttpRequest, intent_id: int, of: Permission | None = Non
         rows = rows.filter(Q(by=request.user) | Q(permission__in=mine_to_ask))
     if of is not None:
         rows = rows.filter(permission=of.value)
-    intent = rows.filter(pk=intent_id).first()
-    if intent is None:
-        raise Http404
-    return intent
+    return lookups.get(rows, pk=intent_id)

@@ -18,6 +18,7 @@ from portal.core.intents.actions import Asker, submit
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import UNDER_WAY
+from portal.core.intents.targets import target_of
 from portal.core.jobs import freshening, kinds, reading
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.sightings import snapshot
@@ -91,7 +92,7 @@ def _free(job: Job, rows: list[Row]) -> list[Row]:
     taken = set(busy.values_list("member_id", flat=True))
     single = Intent.objects.filter(state__in=UNDER_WAY, delivery=Delivery.SET, target__startswith="member:")
     targets = set(single.values_list("target", flat=True))
-    return [row for row in rows if row.member_id not in taken and f"member:{row.member_id}" not in targets]
+    return [row for row in rows if row.member_id not in taken and target_of("member", row.member_id) not in targets]
 
 
 def member_of(row: Row) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from portal.core.intents.clock import ClockTime
 from portal.core.intents.record import Asker
+from portal.core.intents.targets import target_of
 from portal.core.mirror.models import Guest
 from portal.guests.codes import tokens
 from portal.guests.models import CodeLink, DeskSettings, Visit
@@ -102,7 +103,7 @@ def _record(visit: Visit, by: Asker, act: str) -> None:
         tenant=by.tenant,
         by=by.user,
         action=f"guest.code_{act}",
-        target=f"guest:{visit.guest_id}",
+        target=target_of("guest", visit.guest_id),
         summary=say(f"guest.code_{act}"),
         support_session=by.support_session,
     )

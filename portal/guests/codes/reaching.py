@@ -9,6 +9,7 @@ from accessapi.errors import NotFound, ServiceError
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.intents.record import Asker
+from portal.core.intents.targets import target_of
 from portal.core.mirror import reading, reasons
 from portal.core.mirror.models import Guest
 from portal.core.ui.times import local
@@ -60,7 +61,7 @@ def record(visit: Visit, by: Asker, act: str, **facts: object) -> None:
             tenant=by.tenant,
             by=by.user,
             action=f"guest.{act}",
-            target=f"guest:{visit.guest_id}",
+            target=target_of("guest", visit.guest_id),
             summary=say(f"guest.{act}"),
             after=dict(facts) or None,
             support_session=by.support_session,

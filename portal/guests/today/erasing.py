@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from portal.core.intents import forgetting
 from portal.core.intents.models import Intent
+from portal.core.intents.targets import target_of
 from portal.core.mirror.models import Guest, History
 from portal.guests import queries
 from portal.guests.models import CodeLink, DeskAct, DeskSettings, Visit
@@ -100,7 +101,7 @@ def _erase(ids: list[int], now: datetime) -> None:
     """A few statements for all of them; whatever else knows the guests by name forgets them in the same transaction."""
     visits = Visit.objects.filter(pk__in=ids)
     guest_ids = [one for one in visits.values_list("guest_id", flat=True) if one is not None]
-    targets = [queries.target_of(one) for one in guest_ids]
+    targets = [target_of("guest", one) for one in guest_ids]
     mine = Q(pk__in=visits.exclude(intent=None).values("intent_id")) | Q(target__in=targets)
     forgetting.forget(Intent.objects.filter(mine, operation__in=("create_guest", "update_guest")))
     Guest.objects.filter(guest_id__in=guest_ids).delete()

@@ -8,7 +8,7 @@ from typing import Any
 from portal.core.budget.priorities import Priority
 from portal.core.mirror import clock, reading
 from portal.core.mirror.models import Member
-from portal.rights.digests import NAMES
+from portal.core.rights.digests import NAMES
 from tenants.models import Connection
 
 

@@ -11,9 +11,9 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Member
-from portal.rights.digests import digest
-from portal.rights.keeping import templates
-from portal.rights.models import RightsTemplate
+from portal.core.rights.digests import digest
+from portal.core.rights.keeping import templates
+from portal.core.rights.models import RightsTemplate
 
 PARTS = ("devices_pass", "keys_pass")
 # Ways of writing rights that are compared in a group; rarer ones are nobody's usual rights.

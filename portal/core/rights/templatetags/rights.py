@@ -6,10 +6,10 @@ from django import template
 from django.urls import NoReverseMatch, reverse
 
 from portal.core.mirror.models import Member
-from portal.rights import places, words
-from portal.rights.reading import known
-from portal.rights.sheet import split_privilege
-from portal.rights.weeks import Week, union, week_of
+from portal.core.rights import places, words
+from portal.core.rights.reading import known
+from portal.core.rights.sheet import split_privilege
+from portal.core.rights.weeks import Week, union, week_of
 from tenants.roles import Permission
 
 register = template.Library()

@@ -9,8 +9,8 @@ from django.utils.translation import ngettext
 
 from accessapi.permissions import always, never, normalise_devices, normalise_keys, phrase
 from accessapi.permissions.passes import normal_pass, sort_key
-from portal.rights.digests import canonical
-from portal.rights.places import Places
+from portal.core.rights.digests import canonical
+from portal.core.rights.places import Places
 
 _MOST_NAMED = 3
 

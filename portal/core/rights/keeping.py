@@ -7,19 +7,17 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Now
-from django.http import Http404
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from accessapi.permissions import by_schedule, weekly
 from accessapi.permissions.passes import WEEKDAYS, Json
 from portal.core.intents.record import Asker
-from portal.rights import words
-from portal.rights.models import RightsTemplate
+from portal.core.rights import words
+from portal.core.rights.models import RightsTemplate
+from portal.core.ui import lookups
 from tenants import audit
 from tenants.wording import say
-
-_LARGEST = 2**63 - 1
 
 
 def templates() -> QuerySet[RightsTemplate]:
@@ -34,12 +32,8 @@ def schedules() -> list[RightsTemplate]:
 
 def get(pk: int | str) -> RightsTemplate:
     """One of the entered tenant's, or 404."""
-    found = None
-    if str(pk).isascii() and str(pk).isdecimal() and int(pk) <= _LARGEST:
-        found = RightsTemplate.objects.filter(pk=int(pk)).first()
-    if found is None:
-        raise Http404
-    return found
+    number = int(pk) if str(pk).isascii() and str(pk).isdecimal() else 0
+    return lookups.get(RightsTemplate.objects.all(), pk=number)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,22 @@ from typing import Any
 
 from django.http import QueryDict
 
-from portal.rights.digests import NotOurs, opened
-from portal.rights.names import dec
-from portal.rights.sheet import AS_IT_IS, LISTED, NEVER, NOTHING, PRIVILEGES, Box, Devices, Keys, Pool, Schedule, Sheet
-from portal.rights.slots import KEPT, RANGE, WEEKLY, Slot, in_order
+from portal.core.rights.digests import NotOurs, opened
+from portal.core.rights.names import dec
+from portal.core.rights.sheet import (
+    AS_IT_IS,
+    LISTED,
+    NEVER,
+    NOTHING,
+    PRIVILEGES,
+    Box,
+    Devices,
+    Keys,
+    Pool,
+    Schedule,
+    Sheet,
+)
+from portal.core.rights.slots import KEPT, RANGE, WEEKLY, Slot, in_order
 
 #: A choice that asks for a schedule of its own, which the reading of the form makes.
 NEW = "new"

@@ -14,7 +14,7 @@ from typing import Any
 
 from accessapi.permissions import always, by_schedule, never, normalise_devices, normalise_keys
 from accessapi.permissions.passes import Json, is_plain, normal_pass, sort_key
-from portal.rights.slots import KEPT, WEEKLY, Slot, item_of, slot_of
+from portal.core.rights.slots import KEPT, WEEKLY, Slot, item_of, slot_of
 
 NEVER, ALWAYS = "never", "always"
 ALL, NOTHING, LISTED, AS_IT_IS = "allow_all", "deny_all", "option", "keep"

@@ -10,11 +10,11 @@ from typing import Any
 from django.http import Http404
 
 from accessapi.permissions.passes import normal_pass
-from portal.rights import keeping
-from portal.rights.models import RightsTemplate
-from portal.rights.posting import MOST_LINES, MOST_SCHEDULES
-from portal.rights.sheet import LISTED, NEVER, NOTHING, Box, Devices, Keys, Pool, Schedule, Sheet
-from portal.rights.slots import RANGE, WEEKLY, Slot, slot_of
+from portal.core.rights import keeping
+from portal.core.rights.models import RightsTemplate
+from portal.core.rights.posting import MOST_LINES, MOST_SCHEDULES
+from portal.core.rights.sheet import LISTED, NEVER, NOTHING, Box, Devices, Keys, Pool, Schedule, Sheet
+from portal.core.rights.slots import RANGE, WEEKLY, Slot, slot_of
 
 SCHEDULE_ONLY = frozenset({"row", "drop", "fill"})
 
