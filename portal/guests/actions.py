@@ -12,10 +12,10 @@ from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import record
 from portal.core.intents.targets import target_of
 from portal.core.mirror.folding import fold
+from portal.core.visits.models import Visit
 from portal.guests import masks
 from portal.guests.cutting import cut as cut_short
 from portal.guests.issuing import Host, Order, issue, receive_without_code
-from portal.guests.models import Visit
 from tenants import audit
 from tenants.roles import Permission
 from tenants.wording import say

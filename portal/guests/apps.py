@@ -3,15 +3,14 @@ from django.apps import AppConfig
 
 class GuestsConfig(AppConfig):
     name = "portal.guests"
-    label = "guests"
+    label = "guests_pages"  # the models of visits are a foundation's
 
     def ready(self) -> None:
-        from portal.guests import banners, cutting, find, follow, naming, today
+        from portal.guests import banners, cutting, find, follow, naming
         from tenants.signals import connected
 
         follow.register()
         banners.register()
         find.register()
         naming.register()
-        today.register()
         connected.connect(cutting.on_connected, dispatch_uid="guests")

@@ -15,10 +15,10 @@ from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.intents.states import State
 from portal.core.mirror.folding import fold
+from portal.core.visits.models import Stage, Visit
 from portal.guests import actions, issuing, refusals
 from portal.guests.clashes import Clash
 from portal.guests.forms import IssueForm
-from portal.guests.models import Stage, Visit
 
 # Ends are whole minutes, beginnings are not.
 _ROUNDED = timedelta(seconds=60)

@@ -10,8 +10,8 @@ from django.utils.translation import ngettext
 from portal.core.intents.states import Reason
 from portal.core.ui import frame
 from portal.core.ui.frame import Banner
+from portal.core.visits.models import Visit
 from portal.guests import cutting
-from portal.guests.models import Visit
 from tenants.roles import Permission
 
 _SHOWN = 3

@@ -12,10 +12,10 @@ from accessapi import limits
 from accessapi.limits import JST
 from accessapi.resources import write_moment
 from portal.core.mirror.models import Guest
+from portal.core.visits.models import Preset, Visit
 from portal.guests import fields, hours, payload, places
 from portal.guests.hosts import host_of
 from portal.guests.issuing import Host
-from portal.guests.models import Preset, Visit
 from portal.guests.places import Places
 
 _SALT = "portal.guests.seen"

@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import Case, Q, When
 from django.utils import timezone
 
-from portal.guests.models import Stage, Visit
+from portal.core.visits.models import Stage, Visit
 from tenants.scope import current_tenant_id
 
 

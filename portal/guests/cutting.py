@@ -28,8 +28,8 @@ from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.intents.targets import target_of
 from portal.core.mirror import reading
+from portal.core.visits.models import Stage, Visit
 from portal.guests import ending, hours, masks
-from portal.guests.models import Stage, Visit
 from portal.guests.queries import connection
 from tenants import audit
 from tenants.models import Connection

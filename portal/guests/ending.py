@@ -12,8 +12,9 @@ from typing import Any
 
 from accessapi.resources import write_moment
 from accessapi.resources.guests import Guest as Told
-from portal.guests import payload, queries
-from portal.guests.models import Visit
+from portal.core.visits.models import Visit
+from portal.core.visits.queries import guest_of
+from portal.guests import payload
 
 Body = dict[str, Any]
 
@@ -78,7 +79,7 @@ def _without_places(visit: Visit) -> Body:
 
 
 def _known(visit: Visit) -> Mapping[str, Any]:
-    guest = queries.guest_of(visit)
+    guest = guest_of(visit)
     return guest.detail if guest is not None and isinstance(guest.detail, dict) else {}
 
 

@@ -11,9 +11,9 @@ from portal.core.mirror.folding import terms
 from portal.core.ui import palette
 from portal.core.ui.palette import Hit
 from portal.core.ui.times import local
+from portal.core.visits.models import Stage, Visit
+from portal.core.visits.queries import Holds
 from portal.guests.banners import address
-from portal.guests.models import Stage, Visit
-from portal.guests.queries import Holds
 from tenants.roles import Permission
 
 # Whom the desk may mean: guests of these days. Older visits stand in the month.

@@ -13,9 +13,9 @@ from portal.core.intents.targets import target_of
 from portal.core.mirror import hooks, own, schedule
 from portal.core.mirror.folding import fold
 from portal.core.mirror.kinds import Kind
+from portal.core.visits import presence, standing
+from portal.core.visits.models import CodeLink, Stage, Visit
 from portal.guests import cutting
-from portal.guests.models import CodeLink, Stage, Visit
-from portal.guests.today import presence
 from tenants.models import Tenant
 
 # Two lists of guests have been read by then.
@@ -91,9 +91,7 @@ def _columns(body: dict[str, Any]) -> dict[str, Any]:
 
 def take_over(tenant: Tenant) -> None:
     """After each complete list of guests."""
-    from portal.guests import visits
-
-    visits.take_over(tenant)
+    standing.take_over(tenant)
     adopt(tenant)
     cutting.noticed()
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from portal.core.intents.states import State
 from portal.core.intents.words import story
 from portal.core.ui.outcomes import Outcome
-from portal.guests.codes.reaching import data_of_all
-from portal.guests.models import Stage, Visit
+from portal.core.visits.models import Stage, Visit
+from portal.core.visits.queries import data_of_all
 
 _WITH = ("by", "intent__by", "intent__tenant__environment", "preset")
 

@@ -13,11 +13,11 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
 from portal.core.intents.models import Intent
+from portal.core.visits.models import DeskSettings, Preset, Visit
 from portal.guests import fields, hours, places
 from portal.guests.clashes import Clash
 from portal.guests.hosts import host_of
 from portal.guests.issuing import Order
-from portal.guests.models import DeskSettings, Preset, Visit
 from portal.guests.places import Places
 
 _Values = dict[str, Any]

@@ -8,8 +8,8 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents.clock import database_now
 from portal.core.mirror import reading, reasons
 from portal.core.ui.times import local
+from portal.core.visits.models import Visit
 from portal.guests import cutting
-from portal.guests.models import Visit
 from portal.guests.queries import connection
 
 

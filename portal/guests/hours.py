@@ -10,7 +10,7 @@ from datetime import date, datetime, time, timedelta
 from django.utils import timezone
 
 from accessapi.limits import JST
-from portal.guests.models import Preset
+from portal.core.visits.models import Preset
 
 # What a desk without presets issues.
 FALLBACK = timedelta(hours=2)

@@ -17,9 +17,9 @@ from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import record
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Guest
+from portal.core.visits.models import By, Preset, Stage, Visit
 from portal.guests import clashes, masks, payload
 from portal.guests.clashes import Hours
-from portal.guests.models import By, Preset, Stage, Visit
 from portal.guests.places import Keys
 from tenants import audit
 from tenants.roles import Permission

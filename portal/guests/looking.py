@@ -16,8 +16,8 @@ from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.mirror import guest_list, reading
 from portal.core.mirror.folding import fold
+from portal.core.visits.models import Visit
 from portal.guests import places
-from portal.guests.models import Visit
 from tenants.models import Connection
 
 # A request that was slow on its way may still be worked on: absence counts when two readings this far apart agree.

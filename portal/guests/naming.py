@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils.translation import ngettext
 
-from portal.guests.models import Visit
+from portal.core.visits.models import Visit
 from tenants.models import AuditEntry
 from tenants.trail import names
 

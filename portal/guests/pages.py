@@ -11,13 +11,14 @@ from accessapi.limits import GUEST_DELETED_AFTER_DAYS
 from portal.core.intents.states import State
 from portal.core.mirror.models import Guest
 from portal.core.ui.chips import Chip
+from portal.core.visits.days import Day
+from portal.core.visits.models import Visit
+from portal.core.visits.queries import guest_of, presets
+from portal.core.visits.rows import Row, row_of
+from portal.core.visits.standing import standing
 from portal.guests import cutting, masks, queries, refusals
 from portal.guests.changing import ExtendForm
-from portal.guests.models import Visit
 from portal.guests.places import Places
-from portal.guests.today.boards import Row, row_of
-from portal.guests.today.days import Day
-from portal.guests.visits import standing
 from tenants.roles import Permission
 
 # What we wrote or read ourselves this short while ago need not be read again for whoever opens the page.
@@ -27,7 +28,7 @@ _FRESH = timedelta(minutes=2)
 def facts(request: HttpRequest, visit: Visit) -> dict[str, Any]:
     """What visit and mirror know of the guest itself."""
     can = request.access.can  # type: ignore[attr-defined]
-    guest, now = queries.guest_of(visit), timezone.now()
+    guest, now = guest_of(visit), timezone.now()
     detail = guest.detail if guest is not None and isinstance(guest.detail, dict) else {}
     known = Places()
     if guest is not None and guest.gone_at is None:  # what is known of the code is here already
@@ -54,7 +55,7 @@ def facts(request: HttpRequest, visit: Visit) -> dict[str, Any]:
         "may_change": can(Permission.GUESTS_DESK) and visit.gone_at is None and guest is not None,
         "may_cut": may_cut(visit),
         "given_up": refusals.why_it_lives(visit.cut_intent) if cutting.is_given_up(visit) else "",
-        "extend": ExtendForm(visit=visit, presets=queries.presets()),
+        "extend": ExtendForm(visit=visit, presets=presets()),
         "fresh": _is_fresh(guest, now),
     }
 

@@ -5,9 +5,10 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from portal.guests import hours, places, queries
+from portal.core.visits import queries
+from portal.core.visits.models import Preset, Stage, Visit
+from portal.guests import hours, places
 from portal.guests.forms import Desk, filling
-from portal.guests.models import Preset, Stage, Visit
 from portal.guests.places import Places
 
 

@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
 from portal.core.intents.actions import Asker
+from portal.core.visits.models import Preset
 from portal.guests import fields, places
-from portal.guests.models import Preset
 from portal.guests.places import Places
 from tenants import audit
 from tenants.wording import say

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import BooleanField, F, Func, Q, Value
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -13,9 +13,8 @@ from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, State
 from portal.core.intents.targets import target_of
-from portal.core.mirror.models import Guest
 from portal.core.ui.times import local
-from portal.guests.models import By, DeskSettings, Preset, Visit
+from portal.core.visits.models import By, Visit
 from portal.guests.places import Places
 from tenants.models import AuditEntry, Connection
 from tenants.trail.changes import changes
@@ -43,34 +42,9 @@ _LABELS = {
 }
 
 
-class Holds(Func):
-    """Whether a column holds a text. Not LIKE: its guessed selectivity makes PostgreSQL read the whole table first."""
-
-    template = "strpos(%(expressions)s) > 0"
-    output_field = BooleanField()
-
-    def __init__(self, column: str, text: str) -> None:
-        super().__init__(F(column), Value(text))
-
-
 def connection() -> Connection | None:
     """The connection of the tenant in scope."""
     return Connection.objects.select_related("tenant__environment").first()
-
-
-def presets() -> list[Preset]:
-    """In the order that the tenant gave them; the default one first among equals."""
-    return list(Preset.objects.order_by("position", "pk"))
-
-
-def desk_settings() -> DeskSettings:
-    """How this desk works; the defaults where nobody set it up."""
-    return DeskSettings.objects.first() or DeskSettings()
-
-
-def guest_of(visit: Visit) -> Guest | None:
-    """The service's guest as the mirror has it."""
-    return Guest.objects.filter(guest_id=visit.guest_id).first() if visit.guest_id is not None else None
 
 
 def asked_about(visit: Visit) -> list[Intent]:

@@ -1,16 +1,10 @@
-"""Below /t/<tenant>/guests/. Words come before ids: `<sid:guest_id>/` takes whatever no part of the desk has named."""
+"""Below /t/<tenant>/guests/, last of what stands there: `<sid:guest_id>/` takes whatever nobody else has named."""
 
 from django.urls import path
 
 from portal.guests import views_guest, views_issue, views_presets
-from portal.guests.codes.urls import urlpatterns as codes
-from portal.guests.expected.urls import urlpatterns as expected
-from portal.guests.today.urls import urlpatterns as today
 
-app_name = "guests"
 urlpatterns = [
-    *today,
-    *expected,
     path("new/", views_issue.new, name="new"),
     path("new/hosts/", views_issue.host_choices, name="host_choices"),
     path("new/without-code/", views_issue.without_code, name="without_code"),
@@ -23,7 +17,6 @@ urlpatterns = [
     path("presets/<int:preset_id>/delete/", views_presets.delete, name="preset_delete"),
     path("presets/<int:preset_id>/move/", views_presets.move, name="preset_move"),
     path("presets/<int:preset_id>/default/", views_presets.make_default, name="preset_default"),
-    *codes,
     path("<sid:guest_id>/", views_guest.guest, name="guest"),
     path("<sid:guest_id>/reading/", views_guest.reading, name="reading"),
     path("<sid:guest_id>/edit/", views_guest.edit, name="edit"),

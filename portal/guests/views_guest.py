@@ -9,8 +9,9 @@ from django.utils.translation import gettext as _
 
 from portal.core.intents import nonces
 from portal.core.intents.record import Asker
+from portal.core.visits.access import get_visit
+from portal.core.visits.queries import guest_of, presets
 from portal.guests import actions, attempts, fresh, pages, queries
-from portal.guests.access import get_visit
 from portal.guests.changing import ChangeForm, ExtendForm
 from portal.guests.places import Places
 from tenants.access import tenant_view
@@ -37,11 +38,11 @@ def reading(request: HttpRequest, guest_id: str) -> HttpResponse:
 @tenant_view(Permission.GUESTS_DESK, methods=["GET", "POST"])
 def edit(request: HttpRequest, guest_id: str) -> HttpResponse:
     visit = get_visit(guest_id)
-    known = queries.guest_of(visit)
+    known = guest_of(visit)
     trouble = ""
     if request.method == "GET" and (known is None or known.detail is None):
         trouble = fresh.read(visit)
-        known = queries.guest_of(visit)
+        known = guest_of(visit)
     if known is None or visit.gone_at is not None:
         messages.error(request, _("The service does not know this guest any more."))
         return redirect("guests:guest", request.tenant.slug, guest_id)
@@ -69,7 +70,7 @@ def _save(request: HttpRequest, form: ChangeForm) -> HttpResponse | None:
 def extend(request: HttpRequest, guest_id: str) -> HttpResponse:
     """A later end. Of a code that was cut short only when the person says that it may work again."""
     visit = get_visit(guest_id)
-    form = ExtendForm(request.POST, visit=visit, presets=queries.presets())
+    form = ExtendForm(request.POST, visit=visit, presets=presets())
     if visit.gone_at is None and form.is_valid():
         body = form.body()
         before = {"use_date_end": queries.written(visit.use_date_end)}

@@ -13,11 +13,11 @@ from portal.core.intents.record import Asker
 from portal.core.mirror import absence
 from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
+from portal.core.visits.access import get_visit_row
+from portal.core.visits.models import Stage
 from portal.guests import actions, attempts, hosts, prefilling, queries, refusals
-from portal.guests.access import get_visit_row
 from portal.guests.following import Line, lines_of, party
 from portal.guests.forms import IssueForm
-from portal.guests.models import Stage
 from tenants.access import tenant_view
 from tenants.roles import Permission
 

@@ -6,9 +6,10 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from portal.core.intents.record import Asker
-from portal.guests import places, presetting, queries
-from portal.guests.access import get_preset
-from portal.guests.models import Preset
+from portal.core.visits import queries
+from portal.core.visits.access import get_preset
+from portal.core.visits.models import Preset
+from portal.guests import places, presetting
 from portal.guests.places import Places
 from portal.guests.presetting import PresetForm
 from tenants.access import tenant_view

@@ -21,14 +21,14 @@ from portal.core.mirror.models import Member, PassController
 from portal.core.ui import watching
 from portal.core.ui.chips import Chip
 from portal.core.ui.outcomes import Outcome
+from portal.core.visits.days import Day
+from portal.core.visits.standing import Standing
+from portal.core.visits.words import LABELS
 from portal.devices import queries as doors_of_tenant
 from portal.devices import states
-from portal.guests.today import queries as desk
-from portal.guests.today.boards import State
-from portal.guests.today.days import Day
-from portal.guests.today.words import LABELS
-from portal.guests.visits import Standing
 from portal.members import leavers
+from portal.today import queries as desk
+from portal.today.boards import State
 from tenants.access import Access
 from tenants.models import AuditEntry, Connection
 from tenants.roles import Permission

@@ -28,7 +28,7 @@ WORK = {
     "jobs": "portal.core.jobs.bell.work",
     "mirror": "portal.core.mirror.schedule.work",
     "codes that must die": "portal.guests.cutting.work",
-    "expected guests": "portal.guests.expected.bell.work",
+    "expected guests": "portal.expected.bell.work",
 }
 
 

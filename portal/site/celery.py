@@ -83,12 +83,12 @@ app.conf.update(
             "options": {"expires": 10},
         },
         "expected guests": {
-            "task": "portal.guests.expected.tasks.tick",
+            "task": "portal.expected.tasks.tick",
             "schedule": 3.0,
             "options": {"expires": 10},
         },
         "guests to be forgotten": {
-            "task": "portal.guests.today.tasks.tick",
+            "task": "portal.today.tasks.tick",
             "schedule": 1800.0,
             "options": {"expires": 600},
         },
@@ -183,4 +183,3 @@ def promised(*, queue: str, promise: str, seconds: int = 60):
 
 
 app.autodiscover_tasks()
-app.autodiscover_tasks(["portal.guests.today"])

@@ -44,6 +44,7 @@ INSTALLED_APPS = [
     "portal.members",
     "portal.groups",
     "portal.core.rights",
+    "portal.core.visits",
     "portal.rights",
     "portal.core.jobs",
     "portal.imports",
@@ -51,7 +52,9 @@ INSTALLED_APPS = [
     "portal.areas",
     "portal.explain",
     "portal.guests",
-    "portal.guests.expected",
+    "portal.expected",
+    "portal.codes",
+    "portal.today",
     "portal.devices",
 ]
 

@@ -8,6 +8,13 @@ from portal.site import errors, health
 
 addresses.register()
 
+# What a receptionist works with stands below one address, told by four areas of work.
+desk = [
+    path("", include("portal.today.urls")),
+    path("", include("portal.expected.urls")),
+    path("", include("portal.codes.urls")),
+    path("", include("portal.guests.urls")),
+]
 areas = [
     path("", include("portal.home.urls")),
     path("", include("portal.core.ui.urls_of_tenant")),
@@ -18,7 +25,7 @@ areas = [
     path("areas/", include("portal.areas.urls")),
     path("explain/", include("portal.explain.urls")),
     path("changes/", include("portal.changes.urls")),
-    path("guests/", include("portal.guests.urls")),
+    path("guests/", include((desk, "guests"))),
     path("imports/", include("portal.imports.urls")),
     path("devices/", include("portal.devices.urls")),
     path("intents/", include("portal.core.intents.urls")),
@@ -35,7 +42,7 @@ urlpatterns = [
     path("readyz", health.ready, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
     path("t/<slug:tenant>/", include(areas)),
-    path("g/", include("portal.guests.codes.urls_public")),
+    path("g/", include("portal.codes.urls_public")),
     path("", include("tenants.urls")),
     path("", include("portal.core.ui.urls")),
     path("", landing, name="landing"),

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from portal.core.mirror.models import History, PassController
-from portal.guests.models import Visit
+from portal.core.visits.models import Visit
 from tenants.scope import tenant_scope
 from tests.support.doors import shows
 

@@ -11,7 +11,7 @@ from django.utils import translation
 from portal.areas.merging import Act
 from portal.core.intents.record import PORTAL
 from portal.devices.commands import Command
-from portal.guests.today import erasing, suggesting
+from portal.today import erasing, suggesting
 from tenants.roles import ROLES
 from tenants.sentences import ACTORS, NOBODY, REFUSALS, TEXTS
 
@@ -67,17 +67,17 @@ COMPUTED = {
     ("portal/devices/actions.py", "f'door.{command.value}'"): {f"door.{value}" for value in Command.values},
     ("portal/guests/actions.py", "act"): {"guest.change", "guest.extend"},
     ("portal/guests/presetting.py", "action"): given("portal/guests/presetting.py", "_written", at=2),
-    ("portal/guests/today/presence.py", "action"): given("portal/guests/today/presence.py", "_step", at=2),
-    ("portal/guests/expected/actions.py", "f'expected.{act}'"): {
-        f"expected.{act}" for act in given("portal/guests/expected/actions.py", "_record", at=2)
+    ("portal/core/visits/presence.py", "action"): given("portal/core/visits/presence.py", "_step", at=2),
+    ("portal/expected/actions.py", "f'expected.{act}'"): {
+        f"expected.{act}" for act in given("portal/expected/actions.py", "_record", at=2)
     },
-    ("portal/guests/codes/reaching.py", "f'guest.{act}'"): {
+    ("portal/codes/reaching.py", "f'guest.{act}'"): {
         f"guest.{act}"
         for module in ("reaching", "views")
-        for act in given(f"portal/guests/codes/{module}.py", "record", at=2)
+        for act in given(f"portal/codes/{module}.py", "record", at=2)
     },
-    ("portal/guests/codes/links.py", "f'guest.code_{act}'"): {
-        f"guest.code_{act}" for act in given("portal/guests/codes/links.py", "_record", at=2)
+    ("portal/codes/links.py", "f'guest.code_{act}'"): {
+        f"guest.code_{act}" for act in given("portal/codes/links.py", "_record", at=2)
     },
     ("tenants/connections/actions.py", "_CAME[outcome]"): {
         "outcome.succeeded", "outcome.failed", "outcome.cancelled", "outcome.uncertain"

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accessapi.limits import JST
+from portal.core.visits.models import Preset
 from portal.guests import hours, payload
 from portal.guests.clashes import Hours, _doubled
-from portal.guests.models import Preset
 from tests.support.effort import examples
 
 NOON = datetime(2026, 11, 20, 12, 0, 30, tzinfo=JST)

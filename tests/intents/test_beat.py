@@ -16,8 +16,8 @@ from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState, SharedReading
-from portal.guests.expected.models import ExpectedList, ListState
-from portal.guests.models import Visit
+from portal.core.visits.models import Visit
+from portal.expected.models import ExpectedList, ListState
 from portal.site import beat
 from portal.site.celery import SWEEP_SECONDS, app
 from tenants.roles import Permission

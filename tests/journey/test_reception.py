@@ -9,7 +9,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from portal.core.mirror.models import Guest
-from portal.guests.models import Preset, Visit
+from portal.core.visits.models import Preset, Visit
 from tests.support.stage import PASSWORD, Customer, Stage
 
 pytestmark = pytest.mark.browser

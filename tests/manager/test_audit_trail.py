@@ -16,7 +16,7 @@ from portal.core.intents.verdicts import Verdict
 from portal.core.jobs import jobs
 from portal.core.jobs.models import Job
 from portal.core.mirror.models import Member
-from portal.guests.models import Visit
+from portal.core.visits.models import Visit
 from tenants import audit
 from tenants.models import AuditEntry, User
 from tenants.roles import Permission

@@ -14,7 +14,7 @@ from openpyxl import load_workbook
 from portal.core.jobs import jobs
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Area, Group, Member
-from portal.guests.models import Visit
+from portal.core.visits.models import Visit
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
 
@@ -42,7 +42,7 @@ MAKERS = re.compile(r"FileResponse|StreamingHttpResponse|csv\.writer|Workbook\(|
 WRITERS = {
     "portal/core/files/sending.py",
     "portal/core/files/writing.py",
-    "portal/guests/codes/views.py",
+    "portal/codes/views.py",
 }
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from portal.core.intents.models import Intent
 from portal.core.mirror.models import Member, PassController
-from portal.guests.models import Visit
+from portal.core.visits.models import Visit
 from tenants.models import Connection
 from tenants.scope import tenant_scope
 from tests.support.doors import shows

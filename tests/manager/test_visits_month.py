@@ -13,8 +13,8 @@ from portal.core.intents.models import Intent
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Guest, History
 from portal.core.ui.times import TOKYO
-from portal.guests.models import CodeLink, DeskSettings, Visit
-from portal.guests.today import erasing
+from portal.core.visits.models import CodeLink, DeskSettings, Visit
+from portal.today import erasing
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import again, names, visit

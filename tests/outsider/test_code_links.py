@@ -9,9 +9,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from portal.codes import links, public, tokens
 from portal.core.mirror.models import Guest
-from portal.guests.codes import links, public, tokens
-from portal.guests.models import CodeLink, DeskSettings, Visit
+from portal.core.visits.models import CodeLink, DeskSettings, Visit
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.support.codes import CODE, hours_from_now, read_svg, stranger, visit

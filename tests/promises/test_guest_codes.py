@@ -11,8 +11,8 @@ from django.utils import timezone
 from portal.core.intents.clock import ClockTime
 from portal.core.intents.models import Intent
 from portal.core.intents.states import REPEAT_SECONDS, State
-from portal.guests.models import Stage as Standing
-from portal.guests.models import Visit
+from portal.core.visits.models import Stage as Standing
+from portal.core.visits.models import Visit
 from tests.support import faults
 from tests.support.browser import Browser, gist
 from tests.support.faults import Exchange, Gate

@@ -18,7 +18,7 @@ from django.utils import timezone
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.mirror.models import Group, Member, PassController
-from portal.guests.models import Preset, Visit
+from portal.core.visits.models import Preset, Visit
 from portal.site.celery import app
 from tenants.models import Staff, TenantModel, User
 from tenants.roles import ROLES

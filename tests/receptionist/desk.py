@@ -12,7 +12,7 @@ from portal.core.mirror.folding import fold
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Area, History
 from portal.core.ui.times import TOKYO
-from portal.guests.models import Stage, Visit
+from portal.core.visits.models import Stage, Visit
 from tenants.scope import tenant_scope
 from tests.support.places import Place
 

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from portal.core.mirror.models import Area, Guest
-from portal.guests.models import Visit
+from portal.core.visits.models import Visit
 from tenants.models import AuditEntry
 from tests.support.desk import NAME, GuestDesk, said
 

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from portal.guests.models import By, Visit
-from portal.guests.today import erasing
-from portal.guests.today.days import Day
-from portal.guests.visits import Standing, standing
+from portal.core.visits.days import Day
+from portal.core.visits.models import By, Visit
+from portal.core.visits.standing import Standing, standing
+from portal.today import erasing
 from tenants.models import AuditEntry
 from tests.receptionist.desk import again, names, visit
 from tests.support.desk import GuestDesk, said

@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accessapi.limits import GUEST_QRCODE_MAX
+from portal.codes import paper
 from portal.core.budget import ledger
 from portal.core.mirror.models import Guest
-from portal.guests.codes import paper
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
 from tests.support import guests as at_service

@@ -9,8 +9,8 @@ from portal.core.intents import sending, sweeping
 from portal.core.intents.clock import ClockTime
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
+from portal.core.visits.models import Stage, Visit
 from portal.guests import cutting, tasks
-from portal.guests.models import Stage, Visit
 from tenants.models import Staff
 from tenants.scope import across_tenants
 from tests.support.desk import GuestDesk, said

@@ -9,8 +9,8 @@ from portal.core.intents.clock import ClockTime, database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason
 from portal.core.mirror.models import Area
+from portal.core.visits.models import Visit
 from portal.guests import cutting, ending
-from portal.guests.models import Visit
 from tenants.models import AuditEntry, Connection
 from tenants.signals import connected
 from tests.support.desk import GuestDesk, said

@@ -16,10 +16,10 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.sending import send
 from portal.core.intents.states import State
-from portal.guests.expected import actions, sending
-from portal.guests.expected.models import ExpectedList, ExpectedRow, ListState, RowState, Verdict
-from portal.guests.models import DeskSettings, Preset, Visit
-from portal.guests.today import erasing
+from portal.core.visits.models import DeskSettings, Preset, Visit
+from portal.expected import actions, sending
+from portal.expected.models import ExpectedList, ExpectedRow, ListState, RowState, Verdict
+from portal.today import erasing
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
 from tests.support.codes import read_pdf, url, visit

@@ -11,10 +11,10 @@ from portal.core.intents import handlers, outcome
 from portal.core.intents.states import Reason, State
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Area, Guest, KeyBox
+from portal.core.visits.models import Stage, Visit
 from portal.guests import actions, clashes, follow, issuing
 from portal.guests.clashes import Clash
 from portal.guests.issuing import Host
-from portal.guests.models import Stage, Visit
 from tenants.models import AuditEntry
 from tests.support.desk import NAME, GuestDesk, order, said
 from tests.support.places import fresh_nonce

@@ -10,8 +10,8 @@ from portal.core.intents.clock import ClockTime, database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
 from portal.core.mirror.models import Guest
+from portal.core.visits.models import Stage, Visit
 from portal.guests import follow, looking
-from portal.guests.models import Stage, Visit
 from tests.support.desk import NAME, GuestDesk, order, said
 
 CREATE, READ, LIST = 20, 21, 19

@@ -3,7 +3,7 @@
 import pytest
 
 from portal.core.mirror.models import Area
-from portal.guests.models import Preset
+from portal.core.visits.models import Preset
 from tests.support.desk import GuestDesk, said
 
 

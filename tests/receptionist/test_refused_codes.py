@@ -4,7 +4,7 @@ import pytest
 
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Area, MirrorState
-from portal.guests.models import Stage
+from portal.core.visits.models import Stage
 from tenants.models import Connection
 from tests.support.desk import NAME, GuestDesk, said
 

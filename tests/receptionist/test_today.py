@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from portal.core.mirror.models import Guest, History, MirrorState
 from portal.core.ui.times import TOKYO
-from portal.guests.models import DeskSettings, Stage, Visit
-from portal.guests.today import erasing
-from portal.guests.today.classing import classified
-from portal.guests.visits import Standing, standing
+from portal.core.visits.models import DeskSettings, Stage, Visit
+from portal.core.visits.standing import Standing, classified, standing
+from portal.today import erasing
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import again, counts, names, used, visit, way_out

@@ -13,7 +13,7 @@ from PIL import Image
 
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Guest
-from portal.guests.models import Visit
+from portal.core.visits.models import Visit
 from tenants.scope import tenant_scope
 from tests.support.places import Place
 

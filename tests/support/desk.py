@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from portal.core.intents.models import Intent
 from portal.core.mirror.kinds import Kind
+from portal.core.visits.models import Preset, Visit
 from portal.guests.issuing import Order
-from portal.guests.models import Preset, Visit
 from tenants.scope import tenant_scope
 from tests.support import kept
 from tests.support.members import said

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class CodesConfig(AppConfig):
+    name = "portal.codes"
+    label = "codes"

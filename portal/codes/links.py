@@ -1,0 +1,109 @@
+"""Links to a code for the guest's own phone: made, opened, revoked. One works at a time for each guest."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.urls import reverse
+from django.utils import timezone
+
+from portal.codes import tokens
+from portal.core.intents.clock import ClockTime
+from portal.core.intents.record import Asker
+from portal.core.intents.targets import target_of
+from portal.core.mirror.models import Guest
+from portal.core.visits.models import CodeLink, DeskSettings, Visit
+from tenants import audit
+from tenants.scope import tenant_scope
+from tenants.wording import say
+
+# The service deletes a guest a week after the end: a code that was extended works no longer than that.
+_LONGEST_AFTER = timedelta(days=7)
+
+
+@dataclass(frozen=True)
+class Made:
+    """A link that was just made: the only moment at which its address is known."""
+
+    link: CodeLink
+    url: str
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What a working link shows, and nothing else."""
+
+    data: str
+    start: datetime
+    end: datetime
+
+
+def create(*, visit: Visit, by: Asker, base: str) -> Made:
+    """A new link to this visit's code; earlier ones end. `base` is the site's own address ("https://…")."""
+    token = tokens.new(visit.tenant_id)
+    with transaction.atomic():
+        Visit.objects.select_for_update(of=("self",)).get(pk=visit.pk)  # two desks at once: one link stays
+        _working(visit).update(revoked_at=ClockTime())
+        link = CodeLink.objects.create(
+            visit=visit, digest=token.digest, by=by.user, expires_at=_expiry(visit, timezone.now())
+        )
+        _record(visit, by, "linked")
+    return Made(link, base.rstrip("/") + reverse("guest_code", args=[token.text]))
+
+
+def revoke(*, visit: Visit, by: Asker) -> bool:
+    """End the link of this visit. False: there was none that worked."""
+    with transaction.atomic():
+        if not _working(visit).update(revoked_at=ClockTime()):
+            return False
+        _record(visit, by, "unlinked")
+        return True
+
+
+def current(visit: Visit) -> CodeLink | None:
+    """The link that works now, if any."""
+    return _working(visit).filter(expires_at__gt=timezone.now()).order_by("-pk").first()
+
+
+def open_link(text: str) -> Opened | None:
+    """What the link with this secret shows; None, after the very same queries, for any that does not work."""
+    token = tokens.read(text)
+    with tenant_scope(token.tenant_id):
+        rows = CodeLink.objects.filter(_works(), digest=token.digest)
+        rows.update(opened=F("opened") + 1, opened_at=ClockTime())
+        link = rows.select_related("visit").first()
+        guest = Guest.objects.filter(guest_id=link.visit.guest_id if link else "", gone_at=None)
+        found = guest.only("id", "tenant_id", "guest_id", "qrcode_data").first()
+        if link is None or found is None or not found.qrcode_data:
+            return None
+        return Opened(found.qrcode_data, link.visit.use_date_start, link.visit.use_date_end)
+
+
+def _works() -> Q:
+    """Not revoked, not over, and of a code that lives: one that was cut short is shown again only with a later end."""
+    now = timezone.now()
+    alive = Q(visit__gone_at=None, visit__erased_at=None, visit__use_date_end__gt=now)
+    later = Q(visit__ended_confirmed_at__isnull=False, visit__use_date_end__gt=F("visit__must_end_at"))
+    return Q(revoked_at=None, expires_at__gt=now) & alive & (Q(visit__must_end_at=None) | later)
+
+
+def _working(visit: Visit):
+    return CodeLink.objects.filter(visit=visit, revoked_at=None)
+
+
+def _expiry(visit: Visit, now: datetime) -> datetime:
+    """The tenant's longest time for a link, or as long as the code may come to live; its end ends the link anyway."""
+    minutes = DeskSettings.objects.values_list("link_minutes", flat=True).first() or 0
+    return now + timedelta(minutes=minutes) if minutes else visit.use_date_end + _LONGEST_AFTER
+
+
+def _record(visit: Visit, by: Asker, act: str) -> None:
+    audit.record(
+        tenant=by.tenant,
+        by=by.user,
+        action=f"guest.code_{act}",
+        target=target_of("guest", visit.guest_id),
+        summary=say(f"guest.code_{act}"),
+        support_session=by.support_session,
+    )

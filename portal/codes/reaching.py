@@ -1,0 +1,48 @@
+"""From a visit to its code: kept, encrypted, in the mirror when we made it or read it once; asked for otherwise."""
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accessapi.errors import NotFound, ServiceError
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.intents.record import Asker
+from portal.core.intents.targets import target_of
+from portal.core.mirror import reading, reasons
+from portal.core.ui.times import local
+from portal.core.visits.models import Visit
+from tenants import audit
+from tenants.models import Connection
+from tenants.wording import say
+
+
+def read_once(visit: Visit, by: Asker) -> str:
+    """Have the service say the code (operation 21, one call). Returns why that was not possible, or an empty text."""
+    connection = Connection.objects.select_related("tenant__environment").filter(tenant=by.tenant).first()
+    if connection is None or not connection.is_connected:
+        return _("The connection to the service is not working, so that its code cannot be read now.")
+    try:
+        guest = reading.read_guest(connection, visit.guest_id or "", Priority.PEOPLE)
+    except NotFound:
+        return _("The service does not know this guest any more: there is no code.")
+    except BudgetExhausted as exhausted:
+        words = _("The hour's calls are used up; the code can be read again at %(time)s.")
+        return words % {"time": f"{local(exhausted.retry_at):%H:%M}"}
+    except ServiceError as error:
+        return " ".join([reasons.trouble(error), _("The code is not known yet.")])
+    record(visit, by, "code_shown")
+    return "" if guest.qrcode_data else _("The service has no code for this guest.")
+
+
+def record(visit: Visit, by: Asker, act: str, **facts: object) -> None:
+    """Somebody took a code away, or had it shown: that they did is kept, the code is not."""
+    with transaction.atomic():
+        audit.record(
+            tenant=by.tenant,
+            by=by.user,
+            action=f"guest.{act}",
+            target=target_of("guest", visit.guest_id),
+            summary=say(f"guest.{act}"),
+            after=dict(facts) or None,
+            support_session=by.support_session,
+        )

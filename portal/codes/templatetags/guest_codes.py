@@ -1,0 +1,48 @@
+"""`{% load guest_codes %}`: the code, wherever the desk shows one."""
+
+from typing import Any
+
+from django import template
+from django.template.context import Context
+
+from portal.codes.badges import symbol_of
+from portal.codes.hours import hours
+from portal.core.mirror.models import Guest
+from portal.core.ui import drawing
+from portal.core.visits.models import Stage, Visit
+from portal.core.visits.queries import data_of
+from tenants.roles import Permission
+
+register = template.Library()
+
+
+@register.inclusion_tag("guests/codes/code.html", takes_context=True)
+def guest_code(context: Context, visit: Visit | Guest, trouble: str = "") -> dict[str, Any]:
+    """`{% guest_code visit %}`: the code, large, and in words from when until when it works.
+
+    A button reads it from the service where it is not known here. Whoever may not show codes sees the words alone.
+    """
+    request = context["request"]
+    known = visit if isinstance(visit, Visit) else Visit.objects.filter(guest_id=visit.guest_id).first()
+    if known is None:
+        return {"visit": None}
+    at, may_see = hours(known), request.access.can(Permission.GUESTS_DESK)
+    data = data_of(known) if may_see and not at.is_over else ""
+    drawn = symbol_of(data)
+    return {
+        "request": request,
+        "csrf_token": context.get("csrf_token"),
+        "visit": known,
+        "hours": at,
+        "picture": drawing.svg(drawn, _label(known)) if drawn else "",
+        "undrawable": bool(data and drawn is None),
+        "may_see": may_see,
+        "issued": known.stage == Stage.ISSUED and bool(known.guest_id),
+        "trouble": trouble,
+    }
+
+
+def _label(visit: Visit) -> str:
+    from django.utils.translation import gettext as _
+
+    return _("QR code of %(name)s") % {"name": visit}

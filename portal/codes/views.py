@@ -1,0 +1,131 @@
+"""The code at the desk: shown large, taken away as a file or on paper, passed on to the guest's phone."""
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
+
+from portal.codes import badges, links, paper, reaching
+from portal.codes.hours import hours
+from portal.core.intents.record import Asker
+from portal.core.ui import drawing
+from portal.core.visits.access import get_visit
+from portal.core.visits.models import Visit
+from portal.core.visits.queries import data_of
+from tenants.access import tenant_view
+from tenants.roles import Permission
+
+DESK = Permission.GUESTS_DESK
+PAPERS = {"badge": paper.cards, "slip": paper.slips}
+
+
+@tenant_view(DESK, methods=["GET", "POST"])
+def code(request: HttpRequest, guest_id: str) -> HttpResponse:
+    """The code alone, as large as the screen. A POST reads it from the service, where it is not known here."""
+    visit = get_visit(guest_id)
+    trouble = ""
+    if request.method == "POST" and not data_of(visit):
+        trouble = reaching.read_once(visit, Asker.of(request))
+    if request.method == "POST" and request.htmx:
+        return render(request, "guests/codes/code_only.html", {"visit": visit, "trouble": trouble})
+    if request.method == "POST" and not trouble:
+        return redirect("guests:code", request.tenant.slug, guest_id)
+    return _page(request, visit, trouble=trouble)
+
+
+@tenant_view(DESK)
+def file(request: HttpRequest, guest_id: str, kind: str) -> HttpResponse:
+    """The code as a picture to take away."""
+    visit = get_visit(guest_id)
+    drawn = None if hours(visit).is_over else badges.symbol_of(data_of(visit))
+    if drawn is None:
+        raise Http404(_("There is no code to download here: show it first, or see whether it still works."))
+    reaching.record(visit, Asker.of(request), "code_downloaded", kind=kind)
+    content_type, write = drawing.FILES[kind]
+    return _download(write(drawn), content_type, f"code-{visit}.{kind}")
+
+
+@tenant_view(DESK)
+def badge(request: HttpRequest, guest_id: str) -> HttpResponse:
+    """Badge or slip, to be printed from the browser."""
+    return _sheet(request, [get_visit(guest_id)], {"guest_id": guest_id})
+
+
+@tenant_view(DESK)
+def badge_pdf(request: HttpRequest, guest_id: str, form: str) -> HttpResponse:
+    return pdf(request, [get_visit(guest_id)], form, guest_id)
+
+
+@tenant_view(DESK)
+def party_badges(request: HttpRequest, party: uuid.UUID) -> HttpResponse:
+    """The badges of everybody whom one form issued."""
+    return _sheet(request, badges.party(party), {"party": party})
+
+
+@tenant_view(DESK)
+def party_pdf(request: HttpRequest, party: uuid.UUID, form: str) -> HttpResponse:
+    return pdf(request, badges.party(party), form, str(party))
+
+
+@tenant_view(DESK, methods=["POST"])
+def link(request: HttpRequest, guest_id: str) -> HttpResponse:
+    """Make a link for the guest's phone. Its address is shown in this answer and never again."""
+    visit = get_visit(guest_id)
+    if hours(visit).is_over or not data_of(visit):
+        messages.error(request, _("No link was made: there is no code here that could be shown."))
+        return redirect("guests:code", request.tenant.slug, guest_id)
+    made = links.create(visit=visit, by=Asker.of(request), base=settings.PORTAL_URL)
+    drawn = drawing.svg(drawing.symbol(made.url), _("Address of the code, as a code of its own"))
+    return _page(request, visit, made=made, made_picture=drawn)
+
+
+@tenant_view(DESK, methods=["POST"])
+def unlink(request: HttpRequest, guest_id: str) -> HttpResponse:
+    visit = get_visit(guest_id)
+    if links.revoke(visit=visit, by=Asker.of(request)):
+        messages.success(request, _("The link was revoked. The code itself still works."))
+    else:
+        messages.info(request, _("There was no link that worked."))
+    return redirect("guests:code", request.tenant.slug, guest_id)
+
+
+def _page(request: HttpRequest, visit: Visit, **told: Any) -> HttpResponse:
+    shown = {
+        "visit": visit,
+        "known": bool(data_of(visit)),
+        "hours": hours(visit),
+        "link": links.current(visit),
+    }
+    return render(request, "guests/codes/page.html", shown | told)
+
+
+def _sheet(request: HttpRequest, visits: list[Visit], address: dict[str, Any]) -> HttpResponse:
+    form = request.GET.get("paper", "badge")
+    form = form if form in PAPERS else "badge"
+    shown = {"badges": badges.badges(request.tenant, visits), "form": form, "address": address}
+    reaching.record(visits[0], Asker.of(request), "badge_opened", paper=form, **_of(visits))
+    return render(request, "guests/codes/badge.html", shown)
+
+
+def pdf(request: HttpRequest, visits: list[Visit], form: str, name: str) -> HttpResponse:
+    """Badges or slips of these visits, as one file."""
+    made = badges.badges(request.tenant, visits)
+    first = request.GET.get("first", "1")
+    options = {"first": int(first)} if form == "badge" and first.isdecimal() and len(first) < 3 else {}
+    reaching.record(visits[0], Asker.of(request), "badge_downloaded", paper=form, **_of(visits))
+    return _download(PAPERS[form](made, **options), "application/pdf", f"{form}-{name}.pdf")
+
+
+def _of(visits: list[Visit]) -> dict[str, Any]:
+    return {"guests": len(visits)} | ({"visits": [visit.pk for visit in visits]} if len(visits) > 1 else {})
+
+
+def _download(content: bytes, content_type: str, name: str) -> HttpResponse:
+    answer = HttpResponse(content, content_type=content_type)
+    answer["Content-Disposition"] = content_disposition_header(True, name)
+    return answer

@@ -1,0 +1,1 @@
+"""Visits: who comes when, to whom, and where each of them stands. They outlive the service's guests."""

@@ -1,0 +1,54 @@
+"""What the desk asks of visits: their guests and codes as the mirror has them, and how the desk is set up."""
+
+from collections.abc import Iterable
+
+from django.db.models import BooleanField, F, Func, Q, Value
+
+from portal.core.mirror.models import Guest
+from portal.core.visits.models import DeskSettings, Preset, Visit
+from portal.core.visits.standing import Standing
+
+MAY_ARRIVE = (Standing.EXPECTED, Standing.NOT_COME, Standing.ASKED)
+PRESENT = Q(arrived_at__isnull=False, left_at__isnull=True)
+
+
+class Holds(Func):
+    """Whether a column holds a text. Not LIKE: its guessed selectivity makes PostgreSQL read the whole table first."""
+
+    template = "strpos(%(expressions)s) > 0"
+    output_field = BooleanField()
+
+    def __init__(self, column: str, text: str) -> None:
+        super().__init__(F(column), Value(text))
+
+
+def presets() -> list[Preset]:
+    """In the order that the tenant gave them; the default one first among equals."""
+    return list(Preset.objects.order_by("position", "pk"))
+
+
+def desk_settings() -> DeskSettings:
+    """How this desk works; the defaults where nobody set it up."""
+    return DeskSettings.objects.first() or DeskSettings()
+
+
+def guest_of(visit: Visit) -> Guest | None:
+    """The service's guest as the mirror has it."""
+    return Guest.objects.filter(guest_id=visit.guest_id).first() if visit.guest_id is not None else None
+
+
+def data_of(visit: Visit) -> str:
+    """The data of the visit's code, as the mirror has it; empty when nobody here knows it. A secret: draw it only.
+
+    Whoever shows many visits looks once (`data_of_all`) and keeps it on each as `code_data`.
+    """
+    kept = visit.__dict__.get("code_data")
+    return data_of_all([visit]).get(visit.pk, "") if kept is None else str(kept)
+
+
+def data_of_all(visits: Iterable[Visit]) -> dict[int, str]:
+    """The same for many visits, by their keys, in one query."""
+    keys = {visit.guest_id: visit.pk for visit in visits if visit.guest_id and visit.gone_at is None}
+    guests = Guest.objects.filter(guest_id__in=list(keys), gone_at=None, qrcode_data__isnull=False)
+    found = guests.only("id", "tenant_id", "guest_id", "qrcode_data")
+    return {keys[guest.guest_id]: guest.qrcode_data or "" for guest in found}

@@ -1,0 +1,33 @@
+"""Choosing a list, and how its guests get their codes."""
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from portal.expected.checking import MOST_BYTES, MOST_ROWS
+
+
+class UploadForm(forms.Form):
+    """A spreadsheet. Whether it can be read is found out by reading it."""
+
+    file = forms.FileField(
+        label=gettext_lazy("List"),
+        allow_empty_file=True,
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.tsv,.txt,.xlsx"}),
+    )
+    delivery = forms.ChoiceField(
+        label=gettext_lazy("Codes"),
+        required=False,
+        widget=forms.RadioSelect,
+        choices=[
+            ("direct", gettext_lazy("At the desk: shown or printed when the guest comes")),
+            ("mail", gettext_lazy("By e-mail from the service, to every guest with an address")),
+        ],
+    )
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+        self.fields["file"].help_text = _(
+            "CSV (UTF-8 or Shift-JIS) or XLSX, at most %(rows)d rows and %(mb)d MB. Each row is one of the hour's 720 "
+            "calls. The first line holds the headings."
+        ) % {"rows": MOST_ROWS, "mb": MOST_BYTES // 2**20}

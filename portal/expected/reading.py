@@ -1,0 +1,221 @@
+"""From the cells of a row to an order for a code, or to everything that stands against it."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.core.exceptions import ValidationError as Invalid
+from django.core.validators import validate_email
+from pydantic import ValidationError
+
+from accessapi.limits import JST
+from accessapi.resources.guests import GuestCreate
+from portal.core.files.moments import day_of, moment_of, time_of
+from portal.core.files.sheets import LOST
+from portal.core.mirror import queries as mirror
+from portal.core.mirror.folding import fold
+from portal.core.visits.models import Preset
+from portal.guests import fields, hours
+from portal.guests.issuing import Host, Order
+
+Problem = tuple[str, str, dict[str, Any]]  # field, word, facts
+COMPANY_MAX = HOST_MAX = 100
+# Where a fault of the service's model is shown.
+_OF_MODEL = {"guest_name": "name", "use_date_start": "start", "use_date_end": "end", "return_grace_period": "preset",
+             "area_id_list": "preset", "key_devices_list": "preset"}  # fmt: skip
+
+
+@dataclass
+class Row:
+    """A line as read: an order when nothing stands against it. `notes` are worth knowing and refuse nothing."""
+
+    line: int
+    cells: list[str]
+    order: Order | None = None
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What rows may name: presets and members, looked up once for the whole file."""
+
+    presets: Mapping[str, Preset]
+    default: Preset | None
+    members: Mapping[str, list[tuple[str, str]]]  # folded name -> (name, member_id)
+    now: datetime
+    mail: bool
+
+    @classmethod
+    def of(cls, texts: Iterable[str], *, mail: bool) -> "Known":
+        """`texts` are the hosts of all rows."""
+        presets = list(Preset.objects.order_by("position", "pk"))
+        default = next((preset for preset in presets if preset.is_default), None) or next(iter(presets), None)
+        named = {fold(name): preset for preset in reversed(presets) for name in (preset.name_ja, preset.name) if name}
+        members: dict[str, list[tuple[str, str]]] = {}
+        rows = mirror.members().filter(name_key__in={fold(text) for text in texts if text.strip()})
+        for name, member_id, name_key in rows.values_list("member_name", "member_id", "name_key"):
+            members.setdefault(name_key, []).append((name, member_id))
+        return cls(named, default, members, hours.now(), mail)
+
+    def host(self, text: str) -> Host:
+        """The one member of this name, or simply a name."""
+        found = self.members.get(fold(text), []) if text else []
+        return Host(found[0][0], found[0][1]) if len(found) == 1 else Host(text)
+
+
+def texts_of(cells: Sequence[str], places: Mapping[str, int]) -> dict[str, str]:
+    """The cells by field, without blanks around them; blank ones are left out."""
+    found = {name: cells[place].strip() for name, place in places.items() if place < len(cells)}
+    return {name: text for name, text in found.items() if text}
+
+
+def read(line: int, cells: Sequence[str], places: Mapping[str, int], known: Known) -> Row:
+    """One row. Everything that is wrong with it is named at once."""
+    row, texts = Row(line, list(cells)), texts_of(cells, places)
+    for name, text in texts.items():
+        if LOST in text:
+            row.problems.append((name, "digits_lost", {}))
+        elif not _accepts(fields.plain if name == "remarks" else fields.one_line, text):
+            row.problems.append((name, "controls", {}))
+    for name, most in (("company", COMPANY_MAX), ("host", HOST_MAX)):
+        if len(texts.get(name, "")) > most:
+            row.problems.append((name, "string_too_long", {"max_length": most}))
+    if "name" not in texts or not _accepts(fields.seen, texts["name"]):
+        row.problems.append(("name", "missing", {}))
+    preset = _preset(row, texts, known)
+    start = _start(row, texts)
+    end = _end(row, texts, start, preset) if start else None
+    if start and end:
+        _check_hours(row, start, end, known.now)
+    # Where the hours are missing, the rest is looked at all the same: whoever corrects a list wants to hear all of it.
+    begin = start or known.now
+    order = _order(texts, begin, end or begin + timedelta(hours=1), preset, known)
+    _check(row, order)
+    if texts.get("remarks") and not order.mail:
+        row.notes.append(("remarks", "unsent_remarks", {}))
+    row.order = None if row.problems else order
+    return row
+
+
+def _preset(row: Row, texts: Mapping[str, str], known: Known) -> Preset | None:
+    if "preset" not in texts:
+        return known.default
+    found = known.presets.get(fold(texts["preset"]))
+    if found is None:
+        row.problems.append(("preset", "no_such_preset", {}))
+    return found
+
+
+def _start(row: Row, texts: Mapping[str, str]) -> datetime | None:
+    text, day = texts.get("start", ""), day_of(texts.get("date", ""))
+    if "date" in texts and day is None:
+        row.problems.append(("date", "date", {}))
+        return None
+    if not text and day is None:
+        row.problems.append(("start", "missing", {}))
+        return None
+    clock = time_of(text) if text else None
+    if day is not None and (clock is not None or not text):
+        return datetime.combine(day, clock, JST) if clock else datetime(day.year, day.month, day.day, tzinfo=JST)
+    found = moment_of(text)
+    if found is None:
+        row.problems.append(("start", "time_alone" if clock else "moment", {}))
+    return found
+
+
+def _end(row: Row, texts: Mapping[str, str], start: datetime, preset: Preset | None) -> datetime | None:
+    text = texts.get("end", "")
+    if not text:
+        return hours.end_of(preset, start)
+    clock = time_of(text)
+    found = datetime.combine(start.astimezone(JST).date(), clock, JST) if clock else moment_of(text, end=True)
+    if found is None:
+        row.problems.append(("end", "moment", {}))
+    return found
+
+
+def _check_hours(row: Row, start: datetime, end: datetime, now: datetime) -> None:
+    if end <= start:
+        row.problems.append(("end", "ends_before", {}))
+    elif end <= now:
+        row.problems.append(("end", "over", {}))
+
+
+def _order(texts: Mapping[str, str], start: datetime, end: datetime, preset: Preset | None, known: Known) -> Order:
+    email = texts.get("email", "")
+    mail = known.mail and bool(email)
+    remarks = texts.get("remarks") or (preset and (preset.remarks_ja or preset.remarks_en)) or ""
+    return Order(
+        name=texts.get("name", ""),
+        start=start,
+        end=end,
+        area_ids=list(preset.area_ids) if preset else [],
+        keys=list(preset.keys) if preset else [],
+        grace_minutes=preset.grace_minutes if preset else 0,
+        email=email,
+        mail=mail,
+        remarks=remarks if mail else "",
+        company=texts.get("company", ""),
+        host=known.host(texts.get("host", "")),
+        preset=preset,
+    )
+
+
+def _check(row: Row, order: Order) -> None:
+    """What the service's own limits refuse."""
+    if order.email and not _accepts(validate_email, order.email):
+        row.problems.append(("email", "email", {}))
+    named = {name for name, _word, _facts in row.problems}
+    try:
+        GuestCreate.model_validate(order.body())
+    except ValidationError as error:
+        for fault in error.errors(include_input=False, include_url=False):
+            place = [str(part) for part in fault["loc"]]
+            shown = (
+                place[-1] if place and place[-1] in ("email", "remarks") else _OF_MODEL.get(place[0] if place else "")
+            )
+            if shown and shown not in named:
+                facts = {name: value for name, value in fault.get("ctx", {}).items() if isinstance(value, int)}
+                row.problems.append((shown, fault["type"], facts))
+                named.add(shown)
+
+
+def _accepts(check: Callable[[str], None], text: str) -> bool:
+    try:
+        check(text)
+    except Invalid:
+        return False
+    return True
+
+
+def stored(order: Order) -> dict[str, Any]:
+    """An order as a row keeps it, without any code."""
+    return {
+        "name": order.name,
+        "start": order.start.isoformat(),
+        "end": order.end.isoformat(),
+        "area_ids": list(order.area_ids),
+        "keys": order.keys,
+        "grace_minutes": order.grace_minutes,
+        "email": order.email,
+        "mail": order.mail,
+        "remarks": order.remarks,
+        "company": order.company,
+        "host": [order.host.name, order.host.member_id],
+        "preset": order.preset.pk if order.preset else None,
+    }
+
+
+def restored(kept: Mapping[str, Any], presets: Mapping[int, Preset]) -> Order:
+    """The order of a row, as the dry run showed it."""
+    plain = {name: kept[name] for name in ("name", "area_ids", "keys", "grace_minutes", "email", "mail", "remarks",
+                                           "company")}  # fmt: skip
+    return Order(
+        **plain,
+        start=datetime.fromisoformat(kept["start"]),
+        end=datetime.fromisoformat(kept["end"]),
+        host=Host(*kept["host"]),
+        preset=presets.get(kept["preset"]),
+    )

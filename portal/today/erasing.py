@@ -1,0 +1,135 @@
+"""Erasing guests' personal data when the time that a tenant set has passed since the end of a visit.
+
+What remains of a visit is that there was one: its hours, when somebody came and left, how it was issued. The month
+still counts it. Never erased: whoever is still here, and whose code may still open doors. The audit trail holds no
+names of guests from the start (docs/decisions/0009), because nothing can ever be taken out of it.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import structlog
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from portal.core.intents import forgetting
+from portal.core.intents.models import Intent
+from portal.core.intents.targets import target_of
+from portal.core.mirror.models import Guest, History
+from portal.core.visits import presence, queries
+from portal.core.visits.days import Day
+from portal.core.visits.models import CodeLink, DeskAct, DeskSettings, Visit
+from portal.today.queries import PRESENT
+from tenants import audit
+from tenants.models import Tenant
+from tenants.scope import across_tenants, tenant_scope
+from tenants.wording import say
+
+log = structlog.get_logger(__name__)
+
+EVERY = timedelta(hours=23)
+BY = "portal"  # of the audit trail
+_AT_ONCE = 2000
+_also: list[Callable[[datetime], None]] = []
+_UNCONFIRMED = Q(must_end_at__isnull=False, ended_confirmed_at__isnull=True, gone_at__isnull=True)
+
+
+def due_tenants(now: datetime | None = None) -> list[int]:
+    """The tenants whose old visits were not looked through today."""
+    now = now or timezone.now()
+    with across_tenants("erasing what is too old concerns every tenant"):
+        done = DeskSettings.objects_across_tenants.filter(erased_through__gt=now - EVERY).values("tenant_id")
+        old = Visit.objects_across_tenants.filter(erased_at__isnull=True, use_date_end__lt=now)
+        return list(old.exclude(tenant_id__in=done).values_list("tenant_id", flat=True).distinct())
+
+
+def also(forget: Callable[[datetime], None]) -> None:
+    """Have `forget(before)` called in the transaction of each erasure, in the tenant's scope: for a part of the desk
+    that keeps something of guests elsewhere, of visits that ended before that moment. Registered at start.
+    """
+    if forget not in _also:
+        _also.append(forget)
+
+
+def old_visits(before: datetime) -> QuerySet[Visit]:
+    """Those whose personal data is to go: ended before, nobody still here, no code that may still open doors."""
+    old = Visit.objects.filter(use_date_end__lt=before, erased_at__isnull=True)
+    return old.exclude(PRESENT).exclude(_UNCONFIRMED)
+
+
+def erase(tenant: Tenant, now: datetime | None = None) -> int:
+    """Erase what is too old in the tenant in scope, once a day; how many visits that were."""
+    now = now or timezone.now()
+    with transaction.atomic():
+        settings = _claimed(now)
+        if settings is None:
+            return 0
+        before = now - timedelta(days=settings.keep_days)
+        total = 0
+        while ids := list(old_visits(before).order_by("pk").values_list("pk", flat=True)[:_AT_ONCE]):
+            _erase(ids, now)
+            total += len(ids)
+        for forget in _also:
+            forget(before)
+        DeskAct.objects.filter(at__lt=now - EVERY).delete()
+        if total:
+            audit.record(
+                tenant=tenant,
+                by=None,
+                by_label=BY,
+                action="guests.erased",
+                target="guests",
+                summary=say("guests.erased", n=total),
+                after={"visits": total, "older_than_days": settings.keep_days},
+            )
+    if total:
+        log.info("guests_erased", tenant_id=tenant.pk, visits=total)
+    return total
+
+
+def _claimed(now: datetime) -> DeskSettings | None:
+    """The tenant's settings, taken for this day; None when somebody took them already."""
+    DeskSettings.objects.bulk_create([DeskSettings()], ignore_conflicts=True)
+    due = Q(erased_through__isnull=True) | Q(erased_through__lte=now - EVERY)
+    claimed = DeskSettings.objects.filter(due).update(erased_through=now)
+    return queries.desk_settings() if claimed else None
+
+
+def _erase(ids: list[int], now: datetime) -> None:
+    """A few statements for all of them; whatever else knows the guests by name forgets them in the same transaction."""
+    visits = Visit.objects.filter(pk__in=ids)
+    guest_ids = [one for one in visits.values_list("guest_id", flat=True) if one is not None]
+    targets = [target_of("guest", one) for one in guest_ids]
+    mine = Q(pk__in=visits.exclude(intent=None).values("intent_id")) | Q(target__in=targets)
+    forgetting.forget(Intent.objects.filter(mine, operation__in=("create_guest", "update_guest")))
+    Guest.objects.filter(guest_id__in=guest_ids).delete()
+    History.objects.filter(member_id__in=guest_ids).exclude(member_id="").update(
+        member_name="", member_label="", member_attribute="", extra={}
+    )
+    CodeLink.objects.filter(visit__in=ids).delete()
+    visits.update(
+        guest_name="", name_key="", company="", host_member_id="", host_name="", host_key="", party=None, erased_at=now
+    )
+
+
+def tidy() -> list[int]:
+    """What a night brings, for every tenant: those marked by the code alone are no longer here. The tenants that are
+    due for erasing.
+    """
+    with across_tenants("a day ends for every tenant"):
+        open_ones = Visit.objects_across_tenants.filter(PRESENT, presence.UNMARKED, arrived_at__lt=Day.today().start)
+        tenants = list(Tenant.objects.filter(pk__in=open_ones.values("tenant_id")))
+    for tenant in tenants:
+        with tenant_scope(tenant):
+            presence.believe_no_longer(Day.today())
+    return due_tenants()
+
+
+def run(tenant_id: int) -> int:
+    """For the task."""
+    tenant = Tenant.objects.filter(pk=tenant_id).first()
+    if tenant is None:
+        return 0
+    with tenant_scope(tenant):
+        return erase(tenant)

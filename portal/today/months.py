@@ -1,0 +1,135 @@
+"""A month of visits: how many came on which day, at which hours, how long they stayed. Counts alone, no names."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from django.db.models import Avg, Case, Count, F, Q, Value, When
+from django.db.models.functions import ExtractHour, TruncDate
+from django.utils.translation import gettext as _
+
+from accessapi.permissions import Holidays
+from portal.core.mirror import queries as mirror
+from portal.core.ui.times import TOKYO
+from portal.core.visits import words
+from portal.core.visits.days import Day, Month
+from portal.core.visits.models import Visit
+from portal.core.visits.standing import Standing, classified
+
+
+@dataclass(frozen=True)
+class DayCount:
+    """One day's visits, by their start. `open` are those of whom it is not decided yet."""
+
+    day: Day
+    came: int
+    not_come: int
+    cut: int
+    open: int
+    # Its name where the day is a holiday, "" for one that only the tenant's week makes; None otherwise.
+    holiday: str | None = None
+
+    @property
+    def total(self) -> int:
+        return self.came + self.not_come + self.cut + self.open
+
+    @property
+    def is_free(self) -> bool:
+        """Whether few are expected to work."""
+        return self.day.date.weekday() >= 5 or self.holiday is not None
+
+
+@dataclass(frozen=True)
+class Figures:
+    month: Month
+    days: list[DayCount]
+    hours: list[int]
+    stay: timedelta | None
+
+    def _sum(self, name: str) -> int:
+        return sum(getattr(day, name) for day in self.days)
+
+    @property
+    def total(self) -> int:
+        return self._sum("total")
+
+    @property
+    def came(self) -> int:
+        return self._sum("came")
+
+    @property
+    def not_come(self) -> int:
+        return self._sum("not_come")
+
+    @property
+    def cut(self) -> int:
+        return self._sum("cut")
+
+    @property
+    def open(self) -> int:
+        return self._sum("open")
+
+    @property
+    def busiest(self) -> DayCount | None:
+        return max(self.days, key=lambda day: day.total, default=None) if self.total else None
+
+    @property
+    def busiest_hour(self) -> str:
+        top = max(range(24), key=self.hours.__getitem__)
+        return f"{top:02d}:00–{top + 1:02d}:00" if self.hours[top] else ""
+
+    @property
+    def stay_words(self) -> str:
+        minutes = int(self.stay.total_seconds() // 60) if self.stay else 0
+        return (
+            _("%(hours)d h %(minutes)02d min") % {"hours": minutes // 60, "minutes": minutes % 60} if self.stay else ""
+        )
+
+
+def figures(month: Month, now: datetime) -> Figures:
+    """A month's counts, in three queries over all visits that begin in it. Whoever arrived ever, came."""
+    begun = Visit.objects.filter(use_date_start__gte=month.start, use_date_start__lt=month.end)
+    counted: dict[tuple[date, str], int] = {}
+    came = Case(When(arrived_at__isnull=False, then=Value("came")), default=F("standing"))
+    grouped = classified(begun, now).annotate(day=TruncDate("use_date_start", tzinfo=TOKYO)).order_by()
+    for day, word, number in grouped.annotate(word=came).values_list("day", "word").annotate(Count("pk")):
+        counted[day, word] = number
+    arrived = Visit.objects.filter(arrived_at__gte=month.start, arrived_at__lt=month.end)
+    by_hour = arrived.annotate(hour=ExtractHour("arrived_at", tzinfo=TOKYO)).order_by()
+    hours = dict(by_hour.values_list("hour").annotate(Count("pk")))
+    stayed = arrived.filter(Q(left_at__gt=F("arrived_at")) & Q(left_at__lt=F("arrived_at") + timedelta(days=1)))
+    stay = stayed.aggregate(stay=Avg(F("left_at") - F("arrived_at")))["stay"]
+    rules = mirror.holidays()
+    return Figures(month, [_day(day, counted, rules) for day in month.days], [hours.get(n, 0) for n in range(24)], stay)
+
+
+def _day(day: Day, counted: dict[tuple[date, str], int], rules: Holidays) -> DayCount:
+    def of(standing: Standing) -> int:
+        return counted.get((day.date, str(standing)), 0)
+
+    return DayCount(
+        day,
+        counted.get((day.date, "came"), 0),
+        of(Standing.NOT_COME),
+        of(Standing.CUT),
+        of(Standing.EXPECTED),
+        _holiday(day.date, rules),
+    )
+
+
+def _holiday(day: date, rules: Holidays) -> str | None:
+    """A public holiday is one for visitors, also where it opens no doors: the tenant's own rule is about schedules."""
+    if day in rules.public and day not in rules.excluded:
+        return rules.included.get(day) or rules.public[day]
+    return rules.name(day)
+
+
+def lines(found: Figures) -> Iterator[list[str]]:
+    """The table behind the picture, as a file."""
+    yield [
+        _("Date"), _("Visits"), _("Came"), str(words.LABELS[Standing.NOT_COME]), str(words.LABELS[Standing.CUT]),
+        str(words.LABELS[Standing.EXPECTED]), _("Holiday"),
+    ]  # fmt: skip
+    for day in found.days:
+        yield [day.day.date.isoformat(), *(str(n) for n in (day.total, day.came, day.not_come, day.cut, day.open)),
+               day.holiday or ""]  # fmt: skip

@@ -1,0 +1,108 @@
+"""What the histories suggest: a guest's first use of the code is an arrival, the last one at a way out a departure.
+
+Only records of the category `normal` count: of the others the specification does not say that a door opened. A way out
+is a door that the service calls anything but `in` of an area, or the way into an area outside; a departure is only ever
+suggested, and a later use anywhere else takes the suggestion back.
+"""
+
+from collections.abc import Sequence
+
+from django.db import connection
+
+from portal.core.mirror.models import Area, History
+from portal.core.visits import queries
+from portal.core.visits.days import Day
+from portal.core.visits.models import Visit
+from tenants import audit
+from tenants.models import Tenant
+from tenants.wording import say
+
+USED = "normal"
+BY = "histories"
+
+# One statement for all guests at once. An arrival is marked by itself only with its first suggestion, and on a later
+# day of a visit after the departure of an earlier one: what the desk took back stays taken back. Of uses that all lie
+# before today, the last one was the departure: the histories of a week come in with the first reading.
+_UPDATE = """
+WITH used AS (
+    SELECT member_id, coalesce(min(at) FILTER (WHERE at >= %(today)s), min(at)) AS first, max(at) AS last,
+           (array_agg(device_name ORDER BY at < %(today)s, at, id))[1] AS first_place,
+           (array_agg(device_name ORDER BY at DESC, id DESC))[1] AS last_place,
+           (array_agg(device_id ORDER BY at DESC, id DESC))[1] AS last_device
+      FROM {history} WHERE tenant_id = %(tenant)s AND category = %(used)s
+       AND member_id = ANY(%(guests)s) AND member_id <> '' -- said for the partial index, which many guests do not prove
+     GROUP BY member_id
+), changed AS (
+    SELECT v.id, used.*, used.last < %(today)s AS is_old,
+           v.left_at IS NULL AND v.arrived_at IS NULL AND v.suggested_arrival_at IS NULL
+           OR v.left_at < least(%(today)s, used.first) AND used.last >= %(today)s
+              AND v.use_date_end >= %(today)s AS is_new,
+           CASE WHEN used.last > used.first AND used.last_device = ANY(%(exits)s) THEN used.last END AS leave
+      FROM {visit} AS v JOIN used ON used.member_id = v.guest_id
+     WHERE v.tenant_id = %(tenant)s AND v.erased_at IS NULL
+       AND (v.suggested_arrival_at, v.last_use_at) IS DISTINCT FROM (used.first, used.last)
+     ORDER BY v.id FOR UPDATE OF v
+)
+UPDATE {visit} AS v
+   SET suggested_arrival_at = changed.first, first_use_place = changed.first_place,
+       last_use_at = changed.last, last_use_place = changed.last_place, suggested_leave_at = changed.leave,
+       arrived_at = CASE WHEN changed.is_new AND %(arrives)s THEN changed.first ELSE v.arrived_at END,
+       arrived_by = CASE WHEN changed.is_new AND %(arrives)s THEN 'history' ELSE v.arrived_by END,
+       left_at = CASE WHEN changed.is_new AND %(arrives)s THEN CASE WHEN changed.is_old THEN changed.last END
+                      ELSE v.left_at END,
+       left_by = CASE WHEN changed.is_new AND %(arrives)s THEN CASE WHEN changed.is_old THEN 'history' ELSE '' END
+                      ELSE v.left_by END
+  FROM changed WHERE v.id = changed.id
+RETURNING v.id, changed.is_new AND %(arrives)s, changed.first
+"""
+
+
+def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
+    """New records came in: listener of the mirror, inside the transaction that takes them over."""
+    note(tenant, {row.member_id for row in histories if row.member_id and row.category == USED})
+
+
+def catch_up(tenant: Tenant) -> None:
+    """The list of guests came in: records that were there before their visit was known count now."""
+    waiting = Visit.objects.filter(guest_id__isnull=False, last_use_at__isnull=True, erased_at__isnull=True)
+    note(tenant, set(waiting.filter(gone_at__isnull=True).values_list("guest_id", flat=True)))
+
+
+def note(tenant: Tenant, guest_ids: set[str]) -> None:
+    """Bring what the visits of these guests suggest up to what the mirror holds of the histories."""
+    if not guest_ids:
+        return
+    names = {"visit": Visit._meta.db_table, "history": History._meta.db_table}
+    values = {
+        "tenant": tenant.pk,
+        "used": USED,
+        "guests": sorted(guest_ids),
+        "exits": sorted(ways_out()),
+        "today": Day.today().start,
+        "arrives": queries.desk_settings().arrives_by_history,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(_UPDATE.format(**names), values)
+        arrived = [(visit_id, first) for visit_id, is_arrival, first in cursor.fetchall() if is_arrival]
+    for visit_id, first in arrived:
+        audit.record(
+            tenant=tenant,
+            by=None,
+            by_label=BY,
+            action="guest.arrived",
+            target=f"visit:{visit_id}",
+            summary=say("guest.arrived_by_code"),
+            after={"arrived_at": first.isoformat(timespec="seconds"), "arrived_by": "history"},
+        )
+
+
+def ways_out() -> set[str]:
+    """The doors through which people leave an area, or step outside."""
+    outward: set[str] = set()
+    inward: set[str] = set()
+    for area in Area.objects.only("tenant_id", "is_outside", "devices_list"):
+        for door in area.devices_list if isinstance(area.devices_list, list) else []:
+            if isinstance(door, dict):
+                goes_in = (door.get("in_out") == "in") != bool(area.is_outside)
+                (inward if goes_in else outward).add(str(door.get("device_id")))
+    return outward - inward
