@@ -31,6 +31,7 @@ def _steps() -> dict[str, list[str]]:
         "ruff check": [tool("ruff"), "check", "--quiet", "."],
         "ruff format": [tool("ruff"), "format", "--check", "--quiet", "."],
         "mypy": [tool("mypy"), "--no-error-summary", "accessapi", "tenants", "stack"],
+        "mypy of the sandbox": [tool("mypy"), "--no-error-summary", "--config-file", "sandbox/mypy.ini", "sandbox"],
         "import rules": [tool("lint-imports"), "--no-cache"],
         "missing migrations": [PYTHON, "manage.py", "makemigrations", "--check", "--dry-run"],
         "missing migrations of the sandbox": [

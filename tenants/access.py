@@ -11,9 +11,10 @@ from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponseNotAllowed
+from django.http import Http404, HttpRequest, HttpResponseNotAllowed, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.template.response import SimpleTemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
@@ -145,7 +146,7 @@ def tenant_view(
             if not request.user.is_authenticated:
                 return redirect_to_login(page_asked_for(request))
             access = _enter(request.user, tenant)
-            request.tenant, request.access = access.tenant, access  # type: ignore[attr-defined]
+            vars(request).update(tenant=access.tenant, access=access)
             with tenant_scope(access.tenant):
                 response = _inside(request, access, rest)
             add_never_cache_headers(response)
@@ -166,9 +167,7 @@ def tenant_view(
             except Http404 as missing:
                 return render(request, "404.html", {"exception": str(missing)}, status=404)
 
-        guarded.permission = permission  # type: ignore[attr-defined]
-        guarded.methods = frozenset(allowed)  # type: ignore[attr-defined]
-        guarded.reauth = proven  # type: ignore[attr-defined]
+        vars(guarded).update(permission=permission, methods=frozenset(allowed), reauth=proven)
         return guarded
 
     return decorate
@@ -201,9 +200,7 @@ def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[V
             add_never_cache_headers(response)
             return response
 
-        guarded.platform_roles = names  # type: ignore[attr-defined]
-        guarded.methods = frozenset(allowed)  # type: ignore[attr-defined]
-        guarded.reauth = proven  # type: ignore[attr-defined]
+        vars(guarded).update(platform_roles=names, methods=frozenset(allowed), reauth=proven)
         return guarded
 
     return decorate
@@ -231,10 +228,11 @@ def _enter(user: User, slug: str) -> Access:
 
 def _rendered_inside(response: HttpResponseBase, tenant: Tenant) -> HttpResponseBase:
     """Whatever is still to be produced is produced inside the tenant: late templates, streamed exports."""
-    if getattr(response, "is_rendered", True) is False:
-        return response.render()  # type: ignore[attr-defined,no-any-return]
-    if response.streaming and not response.is_async:  # type: ignore[attr-defined]
-        response.streaming_content = _inside_scope(tenant, iter(response.streaming_content))  # type: ignore[attr-defined]
+    if isinstance(response, SimpleTemplateResponse) and not response.is_rendered:
+        return response.render()
+    if isinstance(response, StreamingHttpResponse) and not response.is_async:
+        parts: Any = response.streaming_content
+        response.streaming_content = _inside_scope(tenant, iter(parts))
     return response
 
 

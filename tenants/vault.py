@@ -136,14 +136,14 @@ class _Opening(DeferredAttribute):
     def __get__(self, instance: models.Model | None, cls: Any = None) -> Any:
         value = super().__get__(instance, cls)
         if instance is not None and isinstance(value, Sealed):
-            return self.field.open(instance.tenant_id, value)  # type: ignore[attr-defined]
+            return self.field.open(instance.tenant_id, value)  # type: ignore[attr-defined]  # such models have it
         return value
 
     def __set__(self, instance: models.Model, value: Any) -> None:
         instance.__dict__[self.field.attname] = value
 
 
-class EncryptedField(models.BinaryField):  # type: ignore[type-arg]
+class EncryptedField(models.BinaryField):  # type: ignore[type-arg]  # takes no parameters at run time
     """A secret column (bytea) of a model with a `tenant_id`. Reads and writes plain values on instances.
 
     Querysets see `Sealed`. Nothing but `isnull` can be asked of it in SQL. `update()` and COPY take what `seal()`
@@ -177,7 +177,7 @@ class EncryptedField(models.BinaryField):  # type: ignore[type-arg]
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Any:
         value = model_instance.__dict__.get(self.attname)
-        return self.seal(model_instance.tenant_id, value)  # type: ignore[attr-defined]
+        return self.seal(model_instance.tenant_id, value)  # type: ignore[attr-defined]  # such models have it
 
     def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
         if value is None:

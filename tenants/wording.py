@@ -69,7 +69,7 @@ def shown(text: Said | str) -> SafeString:
     return text.__html__() if isinstance(text, Said) else conditional_escape(text)
 
 
-class SaidField(models.TextField):  # type: ignore[type-arg]
+class SaidField(models.TextField):  # type: ignore[type-arg]  # takes no parameters at run time
     """Keeps a `Said` as its code and values, and a plain text as that; reads either as it was kept."""
 
     def from_db_value(self, value: str | None, _expression: Any, _connection: Any) -> Said | str | None:

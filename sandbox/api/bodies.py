@@ -84,9 +84,9 @@ def _uploaded(call: Call) -> bytes:
     except (MultiPartParserError, MessageError) as error:
         raise invalid("body: not multipart/form-data") from error
     field = CATALOGUE.shapes.image_field
-    if field not in files:
+    if not (sent := files.getlist(field)):
         raise invalid(f"{field}: missing")
-    return bytes(files[field].read())
+    return bytes(sent[-1].read())
 
 
 def _read_removal(body: dict[str, Any]) -> None:

@@ -50,9 +50,9 @@ class Call:
 
     def raw(self) -> bytes:
         """The body. Raises 413 above 4 MB, and 40002 for one that breaks off or is wrongly cut into pieces."""
-        stream = self.request.environ["wsgi.input"]
+        stream = self.request.META["wsgi.input"]
         try:
-            body = stream.read(limits.BULK_BODY_MAX + 1)
+            body: bytes = stream.read(limits.BULK_BODY_MAX + 1)
         except (OSError, ParseException):
             raise invalid("body: cannot be read") from None
         if len(body) <= limits.BULK_BODY_MAX:

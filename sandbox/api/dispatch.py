@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.db import connection
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.crypto import constant_time_compare
 
@@ -16,7 +17,7 @@ from sandbox import behaviour, clock, engine
 from sandbox.api import cameras, devices, groups, guests, histories, images, keys, members, results, tenant
 from sandbox.catalogue import CATALOGUE
 from sandbox.faults import store
-from sandbox.faults.lines import Broken
+from sandbox.faults.lines import Answer, Broken
 from sandbox.service import models
 
 from . import rates
@@ -57,7 +58,7 @@ HANDLERS: dict[str, Callable[[Call], Any]] = {
 }
 
 
-def answer(request: HttpRequest) -> HttpResponse:
+def answer(request: HttpRequest) -> Answer:
     """Answers any address that is not the console's or OAuth's. Raises Fault before the token is known."""
     found = ROUTES.find(request.method or "", _raw_path(request))
     if found is None:
@@ -76,7 +77,7 @@ def answer(request: HttpRequest) -> HttpResponse:
     return mishap.after(request, operation.number, response)
 
 
-def _counted(call: Call, instead: HttpResponse | None) -> HttpResponse:
+def _counted(call: Call, instead: Answer | None) -> Answer:
     """The answer, or the one in its place, with what is left of the token's calls."""
     allowance = rates.take(call.token.pk, call.operation.call_class, call.behaviour, call.at)
     response = _work(call, allowed=allowance.allowed) if instead is None else instead
@@ -85,7 +86,7 @@ def _counted(call: Call, instead: HttpResponse | None) -> HttpResponse:
     return response
 
 
-def _record(call: Call, response: HttpResponse) -> None:
+def _record(call: Call, response: Answer) -> None:
     # A call that the service never saw was answered nothing at all.
     status = 0 if isinstance(response, Broken) else response.status_code
     with connection.cursor() as cursor:
@@ -145,7 +146,7 @@ def _known() -> str:
     )
 
 
-def _columns(model: type[Row]) -> Any:
+def _columns(model: type[Model]) -> Any:
     return model._meta.concrete_fields
 
 

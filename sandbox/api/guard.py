@@ -46,7 +46,7 @@ class Guard:
 
 def _drain(request: HttpRequest) -> None:
     """Reads what a refusal left of the body: unread, it would cost the client the answer and the connection."""
-    stream, left = request.environ["wsgi.input"], _DRAIN
+    stream, left = request.META["wsgi.input"], _DRAIN
     # A body that breaks off, or is wrongly cut into pieces, has nothing more to read.
     with suppress(OSError, ParseException):
         while left > 0 and (chunk := stream.read(_CHUNK)):

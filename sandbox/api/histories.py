@@ -73,7 +73,7 @@ def _beyond(after: list[Any], sort: str) -> tuple[Q, Q]:
 
 
 def _record(row: History, named: Collection[str], words_in_label: bool) -> dict[str, Any]:
-    record = {
+    record: dict[str, Any] = {
         "history_id": row.history_id,
         "datetime": clock.wire(row.at),
         "status": row.status,

@@ -73,7 +73,7 @@ def read_member(call: Call) -> dict[str, Any]:
     member = member_of(call)
     # Rights that were never given equal deny_all (specification: Entry permissions, rule 1).
     missing = {name: {"default_mode": "deny_all"} for name, contract in _RIGHTS.items() if call.tenant.has(contract)}
-    record = member.listed | missing | member.detail
+    record: dict[str, Any] = member.listed | missing | member.detail
     record |= {"membergroup_id": member.group.membergroup_id, "membergroup_name": member.group.name}
     if member.card_data is not None:
         record["card_data"] = member.card_data

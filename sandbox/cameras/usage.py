@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from django.db import connection
 
@@ -56,7 +56,7 @@ def take(tenant_id: str, kind: Kind, seconds: float, behaviour: Behaviour, now: 
     """Counts what is being fetched, for any number of threads and processes. Raises Fault, without counting, when
     the limit was reached before.
     """
-    values = {"tenant": tenant_id, "since": period(now)[0], "limit": _limit(kind, behaviour)}
+    values: dict[str, Any] = {"tenant": tenant_id, "since": period(now)[0], "limit": _limit(kind, behaviour)}
     values |= {"streamed": 0.0, "downloaded": 0.0} | {kind: seconds}
     with connection.cursor() as cursor:
         cursor.execute(_TAKE.format(kind=kind), values)

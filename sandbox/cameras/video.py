@@ -16,7 +16,7 @@ FRAMES = 8
 #: Length of a segment of a playlist, in seconds.
 SEGMENT = 2
 _DAY = 24 * 3600
-_MIDNIGHT = int(SERVICE_ZONE.utcoffset(None).total_seconds())  # type: ignore[union-attr]
+_MIDNIGHT = int(SERVICE_ZONE.utcoffset(None).total_seconds())
 # One thread: the same pictures give the same bytes. No frame waits for a later one.
 _CODEC = {"preset": "ultrafast", "tune": "zerolatency", "profile": "main", "crf": "25", "threads": "1"}
 # Reserves the room that the index takes before the pictures, so that a player need not read the end first.
@@ -49,7 +49,7 @@ def _encoded(
         stream.codec_context.time_base = Fraction(1, FRAMES)
         for number in range(seconds * FRAMES):
             moment = datetime.fromtimestamp(start + number / FRAMES, SERVICE_ZONE)
-            frame = av.VideoFrame.from_image(draw(view, moment, arrivals))
+            frame = av.VideoFrame.from_image(draw(view, moment, arrivals))  # type: ignore[no-untyped-call]  # av types it halfway
             frame.pts, frame.time_base = first + number, Fraction(1, FRAMES)
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))

@@ -18,7 +18,7 @@ class Wanted(requests.Control):
     tenant_id: str
     camera_id: str | None = Field(None, pattern=r"^[A-Za-z0-9_-]{1,64}$")
     name: str | None = Field(None, min_length=1, max_length=200, pattern=r"^[^\x00]*$")
-    scene: Literal[tuple(SCENES)] | None = None  # type: ignore[valid-type]
+    scene: Literal[tuple(SCENES)] | None = None  # type: ignore[valid-type]  # Pydantic reads the names
     device_id: str | None = None
     is_connected: bool | None = None
 

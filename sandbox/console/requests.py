@@ -13,7 +13,7 @@ from sandbox.api.faults import Fault, invalid
 from sandbox.seeding.guests import SEEDED
 
 ALL_SCOPES = list(SCOPES)
-Scope = Literal[SCOPES]
+Scope = Literal[SCOPES]  # type: ignore[valid-type]  # Pydantic reads the names
 Contract = Literal["door", "key_box", "qr", "face", "licence"]
 
 

@@ -166,9 +166,9 @@ def _client(client: models.Client) -> dict[str, Any]:
 
 
 def _records(manager: Any, request: HttpRequest) -> QuerySet[Any]:
-    rows = manager.order_by("id")
+    rows: QuerySet[Any] = manager.order_by("id")
     if "tenant_id" in request.GET:
         rows = rows.filter(tenant_id=request.GET["tenant_id"])
     if "after" in request.GET:
         rows = rows.filter(id__gt=requests.number(request, "after"))
-    return rows  # type: ignore[no-any-return]
+    return rows

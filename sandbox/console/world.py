@@ -34,7 +34,6 @@ def _near(value: datetime) -> datetime:
 
 Moment = Annotated[AwareDatetime, AfterValidator(_near)]
 Text = Annotated[str, Field(max_length=10_000), AfterValidator(_storable)]
-Kind = Literal[people.KINDS]  # type: ignore[valid-type]
 
 
 class Presented(Control):
@@ -42,7 +41,7 @@ class Presented(Control):
 
     tenant_id: Text
     device_id: Text
-    kind: Kind
+    kind: people.Kind
     value: Text
     at: Moment | None = None
 
@@ -54,7 +53,7 @@ class KeyMove(Control):
     key_device_id: Text
     unit_no: Annotated[str, Field(pattern=limits.UNIT_PATTERN)]
     action: Literal["take", "return"]
-    kind: Kind
+    kind: people.Kind
     value: Text
     second_factor: bool = True
     at: Moment | None = None

@@ -44,13 +44,17 @@ def put(member: Member, qrcode: dict[str, Any] | None) -> None:
 
 def mail(person: Member | Guest, email: str, at: datetime, remarks: str = "") -> Mail:
     """The mail, not yet saved, that brings this person their code."""
-    is_member = isinstance(person, Member)
+    recipient = (
+        (person.member_id, person.listed["member_name"])
+        if isinstance(person, Member)
+        else (person.guest_id, person.name)
+    )
     return Mail(
         tenant=person.tenant,
         at=at,
         email=email,
-        recipient_id=person.member_id if is_member else person.guest_id,
-        recipient_name=person.listed["member_name"] if is_member else person.name,
-        qr_data=person.qr_data,
+        recipient_id=recipient[0],
+        recipient_name=recipient[1],
+        qr_data=person.qr_data or "",
         remarks=remarks,
     )

@@ -39,8 +39,8 @@ class Desk:
         groups = Group.objects.filter(tenant=tenant, membergroup_id__in=names)
         self._groups = {group.membergroup_id: group for group in groups}
         cards = {body["card_data"] for body in bodies if body.get("card_data")}
-        owners = Member.objects.filter(tenant=tenant, card_data__in=cards)
-        self._owners = dict(owners.values_list("card_data", "member_id"))
+        owners = Member.objects.filter(tenant=tenant, card_data__in=cards).values_list("card_data", "member_id")
+        self._owners = {card: owner for card, owner in owners if card}
         self._codes = codes.owners(tenant, {code for body in bodies if (code := _code(body))})
         self._areas = self._known(Area, "area_id", bodies, "devices_pass")
         self._boxes = self._known(KeyBox, "key_device_id", bodies, "keys_pass")

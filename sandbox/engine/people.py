@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from django.db.models import Q
 
@@ -16,7 +16,7 @@ from sandbox.service.models import Face, Guest, Member, Tenant
 from sandbox.service.models.people import PLACE
 
 #: What one can show to a device.
-KINDS = ("card", "qr", "one_time", "face")
+Kind = Literal["card", "qr", "one_time", "face"]
 Period = tuple[datetime | None, datetime | None]
 
 

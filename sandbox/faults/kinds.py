@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from sandbox.api.faults import LIMITED, Fault
 
-from .lines import Broken
+from .lines import Answer, Broken
 
 OAUTH = (37, 40)
 _PAGE = "<!doctype html><title>Please wait</title><p>This is a page and no JSON.</p>"
@@ -27,23 +27,23 @@ class Mishap(BaseModel):
 
     kind: str = ""
     when: Literal["before", "after"] = "before"
-    seconds: float = Field(0, ge=0, le=120)
+    seconds: float = Field(default=0, ge=0, le=120)
 
-    def before(self, request: HttpRequest, operation: int) -> HttpResponse | None:
+    def before(self, request: HttpRequest, operation: int) -> Answer | None:
         """Strikes ahead of the work: waits, and gives the answer that replaces it, if any."""
         if self.when != "before":
             return None
         time.sleep(self.seconds)
         return self.answer(request, operation, None)
 
-    def after(self, request: HttpRequest, operation: int, response: HttpResponse) -> HttpResponse:
+    def after(self, request: HttpRequest, operation: int, response: Answer) -> Answer:
         """Strikes when the work was done: waits, and gives what becomes of its answer."""
         if self.when != "after":
             return response
         time.sleep(self.seconds)
         return self.answer(request, operation, response) or response
 
-    def answer(self, request: HttpRequest, operation: int, response: HttpResponse | None) -> HttpResponse | None:
+    def answer(self, request: HttpRequest, operation: int, response: Answer | None) -> Answer | None:
         """The answer in place of the true one (None before the work); None leaves it."""
         return None
 
@@ -65,7 +65,7 @@ class Status(Mishap):
     body: str | None = Field(None, max_length=1_000_000)
     content_type: str = Field("text/html; charset=utf-8", max_length=100, pattern=r"^[\x20-\x7e]+$")
 
-    def answer(self, request: HttpRequest, operation: int, response: HttpResponse | None) -> HttpResponse:
+    def answer(self, request: HttpRequest, operation: int, response: Answer | None) -> HttpResponse:
         if self.body is not None:
             return HttpResponse(self.body, status=self.status, content_type=self.content_type)
         return JsonResponse(self._error(operation), status=self.status)
@@ -86,7 +86,7 @@ class NotJson(Mishap):
     body: str = Field(_PAGE, max_length=1_000_000)
     content_type: str = Field("text/html; charset=utf-8", max_length=100, pattern=r"^[\x20-\x7e]+$")
 
-    def answer(self, request: HttpRequest, operation: int, response: HttpResponse | None) -> HttpResponse:
+    def answer(self, request: HttpRequest, operation: int, response: Answer | None) -> HttpResponse:
         return HttpResponse(self.body, content_type=self.content_type)
 
 
@@ -100,7 +100,7 @@ class RateLimited(Mishap):
     reset: int = Field(60, ge=1, le=86400)
     limit: int = Field(720, ge=0)
 
-    def answer(self, request: HttpRequest, operation: int, response: HttpResponse | None) -> HttpResponse:
+    def answer(self, request: HttpRequest, operation: int, response: Answer | None) -> HttpResponse:
         refusal = Fault(429, LIMITED, "the limit is reached: a fault that was asked for")
         headers = {"Limit": self.limit, "Remaining": 0, "Reset": self.reset}
         return JsonResponse(
@@ -116,7 +116,7 @@ class DropBefore(Mishap):
     kind: Literal["drop_before"] = "drop_before"
     when: Literal["before"] = "before"
 
-    def answer(self, request: HttpRequest, operation: int, response: HttpResponse | None) -> HttpResponse:
+    def answer(self, request: HttpRequest, operation: int, response: Answer | None) -> Broken:
         return Broken(request)
 
 
@@ -126,7 +126,7 @@ class DropAfter(Mishap):
     kind: Literal["drop_after"] = "drop_after"
     when: Literal["after"] = "after"
 
-    def answer(self, request: HttpRequest, operation: int, response: HttpResponse | None) -> HttpResponse:
+    def answer(self, request: HttpRequest, operation: int, response: Answer | None) -> Broken:
         return Broken(request)
 
 
@@ -136,8 +136,8 @@ class Cut(Mishap):
     kind: Literal["cut"] = "cut"
     when: Literal["after"] = "after"
 
-    def answer(self, request: HttpRequest, operation: int, response: HttpResponse | None) -> HttpResponse | None:
-        return Broken(request, response)
+    def answer(self, request: HttpRequest, operation: int, response: Answer | None) -> Answer | None:
+        return Broken(request, response) if isinstance(response, HttpResponse) else None
 
 
 Kind = Latency | Status | NotJson | RateLimited | DropBefore | DropAfter | Cut

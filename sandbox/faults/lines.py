@@ -25,10 +25,14 @@ class Broken(StreamingHttpResponse):
             self["Content-Length"] = str(announced)
 
 
+#: What a fault leaves of a call: an answer, or a connection that ends.
+Answer = HttpResponse | Broken
+
+
 def _ending(request: HttpRequest, first: bytes) -> Iterator[bytes]:
     if first:
         yield first
-    line: socket.socket = request.environ["gunicorn.socket"]
+    line: socket.socket = request.META["gunicorn.socket"]
     with contextlib.suppress(OSError):
         line.shutdown(socket.SHUT_RDWR)
     # Sending this fails, which is how the server learns of it.

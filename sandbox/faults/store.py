@@ -68,4 +68,5 @@ def clear(*, tenant_id: str | None = None, identifier: int | None = None) -> int
 
 def _shown(row: InjectedFault) -> dict[str, Any]:
     head = {"id": row.pk, "tenant_id": row.tenant_id or None, "operation": row.operation or None}
-    return head | {"kind": row.kind, "left": row.left} | row.values
+    values: dict[str, Any] = row.values
+    return head | {"kind": row.kind, "left": row.left} | values

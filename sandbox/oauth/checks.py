@@ -32,16 +32,20 @@ def redirect_target(query: QueryDict) -> tuple[Client, str]:
 
     Raises Refused(invalid_request).
     """
-    for name in ("client_id", "redirect_uri"):
-        values = query.getlist(name)
-        if len(values) != 1 or not values[0]:
-            raise Refused("invalid_request", f"{name} is {'repeated' if len(values) > 1 else 'missing'}")
-    client = Client.objects.filter(client_id=query["client_id"]).first() if _storable(query["client_id"]) else None
+    client_id, redirect_uri = _single(query, "client_id"), _single(query, "redirect_uri")
+    client = Client.objects.filter(client_id=client_id).first() if _storable(client_id) else None
     if client is None:
         raise Refused("invalid_request", "client_id is not registered")
-    if not client.check_redirect_uri(query["redirect_uri"]):
+    if not client.check_redirect_uri(redirect_uri):
         raise Refused("invalid_request", "redirect_uri is not one of those registered")
-    return client, query["redirect_uri"]
+    return client, redirect_uri
+
+
+def _single(query: QueryDict, name: str) -> str:
+    values = query.getlist(name)
+    if len(values) != 1 or not values[0]:
+        raise Refused("invalid_request", f"{name} is {'repeated' if len(values) > 1 else 'missing'}")
+    return str(values[0])
 
 
 def check_authorize(query: QueryDict) -> None:

@@ -63,7 +63,8 @@ def _decide(request: HttpRequest, client: Client, redirect_uri: str) -> HttpResp
     administrator = _administrator(request)
     if administrator and decision == "allow":
         grant = SERVER.get_consent_grant(request, end_user=administrator)
-        return SERVER.create_authorization_response(request, grant_user=administrator, grant=grant)
+        response: HttpResponse = SERVER.create_authorization_response(request, grant_user=administrator, grant=grant)
+        return response
     if decision == "refuse":
         # Not among the specified errors; RFC 6749 4.1.2.1 names it for exactly this case.
         return _back(request, redirect_uri, Refused("access_denied", "the administrator refused"))
@@ -72,7 +73,7 @@ def _decide(request: HttpRequest, client: Client, redirect_uri: str) -> HttpResp
 
 def _ask(request: HttpRequest, client: Client, *, wrong: bool = False) -> HttpResponse:
     administrator = _administrator(request)
-    context = {"client": client, "administrator": administrator, "wrong": wrong}
+    context: dict[str, object] = {"client": client, "administrator": administrator, "wrong": wrong}
     if administrator is None:
         return _page(request, "login", context)
     words = texts(request.headers.get("Accept-Language", ""))
@@ -91,7 +92,9 @@ def _sign_in(request: HttpRequest) -> bool:
 
 
 def _administrator(request: HttpRequest) -> Administrator | None:
-    return Administrator.objects.select_related("tenant").filter(pk=request.session.get(SESSION)).first()
+    if SESSION not in request.session:
+        return None
+    return Administrator.objects.select_related("tenant").filter(pk=request.session[SESSION]).first()
 
 
 def _back(request: HttpRequest, redirect_uri: str, refused: Refused) -> HttpResponse:

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from django.core.exceptions import BadRequest, SuspiciousOperation
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from sandbox import behaviour
 from sandbox.catalogue import CATALOGUE
 from sandbox.faults import store
+from sandbox.faults.lines import Answer
 from sandbox.service.models import AccessToken, Administrator, AuthorizationCode
 
 View = Callable[[HttpRequest], HttpResponse]
@@ -16,13 +19,13 @@ View = Callable[[HttpRequest], HttpResponse]
 SESSION = "administrator"
 
 
-def served(name: str) -> Callable[[View], View]:
+def served(name: str) -> Callable[[View], Callable[[HttpRequest], Answer]]:
     """The operation of this name, on the clock of whoever it is about."""
     number = CATALOGUE.operation(name).number
 
-    def decorate(view: View) -> View:
+    def decorate(view: View) -> Callable[[HttpRequest], Answer]:
         @wraps(view)
-        def answer(request: HttpRequest) -> HttpResponse:
+        def answer(request: HttpRequest) -> Answer:
             tenant_id = whose(request)
             mishap = store.take(tenant_id, number)
             response = mishap.before(request, number)
@@ -44,9 +47,10 @@ def whose(request: HttpRequest) -> str:
     form: dict[str, str] = {}
     if request.method == "POST" and request.content_type == "application/x-www-form-urlencoded":
         try:
-            form = {name: value.replace("\0", "") for name, value in request.POST.items()}
+            form = {name: str(value).replace("\0", "") for name, value in request.POST.items()}
         except (SuspiciousOperation, BadRequest):
             return behaviour.EVERYBODY
+    found: QuerySet[Any, tuple[str]]
     if "code" in form:
         found = AuthorizationCode.objects.filter(code=form["code"]).values_list("administrator__tenant_id")
     elif "token" in form:

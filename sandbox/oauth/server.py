@@ -10,7 +10,7 @@ from sandbox import clock
 from sandbox.service.models import AccessToken, Administrator, AuthorizationCode, Client
 
 
-class CodeGrant(AuthorizationCodeGrant):
+class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]  # Authlib has no types
     """Authorization codes for confidential clients, exchanged once. Exchange them in a transaction."""
 
     TOKEN_ENDPOINT_AUTH_METHODS = ["client_secret_post"]
@@ -37,7 +37,7 @@ class CodeGrant(AuthorizationCodeGrant):
         return authorization_code.administrator
 
 
-class Server(AuthorizationServer):
+class Server(AuthorizationServer):  # type: ignore[misc]  # Authlib has no types
     """Tokens carry the tenant of whoever consented and the scopes of the client's registration."""
 
     def save_token(self, token: dict[str, Any], request: OAuth2Request) -> AccessToken:

@@ -49,7 +49,8 @@ def issue(request: HttpRequest) -> HttpResponse:
     required(request.POST, "code", "redirect_uri")
     if "\0" in request.POST["code"]:
         raise Refused("invalid_grant", "the code is not valid")
-    return SERVER.create_token_response(request)
+    response: HttpResponse = SERVER.create_token_response(request)
+    return response
 
 
 @served("reissue_token")

@@ -50,13 +50,17 @@ def _copy(model: type[models.Model]) -> str:
 def _value(field: "models.Field[Any, Any]") -> str:
     if field.column == "tenant_id":
         return "%(new)s"
-    if (identifier := _IDENTIFIERS.get(field.related_model)) is None:
+    if (model := field.related_model) not in _IDENTIFIERS:
         return f'r."{field.column}"'
-    table = field.related_model._meta.db_table
+    table, identifier = _table(model), _IDENTIFIERS[model]
     return (
         f"(SELECT n.id FROM {table} n JOIN {table} o USING ({identifier})"  # noqa: S608 - our own names
         f' WHERE o.id = r."{field.column}" AND n.tenant_id = %(new)s)'
     )
+
+
+def _table(model: Any) -> str:
+    return str(model._meta.db_table)
 
 
 def _mine(fields: "list[models.Field[Any, Any]]") -> str:
@@ -64,4 +68,4 @@ def _mine(fields: "list[models.Field[Any, Any]]") -> str:
     if any(field.column == "tenant_id" for field in fields):
         return "r.tenant_id = %(old)s"
     owner = next(field for field in fields if field.related_model in _IDENTIFIERS)
-    return f'r."{owner.column}" IN (SELECT id FROM {owner.related_model._meta.db_table} WHERE tenant_id = %(old)s)'  # noqa: S608
+    return f'r."{owner.column}" IN (SELECT id FROM {_table(owner.related_model)} WHERE tenant_id = %(old)s)'  # noqa: S608

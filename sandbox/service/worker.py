@@ -14,7 +14,7 @@ from sandbox.api.faults import FAILED, INVALID, Fault
 _OURS = (InvalidResponseHeader, InvalidResponseHeaderName)
 
 
-class Worker(ThreadWorker):  # type: ignore[misc]
+class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     """Threads in one process. What cannot be read as a request is answered with an error body, never with a page."""
 
     def handle_error(self, req: Any, client: socket, addr: Any, exc: BaseException) -> None:

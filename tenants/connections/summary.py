@@ -63,7 +63,7 @@ def summary_of(connection: Connection) -> Summary:
     contracts = list(texts.CONTRACTS)
     return Summary(
         reason=texts.STATE_REASONS.get(connection.state_reason, connection.state_reason),
-        reissue=texts.OUTCOMES.get(connection.reissue_outcome, ""),  # type: ignore[call-overload]
+        reissue=texts.OUTCOMES.get(connection.reissue_outcome, ""),  # type: ignore[call-overload]  # an Outcome or empty
         last_call=title(connection.last_call_operation),
         scopes=tuple(
             Ability(

@@ -37,7 +37,7 @@ def _page(request: TenantRequest, access: Access, status: int = 200, **forms: Se
     response = render(request, "tenants/connection/index.html", context, status=status)
     service = urlsplit(access.tenant.environment.base_url)
     # The form that connects is answered by a redirect to the service, which form-action must allow.
-    response._csp_update = {"form-action": f"{service.scheme}://{service.netloc}"}  # type: ignore[attr-defined]
+    response._csp_update = {"form-action": f"{service.scheme}://{service.netloc}"}  # type: ignore[attr-defined]  # django-csp reads it
     return response
 
 

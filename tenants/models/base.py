@@ -38,7 +38,7 @@ class TenantQuerySet(models.QuerySet[M]):
 
 
 def _rows(manager: models.Manager[M]) -> TenantQuerySet[M]:
-    return TenantQuerySet(manager.model, using=manager._db, hints=manager._hints)  # type: ignore[attr-defined]
+    return TenantQuerySet(manager.model, using=manager._db, hints=manager._hints)  # type: ignore[attr-defined]  # private to Django
 
 
 class TenantManager(models.Manager[M]):
@@ -127,6 +127,6 @@ def _keep_scoped_managers(sender: type[models.Model], **kwargs: Any) -> None:
     if issubclass(sender, TenantModel):
         sender._meta.base_manager_name = "reachable_objects"
         sender._meta.default_manager_name = "objects"
-        sender._meta._expire_cache()  # type: ignore[attr-defined]
+        sender._meta._expire_cache()  # type: ignore[attr-defined]  # private to Django
         for name in ("base_manager", "default_manager"):
             sender._meta.__dict__.pop(name, None)

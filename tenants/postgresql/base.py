@@ -87,13 +87,13 @@ class _Telling:
             tell(self.connection)
             if before:
                 psycopg.ClientCursor(self.connection).execute(before)
-        return super().execute(query, *args, **kwargs)  # type: ignore[misc]
+        return super().execute(query, *args, **kwargs)  # type: ignore[misc]  # a mixin: psycopg's cursor comes after it
 
     def _execute_behind(self, wanted: tuple[str, str], ahead: str, query: str, *args: Any, **kwargs: Any) -> Any:
         """Tell and ask in one message. What the cursor says of its query afterwards is the question alone."""
         this: Any = self
         forget(self.connection)
-        super().execute(ahead + query, *args, **kwargs)  # type: ignore[misc]
+        super().execute(ahead + query, *args, **kwargs)  # type: ignore[misc]  # a mixin: psycopg's cursor comes after it
         self.connection.portal_told = wanted
         while this.nextset():
             pass
@@ -102,15 +102,15 @@ class _Telling:
 
     def executemany(self, *args: Any, **kwargs: Any) -> Any:
         tell(self.connection)
-        return super().executemany(*args, **kwargs)  # type: ignore[misc]
+        return super().executemany(*args, **kwargs)  # type: ignore[misc]  # a mixin: psycopg's cursor comes after it
 
     def copy(self, *args: Any, **kwargs: Any) -> Any:
         tell(self.connection)
-        return super().copy(*args, **kwargs)  # type: ignore[misc]
+        return super().copy(*args, **kwargs)  # type: ignore[misc]  # a mixin: psycopg's cursor comes after it
 
     def stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
         tell(self.connection)
-        yield from super().stream(*args, **kwargs)  # type: ignore[misc]
+        yield from super().stream(*args, **kwargs)  # type: ignore[misc]  # a mixin: psycopg's cursor comes after it
 
 
 class TellingCursor(_Telling, base.Cursor):
@@ -144,12 +144,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _rollback(self) -> None:
         forget(self.connection)
-        super()._rollback()  # type: ignore[misc]
+        super()._rollback()  # type: ignore[misc]  # private to Django
 
     def _savepoint_rollback(self, sid: str) -> None:
-        super()._savepoint_rollback(sid)  # type: ignore[misc]
+        super()._savepoint_rollback(sid)  # type: ignore[misc]  # private to Django
         forget(self.connection)
 
     def _close(self) -> None:
         forget(self.connection)
-        super()._close()  # type: ignore[misc]
+        super()._close()  # type: ignore[misc]  # private to Django

@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 MFA_BINDING = "0|mfa|secret"
 
 
-class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
     """Accounts are made by invitation or by an operator's command only."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
@@ -84,7 +84,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             log.error("password_reset_not_mailed", user_id=user.pk, error=type(error).__name__)
 
 
-class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]
+class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types
     """TOTP seeds and recovery codes are sealed; passkeys hold public keys only."""
 
     def encrypt(self, text: str) -> str:

@@ -32,7 +32,7 @@ class SessionStore(db.SessionStore):
         return None
 
 
-class SignedIn(AuthenticationBackend):  # type: ignore[misc]
+class SignedIn(AuthenticationBackend):  # type: ignore[misc]  # allauth has no types
     """The accounts of allauth."""
 
     def get_user(self, user_id: Any) -> User | None:

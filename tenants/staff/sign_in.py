@@ -16,7 +16,7 @@ def _plain(field: Any, label: Any) -> None:
     field.widget.attrs.pop("placeholder", None)
 
 
-class SignInForm(LoginForm):  # type: ignore[misc]
+class SignInForm(LoginForm):  # type: ignore[misc]  # allauth has no types
     """Address and password; the page offers passkeys and the forgotten password itself."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -27,7 +27,7 @@ class SignInForm(LoginForm):  # type: ignore[misc]
             _plain(self.fields["remember"], _("Stay signed in on this device"))
 
 
-class ConfirmForm(ReauthenticateForm):  # type: ignore[misc]
+class ConfirmForm(ReauthenticateForm):  # type: ignore[misc]  # allauth has no types
     """The password again, before doors, connections and secrets."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -35,7 +35,7 @@ class ConfirmForm(ReauthenticateForm):  # type: ignore[misc]
         _plain(self.fields["password"], _("Password"))
 
 
-class ActivateForm(ActivateTOTPForm):  # type: ignore[misc]
+class ActivateForm(ActivateTOTPForm):  # type: ignore[misc]  # allauth has no types
     """The first code of an authenticator app, which counts as used: it was shown and typed, and signs nobody in."""
 
     def clean_code(self) -> str:
@@ -44,7 +44,7 @@ class ActivateForm(ActivateTOTPForm):  # type: ignore[misc]
         return code
 
 
-class ForgottenForm(ResetPasswordForm):  # type: ignore[misc]
+class ForgottenForm(ResetPasswordForm):  # type: ignore[misc]  # allauth has no types
     """The address to which the way to a new password is sent."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

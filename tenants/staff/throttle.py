@@ -40,7 +40,7 @@ class Limit:
 
     def take(self) -> bool:
         """Count one; whether it is within the limit."""
-        count: int = cache.count(self.key, self.seconds)  # type: ignore[attr-defined]
+        count: int = cache.count(self.key, self.seconds)  # type: ignore[attr-defined]  # the method of DatabaseMemory
         return count <= self.most
 
     def give_back(self) -> None:

@@ -81,11 +81,11 @@ def _street(canvas: Canvas, light: Light, random: Random) -> None:
     canvas.level(-40, 40, 0.001, 8, 15, shade((158, 156, 150), day))
     for across in range(-12, 13, 3):
         canvas.level(across, across + 1.4, 0.002, 21.6, 22.0, shade((214, 212, 204), day))
-    for across in (-4.2, 3.4):
-        canvas.wall(across - 0.09, across + 0.09, 0, 2.4, 14.5, shade((84, 66, 50), day))
+    for trunk in (-4.2, 3.4):
+        canvas.wall(trunk - 0.09, trunk + 0.09, 0, 2.4, 14.5, shade((84, 66, 50), day))
         for _ in range(22):
-            place = (across + random.uniform(-0.9, 0.9), random.uniform(2.1, 3.9), 14.5)
-            canvas.disc(place, random.uniform(0.25, 0.45), shade((64, random.randint(104, 136), 66), day))
+            leaves = (trunk + random.uniform(-0.9, 0.9), random.uniform(2.1, 3.9), 14.5)
+            canvas.disc(leaves, random.uniform(0.25, 0.45), shade((64, random.randint(104, 136), 66), day))
 
 
 SCENE = Scene(

@@ -43,8 +43,8 @@ def paint(canvas: Canvas, light: Light, random: Random, opened: bool) -> None:
             lamp = mix((150, 150, 146), (255, 250, 232), light.lamps)
             tone = shade(lamp, 1.0 if light.lamps else bright)
             canvas.level(across - 0.15, across + 0.15, _CEILING, away, away + 0.3, tone)
-    for across in (_LEFT, _RIGHT):
-        canvas.side(across, 0, _CEILING, 0.8, _BACK, shade(stone, 0.86))
+    for side in (_LEFT, _RIGHT):
+        canvas.side(side, 0, _CEILING, 0.8, _BACK, shade(stone, 0.86))
     canvas.level(-4.6, -1.7, 0.001, 5.4, 7.9, shade((120, 108, 112), bright))
     fabric = shade(random.choice([(92, 104, 124), (128, 92, 84), (98, 112, 96)]), bright)
     canvas.box(-4.5, -2.3, 0, 0.42, 7.3, 8.0, fabric)

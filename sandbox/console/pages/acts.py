@@ -11,14 +11,13 @@ from sandbox.console.pages.words import Words, sentences
 from sandbox.console.requests import Control
 from sandbox.engine import world
 from sandbox.engine.outcomes import Outcome
+from sandbox.engine.people import Kind
 from sandbox.service.models import Guest, KeyBox, Member, PassController, Tenant
 
 from . import people
 from .acting import Act
 from .forms import Wrong
 from .said import Said
-
-Kind = Literal["card", "qr", "one_time", "face"]
 
 
 @dataclass(frozen=True)

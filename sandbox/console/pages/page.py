@@ -8,6 +8,7 @@ from typing import Any
 from django.core.exceptions import BadRequest, SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
+from django.http.response import HttpResponseBase
 from django.middleware.csrf import CsrfViewMiddleware
 from django.shortcuts import render as rendered
 from django.utils.decorators import decorator_from_middleware
@@ -17,7 +18,7 @@ from sandbox.service.models import Tenant
 
 from . import assets, said, words
 
-View = Callable[..., HttpResponse]
+View = Callable[..., HttpResponseBase]
 PLACE = "/console/"
 #: What a person chose, by query parameter: the cookie that keeps it and the values it takes. The first is the default.
 CHOICES = {"lang": ("console_language", ("", "en", "ja")), "theme": ("console_theme", ("auto", "light", "dark"))}
@@ -57,7 +58,7 @@ def page(view: View) -> View:
 
     @never_cache
     @wraps(view)
-    def served(request: HttpRequest, **parts: Any) -> HttpResponse:
+    def served(request: HttpRequest, **parts: Any) -> HttpResponseBase:
         if request.method == "GET" and (kept := _choose(request)):
             return kept
         try:
@@ -141,7 +142,7 @@ def _choose(request: HttpRequest) -> HttpResponse | None:
     return response
 
 
-def _safe(response: HttpResponse) -> HttpResponse:
+def _safe(response: HttpResponseBase) -> HttpResponseBase:
     response["Content-Security-Policy"] = _POLICY
     response["X-Content-Type-Options"] = "nosniff"
     response["X-Frame-Options"] = "DENY"

@@ -69,4 +69,5 @@ def _seen(row: Member | Guest, kind: str, value: str, at: datetime, words: Words
     ways = row.detail.get("qrcode", {}).get("one_time_qr", {})
     read = totp.read(value)
     left = totp.seconds_left(at, ways.get("timestep", 300))
-    return words["code_good_for"].format(code=read[1] if read else value, seconds=left)
+    text: str = words["code_good_for"].format(code=read[1] if read else value, seconds=left)
+    return text

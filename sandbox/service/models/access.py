@@ -13,7 +13,7 @@ from sandbox import clock
 from .tenants import Administrator, Tenant
 
 
-class Client(models.Model, ClientMixin):
+class Client(models.Model, ClientMixin):  # type: ignore[misc]  # Authlib has no types
     """A confidential client, registered beforehand: system name, redirect URIs and scopes."""
 
     client_id = models.CharField(primary_key=True, max_length=80)
@@ -49,7 +49,7 @@ class Client(models.Model, ClientMixin):
         return grant_type == "authorization_code"
 
 
-class AuthorizationCode(models.Model, AuthorizationCodeMixin):
+class AuthorizationCode(models.Model, AuthorizationCodeMixin):  # type: ignore[misc]  # Authlib has no types
     """Consent given once: valid for ten minutes, exchanged at most once."""
 
     code = models.CharField(primary_key=True, max_length=120)
@@ -70,7 +70,7 @@ class AuthorizationCode(models.Model, AuthorizationCodeMixin):
         return ""
 
 
-class AccessToken(models.Model, TokenMixin):
+class AccessToken(models.Model, TokenMixin):  # type: ignore[misc]  # Authlib has no types
     """A tenant's grant to a client. Its scopes are those registered when it was issued."""
 
     access_token = models.CharField(max_length=120, unique=True)

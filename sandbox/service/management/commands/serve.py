@@ -34,7 +34,7 @@ class Command(BaseCommand):
             starting.check_port(options["host"], options["port"])
         greeting = starting.prepare(options["tenants"], options["members"], options["seed"])
 
-        class Server(BaseApplication):  # type: ignore[misc]
+        class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             def load_config(self) -> None:
                 for name, value in _configuration(options, greeting).items():
                     self.cfg.set(name, value)
