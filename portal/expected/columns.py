@@ -57,8 +57,8 @@ FIELDS: tuple[Field, ...] = (
     ),
     Field(
         "host", _("Host"),
-        ("visits", "host name", "contact", "訪問先", "担当者", "訪問先担当者", "面会者", "受入担当者"),
-        ("Host", "ホスト"), ("Ichiro Suzuki", "鈴木 一郎"),
+        ("visits", "host name", "contact", "ホスト", "担当者", "訪問先担当者", "面会者", "受入担当者"),
+        ("Host", "訪問先"), ("Ichiro Suzuki", "鈴木 一郎"),
     ),
     Field(
         "preset", _("Preset"),

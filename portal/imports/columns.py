@@ -53,7 +53,7 @@ FIELDS: tuple[Field, ...] = (
         ("member code", "code", "employee number", "employee no", "employee id", "employee code", "staff number",
          "staff no", "staff id", "会員コード", "会員番号", "社員番号", "社員コード", "職員番号", "学籍番号",
          "従業員番号", "メンバーコード", "コード", "社員no"),
-        ("Member code", "社員番号"), ("E00042", "E00042"),
+        ("Member code", "会員コード"), ("E00042", "E00042"),
     ),
     Field(
         "group", _("Group"), _("Name or ID of a member group that exists. Needed for new members."),

@@ -37,7 +37,7 @@ ENGLISH: dict[str, Any] = {
 }
 JAPANESE: dict[str, Any] = {
     "lang": "ja",
-    "site": "メンバーサイト",
+    "site": "会員サイト",
     "sandbox": "サンドボックス（開発環境）です。実際の扉にはつながっていません。",
     "sign_in": "ログイン",
     "sign_in_why": "が、組織の入退室管理への接続を求めています。管理者アカウントでログインしてください。",
@@ -56,15 +56,15 @@ JAPANESE: dict[str, Any] = {
     "scopes": {
         "tenant:read": "組織名・休日・通知設定の参照",
         "tenant:write": "通知設定の変更",
-        "members:read": "メンバーの参照",
-        "members:write": "メンバーの追加・変更・削除",
-        "membergroups:read": "メンバーグループの参照",
-        "membergroups:write": "メンバーグループの追加・変更・削除",
+        "members:read": "会員の参照",
+        "members:write": "会員の追加・変更・削除",
+        "membergroups:read": "会員グループの参照",
+        "membergroups:write": "会員グループの追加・変更・削除",
         "guests:read": "ゲストの参照",
         "guests:write": "ゲストの追加・変更・削除",
-        "histories:read": "ログの参照",
+        "histories:read": "履歴の参照",
         "areas:read": "エリアの参照",
-        "devices:read": "デバイス情報と状態の参照",
+        "devices:read": "機器の情報と状態の参照",
         "cameras:read": "カメラ映像の参照",
     },
 }

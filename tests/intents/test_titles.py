@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 PART = say("job.part", job=say("job.suspend", n=1500), what=say("job.changes", n=1), part=2)
 SENTENCES = [
     ("en", PART, "Suspend 1,500 members: change 1 member (request 2)"),
-    ("ja", PART, "会員 1,500 人を停止：会員1名を変更（リクエスト 2）"),
+    ("ja", PART, "会員1,500名の停止：会員1名の変更（リクエスト2）"),
     ("en", say("member.rights", name="試験 太郎"), "Change rights: 試験 太郎"),
     ("ja", say("member.rights", name="試験 太郎"), "権限の変更：試験 太郎"),
     ("ja", say("guest.issue", guest="佐々木 健太郎"), "ゲストコードの発行：佐々木 健太郎"),
@@ -35,7 +35,7 @@ def test_a_sentence_is_worded_when_it_is_read(language, said, sentence):
 
 @pytest.mark.parametrize(
     ("asked_in", "read_in", "sentence"),
-    [("en", "ja", "グループ「経理部」を作成"), ("ja", "en", "Create group 経理部")],
+    [("en", "ja", "グループの作成：経理部"), ("ja", "en", "Create group 経理部")],
 )
 def test_whoever_reads_it_reads_their_own_language(place, asked_in, read_in, sentence):
     with tenant_scope(place.tenant), translation.override(asked_in):

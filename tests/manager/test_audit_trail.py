@@ -187,4 +187,4 @@ def test_a_long_job_is_titled_in_the_language_of_whoever_reads_it(trail):
         assert Job.objects.latest("pk").title == "昔の題名"  # as it was stored before
     assert trail.sentences()[0] == "Bulk change prepared: Suspend 2 members"
     trail.speaks("ja")
-    assert trail.sentences()[0] == "一括変更の準備：会員 2 人を停止"
+    assert trail.sentences()[0] == "一括変更の準備：会員2名の停止"

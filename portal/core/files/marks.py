@@ -8,15 +8,21 @@ Other people's files are never changed: there, an apostrophe is an apostrophe.
 
 import re
 
-REASONS = {"en": "Reason (left out when imported)", "ja": "理由（取込対象外）"}
+REASONS = {"en": "Reason (left out when imported)", "ja": "理由（取り込み対象外）"}
+# Files keep the heading that they were downloaded with: former ones are still ours.
+_REASONS = {*REASONS.values(), "理由（取込対象外）"}
 # Headings that only our export of members brings together.
-EXPORTED = ({"Member ID", "Credentials", "Validity"}, {"会員ID", "認証手段", "有効性"})
+EXPORTED = (
+    {"Member ID", "Credentials", "Validity"},
+    {"会員ID", "認証手段", "利用状態"},
+    {"会員ID", "認証手段", "有効性"},
+)
 _RISKY = re.compile(r"'*[=+\-@\t\r\n\v\f＝＋－＠]")
 
 
 def is_reason(heading: str) -> bool:
     """Whether a heading is that of our column of reasons, in any language."""
-    return heading.strip() in REASONS.values()
+    return heading.strip() in _REASONS
 
 
 def is_ours(headings: list[str]) -> bool:
