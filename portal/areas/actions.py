@@ -11,7 +11,7 @@ from portal.areas import planning, working
 from portal.areas.merging import Act, Wish
 from portal.core.intents.actions import Asker
 from portal.core.intents.targets import target_of
-from portal.core.jobs import jobs
+from portal.core.jobs import acts
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState, RowState
 from portal.core.mirror.models import Area, Member
@@ -109,7 +109,7 @@ def _open(
         "act": str(act), "area_id": area.area_id, "area_name": area.area_name, "plan": plan.told(),
         "trust": int(trust.total_seconds()) // 60,
     }  # fmt: skip
-    return jobs.open(
+    return acts.prepare(
         kind=working.KIND,
         by=by,
         rows=plan.rows,

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from portal.areas.merging import Act
 from portal.core.intents.record import Asker
-from portal.core.jobs import jobs
+from portal.core.jobs import acts
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action, JobState
 from tenants.roles import Permission
@@ -21,7 +21,7 @@ def schedule(job: Job, by: Asker) -> None:
         return
     members = Row.objects.filter(job=job, action=Action.UPDATE).exclude(member_id="").order_by("line")
     kept = {name: job.options[name] for name in ("area_id", "area_name", "trust", "until")}
-    end = jobs.open(
+    end = acts.prepare(
         kind=job.kind,
         by=by,
         rows=((member_id, {}, {}) for member_id in members.values_list("member_id", flat=True)),
@@ -31,7 +31,7 @@ def schedule(job: Job, by: Asker) -> None:
         undo_of=job,
         quiet=True,
     )
-    jobs.start(by=by, job=end, quiet=True)
+    acts.start(by=by, job=end, quiet=True)
 
 
 def of(job: Job) -> Job | None:

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 
 from portal.core.budget.outlook import Outlook
 from portal.core.intents.record import Asker
-from portal.core.jobs import costs, jobs, kinds
+from portal.core.jobs import acts, costs, kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import ALIVE
 from portal.core.mirror.models import Member
@@ -79,7 +79,7 @@ def offer(loaded: Loaded, hour: Outlook | None) -> Offer | None:
     """None when there is nothing to load. `hour`: what is left of the calls."""
     if not loaded.missing:
         return None
-    reads = min(loaded.missing, jobs.MOST_ROWS)
+    reads = min(loaded.missing, acts.MOST_ROWS)
     return Offer(reads, costs.of_reads(reads, hour), _running())
 
 
@@ -88,11 +88,11 @@ def load(*, by: Asker) -> Job | None:
     running = _running()
     if running is not None:
         return running
-    wanted = list(_missing().order_by("name_key", "pk").values_list("member_id", flat=True)[: jobs.MOST_ROWS])
+    wanted = list(_missing().order_by("name_key", "pk").values_list("member_id", flat=True)[: acts.MOST_ROWS])
     if not wanted:
         return None
-    job = jobs.open(kind=KIND, by=by, rows=((member_id, {}, {}) for member_id in wanted), quiet=True)
-    jobs.start(by=by, job=job)
+    job = acts.prepare(kind=KIND, by=by, rows=((member_id, {}, {}) for member_id in wanted), quiet=True)
+    acts.start(by=by, job=job)
     return job
 
 

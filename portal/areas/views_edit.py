@@ -18,7 +18,7 @@ from portal.areas.look import Look
 from portal.areas.people import Choice, People
 from portal.areas.tables import Preview
 from portal.core.intents.actions import Asker
-from portal.core.jobs import jobs, kinds
+from portal.core.jobs import acts, kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState
 from portal.core.mirror import queries as mirror
@@ -58,8 +58,8 @@ def _edit(request: HttpRequest, area: Area, act: str) -> HttpResponse:
         if request.method == "POST":
             messages.info(request, _("Nobody was chosen, or nobody who is still there."))
         return redirect("areas:choose", request.tenant.slug, area.area_id)
-    if count > jobs.MOST_ROWS:
-        most = {"n": f"{jobs.MOST_ROWS:,}"}
+    if count > acts.MOST_ROWS:
+        most = {"n": f"{acts.MOST_ROWS:,}"}
         messages.error(request, _("At most %(n)s members can be changed at once. Narrow the list.") % most)
         return redirect("areas:choose", request.tenant.slug, area.area_id)
     posted = request.POST if "step" in request.POST or "pass_.act" in request.POST else None
@@ -101,14 +101,14 @@ def preview(request: HttpRequest, area_id: str, job_id: int) -> HttpResponseBase
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
 def start(request: HttpRequest, area_id: str, job_id: int) -> HttpResponse:
     job = _job(get_area(area_id), job_id)
-    jobs.start(by=Asker.of(request), job=job)
+    acts.start(by=Asker.of(request), job=job)
     return redirect(kinds.page(job))
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
 def discard(request: HttpRequest, area_id: str, job_id: int) -> HttpResponse:
     job = _job(get_area(area_id), job_id)
-    if jobs.discard(by=Asker.of(request), job=job):
+    if acts.discard(by=Asker.of(request), job=job):
         messages.info(request, _("Nothing was sent, and nothing was changed."))
     return redirect("areas:area", request.tenant.slug, area_id)
 

@@ -4,7 +4,7 @@ from portal.changes.acts import Act
 from portal.changes.forms import ChangeForm
 from portal.changes.plans import Plan
 from portal.core.intents.record import Asker
-from portal.core.jobs import jobs
+from portal.core.jobs import acts
 from portal.core.jobs.models import Job
 from portal.core.mirror.models import Member
 from portal.core.ui.tables import Selection
@@ -16,7 +16,7 @@ def prepare(*, by: Asker, act: Act, form: ChangeForm, selection: Selection) -> t
     plan = Plan.of(members, form.decide(members))
     if not plan.rows:
         return None, plan
-    job = jobs.open(
+    job = acts.prepare(
         kind=act.name,
         by=by,
         rows=plan.rows,
@@ -42,4 +42,4 @@ def _members(act: Act, selection: Selection) -> list[Member]:
     if act.name == "rights":
         columns.append("rights")
     rows = selection.queryset.order_by("name_key", "pk").defer(None).only("id", "tenant_id", *columns)
-    return list(rows[: jobs.MOST_ROWS])
+    return list(rows[: acts.MOST_ROWS])

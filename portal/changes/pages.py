@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.changes import words
 from portal.changes.lists import Outcome, Preview
 from portal.core.intents.record import Asker
-from portal.core.jobs import costs, jobs, kinds, queries
+from portal.core.jobs import acts, costs, kinds, queries
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.pages import View, sent, table, tabs
 from portal.core.jobs.states import Action, JobState
@@ -73,5 +73,5 @@ def _file(view: View) -> HttpResponseBase | None:
     found = listed(view.request, rows, total=view.job.size, job=view.job, groups=names)
     if not found.wanted_file:
         return None
-    record = partial(jobs.downloaded, by=Asker.of(view.request), job=view.job, rows=view.job.size)
+    record = partial(acts.downloaded, by=Asker.of(view.request), job=view.job, rows=view.job.size)
     return files.respond(found, found.wanted_file, record=record)

@@ -26,7 +26,7 @@ _LAST_YEAR = 9998
 
 @dataclass
 class Plan:
-    """Rows for `jobs.open`, and how many of the chosen are left out, by reason; `named`: the first of them by ID."""
+    """Rows for `acts.prepare`, and how many of the chosen are left out, by reason; `named`: the first of them by ID."""
 
     rows: list[tuple[str, Body, Body]] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)

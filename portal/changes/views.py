@@ -16,7 +16,7 @@ from portal.changes.forms import FORMS
 from portal.changes.lists import Changes
 from portal.changes.selecting import selection
 from portal.core.intents.record import Asker
-from portal.core.jobs import jobs, kinds, progressing, queries
+from portal.core.jobs import acts, kinds, progressing, queries
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import ALIVE, Action
 from tenants.access import tenant_view
@@ -39,7 +39,7 @@ def ask(request: HttpRequest, act: str) -> HttpResponse:
     wanted = get_act(request, act)
     chosen = selection(request)
     count = chosen.count() if request.method == "POST" else 0
-    if not count or count > jobs.MOST_ROWS:
+    if not count or count > acts.MOST_ROWS:
         messages.error(request, _nobody(count))
         return redirect("members:index", request.tenant.slug)
     form = FORMS[act](request.POST if "preview" in request.POST else None)
@@ -54,7 +54,7 @@ def ask(request: HttpRequest, act: str) -> HttpResponse:
 
 def _nobody(count: int) -> str:
     if count:
-        return _("At most %(n)s members can be changed at once. Narrow the list.") % {"n": f"{jobs.MOST_ROWS:,}"}
+        return _("At most %(n)s members can be changed at once. Narrow the list.") % {"n": f"{acts.MOST_ROWS:,}"}
     return _("Select members first: tick them, or take all that match.")
 
 
@@ -72,7 +72,7 @@ def start(request: HttpRequest, job_id: int) -> HttpResponseBase:
         return pages.respond(request, job, typed=request.POST.get("typed", ""), status=422)
     if connection is None or not connection.is_connected:
         messages.error(request, _("The tenant is not connected to the service. Nothing was sent."))
-    elif not jobs.start(by=Asker.of(request), job=job):
+    elif not acts.start(by=Asker.of(request), job=job):
         messages.info(request, _("It was started already."))
     return redirect(kinds.page(job))
 
@@ -98,7 +98,7 @@ def progress(request: HttpRequest, job_id: int) -> HttpResponse:
 @tenant_view(VIEW, methods=["POST"])
 def stop(request: HttpRequest, job_id: int) -> HttpResponse:
     job = get_job(request, job_id, act=True)
-    if not jobs.stop(by=Asker.of(request), job=job):
+    if not acts.stop(by=Asker.of(request), job=job):
         messages.info(request, _("It is not running any more."))
     return redirect(kinds.page(job))
 
@@ -106,7 +106,7 @@ def stop(request: HttpRequest, job_id: int) -> HttpResponse:
 @tenant_view(VIEW, methods=["POST"])
 def go_on(request: HttpRequest, job_id: int) -> HttpResponse:
     job = get_job(request, job_id, act=True)
-    if not jobs.go_on(by=Asker.of(request), job=job):
+    if not acts.go_on(by=Asker.of(request), job=job):
         messages.info(request, _("It is not stopped."))
     return redirect(kinds.page(job))
 
@@ -114,7 +114,7 @@ def go_on(request: HttpRequest, job_id: int) -> HttpResponse:
 @tenant_view(VIEW, methods=["POST"])
 def retry(request: HttpRequest, job_id: int) -> HttpResponse:
     job = get_job(request, job_id, act=True)
-    again = jobs.retry(by=Asker.of(request), job=job)
+    again = acts.retry(by=Asker.of(request), job=job)
     if again is None:
         messages.info(request, _("There is no row that could be sent again."))
     return redirect(kinds.page(again or job))
@@ -123,7 +123,7 @@ def retry(request: HttpRequest, job_id: int) -> HttpResponse:
 @tenant_view(VIEW, methods=["POST"])
 def undo(request: HttpRequest, job_id: int) -> HttpResponse:
     job = get_job(request, job_id, act=True)
-    back = jobs.undo(by=Asker.of(request), job=job)
+    back = acts.undo(by=Asker.of(request), job=job)
     if back is None:
         messages.info(request, _("There is nothing that could be put back."))
     return redirect(kinds.page(back or job))
@@ -137,7 +137,7 @@ def decide(request: HttpRequest, job_id: int) -> HttpResponse:
         messages.error(request, _("Please say whether it was applied. Nothing was recorded."))
         return redirect(kinds.page(job))
     rows = None if row == "all" else [int(row)]
-    count = jobs.decide(by=Asker.of(request), job=job, rows=rows, applied=verdict == "yes")
+    count = acts.decide(by=Asker.of(request), job=job, rows=rows, applied=verdict == "yes")
     messages.success(request, ngettext("%(n)d row decided.", "%(n)d rows decided.", count) % {"n": count})
     return redirect(kinds.page(job))
 
@@ -145,7 +145,7 @@ def decide(request: HttpRequest, job_id: int) -> HttpResponse:
 @tenant_view(VIEW, methods=["POST"])
 def discard(request: HttpRequest, job_id: int) -> HttpResponse:
     job = get_job(request, job_id, act=True)
-    if not jobs.discard(by=Asker.of(request), job=job):
+    if not acts.discard(by=Asker.of(request), job=job):
         messages.error(request, _("It has been started and is kept as a record."))
         return redirect(kinds.page(job))
     messages.success(request, _("Discarded. Nothing was sent."))

@@ -11,8 +11,8 @@ from django.utils.translation import get_language
 
 from portal.core.intents.clock import ClockTime
 from portal.core.intents.record import Asker
-from portal.core.jobs import jobs
-from portal.core.jobs.jobs import decide, downloaded, go_on, start, stop
+from portal.core.jobs import acts
+from portal.core.jobs.acts import decide, downloaded, go_on, start, stop
 from portal.core.jobs.states import JobState
 from portal.imports import columns, queries, storing
 from portal.imports.models import KIND, Import, ImportFile, Sheet
@@ -26,7 +26,7 @@ def upload(*, by: Asker, upload: UploadedFile) -> Import:
     with transaction.atomic():
         file = storing.store(upload)
         job = _new(by, file, columns=columns.guess(file.headings))
-        jobs.record(by, job, "uploaded", {"bytes": file.size})
+        acts.record(by, job, "uploaded", {"bytes": file.size})
     return job
 
 
@@ -48,8 +48,8 @@ def choose_columns(
         sheet = {"columns": dict(chosen), "default_group": default_group, "rights": dict(rights or {})}
         Sheet.objects.filter(job=job).update(**sheet)
         columns.remember(job.file.headings, chosen)
-        jobs.record(by, job, "checked", {"columns": sorted(chosen)})
-        jobs.wake(job)
+        acts.record(by, job, "checked", {"columns": sorted(chosen)})
+        acts.wake(job)
     return True
 
 
@@ -64,8 +64,8 @@ def retry(*, by: Asker, job: Import) -> Import | None:
             default_group=job.default_group, rights=job.rights,
         )  # fmt: skip
         Import.objects.filter(pk=again.pk).update(state=JobState.MAPPED, due_at=ClockTime())
-        jobs.record(by, again, "retried", {"of": job.pk, "rows": len(lines)})
-        jobs.wake(again)
+        acts.record(by, again, "retried", {"of": job.pk, "rows": len(lines)})
+        acts.wake(again)
     return again
 
 
@@ -73,7 +73,7 @@ def discard(*, by: Asker, job: Import) -> bool:
     """Delete an import that never started, with its file if nobody else uses it. False: it has started."""
     with transaction.atomic():
         file_id = job.file.pk
-        if not jobs.discard(by=by, job=job):
+        if not acts.discard(by=by, job=job):
             return False
         if not Sheet.objects.filter(file_id=file_id).exists():
             ImportFile.objects.filter(pk=file_id).delete()

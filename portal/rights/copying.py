@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from portal.core.intents.record import Asker
-from portal.core.jobs import jobs, kinds
+from portal.core.jobs import acts, kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.mirror import clock
 from portal.core.mirror.models import Member
@@ -42,7 +42,7 @@ def open_job(*, source: Member, targets: Sequence[Member], body: Mapping[str, An
     """A job that is looked at first. Members whose known rights are the same already are left out of it."""
     wanted = [member for member in targets if differs(member, body) is not False]
     rows = [(member.member_id, dict(body), _old(member, body)) for member in wanted]
-    return jobs.open(
+    return acts.prepare(
         kind=KIND,
         by=by,
         rows=rows,

@@ -46,7 +46,7 @@ def given(path: str, *names: str, at: int) -> set[str]:
 
 
 def acts_with_jobs() -> set[str]:
-    everywhere = given("portal/core/jobs/jobs.py", "record", at=2) | given(
+    everywhere = given("portal/core/jobs/acts.py", "record", at=2) | given(
         "portal/core/jobs/advancing.py", "record", at=2
     )
     of_imports = given("portal/imports/actions.py", "record", at=2)

@@ -141,10 +141,10 @@ def test_what_changed_between_the_preview_and_the_sending_is_left_and_reported_a
     assert rows[changed.member_id].problems == [["devices_pass", "meanwhile", {}]]
     assert equal(desk.devices(changed), option(entry(desk.other, OFFICE)))
     from portal.core.intents.record import Asker
-    from portal.core.jobs import jobs
+    from portal.core.jobs import acts
 
     with desk.scope():
-        again = jobs.retry(by=Asker(desk.place.tenant, desk.user), job=job)
+        again = acts.retry(by=Asker(desk.place.tenant, desk.user), job=job)
     assert set(desk.rows(again)) == {changed.member_id}
     desk.run(desk.job(again.pk))
     assert equal(desk.devices(changed), option(entry(desk.other, OFFICE), entry(desk.area, always())))
@@ -307,7 +307,7 @@ def test_whatever_is_posted_is_answered(desk, act):
 
 def test_what_the_page_of_all_changes_undoes_is_judged_the_same(desk):
     from portal.core.intents.record import Asker
-    from portal.core.jobs import jobs
+    from portal.core.jobs import acts
 
     plain, theirs = desk.people[:2]
     for member in (plain, theirs):
@@ -315,7 +315,7 @@ def test_what_the_page_of_all_changes_undoes_is_judged_the_same(desk):
     job = desk.run(desk.prepared("grant", [plain, theirs]))
     known_and_so(desk, theirs, option(entry(desk.area, OFFICE)))
     with desk.scope():
-        back = jobs.undo(by=Asker(desk.place.tenant, desk.user), job=job)
+        back = acts.undo(by=Asker(desk.place.tenant, desk.user), job=job)
     back = desk.run(desk.job(back.pk))
     assert equal(desk.devices(plain), NOTHING)
     assert equal(desk.devices(theirs), option(entry(desk.area, OFFICE)))

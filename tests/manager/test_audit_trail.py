@@ -13,7 +13,7 @@ from portal.core.intents.outcome import apply
 from portal.core.intents.reconciling import resolve
 from portal.core.intents.states import Reason, State
 from portal.core.intents.verdicts import Verdict
-from portal.core.jobs import jobs
+from portal.core.jobs import acts
 from portal.core.jobs.models import Job
 from portal.core.mirror.models import Member
 from portal.core.visits.models import Visit
@@ -182,8 +182,8 @@ def test_a_long_job_is_titled_in_the_language_of_whoever_reads_it(trail):
         for n in range(2):
             Member.objects.create(member_id=f"m{n}", member_name=f"会員{n}")
             rows.append((f"m{n}", {"use_date_end": "2031-01-01T00:00:00+09:00"}, {}))
-        jobs.open(kind="suspend", by=trail.place.asker, rows=rows)
-        jobs.open(kind="suspend", by=trail.place.asker, rows=rows, title="昔の題名")
+        acts.prepare(kind="suspend", by=trail.place.asker, rows=rows)
+        acts.prepare(kind="suspend", by=trail.place.asker, rows=rows, title="昔の題名")
         assert Job.objects.latest("pk").title == "昔の題名"  # as it was stored before
     assert trail.sentences()[0] == "Bulk change prepared: Suspend 2 members"
     trail.speaks("ja")

@@ -11,7 +11,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from openpyxl import load_workbook
 
-from portal.core.jobs import jobs
+from portal.core.jobs import acts
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Area, Group, Member
 from portal.core.visits.models import Visit
@@ -74,7 +74,7 @@ def evil(place):
             arrived_at=now,
         )  # fmt: skip
         rows = [(member.member_id, {"membergroup_id": "G"}, {"membergroup_id": ""})]
-        place.job = jobs.open(kind="move", by=place.asker, rows=rows, title=EVIL)
+        place.job = acts.prepare(kind="move", by=place.asker, rows=rows, title=EVIL)
     return place
 
 

@@ -9,7 +9,7 @@ from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.intents.states import FINAL
-from portal.core.jobs import jobs, kinds, reading, results, settling
+from portal.core.jobs import acts, kinds, reading, results, settling
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.parts import Next, send_next
 from portal.core.jobs.states import ALIVE, Halt, JobState, PartState, RowState
@@ -46,7 +46,7 @@ def _begun(job: Job) -> bool:
         return False
     Job.objects.filter(pk=job.pk, state=JobState.WAITING).update(state=JobState.RUNNING, started_at=ClockTime())
     job.refresh_from_db()
-    jobs.record(Asker(job.tenant, job.by, job.support_session), job, "begun", {})
+    acts.record(Asker(job.tenant, job.by, job.support_session), job, "begun", {})
     return True
 
 

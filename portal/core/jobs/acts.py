@@ -43,7 +43,7 @@ class _New:
     notes: Sequence[Any] = field(default_factory=list)
 
 
-def open(  # noqa: A001 - `jobs.open` reads as what it does
+def prepare(
     *,
     kind: str,
     by: Asker,
@@ -247,7 +247,9 @@ def undo(*, by: Asker, job: Job) -> Job | None:
         return None
     options = {**job.options, "undo": not job.options.get("undo", False)}
     permission = Permission(job.permission)
-    return open(kind=job.kind, by=by, rows=back, title=job.title, permission=permission, options=options, undo_of=job)
+    return prepare(
+        kind=job.kind, by=by, rows=back, title=job.title, permission=permission, options=options, undo_of=job
+    )
 
 
 def decide(*, by: Asker, job: Job, rows: Sequence[int] | None, applied: bool) -> int:

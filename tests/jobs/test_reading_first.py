@@ -17,7 +17,7 @@ from portal.core.intents.nonces import Nonce
 from portal.core.intents.sending import send
 from portal.core.intents.states import Reason, State
 from portal.core.intents.verdicts import Verdict
-from portal.core.jobs import jobs as engine
+from portal.core.jobs import acts as engine
 from portal.core.jobs import kinds, reading
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.states import JobState, PartState, RowState
@@ -47,7 +47,7 @@ def desk(make):
 
 def started(desk, count=4):
     rows = [(member.member_id, odd(), {}) for member in desk.members()[:count]]
-    job = engine.open(kind="rights", by=desk.place.asker, rows=rows, options={"source": "test"})
+    job = engine.prepare(kind="rights", by=desk.place.asker, rows=rows, options={"source": "test"})
     assert engine.start(by=desk.place.asker, job=job)
     return job
 
@@ -111,7 +111,7 @@ def test_rights_that_somebody_else_gave_meanwhile_are_reported(desk):
     before = desk.at_service(first.member_id)["devices_pass"]
     theirs = {"default_mode": "deny_all" if before["default_mode"] != "deny_all" else "allow_all"}
     rows = [(first.member_id, odd(), {"devices_pass": before}), (second.member_id, odd(), {})]
-    job = engine.open(kind="rights", by=desk.place.asker, rows=rows, options={"source": "test"})
+    job = engine.prepare(kind="rights", by=desk.place.asker, rows=rows, options={"source": "test"})
     token = desk.place.service.token
     answer = desk.place.sandbox.api("PUT", f"/v1/members/{first.member_id}", {"devices_pass": theirs}, token=token)
     assert answer.status_code < 300, answer.text
