@@ -18,10 +18,11 @@ from kombu import pools
 
 from bench import people
 from bench.beside import LARGE
-from portal.core.mirror import clock, swap
+from portal.core.mirror import swap
 from portal.core.mirror.folding import fold
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Group, MirrorState, StagedPage, SyncRun
+from portal.core.timers.clock import database_now
 from portal.site.celery import app
 from stack.paths import PYTHON, ROOT
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
@@ -124,7 +125,7 @@ class Http:
 
 def mirror(tenant: Tenant, count: int) -> None:
     """Fill the mirror of the entered tenant as a sync does: staged pages, one swap."""
-    now = clock.now()
+    now = database_now()
     run = SyncRun.objects.create(kind=Kind.MEMBERS, started_at=now, complete=True)
     for number, page in enumerate(people.pages(count, seed=tenant.pk % 100)):
         staged = swap.staged(run, page)
@@ -132,7 +133,7 @@ def mirror(tenant: Tenant, count: int) -> None:
         StagedPage.objects.create(run=run, number=number, cursor=str(number), listed=staged.listed, body=body)
     with transaction.atomic():
         done = swap.members(run)
-        SyncRun.objects.filter(pk=run.pk).update(state=SyncRun.State.DONE, finished_at=clock.now())
+        SyncRun.objects.filter(pk=run.pk).update(state=SyncRun.State.DONE, finished_at=database_now())
         StagedPage.objects.filter(run=run).delete()
     swap.tidy(done)
     Group.objects.bulk_create(

@@ -12,9 +12,10 @@ import psycopg
 
 from bench.figures import Figure
 from bench.ground import Ground, say
-from portal.core.mirror import clock, sync
+from portal.core.mirror import sync
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Guest, History, Member, MirrorState
+from portal.core.timers.clock import database_now
 from stack.paths import PYTHON, ROOT
 from tenants.models import Connection, ServiceEnvironment, Tenant, TenantModel
 from tenants.scope import tenant_scope
@@ -103,8 +104,8 @@ def tenant_of(url: str, kind: Kind = Kind.MEMBERS) -> Tenant:
 def _sync(tenant: Tenant, count: int, model: type[TenantModel] = Member) -> float:
     """Seconds until the mirror is complete again, worked by this process as a worker would."""
     with tenant_scope(tenant):
-        MirrorState.objects.update(due_at=clock.now())
-        asked = clock.now()
+        MirrorState.objects.update(due_at=database_now())
+        asked = database_now()
         started = time.perf_counter()
         while not MirrorState.objects.filter(as_of__gte=asked, total=count).exists():
             sync.due()
@@ -112,7 +113,7 @@ def _sync(tenant: Tenant, count: int, model: type[TenantModel] = Member) -> floa
             if state.error:
                 raise RuntimeError(f"the sync ended with {state.error}")
             if state.as_of is None or state.as_of < asked:
-                MirrorState.objects.update(due_at=clock.now())
+                MirrorState.objects.update(due_at=database_now())
         took = time.perf_counter() - started
         assert model.objects.count() == count
     return took

@@ -4,9 +4,10 @@ import time
 
 from bench.figures import Figure
 from bench.ground import Ground, say
-from portal.core.mirror import clock, schedule
+from portal.core.mirror import schedule
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState
+from portal.core.timers.clock import database_now
 from tenants.models import Connection, Tenant
 from tenants.scope import across_tenants, tenant_scope
 
@@ -23,9 +24,9 @@ def tick(ground: Ground) -> list[Figure]:
             Connection.objects.create(
                 tenant=tenant, environment=ground.environment, state=Connection.State.CONNECTED, access_token="t"
             )
-            MirrorState.objects.create(kind=Kind.MEMBERS, due_at=clock.now())
+            MirrorState.objects.create(kind=Kind.MEMBERS, due_at=database_now())
     started = time.perf_counter()
-    rung = schedule.tick()
+    rung = schedule.look()
     took = time.perf_counter() - started
     ids = [tenant.pk for tenant in made]
     with across_tenants("the bench puts its tenants away"):

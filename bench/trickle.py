@@ -6,9 +6,11 @@ from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
 from bench.syncs import serving, tenant_of
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import clock, reading, schedule
+from portal.core.mirror import reading
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Member, MirrorState
+from portal.core.timers.bell import ring
+from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
@@ -21,7 +23,7 @@ def waiting(ground: Ground) -> list[Figure]:
     with serving(0) as url:
         tenant = tenant_of(url, Kind.RIGHTS)
         with tenant_scope(tenant):
-            MirrorState.objects.create(kind=Kind.MEMBERS, as_of=clock.now())
+            MirrorState.objects.create(kind=Kind.MEMBERS, as_of=database_now())
             Member.objects.bulk_create(
                 Member(member_id=f"t{number}", member_name="T", name_key="t") for number in range(5_000)
             )
@@ -49,8 +51,9 @@ def _reads(tenant: Tenant, first: int, *, trickle: bool) -> tuple[list[float], i
     took, before = [], _known()
     for number in range(first, first + _READS):
         if trickle:
-            MirrorState.objects.filter(kind=Kind.RIGHTS, lease=None).update(due_at=clock.now(), rung_at=clock.now())
-            schedule._ring([tenant.pk])
+            now = ClockTime()
+            MirrorState.objects.filter(kind=Kind.RIGHTS, lease=None).update(due_at=now, rung_at=now)
+            ring("portal.core.mirror.tasks.sync", [(tenant.pk,)])
         started = time.perf_counter()
         reading.read_member(tenant.connection, f"t{4_999 - number}", Priority.PEOPLE)
         took.append(time.perf_counter() - started)

@@ -11,8 +11,8 @@ from django.db.models import QuerySet
 
 from portal.areas import merging
 from portal.areas.merging import Effect, Verdict, Wish
-from portal.core.mirror import clock
 from portal.core.mirror.models import Area, Member
+from portal.core.timers.clock import database_now
 
 Change = tuple[str, dict[str, Any], dict[str, Any]]
 
@@ -61,7 +61,7 @@ def plan_undo(done: dict[str, tuple[Any, Any]], area_id: str, trust: timedelta) 
     for member_id, rights, read_at in told:
         before, after = done[member_id]
         verdict = None if rights is None else merging.undo(rights.get("devices_pass"), before, after, area_id)
-        _add(found, member_id, rights, verdict, read_at is None or read_at < clock.now() - trust)
+        _add(found, member_id, rights, verdict, read_at is None or read_at < database_now() - trust)
     return found
 
 
@@ -73,7 +73,7 @@ def _rights(members: QuerySet[Member]) -> Iterator[tuple[str, Any, Any]]:
 def _collected(
     told: Iterable[tuple[str, Any, Any]], judge: Callable[[Any], Verdict], trust: timedelta, everybody: bool
 ) -> Plan:
-    found, since = Plan(), clock.now() - trust
+    found, since = Plan(), database_now() - trust
     for member_id, rights, read_at in told:
         verdict = None if rights is None else judge(rights.get("devices_pass"))
         _add(found, member_id, rights, verdict, read_at is None or read_at < since)

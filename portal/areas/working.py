@@ -19,9 +19,9 @@ from portal.core.intents.targets import target_of
 from portal.core.jobs import kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import RowState
-from portal.core.mirror import clock
 from portal.core.mirror.models import Area, Member
 from portal.core.rights import words
+from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
 from tenants.roles import Permission
 from tenants.wording import Said, say
@@ -52,7 +52,7 @@ def unread(job: Job, rows: Sequence[Row]) -> set[int]:
     fresh = Member.objects.filter(
         member_id__in=[row.member_id for row in rows],
         rights__isnull=False,
-        rights_read_at__gte=clock.now() - trust_of(job),
+        rights_read_at__gte=database_now() - trust_of(job),
     )
     known = set(fresh.values_list("member_id", flat=True))
     if job.undo_of_id is not None:  # whoever was not changed is not worth a call

@@ -9,10 +9,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.codes import tokens
-from portal.core.intents.clock import ClockTime
 from portal.core.intents.record import Asker
 from portal.core.intents.targets import target_of
 from portal.core.mirror.models import Guest
+from portal.core.timers.clock import ClockTime
 from portal.core.visits.models import CodeLink, DeskSettings, Visit
 from tenants import audit
 from tenants.scope import tenant_scope

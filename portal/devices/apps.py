@@ -6,9 +6,10 @@ class DevicesConfig(AppConfig):
     label = "devices"
 
     def ready(self) -> None:
-        from portal.devices import banners, find, follow, hearing
+        from portal.devices import banners, find, follow, hearing, watch
 
         follow.register()
         find.register()
         banners.register()
         hearing.register()
+        watch.register()

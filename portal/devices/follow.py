@@ -1,18 +1,18 @@
 """What a door's command means for what is known of the door, and what is looked at when it ends uncertain."""
 
-from django.db import transaction
 from django.utils.translation import gettext as _
 
 from accessapi.doors import DoorWord
 from portal.core.budget.priorities import Priority
 from portal.core.intents import handlers
-from portal.core.intents.clock import database_now
 from portal.core.intents.handlers import Finding, Told
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
 from portal.core.mirror import doors, reading
-from portal.devices import hearing
+from portal.core.timers.bell import ring_after_commit
+from portal.core.timers.clock import database_now
 from portal.devices.commands import Command
+from portal.devices.watch import READ_STALE
 from tenants.models import Connection
 
 _TELLS = {Command.HOLD.value: DoorWord.HELD, Command.LOCK.value: DoorWord.LOCKED}
@@ -46,7 +46,7 @@ def finished(intent: Intent) -> None:
     if intent.state == State.SUCCEEDED and control in _TELLS:
         doors.tell(intent.tenant, device_id, _TELLS[control])
     elif intent.reason == Reason.REQUEST_FAILED and doors.look_at(device_id):
-        transaction.on_commit(lambda: hearing.ring(intent.tenant_id))
+        ring_after_commit(READ_STALE, intent.tenant_id)
 
 
 def words(intent: Intent) -> Told:

@@ -3,18 +3,15 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-import structlog
-from django.db import transaction
-from kombu.exceptions import OperationalError
-
 from accessapi.doors import DoorWord
 from accessapi.overrides import States
 from portal.core.mirror import doors, hooks
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History
+from portal.core.timers.bell import ring_after_commit
+from portal.devices.watch import READ_STALE
 from tenants.models import Tenant
 
-log = structlog.get_logger(__name__)
 # Records of these categories are worth a reading, whatever their words: somebody operated the door, or it is serious.
 _SERIOUS = frozenset({"operation", "emergency"})
 
@@ -30,23 +27,13 @@ def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
         elif record.device_id and record.category in _SERIOUS:
             wanted.setdefault(record.device_id, record.at)
     if sum(doors.look_at(device_id, unless_read_after=at) for device_id, at in sorted(wanted.items())):
-        transaction.on_commit(lambda: ring(tenant.pk))
+        ring_after_commit(READ_STALE, tenant.pk)
 
 
 def word_of(record: History, states: States) -> DoorWord | None:
     """What a record tells of its door, if it is about an alarm or a hold."""
     word = states.event([record.content])
     return DoorWord.OVER if word in (DoorWord.FORCED, DoorWord.LEFT) and states.is_over(record.status) else word
-
-
-def ring(tenant_id: int) -> None:
-    """Wake a worker. What a dead broker does not take, the next tick finds."""
-    from portal.devices.tasks import read_stale
-
-    try:
-        read_stale.apply_async((tenant_id,), expires=60)
-    except (OperationalError, OSError):
-        log.warning("doors_bell_lost", tenant_id=tenant_id)
 
 
 def register() -> None:

@@ -9,9 +9,3 @@ from tenants.scope import tenant_scope
 def read_stale(tenant_id: int) -> None:
     with tenant_scope(tenant_id):
         watch.read_stale(tenant_id)
-
-
-@promised(queue="sync", promise="tick", seconds=30)
-def tick() -> None:
-    for tenant_id in watch.stale_tenants():
-        read_stale.apply_async((tenant_id,), expires=60)

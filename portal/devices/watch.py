@@ -15,11 +15,14 @@ from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.mirror import doors, reading
 from portal.core.mirror.models import PassController
+from portal.core.timers import ticking
+from portal.core.timers.bell import ring
 from tenants.models import Connection
 from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
+READ_STALE = "portal.devices.tasks.read_stale"
 
 
 def stale_tenants() -> list[int]:
@@ -28,6 +31,10 @@ def stale_tenants() -> list[int]:
         connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
         found = PassController.objects_across_tenants.filter(tenant_id__in=connected)
         return list(found.filter(_due()).values_list("tenant_id", flat=True).distinct())
+
+
+def look() -> None:
+    ring(READ_STALE, [(tenant_id,) for tenant_id in stale_tenants()])
 
 
 def read_stale(tenant_id: int) -> int:
@@ -54,3 +61,7 @@ def _due() -> Q:
 def _longest_waiting() -> list[tuple[str, bool]]:
     due = PassController.objects.filter(_due()).order_by("-urgent", F("look_at").asc(nulls_first=True), "pk")
     return list(due.values_list("device_id", "urgent")[:_AT_ONCE])
+
+
+def register() -> None:
+    ticking.register("doors", look, every=60.0, queue="sync")

@@ -7,10 +7,10 @@ from django.db import transaction
 from django.db.models import Q
 
 from portal.core.intents.actions import stop as stop_intent
-from portal.core.intents.clock import ClockTime
 from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.intents.states import Reason, State
+from portal.core.timers.clock import ClockTime
 from portal.expected import bell, checking, erasing
 from portal.expected.models import ExpectedList, ExpectedRow, ListState, RowState, Verdict
 from portal.expected.reading import stored

@@ -6,6 +6,8 @@ class ExpectedConfig(AppConfig):
     label = "expected"
 
     def ready(self) -> None:
-        from portal.expected import erasing
+        from portal.core.timers import ticking
+        from portal.expected import bell, erasing
 
         erasing.register()
+        ticking.register("expected", bell.DUE.look, every=3.0, queue="bulk", work=bell.DUE.work)

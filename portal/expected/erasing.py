@@ -6,7 +6,7 @@ from django.db.models import F
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from portal.core.intents.clock import ClockTime
+from portal.core.timers.clock import ClockTime
 from portal.expected.models import ExpectedList, ExpectedRow, ListState
 
 # A list that nobody started is of no use a week later.

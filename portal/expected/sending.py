@@ -10,10 +10,10 @@ from datetime import timedelta
 from django.db import transaction
 
 from portal.core.budget.priorities import Priority
-from portal.core.intents.clock import ClockTime
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import Asker
 from portal.core.intents.states import UNDER_WAY
+from portal.core.timers.clock import ClockTime
 from portal.core.visits.models import Preset
 from portal.expected.models import ExpectedList, ExpectedRow, ListState, RowState
 from portal.expected.reading import restored

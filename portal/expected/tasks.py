@@ -1,6 +1,6 @@
 """The bells of lists. Each carries ids; the row it names decides whether anything is done."""
 
-from portal.expected import bell, sending
+from portal.expected import sending
 from portal.site.celery import promised
 from tenants.scope import tenant_scope
 
@@ -9,8 +9,3 @@ from tenants.scope import tenant_scope
 def advance(tenant_id: int, list_id: int) -> None:
     with tenant_scope(tenant_id):
         sending.advance(list_id)
-
-
-@promised(queue="bulk", promise="tick", seconds=30)
-def tick() -> None:
-    bell.tick()

@@ -8,13 +8,13 @@ from accessapi.limits import PAGE_MAX
 from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
 from portal.core.intents import handlers
-from portal.core.intents.clock import database_now
 from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.intents.targets import target_of
 from portal.core.mirror import own, schedule
 from portal.core.mirror.kinds import Kind
+from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
 from portal.groups import queries
 from tenants.models import Connection

@@ -6,6 +6,7 @@ class GuestsConfig(AppConfig):
     label = "guests_pages"  # the models of visits are a foundation's
 
     def ready(self) -> None:
+        from portal.core.timers import ticking
         from portal.guests import banners, cutting, find, follow, naming
         from tenants.signals import connected
 
@@ -13,4 +14,5 @@ class GuestsConfig(AppConfig):
         banners.register()
         find.register()
         naming.register()
+        ticking.register("codes_that_must_die", cutting.DUE.look, every=2.0, queue="interactive", work=cutting.DUE.work)
         connected.connect(cutting.on_connected, dispatch_uid="guests")

@@ -22,12 +22,13 @@ from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.intents import actions
 from portal.core.intents.actions import Asker
-from portal.core.intents.clock import ClockTime, database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.intents.targets import target_of
 from portal.core.mirror import reading
+from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.ticking import Due
 from portal.core.visits.models import Stage, Visit
 from portal.guests import ending, hours, masks
 from portal.guests.queries import connection
@@ -302,15 +303,12 @@ def withdraw(revival: Intent) -> None:
     )
 
 
-def work() -> list[QuerySet[Visit]]:
-    """The cuts whose timer has come. Call inside `across_tenants`."""
-    return [Visit.objects_across_tenants.filter(cut_due_at__lte=ClockTime())]
+def _due_ones() -> QuerySet[Visit]:
+    """Codes that must die and are not known to be dead."""
+    return Visit.objects_across_tenants.filter(cut_due_at__lte=ClockTime())
 
 
-def due() -> list[tuple[int, int]]:
-    """(tenant, visit) of every cut whose timer has come, oldest first. Call inside `across_tenants`."""
-    [rows] = work()
-    return list(rows.order_by("cut_due_at").values_list("tenant_id", "pk")[:200])
+DUE = Due(rows=_due_ones, task="portal.guests.tasks.cut", order=("cut_due_at",))
 
 
 def may_still_open() -> QuerySet[Visit]:

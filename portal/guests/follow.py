@@ -6,13 +6,13 @@ from typing import Any
 from django.db.models import F
 
 from portal.core.intents import handlers
-from portal.core.intents.clock import ClockTime, database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.intents.targets import target_of
 from portal.core.mirror import hooks, own, schedule
 from portal.core.mirror.folding import fold
 from portal.core.mirror.kinds import Kind
+from portal.core.timers.clock import ClockTime, database_now
 from portal.core.visits import presence, standing
 from portal.core.visits.models import CodeLink, Stage, Visit
 from portal.guests import cutting

@@ -5,8 +5,8 @@ from django.utils.translation import gettext as _
 from accessapi.errors import NotFound, ServiceError
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
-from portal.core.intents.clock import database_now
 from portal.core.mirror import reading, reasons
+from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
 from portal.core.visits.models import Visit
 from portal.guests import cutting

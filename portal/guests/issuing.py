@@ -11,12 +11,12 @@ from django.db import transaction
 from accessapi.resources import write_moment
 from portal.core.budget.priorities import Priority
 from portal.core.intents.actions import Asker, dispatch
-from portal.core.intents.clock import database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import record
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Guest
+from portal.core.timers.clock import database_now
 from portal.core.visits.models import By, Preset, Stage, Visit
 from portal.guests import clashes, masks, payload
 from portal.guests.clashes import Hours

@@ -10,12 +10,12 @@ from accessapi.resources import write_moment
 from accessapi.resources.guests import Guest
 from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
-from portal.core.intents.clock import database_now
 from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.mirror import guest_list, reading
 from portal.core.mirror.folding import fold
+from portal.core.timers.clock import database_now
 from portal.core.visits.models import Visit
 from portal.guests import places
 from tenants.models import Connection

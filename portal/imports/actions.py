@@ -9,11 +9,11 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils.translation import get_language
 
-from portal.core.intents.clock import ClockTime
 from portal.core.intents.record import Asker
 from portal.core.jobs import acts
 from portal.core.jobs.acts import decide, downloaded, go_on, start, stop
 from portal.core.jobs.states import JobState
+from portal.core.timers.clock import ClockTime
 from portal.imports import columns, queries, storing
 from portal.imports.models import KIND, Import, ImportFile, Sheet
 from tenants.roles import Permission

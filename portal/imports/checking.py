@@ -10,11 +10,11 @@ from django.db import transaction
 
 from portal.core.files import bounds
 from portal.core.files.faults import FileFault
-from portal.core.intents.clock import ClockTime
 from portal.core.jobs import rowstore
 from portal.core.jobs.models import Row
 from portal.core.jobs.states import Action, JobState
 from portal.core.mirror.rows import Reader
+from portal.core.timers.clock import ClockTime
 from portal.imports import giving
 from portal.imports.judging import Verdict, judge
 from portal.imports.matching import Groups, known

@@ -8,7 +8,6 @@ from accessapi.errors import NotFound
 from accessapi.resources import write_moment
 from portal.core.budget.priorities import Priority
 from portal.core.intents import handlers
-from portal.core.intents.clock import database_now
 from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
@@ -16,6 +15,7 @@ from portal.core.intents.targets import target_of
 from portal.core.mirror import own, reading, schedule
 from portal.core.mirror.kinds import Kind
 from portal.core.rights import digests
+from portal.core.timers.clock import database_now
 from portal.members import following, portraits, sightings
 from tenants.models import Connection
 

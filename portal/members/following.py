@@ -14,11 +14,11 @@ from accessapi.resources import write_moment
 from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
 from portal.core.intents import handlers, meanings
-from portal.core.intents.clock import database_now
 from portal.core.intents.handlers import Finding, Told
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
 from portal.core.mirror import own, reading
+from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
 from portal.members import faces, temporary
 from tenants.models import Connection

@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 from portal.core.intents.record import Asker
 from portal.core.jobs import acts, kinds
 from portal.core.jobs.models import Job, Row
-from portal.core.mirror import clock
 from portal.core.mirror.models import Member
 from portal.core.rights import places, words
 from portal.core.rights.digests import canonical, same
+from portal.core.timers.clock import database_now
 from tenants.roles import Permission
 from tenants.wording import say
 
@@ -58,7 +58,7 @@ def _old(member: Member, body: Mapping[str, Any]) -> dict[str, Any]:
 
 def _unread(job: Job, rows: Sequence[Row]) -> set[int]:
     known = _members(rows)
-    edge = clock.now() - FRESH
+    edge = database_now() - FRESH
     return {
         row.pk
         for row in rows

@@ -1,7 +1,7 @@
 """The workers: four queues by urgency, JSON only, one message at a time, and tasks that say what they promise.
 
 Redis only rings the bell. Everything a task needs to know stands in PostgreSQL, found by the id in the message, and
-the sweeper (`portal.core.intents.tasks.sweep`) finds whatever the bell missed.
+the timers (`portal.core.timers`) find whatever the bell missed.
 """
 
 import os
@@ -18,7 +18,6 @@ from redis.exceptions import RedisError
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.site.settings")
 
 QUEUES = ("doors", "interactive", "bulk", "sync")
-SWEEP_SECONDS = 0.25
 # How long somebody at a screen waits for a broker that says nothing, once, and how often it is asked from then on.
 RING_SECONDS = 0.2
 ASK_SECONDS = 1.0
@@ -60,49 +59,8 @@ app.conf.update(
     task_publish_retry=False,
     enable_utc=True,
     timezone="Asia/Tokyo",
-    beat_scheduler="portal.site.beat:Clock",
-    beat_schedule={
-        "sweep": {
-            "task": "portal.core.intents.tasks.sweep",
-            "schedule": SWEEP_SECONDS,
-            "options": {"expires": 10},
-        },
-        "jobs": {
-            "task": "portal.core.jobs.tasks.tick",
-            "schedule": 1.0,
-            "options": {"expires": 30},
-        },
-        "mirror": {
-            "task": "portal.core.mirror.tasks.tick",
-            "schedule": 5.0,
-            "options": {"expires": 30},
-        },
-        "codes that must die": {
-            "task": "portal.guests.tasks.tick",
-            "schedule": 2.0,
-            "options": {"expires": 10},
-        },
-        "expected guests": {
-            "task": "portal.expected.tasks.tick",
-            "schedule": 3.0,
-            "options": {"expires": 10},
-        },
-        "guests to be forgotten": {
-            "task": "portal.today.tasks.tick",
-            "schedule": 1800.0,
-            "options": {"expires": 600},
-        },
-        "spent calls": {
-            "task": "portal.core.budget.tasks.tick",
-            "schedule": 1800.0,
-            "options": {"expires": 600},
-        },
-        "doors": {
-            "task": "portal.devices.tasks.tick",
-            "schedule": 60.0,
-            "options": {"expires": 50},
-        },
-    },
+    beat_scheduler="portal.core.timers.beat:Clock",
+    beat_schedule={},  # filled by those who register timers (`portal.core.timers.ticking`)
 )
 
 
@@ -170,10 +128,11 @@ def only_rings() -> None:
     app.conf.broker_transport_options |= {"socket_timeout": RING_SECONDS, "socket_connect_timeout": RING_SECONDS}
 
 
-def promised(*, queue: str, promise: str, seconds: int = 60):
+def promised(*, queue: str, promise: str, seconds: int = 60, name: str | None = None):
     """Declare a task: its queue, its promise and its time limit (soft, then hard ten seconds later)."""
     return app.task(
         base=PromisedTask,
+        **({"name": name} if name else {}),
         queue=queue,
         promise=promise,
         acks_late=True,

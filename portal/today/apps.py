@@ -8,8 +8,9 @@ class TodayConfig(AppConfig):
     def ready(self) -> None:
         from portal.core.mirror import hooks
         from portal.core.mirror.kinds import Kind
-        from portal.today import reach, suggesting
+        from portal.today import erasing, reach, suggesting
 
         reach.register()
+        erasing.register()
         hooks.after(Kind.HISTORIES, suggesting.heard)
         hooks.after(Kind.GUESTS, suggesting.catch_up)

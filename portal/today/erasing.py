@@ -17,6 +17,8 @@ from portal.core.intents import forgetting
 from portal.core.intents.models import Intent
 from portal.core.intents.targets import target_of
 from portal.core.mirror.models import Guest, History
+from portal.core.timers import ticking
+from portal.core.timers.bell import ring
 from portal.core.visits import presence, queries
 from portal.core.visits.days import Day
 from portal.core.visits.models import CodeLink, DeskAct, DeskSettings, Visit
@@ -31,6 +33,7 @@ log = structlog.get_logger(__name__)
 EVERY = timedelta(hours=23)
 BY = "portal"  # of the audit trail
 _AT_ONCE = 2000
+_EXPIRES = 600
 _also: list[Callable[[datetime], None]] = []
 _UNCONFIRMED = Q(must_end_at__isnull=False, ended_confirmed_at__isnull=True, gone_at__isnull=True)
 
@@ -113,17 +116,15 @@ def _erase(ids: list[int], now: datetime) -> None:
     )
 
 
-def tidy() -> list[int]:
-    """What a night brings, for every tenant: those marked by the code alone are no longer here. The tenants that are
-    due for erasing.
-    """
+def tidy() -> None:
+    """What a night brings every tenant: those marked by the code alone are no longer here, and what is old goes."""
     with across_tenants("a day ends for every tenant"):
         open_ones = Visit.objects_across_tenants.filter(PRESENT, presence.UNMARKED, arrived_at__lt=Day.today().start)
         tenants = list(Tenant.objects.filter(pk__in=open_ones.values("tenant_id")))
     for tenant in tenants:
         with tenant_scope(tenant):
             presence.believe_no_longer(Day.today())
-    return due_tenants()
+    ring("portal.today.tasks.erase", [(tenant_id,) for tenant_id in due_tenants()], expires=_EXPIRES)
 
 
 def run(tenant_id: int) -> int:
@@ -133,3 +134,7 @@ def run(tenant_id: int) -> int:
         return 0
     with tenant_scope(tenant):
         return erase(tenant)
+
+
+def register() -> None:
+    ticking.register("guests_to_be_forgotten", tidy, every=1800.0, queue="bulk", seconds=60)

@@ -8,9 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from playwright.sync_api import expect
 
 from portal.core.intents import following
-from portal.core.intents.clock import database_now
 from portal.core.intents.models import Intent
 from portal.core.mirror.models import PassController
+from portal.core.timers.clock import database_now
 from tenants.scope import tenant_scope
 from tests.support.doors import shows
 

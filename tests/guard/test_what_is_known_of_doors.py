@@ -7,11 +7,11 @@ import pytest
 
 from accessapi.doors import DoorWord
 from portal.core.intents.actions import submit
-from portal.core.intents.clock import database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
 from portal.core.mirror import doors as known
 from portal.core.mirror.models import PassController
+from portal.core.timers.clock import database_now
 from portal.devices import follow
 from tenants.roles import Permission
 from tenants.scope import tenant_scope

@@ -7,12 +7,12 @@ import pytest
 from portal.core.budget.priorities import Priority
 from portal.core.intents import following, reconciling, sweeping
 from portal.core.intents.actions import stop, submit
-from portal.core.intents.clock import database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.record import record
 from portal.core.intents.sending import send
 from portal.core.intents.states import Reason, State
 from portal.core.intents.words import story
+from portal.core.timers.clock import database_now
 from tenants.models import AuditEntry, Connection, Staff
 from tenants.roles import Permission
 from tenants.scope import tenant_scope

@@ -14,12 +14,12 @@ from portal.core.budget import ledger
 from portal.core.budget.priorities import Priority
 from portal.core.intents import following, outcome, sweeping
 from portal.core.intents.claiming import claim
-from portal.core.intents.clock import database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker, record
 from portal.core.intents.sending import send, transmit
 from portal.core.intents.states import Reason, State
 from portal.core.intents.verdicts import Verdict
+from portal.core.timers.clock import database_now
 from tenants.models import Staff, SupportSession, User
 from tenants.roles import Permission
 from tenants.scope import tenant_scope

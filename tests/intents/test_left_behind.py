@@ -11,12 +11,12 @@ from accessapi.wire import READ_SECONDS
 from portal.core.budget.priorities import Priority
 from portal.core.intents import following, outcome, reconciling, sweeping
 from portal.core.intents.claiming import claim
-from portal.core.intents.clock import ClockTime
 from portal.core.intents.models import Intent, new_claim
 from portal.core.intents.record import record
 from portal.core.intents.sending import send, transmit
 from portal.core.intents.states import REPEAT_SECONDS, SILENT_SECONDS, WRITE_SECONDS, Reason, State
 from portal.core.intents.verdicts import Verdict
+from portal.core.timers.clock import ClockTime
 from tenants import living
 from tenants.roles import Permission
 from tenants.scope import tenant_scope

@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from accessapi.resources import RequestRecord
-from portal.core.intents.clock import database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.pacing import first_look, next_look
 from portal.core.intents.states import State
+from portal.core.timers.clock import database_now
 from tenants.scope import tenant_scope
 from tests.support.places import fresh_nonce
 

@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 
 from portal.core.intents import following
-from portal.core.intents.clock import database_now
 from portal.core.intents.models import Intent
 from portal.core.mirror.models import PassController
+from portal.core.timers.clock import database_now
 from portal.devices import watch
 from tenants.scope import tenant_scope
 from tests.support.doors import door as seen

@@ -9,11 +9,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image
 
 from portal.core.intents import following, handlers, outcome, sending
-from portal.core.intents.clock import database_now
 from portal.core.intents.models import Enclosure, Intent
 from portal.core.intents.states import Reason, State
 from portal.core.intents.verdicts import Verdict
 from portal.core.mirror.models import Member
+from portal.core.timers.clock import database_now
 from portal.members import following as outcomes
 from portal.members import pictures
 from portal.members.models import Portrait

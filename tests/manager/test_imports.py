@@ -306,9 +306,9 @@ def test_the_tick_finds_what_nobody_rang_for(desk, manager, url, monkeypatch):
     there = uploaded(manager, url, "name\na\n")
     manager.post(f"{there}columns/", form_of(manager.get(there)))
     rung = []
-    monkeypatch.setattr(bell, "ring", lambda jobs: rung.extend(jobs))
-    assert bell.tick() == 1
-    assert rung == [(desk.place.tenant.pk, job_at(desk, there).pk, JobState.MAPPED)]
+    monkeypatch.setattr("portal.core.timers.bell.ring", lambda task, rows, **more: rung.append((task, *rows)))
+    assert bell.DUE.look() == 1
+    assert rung == [("portal.core.jobs.tasks.check", (desk.place.tenant.pk, job_at(desk, there).pk))]
 
 
 def test_pages_ask_the_database_little_however_many_rows_there_are(desk, manager, url, django_assert_max_num_queries):

@@ -4,9 +4,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from portal.core.intents import following
-from portal.core.intents.clock import database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
+from portal.core.timers.clock import database_now
 from tests.support.barriers import barriers
 from tests.support.images import jpeg, png, read_qr
 from tests.support.members import MembersDesk

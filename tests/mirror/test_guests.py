@@ -13,6 +13,7 @@ from portal.core.budget.priorities import Priority
 from portal.core.mirror import freshness, guest_list, hooks, own, queries, reading, reasons
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Guest, MirrorState
+from portal.core.timers.clock import database_now
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import Service, serving
@@ -151,7 +152,7 @@ def test_what_we_know_first_hand_wins_over_a_list_that_began_before(
 ) -> None:
     _, _, here = told
     with tenant_scope(here.tenant):
-        began = guest_list.clock.now()
+        began = database_now()
         own.guest_written(here.tenant, "v1", {"guest_name": "Ours", "return_grace_period": 45})
         own.guest_written(here.tenant, "v2", body("Made here", "CODE2", area_id_list=["a1"]), created=True)
         own.guest_gone(here.tenant, "v3")
@@ -162,7 +163,7 @@ def test_what_we_know_first_hand_wins_over_a_list_that_began_before(
     assert here.state(Kind.GUESTS).total == 2
 
     with monkeypatch.context() as patch:
-        patch.setattr(guest_list.clock, "now", lambda: began)
+        patch.setattr(guest_list, "database_now", lambda: began)
         again(here)
     assert names(here) == {"Ours", "Made here"}, "the list was asked for before we wrote"
     again(here)
@@ -177,7 +178,7 @@ def test_what_we_know_first_hand_wins_over_a_list_that_began_before(
 def test_a_single_read_asked_before_our_write_does_not_undo_it(told: tuple[Guests, Service, Customer]) -> None:
     _, _, here = told
     with tenant_scope(here.tenant):
-        asked = own.clock.now()
+        asked = database_now()
         own.guest_written(here.tenant, "v1", {"use_date_end": LATER})
         own.guest_read(here.tenant, {"guest_id": "v1", "guest_name": "Before", "use_date_end": END}, asked)
     assert guest(here, "v1").use_date_end.isoformat() == "2026-12-01T11:30:00+00:00"

@@ -13,9 +13,10 @@ from django.utils import timezone
 from accessapi.errors import NotFound, ServerFault
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import clock, freshness, own, reading, rights
+from portal.core.mirror import freshness, own, reading, rights
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Group, KeyBox, Member, MirrorState, PassController, SharedReading
+from portal.core.timers.clock import database_now
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import serving
@@ -106,7 +107,7 @@ def test_a_thousand_written_members_cost_a_handful_of_queries(
 
 def test_a_read_that_was_asked_before_our_write_does_not_undo_it(here: Customer, member_id: str) -> None:
     with tenant_scope(here.tenant):
-        asked = own.clock.now()
+        asked = database_now()
         own.member_written(here.tenant, member_id, {"member_name": "Ours"})
         own.member_read(here.tenant, {"member_id": member_id, "member_name": "Before"}, asked)
     assert row(here, member_id).member_name == "Ours"
@@ -299,10 +300,10 @@ def test_nobody_waits_for_a_reader_whose_process_died(transactional_db: None, cu
         read(here, "m1")
         with tenant_scope(here.tenant):
             # As a process leaves it that claimed the reading and was killed: nobody holds its lock any more.
-            claimed_until = clock.now() + timedelta(seconds=40)
+            claimed_until = database_now() + timedelta(seconds=40)
             SharedReading.objects.update(token=uuid.uuid4(), answer=None, answered_at=None, until=claimed_until)
             assert read(here, "m1").member_name == "Read anew"
-            assert clock.now() < claimed_until
+            assert database_now() < claimed_until
 
 
 def _together(many: int, call: Any) -> list[Any]:

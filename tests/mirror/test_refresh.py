@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from portal.core.mirror import frame, schedule
+from portal.core.mirror import frame
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState
 from tenants import roles
@@ -19,7 +19,7 @@ from tests.mirror.conftest import Customer, MakeCustomer
 @pytest.fixture
 def here(customer: MakeCustomer, monkeypatch: pytest.MonkeyPatch) -> Customer:
     made = customer(members=2)
-    monkeypatch.setattr(schedule, "_ring", lambda tenant_ids: None)
+    monkeypatch.setattr("portal.core.timers.bell.ring", lambda *_told, **_more: None)
     made.sync()
     with tenant_scope(made.tenant):
         MirrorState.objects.update(as_of=timezone.now() - timedelta(minutes=1))

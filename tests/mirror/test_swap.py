@@ -6,9 +6,10 @@ import pytest
 from django.db import connection as database
 from django.db import transaction
 
-from portal.core.mirror import clock, own, runs, swap
+from portal.core.mirror import own, runs, swap
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Member, MemberSearch, SyncRun
+from portal.core.timers.clock import database_now
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 from tests.mirror.conftest import MakeCustomer
@@ -21,7 +22,7 @@ def listed(number: int, **more: Any) -> dict[str, Any]:
 def swapped(tenant: Tenant, *pages: list[dict[str, Any]]) -> swap.Swapped:
     """What the swap of these pages did, each staged as a reading stages it."""
     with tenant_scope(tenant), transaction.atomic():
-        run = SyncRun.objects.create(kind=Kind.MEMBERS, started_at=clock.now())
+        run = SyncRun.objects.create(kind=Kind.MEMBERS, started_at=database_now())
         for number, page in enumerate(pages):
             runs._keep(run, len(page), swap.staged(run, page), str(number + 1))
         done = swap.members(run)
@@ -80,7 +81,7 @@ def test_of_a_member_listed_twice_the_last_counts_also_when_it_is_as_known(tenan
 def test_what_was_written_here_after_a_page_was_read_stands_against_what_the_page_said(tenant: Tenant) -> None:
     swapped(tenant, [listed(1)])
     with tenant_scope(tenant), transaction.atomic():
-        run = SyncRun.objects.create(kind=Kind.MEMBERS, started_at=clock.now())
+        run = SyncRun.objects.create(kind=Kind.MEMBERS, started_at=database_now())
         page = [listed(1, member_name="佐藤 頁")]
         runs._keep(run, 1, swap.staged(run, page), "1")
         own.member_written(tenant, "m00001", {"member_name": "佐藤 手元"})

@@ -13,11 +13,11 @@ from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.intents import following
 from portal.core.intents.actions import submit
-from portal.core.intents.clock import database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.mirror import reading, schedule, sync
 from portal.core.mirror.models import Area, Group, Member
+from portal.core.timers.clock import database_now
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.changes import ChangesDesk

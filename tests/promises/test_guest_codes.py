@@ -8,9 +8,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from portal.core.intents.clock import ClockTime
 from portal.core.intents.models import Intent
 from portal.core.intents.states import REPEAT_SECONDS, State
+from portal.core.timers.clock import ClockTime
 from portal.core.visits.models import Stage as Standing
 from portal.core.visits.models import Visit
 from tests.support import faults

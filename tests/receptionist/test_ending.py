@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from portal.core.intents.clock import ClockTime, database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason
 from portal.core.mirror.models import Area
+from portal.core.timers.clock import ClockTime, database_now
 from portal.core.visits.models import Visit
 from portal.guests import cutting, ending
 from tenants.models import AuditEntry, Connection

@@ -6,10 +6,10 @@ import pytest
 from django.utils import timezone
 
 from portal.core.intents import reconciling
-from portal.core.intents.clock import ClockTime, database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
 from portal.core.mirror.models import Guest
+from portal.core.timers.clock import ClockTime, database_now
 from portal.core.visits.models import Stage, Visit
 from portal.guests import follow, looking
 from tests.support.desk import NAME, GuestDesk, order, said

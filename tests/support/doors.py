@@ -4,9 +4,9 @@ from datetime import timedelta
 from typing import Any
 
 from portal.core.mirror import doors, sync
-from portal.core.mirror.clock import now
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState, PassController
+from portal.core.timers.clock import database_now
 from portal.devices import watch
 from tenants.scope import tenant_scope
 from tests.support.places import Place
@@ -30,7 +30,7 @@ def shows(
     errors = more.pop("errors", [])
     status = {"door_status": {"door": door, "lock": lock, "errors": errors}, "cloud_com_status": "connected"} | more
     with tenant_scope(place.tenant):
-        doors.read(place.tenant, device_id, status, now() - timedelta(seconds=ago))
+        doors.read(place.tenant, device_id, status, database_now() - timedelta(seconds=ago))
 
 
 def door(place: Place, device_id: str) -> PassController:
@@ -48,7 +48,7 @@ def hear(place: Place) -> None:
     """The log is read, as it is every two minutes."""
     with tenant_scope(place.tenant):
         MirrorState.objects.get_or_create(kind=Kind.HISTORIES)
-        MirrorState.objects.filter(kind=Kind.HISTORIES).update(due_at=now(), lease_until=None)
+        MirrorState.objects.filter(kind=Kind.HISTORIES).update(due_at=database_now(), lease_until=None)
         sync.due()
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.conf import settings
 from django.test import client
+from django.utils import translation
 
 from tests.support import chromium, flushing
 from tests.support.places import Place, make_place
@@ -17,6 +18,12 @@ def quick_passwords() -> None:
     """Hashing well takes a fifth of a second; a run signs in a thousand times."""
     if settings.configured:
         settings.PASSWORD_HASHERS = ["tests.support.hashing.QuickHasher"]
+
+
+@pytest.fixture(autouse=True)
+def no_language_of_others() -> None:
+    """A test begins in no language: the last one's person may have read Japanese."""
+    translation.deactivate()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,6 +6,7 @@ class BudgetConfig(AppConfig):
     label = "budget"
 
     def ready(self) -> None:
-        from portal.core.budget import frame
+        from portal.core.budget import forgetting, frame
 
         frame.register()
+        forgetting.register()

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from accessapi.limits import CALL_WINDOW_SECONDS
 from portal.core.budget.models import Spent
 from portal.core.budget.priorities import STEP_SECONDS
+from portal.core.timers import ticking
 from tenants.models import ServiceEnvironment
 from tenants.scope import across_tenants
 
@@ -19,3 +20,7 @@ def forget() -> int:
         kept_from = int(datetime.now(UTC).timestamp()) - 2 * max(CALL_WINDOW_SECONDS, *known)
         count, _ = Spent.objects_across_tenants.filter(step__lt=kept_from // STEP_SECONDS).delete()
     return int(count)
+
+
+def register() -> None:
+    ticking.register("spent_calls", forget, every=1800.0, queue="sync", seconds=60)

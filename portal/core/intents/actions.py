@@ -4,7 +4,6 @@ from typing import Any
 
 from django.db import transaction
 
-from portal.core.intents.clock import ClockTime
 from portal.core.intents.models import Intent
 from portal.core.intents.outcome import apply
 from portal.core.intents.record import Asker, record
@@ -12,6 +11,7 @@ from portal.core.intents.sending import send_inline
 from portal.core.intents.states import Reason, State
 from portal.core.intents.sweeping import ring
 from portal.core.intents.verdicts import Verdict
+from portal.core.timers.clock import ClockTime
 
 __all__ = ["Asker", "dispatch", "release", "stop", "submit", "withdraw"]
 

@@ -4,3 +4,8 @@ from django.apps import AppConfig
 class IntentsConfig(AppConfig):
     name = "portal.core.intents"
     label = "intents"
+
+    def ready(self) -> None:
+        from portal.core.intents import sweeping
+
+        sweeping.register()

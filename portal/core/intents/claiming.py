@@ -15,10 +15,10 @@ from accessapi.operations import Delivery, Operation
 from portal.core.budget import ledger
 from portal.core.budget.hearing import Taken
 from portal.core.budget.priorities import Priority
-from portal.core.intents.clock import ClockTime, database_now
 from portal.core.intents.models import Intent, new_claim
 from portal.core.intents.outcome import settle_unsent
 from portal.core.intents.states import WRITE_SECONDS, Reason, State
+from portal.core.timers.clock import ClockTime, database_now
 from tenants import living
 from tenants.kept import Kept
 from tenants.models import Connection

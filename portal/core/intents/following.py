@@ -12,12 +12,12 @@ from portal.core.budget.client import client
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.intents import handlers, outcome
-from portal.core.intents.clock import ClockTime, database_now
 from portal.core.intents.leases import leased
 from portal.core.intents.models import Intent
 from portal.core.intents.pacing import BULK, next_look
 from portal.core.intents.states import Reason, State
 from portal.core.intents.verdicts import Verdict
+from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import Connection
 
 GIVE_UP_SECONDS = {"operate_door": 60, "operate_keys": 60, "register_face_image": 900}

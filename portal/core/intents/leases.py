@@ -8,9 +8,9 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from portal.core.intents.clock import ClockTime
 from portal.core.intents.models import Intent, new_claim
 from portal.core.intents.states import CLAIM_SECONDS, State
+from portal.core.timers.clock import ClockTime
 from tenants import living
 
 

@@ -10,12 +10,12 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 
 from accessapi.operations import OPERATIONS, Body
 from portal.core.intents import handlers
-from portal.core.intents.clock import ClockTime, database_now
 from portal.core.intents.models import Enclosure, Intent
 from portal.core.intents.pacing import first_look
 from portal.core.intents.record import actor
 from portal.core.intents.states import FINAL, Reason, State
 from portal.core.intents.verdicts import Verdict
+from portal.core.timers.clock import ClockTime, database_now
 from tenants import audit
 
 log = structlog.get_logger(__name__)

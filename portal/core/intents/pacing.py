@@ -1,9 +1,9 @@
 """When to look next at an accepted request: often enough for whoever waits, no oftener than the service's own pace."""
 
 from accessapi.resources import RequestRecord
-from portal.core.intents.clock import database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
+from portal.core.timers.clock import database_now
 
 BULK = ("bulk_create_members", "bulk_update_members", "bulk_delete_members")
 _SOONEST, _LATEST = 1.0, 60.0

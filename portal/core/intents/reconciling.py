@@ -9,12 +9,12 @@ from accessapi.errors import ServiceError
 from accessapi.operations import Delivery
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.intents import handlers, outcome
-from portal.core.intents.clock import database_now
 from portal.core.intents.leases import leased
 from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.intents.states import Reason, State
 from portal.core.intents.verdicts import Verdict
+from portal.core.timers.clock import database_now
 from tenants import audit
 from tenants.wording import say
 

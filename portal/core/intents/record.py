@@ -11,10 +11,10 @@ from django.http import HttpRequest
 from accessapi.client import Image
 from accessapi.operations import Delivery
 from portal.core.budget.priorities import Priority
-from portal.core.intents.clock import database_now
 from portal.core.intents.models import Enclosure, Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import PHYSICAL_SECONDS, Reason
+from portal.core.timers.clock import database_now
 from tenants import audit
 from tenants.models import SupportSession, Tenant, User
 from tenants.roles import Permission

@@ -2,28 +2,26 @@
 
 from datetime import timedelta
 
-import structlog
-from django.db import transaction
 from django.db.models import Q, QuerySet
-from kombu.exceptions import OperationalError as BrokerError
-from redis.exceptions import RedisError
 
 from accessapi import errors
 from accessapi.operations import Delivery
 from portal.core.intents import outcome, verdicts
-from portal.core.intents.clock import ClockTime
 from portal.core.intents.leases import is_due
 from portal.core.intents.models import Intent
 from portal.core.intents.sending import DELETIONS
 from portal.core.intents.states import CLAIM_SECONDS, REPEAT_SECONDS, SILENT_SECONDS, Reason, State
 from portal.core.intents.verdicts import Verdict
+from portal.core.timers import bell, ticking
+from portal.core.timers.clock import ClockTime
+from portal.core.timers.ticking import Due
 from tenants import living
 from tenants.scope import across_tenants, tenant_scope
 
-log = structlog.get_logger(__name__)
-
+SWEEP_SECONDS = 0.25
 RING_AGAIN_SECONDS = 5
 _BATCH = 500
+_TASKS = "portal.core.intents.tasks."
 _BELLS = {State.QUEUED: "send", State.ACCEPTED: "poll", State.UNCERTAIN: "reconcile"}
 
 
@@ -32,14 +30,13 @@ def sweep() -> None:
     with across_tenants("the sweeper looks for due work of every tenant"):
         late = list(_late()[:_BATCH])
         abandoned = list(_abandoned()[:_BATCH])
-        due = _mark_rung()
     for intent in late:
         with tenant_scope(intent.tenant):
             outcome.settle_unsent(intent, State.EXPIRED, intent.reason or Reason.TOO_LATE)
     for intent in abandoned:
         with tenant_scope(intent.tenant):
             settle_abandoned(intent)
-    for intent in due:
+    for intent in _DUE.take():
         ring(intent)
 
 
@@ -64,13 +61,7 @@ def settle_abandoned(intent: Intent) -> None:
 
 def ring(intent: Intent) -> None:
     """Tell a worker, once. A broker that is away is no error: the next sweep rings again."""
-    from portal.core.intents import tasks
-
-    bell = getattr(tasks, _BELLS[State(intent.state)])
-    try:
-        bell.apply_async((intent.tenant_id, intent.pk), queue=intent.queue, expires=60)
-    except (BrokerError, RedisError, OSError) as error:
-        log.warning("bell_not_heard", intent_id=intent.pk, error=type(error).__name__)
+    bell.ring(_TASKS + _BELLS[State(intent.state)], [(intent.tenant_id, intent.pk)], queue=intent.queue)
 
 
 def _late():
@@ -98,12 +89,16 @@ def _unrung() -> QuerySet[Intent]:
     return waiting.filter(unrung, is_due())
 
 
-def _mark_rung() -> list[Intent]:
-    """Take what is due for ringing. A row that somebody holds is left to the next sweep: whoever settles one and calls
-    the next in line holds two, and waiting for them in another order would be a deadlock.
-    """
-    with transaction.atomic():
-        rows = _unrung().order_by("priority", "due_at").select_for_update(skip_locked=True)
-        due = list(rows.only("id", "tenant_id", "state", "queue")[:_BATCH])
-        Intent.objects_across_tenants.filter(pk__in=[intent.pk for intent in due]).update(rung_at=ClockTime())
-    return due
+# Whoever settles one and calls the next in line holds two: waiting for rows in another order would be a deadlock.
+_DUE = Due(
+    rows=_unrung,
+    task="",  # each has its own, and its own queue
+    mark=lambda: {"rung_at": ClockTime()},
+    needs=("state", "queue"),
+    order=("priority", "due_at"),
+    batch=_BATCH,
+)
+
+
+def register() -> None:
+    ticking.register("sweep", sweep, every=SWEEP_SECONDS, queue="doors", work=work)

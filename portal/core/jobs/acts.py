@@ -12,7 +12,6 @@ from django.utils.translation import get_language
 
 from accessapi import limits
 from portal.core.intents.actions import stop as stop_intent
-from portal.core.intents.clock import ClockTime, database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.intents.states import State
@@ -21,6 +20,7 @@ from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.present import HIDDEN, present_values
 from portal.core.jobs.states import ALIVE, SENDING, Action, Halt, JobState, PartState, RowState
 from portal.core.mirror.models import Member
+from portal.core.timers.clock import ClockTime, database_now
 from tenants import audit
 from tenants.roles import Permission
 from tenants.wording import Said

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 from django.db import transaction
 
-from portal.core.intents.clock import ClockTime, database_now
 from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
@@ -13,6 +12,7 @@ from portal.core.jobs import acts, kinds, reading, results, settling
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.parts import Next, send_next
 from portal.core.jobs.states import ALIVE, Halt, JobState, PartState, RowState
+from portal.core.timers.clock import ClockTime, database_now
 from tenants.standing import holds_permission
 
 # When to look again although nobody rang: the engine tells of the end of a request, readings are waited for.

@@ -7,9 +7,10 @@ class BulkConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.intents import handlers
-        from portal.core.jobs import advancing, results
+        from portal.core.jobs import advancing, bell, results
         from portal.core.jobs.parts import OPERATIONS
 
+        bell.register()
         for operation in OPERATIONS.values():
             handlers.register(
                 operation,

@@ -1,58 +1,45 @@
-"""Waking a worker. What a dead broker does not take, the tick finds: everything that is due stands in the database."""
+"""Waking a worker for a job's next step: the dry run of a mapped one, the next request of a started one."""
 
-from collections.abc import Iterable
 from datetime import timedelta
 
-import structlog
-from django.db import transaction
-from django.db.models import QuerySet
-from kombu.exceptions import OperationalError
-from redis.exceptions import RedisError
+from django.db.models import Case, F, QuerySet, When
 
-from portal.core.intents.clock import ClockTime
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import ALIVE, JobState
-from tenants.scope import across_tenants
+from portal.core.timers import ticking
+from portal.core.timers.bell import ring_after_commit
+from portal.core.timers.clock import ClockTime
+from portal.core.timers.ticking import Due
 
-log = structlog.get_logger(__name__)
-
+ADVANCE = "portal.core.jobs.tasks.advance"
+EXPIRES = 120
 # A step whose worker died begins again after this; one that goes on does so alone, since its rows decide.
-RING_AGAIN = timedelta(seconds=8)
-_BATCH = 200
+_RING_AGAIN = timedelta(seconds=8)
 
 
 def after_commit(job: Job) -> None:
     """Have the job's next step done as soon as what was written is visible."""
-    tenant_id, job_id, state = job.tenant_id, job.pk, job.state
-    transaction.on_commit(lambda: ring([(tenant_id, job_id, state)]))
+    ring_after_commit(_task_of(job), job.tenant_id, job.pk, expires=EXPIRES)
 
 
-def ring(jobs: Iterable[tuple[int, int, str]]) -> None:
-    """Send each job's task: the dry run of a mapped one, the next step of a started one."""
-    from portal.core.jobs import tasks
-
-    for tenant_id, job_id, state in jobs:
-        task = tasks.check if state == JobState.MAPPED else tasks.advance
-        try:
-            task.apply_async((tenant_id, job_id), expires=120)
-        except (OperationalError, RedisError, OSError) as error:
-            log.warning("job_bell_not_heard", job_id=job_id, error=type(error).__name__)
-            return
+def _task_of(job: Job) -> str:
+    return "portal.core.jobs.tasks.check" if job.state == JobState.MAPPED else ADVANCE
 
 
-def work() -> list[QuerySet[Job]]:
-    """The jobs that are due and that nobody is at work on. Call inside `across_tenants`."""
-    return [Job.objects_across_tenants.filter(due_at__lte=ClockTime(), state__in=[JobState.MAPPED, *ALIVE])]
+def _due() -> QuerySet[Job]:
+    """The jobs that are due and that nobody is at work on."""
+    return Job.objects_across_tenants.filter(due_at__lte=ClockTime(), state__in=[JobState.MAPPED, *ALIVE])
 
 
-def tick() -> int:
-    """Ring for every job that is due and that nobody is at work on; how many that were."""
-    with across_tenants("the timers of all tenants are looked at together"), transaction.atomic():
-        [rows] = work()
-        due = list(
-            rows.order_by("due_at").select_for_update(skip_locked=True).values_list("tenant_id", "id", "state")[:_BATCH]
-        )
-        started = [job_id for _tenant, job_id, state in due if state in ALIVE]
-        Job.objects_across_tenants.filter(pk__in=started).update(due_at=ClockTime() + RING_AGAIN)
-    ring(due)
-    return len(due)
+DUE = Due(
+    rows=_due,
+    task=_task_of,
+    # The dry run keeps its own lease.
+    mark=lambda: {"due_at": Case(When(state__in=ALIVE, then=ClockTime() + _RING_AGAIN), default=F("due_at"))},
+    needs=("state",),
+    expires=EXPIRES,
+)
+
+
+def register() -> None:
+    ticking.register("jobs", DUE.look, every=1.0, queue="bulk", work=DUE.work)

@@ -17,11 +17,12 @@ from django.db.models import F, Q
 
 from accessapi import errors
 from portal.core.budget.ledger import BudgetExhausted
-from portal.core.intents.clock import ClockTime, database_now
 from portal.core.jobs import bell, kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.results import stop_job
 from portal.core.jobs.states import Halt, JobState, RowState
+from portal.core.timers.bell import ring
+from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import Connection
 from tenants.standing import holds_permission
 
@@ -88,7 +89,7 @@ def run(job_id: int) -> None:
     mine = Job.objects.filter(pk=job.pk, lease=job.lease)
     if mine.update(lease=None, reading_until=None, blocked_until=blocked):
         Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(due_at=ClockTime())
-        bell.ring([(job.tenant_id, job.pk, str(JobState.RUNNING))])
+        ring(bell.ADVANCE, [(job.tenant_id, job.pk)], expires=bell.EXPIRES)
 
 
 def _lease(job_id: int) -> Job | None:

@@ -10,7 +10,6 @@ from typing import Any
 from django.db import connection as database
 from django.db import transaction
 
-from portal.core.intents.clock import ClockTime
 from portal.core.intents.models import Intent
 from portal.core.intents.outcome import without_secrets
 from portal.core.intents.states import Reason, State
@@ -18,6 +17,7 @@ from portal.core.jobs import bell
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.states import ALIVE, Action, Halt, JobState, PartState, RowState
 from portal.core.mirror import own
+from portal.core.timers.clock import ClockTime
 
 MOST_ATTEMPTS = 3
 WAITING_AGAIN: dict[str, Any] = {"state": RowState.PENDING, "part": None, "position": None, "read_at": None}

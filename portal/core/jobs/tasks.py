@@ -1,6 +1,6 @@
 """The bells of jobs. Each carries ids; the row it names decides whether anything is done."""
 
-from portal.core.jobs import advancing, bell, kinds
+from portal.core.jobs import advancing, kinds
 from portal.core.jobs.models import Job
 from portal.site.celery import promised
 from tenants.scope import tenant_scope
@@ -18,8 +18,3 @@ def check(tenant_id: int, job_id: int) -> None:
 def advance(tenant_id: int, job_id: int) -> None:
     with tenant_scope(tenant_id):
         advancing.advance(job_id)
-
-
-@promised(queue="bulk", promise="tick", seconds=30)
-def tick() -> None:
-    bell.tick()

@@ -12,4 +12,5 @@ class MirrorConfig(AppConfig):
         from tenants.signals import connected
 
         connected.connect(schedule.on_connected, dispatch_uid="mirror")
+        schedule.register()
         frame.register()

@@ -16,9 +16,9 @@ from django.db import transaction
 
 from accessapi.doors import DoorWord
 from accessapi.overrides import States
-from portal.core.mirror import clock
 from portal.core.mirror.models import PassController
 from portal.core.mirror.models.devices import DoorState
+from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import Tenant
 
 # Unlocked in every reading for so long is held unlocked, whoever did it: a single pass is over by then.
@@ -72,7 +72,7 @@ def read(tenant: Tenant, device_id: str, status: dict[str, Any], at: datetime) -
 def tell(tenant: Tenant, device_id: str, word: DoorWord, *, at: datetime | None = None) -> bool:
     """The log (`at`: when the record says) or our own command (without) told something. False: it is known better."""
     states = tenant.environment.catalogue.states
-    heard = clock.now()
+    heard = database_now()
     with transaction.atomic():
         for door in _held([device_id]):
             found = Read.of(door, states)
@@ -98,12 +98,12 @@ def look_at(device_id: str, *, unless_read_after: datetime | None = None) -> boo
     rows = PassController.objects.filter(device_id=device_id)
     if unless_read_after is not None:
         rows = rows.filter(status_as_of__lt=unless_read_after)
-    return bool(rows.update(look_at=clock.ClockNow(), urgent=True))
+    return bool(rows.update(look_at=ClockTime(), urgent=True))
 
 
 def later(device_id: str) -> None:
     """Do not ask about this door before its next turn: the service does not know it."""
-    PassController.objects.filter(device_id=device_id).update(look_at=clock.now() + QUIET, urgent=False)
+    PassController.objects.filter(device_id=device_id).update(look_at=database_now() + QUIET, urgent=False)
 
 
 def _held(device_ids: list[str]) -> Iterable[PassController]:
@@ -145,7 +145,7 @@ def _before(told: list[str] | None, at: datetime) -> bool:
 def _settle(door: PassController, found: Read, at: datetime) -> None:
     """Write the state that follows, since when, and when to look again."""
     state, since = _fold(door.told, found)
-    now = clock.now()
+    now = database_now()
     if state != door.state:
         door.state, door.state_since = state, since or at
     door.attention = state in ATTENTION or bool(door.errors) or not found.powered

@@ -13,12 +13,12 @@ from typing import Any
 
 from django.db import connection as database
 
-from portal.core.mirror import clock
 from portal.core.mirror.guest_rows import COLUMNS, GuestReader
 from portal.core.mirror.keyed import as_json
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState, StagedPage, SyncRun
 from portal.core.mirror.swap import Swapped
+from portal.core.timers.clock import database_now
 from tenants.scope import current_tenant
 
 # What is asked for when the service refuses what its environment says (by default all that the list's answer shows).
@@ -48,7 +48,7 @@ def ask_less() -> bool:
     level = _level() + 1
     if level > len(LESS):
         return False
-    memory = {"fields": level, "refused_at": clock.now().isoformat()}
+    memory = {"fields": level, "refused_at": database_now().isoformat()}
     MirrorState.objects.filter(kind=Kind.GUESTS).update(memory=memory)
     return True
 
@@ -56,7 +56,7 @@ def ask_less() -> bool:
 def _level() -> int:
     memory = MirrorState.objects.filter(kind=Kind.GUESTS).values_list("memory", flat=True).first() or {}
     refused_at = memory.get("refused_at")
-    if refused_at is None or datetime.fromisoformat(refused_at) < clock.now() - _FORGIVE:
+    if refused_at is None or datetime.fromisoformat(refused_at) < database_now() - _FORGIVE:
         return 0
     return min(int(memory.get("fields", 0)), len(LESS))
 

@@ -27,12 +27,13 @@ from accessapi.errors import Invalid, Rejected, ServiceError, UnreadableAnswer
 from accessapi.limits import HISTORY_RETENTION_DAYS, JST, PAGE_MAX
 from portal.core.budget.client import client as budgeted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import clock, history_rows, hooks, reasons, seen
+from portal.core.mirror import history_rows, hooks, reasons, seen
 from portal.core.mirror.history_rows import Row
 from portal.core.mirror.kinds import EVERY, Kind
 from portal.core.mirror.leases import Lease
 from portal.core.mirror.models import History, MirrorState
 from portal.core.mirror.shares import BACKLOG, free
+from portal.core.timers.clock import database_now
 from tenants.models import Connection
 
 log = structlog.get_logger(__name__)
@@ -125,7 +126,7 @@ class _Turn:
         """Wait for calls, or say why; a place that the service does not know any more is given up."""
         if isinstance(error, (Invalid, UnreadableAnswer)) and self.memory.pop("now", None) is not None:
             self._remember()
-        until = reasons.pause_of(error, clock.now())
+        until = reasons.pause_of(error, database_now())
         if until is not None:
             self.lease.pause(until)
         else:
@@ -137,7 +138,7 @@ class _Turn:
             self.lease.done(as_of=self.as_of)
         else:
             wait = EVERY[Kind.HISTORIES] if self.short else 0
-            self.lease.pause(clock.now() + timedelta(seconds=wait))
+            self.lease.pause(database_now() + timedelta(seconds=wait))
 
     def _read(self, span: Span, pages: int) -> bool:
         """Read on in a span, at most so many pages. Whether it is complete."""
@@ -145,7 +146,7 @@ class _Turn:
             self.short = number > 0 and not free(self.connection, BACKLOG)
             if self.short or time.monotonic() > self.stop_at:
                 return False
-            asked_at = clock.now()
+            asked_at = database_now()
             answer = self.client.call("list_histories", query=span.query())
             self._take(span, answer, asked_at)
             if span.complete:
@@ -205,7 +206,7 @@ class _Turn:
 
     def _since(self) -> datetime:
         """From shortly before what was seen last: its own moment, so that the service's clock counts and not ours."""
-        now = clock.now()
+        now = database_now()
         if self.as_of is None:
             return now - FIRST
         newest = History.objects.filter(at__lte=self.as_of).order_by("-at").values_list("at", flat=True).first()
@@ -213,7 +214,7 @@ class _Turn:
 
     def _late(self) -> Span | None:
         """The longest span whose time has come; None when none has. A first reading has just read everything."""
-        now = clock.now()
+        now = database_now()
         marks = self.memory.setdefault("late_at", {name: now.isoformat() for name in LATE})
         due = [name for name, (every, _) in LATE.items() if datetime.fromisoformat(marks[name]) + every <= now]
         if not due or self.as_of is None:
@@ -239,7 +240,7 @@ def _move(span: Span, answer: Answer) -> None:
 
 def _forget_old(lease: Lease) -> None:
     """Remove what is older than the portal keeps, some at a time."""
-    kept_from = clock.now() - KEEP
+    kept_from = database_now() - KEEP
     oldest = History.objects.filter(at__lt=kept_from).order_by("at").values_list("pk", flat=True)[:_FORGET_AT_ONCE]
     with transaction.atomic():
         lease.hold()

@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 
 from django.db.models import F, Q, Value
 
-from portal.core.mirror.clock import ClockNow
 from portal.core.mirror.kinds import EVERY, Kind
 from portal.core.mirror.models import MirrorState
+from portal.core.timers.clock import ClockTime
 
 LEASE = timedelta(seconds=60)
 _LONGEST_PAUSE = timedelta(hours=1)
@@ -35,7 +35,7 @@ class Lease:
     def hold(self) -> None:
         """Prolong the lease and lock its row until the transaction ends. Raises LeaseLost."""
         held = MirrorState.objects.filter(pk=self.state_id, lease=self.token)
-        if not held.update(lease_until=ClockNow() + Value(LEASE)):
+        if not held.update(lease_until=ClockTime() + Value(LEASE)):
             raise LeaseLost(self.kind)
 
     def done(self, *, as_of: datetime, total: int | None = None, pages: int = 1) -> None:
@@ -57,11 +57,11 @@ class Lease:
         """Say why, and try again later: after `wait`, else after 1, 2, 4, … minutes, at most an hour."""
         failures = MirrorState.objects.values_list("failures", flat=True).get(pk=self.state_id)
         wait = wait or min(timedelta(minutes=2 ** min(failures, 6)), _LONGEST_PAUSE)
-        self._finish(wait, error=reason[:60], error_at=ClockNow(), failures=F("failures") + 1)
+        self._finish(wait, error=reason[:60], error_at=ClockTime(), failures=F("failures") + 1)
 
     def _finish(self, wait: timedelta, **values: object) -> None:
         held = MirrorState.objects.filter(pk=self.state_id, lease=self.token)
-        if not held.update(lease=None, lease_until=None, due_at=ClockNow() + Value(wait), rung_at=None, **values):
+        if not held.update(lease=None, lease_until=None, due_at=ClockTime() + Value(wait), rung_at=None, **values):
             raise LeaseLost(self.kind)
 
 
@@ -69,8 +69,8 @@ def claim(kind: Kind) -> Lease | None:
     """The lease of a kind of the entered tenant that is due and that nobody holds; None otherwise."""
     token = uuid.uuid4()
     free = MirrorState.objects.filter(
-        Q(lease_until__isnull=True) | Q(lease_until__lt=ClockNow()), kind=kind, due_at__lte=ClockNow()
+        Q(lease_until__isnull=True) | Q(lease_until__lt=ClockTime()), kind=kind, due_at__lte=ClockTime()
     )
-    if not free.update(lease=token, lease_until=ClockNow() + Value(LEASE)):
+    if not free.update(lease=token, lease_until=ClockTime() + Value(LEASE)):
         return None
     return Lease(MirrorState.objects.values_list("pk", flat=True).get(lease=token), kind, token)

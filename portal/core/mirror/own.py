@@ -10,13 +10,14 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, F
 
-from portal.core.mirror import clock, hooks, rights_changes, seen
+from portal.core.mirror import hooks, rights_changes, seen
 from portal.core.mirror.folding import fold
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Group, Member, MemberSearch, MirrorState
 from portal.core.mirror.own_guests import guest_gone, guest_read, guest_written
 from portal.core.mirror.rows import Reader
 from portal.core.mirror.small import rename_members
+from portal.core.timers.clock import database_now
 from tenants.models import Tenant
 from tenants.scope import current_tenant, tenant_scope
 
@@ -78,7 +79,7 @@ def members_written(tenant: Tenant, written: Iterable[tuple[str, Mapping[str, An
     if not bodies:
         return
     with tenant_scope(tenant), transaction.atomic():
-        reader, now = Reader(tenant.pk), clock.now()
+        reader, now = Reader(tenant.pk), database_now()
         known = _locked(bodies)
         names = _group_names(bodies.values())
         rows = []
@@ -103,7 +104,7 @@ def member_deleted(tenant: Tenant, member_id: str) -> None:
 def members_deleted(tenant: Tenant, member_ids: Sequence[str]) -> None:
     """The same for many at once. The rows stay, marked, until a complete list lacks them too."""
     with tenant_scope(tenant), transaction.atomic():
-        now = clock.now()
+        now = database_now()
         known = Member.objects.filter(member_id__in=member_ids)
         gone = known.filter(gone_at__isnull=True).update(gone_at=now, first_hand_at=now, digest=None)
         known.update(first_hand_at=now)
@@ -142,7 +143,7 @@ def member_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetime) -> 
 def group_written(tenant: Tenant, membergroup_id: str, membergroup_name: str) -> None:
     """The service took our creation or renaming of a group; its members show the new name at once."""
     with tenant_scope(tenant), transaction.atomic():
-        now = clock.now()
+        now = database_now()
         values = {
             "membergroup_name": membergroup_name,
             "name_key": fold(membergroup_name),

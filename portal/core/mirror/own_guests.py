@@ -7,10 +7,10 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from portal.core.mirror import clock
 from portal.core.mirror.guest_rows import COLUMNS, DETAIL, GuestReader
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Guest, MirrorState
+from portal.core.timers.clock import database_now
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
@@ -31,7 +31,7 @@ def guest_written(tenant: Tenant, guest_id: str, fields: Mapping[str, Any], *, c
     """
     said = {**fields, **_method(fields)}
     with tenant_scope(tenant), transaction.atomic():
-        now, row = clock.now(), _locked(tenant, guest_id)
+        now, row = database_now(), _locked(tenant, guest_id)
         fresh = row.pk is None or row.gone_at is not None
         before = row.use_date_end
         _apply(row, said, GuestReader(tenant.pk))
@@ -51,7 +51,7 @@ def guest_written(tenant: Tenant, guest_id: str, fields: Mapping[str, Any], *, c
 def guest_gone(tenant: Tenant, guest_id: str) -> None:
     """The service does not know a guest (404). The row stays, marked, until a complete list lacks it too."""
     with tenant_scope(tenant), transaction.atomic():
-        now = clock.now()
+        now = database_now()
         known = Guest.objects.filter(guest_id=guest_id)
         gone = known.filter(gone_at__isnull=True).update(gone_at=now, first_hand_at=now, digest=None)
         known.update(first_hand_at=now)

@@ -6,9 +6,10 @@ from accessapi.errors import NotFound
 from accessapi.resources import guests, members, places
 from portal.core.budget.client import client as budgeted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import clock, doors, own, own_guests
+from portal.core.mirror import doors, own, own_guests
 from portal.core.mirror.joining import shared
 from portal.core.mirror.models import KeyBox
+from portal.core.timers.clock import database_now
 from tenants.models import Connection
 from tenants.scope import tenant_scope
 
@@ -22,7 +23,7 @@ def read_member(connection: Connection, member_id: str, priority: Priority) -> m
     Raises NotFound after marking the mirror's row as gone, BudgetExhausted, and the rest of the error tree.
     """
     with tenant_scope(connection.tenant):
-        asked_at = clock.now()
+        asked_at = database_now()
         try:
             data, first = shared(
                 f"member:{member_id}",
@@ -39,7 +40,7 @@ def read_member(connection: Connection, member_id: str, priority: Priority) -> m
 def read_guest(connection: Connection, guest_id: str, priority: Priority) -> guests.Guest:
     """The guest as the service has it now (operation 21); the mirror learns it too. Shared and raising as above."""
     with tenant_scope(connection.tenant):
-        asked_at = clock.now()
+        asked_at = database_now()
         try:
             data, first = shared(
                 f"guest:{guest_id}",
@@ -67,7 +68,7 @@ def key_box_status(connection: Connection, key_device_id: str, priority: Priorit
 
 def _status(connection: Connection, operation: str, path: dict[str, str], priority: Priority) -> dict[str, Any]:
     with tenant_scope(connection.tenant):
-        asked_at = clock.now()
+        asked_at = database_now()
         key = f"{operation}:{next(iter(path.values()))}"
         data, first = shared(key, lambda: _call(connection, priority, operation, path))
         if first and "device_id" in path:

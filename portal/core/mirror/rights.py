@@ -15,12 +15,12 @@ from django.db.models import F, Q, QuerySet
 
 from accessapi.errors import NotFound, ServiceError
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import clock, reading, reasons, schedule
-from portal.core.mirror.clock import ClockNow
+from portal.core.mirror import reading, reasons, schedule
 from portal.core.mirror.kinds import EVERY, Kind
 from portal.core.mirror.leases import Lease
 from portal.core.mirror.models import Guest, Member, MirrorState
 from portal.core.mirror.shares import TRICKLE, free
+from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import Connection
 from tenants.scope import current_tenant
 
@@ -38,14 +38,14 @@ _REST = timedelta(hours=1)
 def want(member_ids: Iterable[str]) -> None:
     """Somebody looks at these members of the entered tenant: theirs come first, as far as they are not known."""
     asked = list(dict.fromkeys(member_ids))[:_MOST_LOOKED_AT]
-    unknown = set(_worth_reading(Member.objects.filter(member_id__in=asked), clock.now()))
+    unknown = set(_worth_reading(Member.objects.filter(member_id__in=asked), database_now()))
     _put_first([member_id for member_id in asked if member_id in unknown])
 
 
 def want_first(members: QuerySet[Member], most: int) -> None:
     """The same for the first of these members whose rights are not known. One query, where that is asked already."""
-    worth = ArraySubquery(_worth_reading(members, ClockNow())[:most])
-    state = MirrorState.objects.filter(kind=Kind.RIGHTS).annotate(worth=worth, now=ClockNow()).first()
+    worth = ArraySubquery(_worth_reading(members, ClockTime())[:most])
+    state = MirrorState.objects.filter(kind=Kind.RIGHTS).annotate(worth=worth, now=ClockTime()).first()
     if state is None or not state.worth:
         return
     if state.memory.get("first", [])[: len(state.worth)] != state.worth:
@@ -77,7 +77,7 @@ def _remember(unknown: list[str]) -> None:
 
 def fill(connection: Connection, lease: Lease) -> None:
     """Read those looked at, then those unknown, then those known longest; stop early when calls are short."""
-    started = clock.now()
+    started = database_now()
     calls = list(_calls(connection, started))
     if not calls:
         lease.pause(started + (_REST if Member.objects.exists() else timedelta(minutes=1)))
@@ -134,13 +134,13 @@ def _looked_at(now: datetime) -> list[str]:
     return wanted[:BATCH]
 
 
-def _worth_reading(members: QuerySet[Member], now: datetime | ClockNow) -> QuerySet[Member, str]:
+def _worth_reading(members: QuerySet[Member], now: datetime | ClockTime) -> QuerySet[Member, str]:
     stale = Q(rights_read_at__isnull=True) | Q(rights_read_at__lt=now - _STALE_LOOKED_AT)
     return members.filter(stale, gone_at__isnull=True).values_list("member_id", flat=True)
 
 
 def _stop(lease: Lease, error: ServiceError) -> None:
-    until = reasons.pause_of(error, clock.now())
+    until = reasons.pause_of(error, database_now())
     if until is not None:
         lease.pause(until)
     else:

@@ -22,13 +22,14 @@ from accessapi.errors import Invalid, ServiceError
 from accessapi.limits import PAGE_MAX
 from portal.core.budget.client import client as budgeted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import clock, guest_list, hooks, reasons, swap
+from portal.core.mirror import guest_list, hooks, reasons, swap
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.leases import Lease
 from portal.core.mirror.models import Group, MirrorState, StagedPage, SyncRun
 from portal.core.mirror.models.state import sealing_field
 from portal.core.mirror.shares import LONG_LIST, Share
 from portal.core.mirror.swap import Staged, Swapped
+from portal.core.timers.clock import database_now
 from tenants.models import Connection, Tenant
 
 log = structlog.get_logger(__name__)
@@ -89,7 +90,7 @@ def advance(connection: Connection, lease: Lease) -> None:
     """Read on where the last worker stopped, for a slice of time; finish, pause or end the run."""
     run = _running_or_new(lease.kind)
     try:
-        if clock.now() - run.started_at > LONGEST_RUN:
+        if database_now() - run.started_at > LONGEST_RUN:
             raise _Ended("too_old")
         if not run.complete:
             _read_pages(connection, lease, run)
@@ -103,7 +104,7 @@ def advance(connection: Connection, lease: Lease) -> None:
 
 def _running_or_new(kind: Kind) -> SyncRun:
     run = SyncRun.objects.filter(kind=kind, state=SyncRun.State.RUNNING).first()
-    return run or SyncRun.objects.create(kind=kind, started_at=clock.now(), expected=_expected(kind))
+    return run or SyncRun.objects.create(kind=kind, started_at=database_now(), expected=_expected(kind))
 
 
 def _expected(kind: Kind) -> int | None:
@@ -132,10 +133,10 @@ def _read_pages(connection: Connection, lease: Lease, run: SyncRun) -> None:
         if run.complete:
             return
         if time.monotonic() > stop_at:
-            lease.pause(clock.now())
+            lease.pause(database_now())
             return
         if not share.goes_on():
-            lease.pause(clock.now() + _WAIT_FOR_CALLS)
+            lease.pause(database_now() + _WAIT_FOR_CALLS)
             return
 
 
@@ -181,7 +182,7 @@ def _take_over(tenant: Tenant, lease: Lease, run: SyncRun) -> None:
     with transaction.atomic():
         lease.hold()
         done = listed.take_over(run)
-        run.state, run.finished_at = SyncRun.State.DONE, clock.now()
+        run.state, run.finished_at = SyncRun.State.DONE, database_now()
         run.changed, run.removed = done.changed, done.removed
         run.save(update_fields=["state", "finished_at", "changed", "removed"])
         StagedPage.objects.filter(run=run).delete()
@@ -193,7 +194,7 @@ def _take_over(tenant: Tenant, lease: Lease, run: SyncRun) -> None:
 
 def _interrupted(lease: Lease, run: SyncRun, error: ServiceError) -> None:
     """Wait for calls, or keep what was read and try the same page again; end the run when that is hopeless."""
-    until = reasons.pause_of(error, clock.now())
+    until = reasons.pause_of(error, database_now())
     if until is not None:
         lease.pause(until)
     elif reasons.passing(error):
@@ -206,6 +207,6 @@ def _end(lease: Lease, run: SyncRun, reason: str, *, wait: timedelta | None = No
     log.warning("mirror_run_ended", kind=str(lease.kind), reason=reason, pages=run.pages, rows=run.rows)
     with transaction.atomic():
         lease.failed(reason, wait=wait)
-        run.state, run.reason, run.finished_at = SyncRun.State.FAILED, reason, clock.now()
+        run.state, run.reason, run.finished_at = SyncRun.State.FAILED, reason, database_now()
         run.save(update_fields=["state", "reason", "finished_at"])
         StagedPage.objects.filter(run=run).delete()

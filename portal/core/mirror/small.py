@@ -12,12 +12,13 @@ from accessapi.errors import ServiceError, UnreadableAnswer
 from accessapi.limits import PAGE_MAX
 from portal.core.budget.client import client as budgeted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import clock, hooks, reasons
+from portal.core.mirror import hooks, reasons
 from portal.core.mirror.folding import fold
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.leases import Lease
 from portal.core.mirror.models import Area, Group, KeyBox, Member, PassController
 from portal.core.mirror.rows import unknown
+from portal.core.timers.clock import database_now
 from tenants.models import Connection, TenantModel
 
 
@@ -35,7 +36,7 @@ class _List:
 def read(connection: Connection, lease: Lease) -> None:
     """Read the lease's kind whole and take it over. When any page fails nothing is changed."""
     described = _LISTS[lease.kind]
-    started = clock.now()
+    started = database_now()
     try:
         found = _all(budgeted(connection, Priority.SYNC), described)
     except ServiceError as error:
@@ -50,7 +51,7 @@ def read(connection: Connection, lease: Lease) -> None:
 
 def interrupted(lease: Lease, error: ServiceError) -> None:
     """Wait for calls, or say why nothing could be read."""
-    until = reasons.pause_of(error, clock.now())
+    until = reasons.pause_of(error, database_now())
     if until is not None:
         lease.pause(until)
     else:

@@ -1,6 +1,5 @@
 """The mirror's tasks. Timers and progress stand in PostgreSQL; a task only says that somebody should look."""
 
-from portal.core.mirror import schedule
 from portal.core.mirror import sync as syncing
 from portal.site.celery import promised
 from tenants.scope import tenant_scope
@@ -10,8 +9,3 @@ from tenants.scope import tenant_scope
 def sync(tenant_id: int) -> None:
     with tenant_scope(tenant_id):
         syncing.due()
-
-
-@promised(queue="sync", promise="tick", seconds=30)
-def tick() -> None:
-    schedule.tick()

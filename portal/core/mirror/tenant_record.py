@@ -7,18 +7,19 @@ from django.db import transaction
 from accessapi.errors import ServiceError
 from portal.core.budget.client import client as budgeted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import clock, hooks
+from portal.core.mirror import hooks
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.leases import Lease
 from portal.core.mirror.models import TenantRecord
 from portal.core.mirror.rows import unknown
 from portal.core.mirror.small import interrupted
+from portal.core.timers.clock import database_now
 from tenants.models import Connection
 
 
 def read(connection: Connection, lease: Lease) -> None:
     """Read the record and keep it, without what signs notifications."""
-    started = clock.now()
+    started = database_now()
     try:
         data = budgeted(connection, Priority.SYNC).call("get_tenant").data
     except ServiceError as error:

@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import clock, reading
+from portal.core.mirror import reading
 from portal.core.mirror.models import Member
 from portal.core.rights.digests import NAMES
+from portal.core.timers.clock import database_now
 from tenants.models import Connection
 
 
@@ -41,7 +42,7 @@ def known(member: Member) -> Rights | None:
 
 def fresh(connection: Connection, member_id: str, priority: Priority = Priority.PEOPLE) -> Rights:
     """One call (operation 5), within budget; the mirror learns it. Raises NotFound, BudgetExhausted, ServiceError."""
-    asked_at = clock.now()
+    asked_at = database_now()
     member = reading.read_member(connection, member_id, priority)
     return Rights.of({name: member.odd.get(name, _verbatim(getattr(member, name))) for name in NAMES}, asked_at)
 

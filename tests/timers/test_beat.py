@@ -9,17 +9,18 @@ from types import SimpleNamespace
 import pytest
 from django.db import DatabaseError, connection
 
-from portal.core.intents.clock import ClockTime, database_now
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
+from portal.core.intents.sweeping import SWEEP_SECONDS
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState, SharedReading
+from portal.core.timers import beat
+from portal.core.timers.clock import ClockTime, database_now
 from portal.core.visits.models import Visit
 from portal.expected.models import ExpectedList, ListState
-from portal.site import beat
-from portal.site.celery import SWEEP_SECONDS, app
+from portal.site.celery import app
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.places import Place, fresh_nonce
@@ -87,10 +88,10 @@ def answer_that_nobody_waits_for(place: Place) -> None:
 
 def test_every_question_belongs_to_a_timer() -> None:
     assert beat.WORK.keys() <= app.conf.beat_schedule.keys()
-    assert app.conf.beat_scheduler == "portal.site.beat:Clock"
+    assert app.conf.beat_scheduler == "portal.core.timers.beat:Clock"
 
 
-@pytest.mark.parametrize("timer", beat.WORK)
+@pytest.mark.parametrize("timer", list(beat.WORK))
 @pytest.mark.usefixtures("place")
 def test_where_nothing_is_due_nobody_is_rung_for(timer: str) -> None:
     assert not list(beat.due((timer,)))
@@ -104,8 +105,8 @@ def test_where_nothing_is_due_nobody_is_rung_for(timer: str) -> None:
         ("sweep", rung_for_and_not_heard),
         ("sweep", left_by_a_dead_process),
         ("jobs", job),
-        ("codes that must die", code_that_must_die),
-        ("expected guests", expected_list),
+        ("codes_that_must_die", code_that_must_die),
+        ("expected", expected_list),
         ("mirror", list_to_be_read),
         ("mirror", answer_that_nobody_waits_for),
     ],

@@ -7,29 +7,19 @@ timers are none of Celery's, and all that come together are one statement, which
 
 import heapq
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 import structlog
 from celery.beat import PersistentScheduler
 from django.db import DatabaseError, connection
-from django.db.models import QuerySet
-from django.utils.module_loading import import_string
 
+from portal.core.timers.ticking import WORK
 from tenants.postgresql.planned import Planned
 from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)
-
-# Of each timer the function that gives the rows of which one is enough to ring. A timer that is not here always rings.
-WORK = {
-    "sweep": "portal.core.intents.sweeping.work",
-    "jobs": "portal.core.jobs.bell.work",
-    "mirror": "portal.core.mirror.schedule.work",
-    "codes that must die": "portal.guests.cutting.work",
-    "expected guests": "portal.expected.bell.work",
-}
 
 
 class Clock(PersistentScheduler):
@@ -87,8 +77,7 @@ def _question(timers: tuple[str, ...]) -> Planned:
     """One statement that asks for each timer whether there is a row of any of its querysets."""
     asked, params = [], []
     for timer in timers:
-        work: Callable[[], Iterable[QuerySet[Any]]] = import_string(WORK[timer])
-        made = [rows.order_by().values("pk").query.sql_with_params() for rows in work()]
+        made = [rows.order_by().values("pk").query.sql_with_params() for rows in WORK[timer]()]
         asked.append(" OR ".join(f"EXISTS ({rows})" for rows, _ in made))
         params += [param for _, given in made for param in given]
     return Planned(f"SELECT {', '.join(asked)}", params)

@@ -1,0 +1,34 @@
+"""Waking a worker. The bell carries ids only: what a dead broker does not take, a timer finds and rings for again."""
+
+from collections.abc import Sequence
+
+import structlog
+from django.db import transaction
+from django.utils.module_loading import import_string
+from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
+
+from portal.site.celery import PromisedTask, app
+
+log = structlog.get_logger(__name__)
+SECONDS = 60
+
+
+def ring(task: str, rows: Sequence[tuple[int, ...]], *, queue: str | None = None, expires: float = SECONDS) -> None:
+    """Send the task of this name once for each row of ids, at most until the broker does not answer."""
+    wake: PromisedTask = import_string(task)
+    options = {"expires": expires} | ({"queue": queue} if queue else {})
+    try:
+        if len(rows) == 1:
+            wake.apply_async(rows[0], **options)
+        elif rows:
+            with app.producer_or_acquire() as producer:
+                for ids in rows:
+                    wake.apply_async(ids, producer=producer, **options)
+    except (OperationalError, RedisError, OSError) as error:
+        log.warning("bell_not_heard", task=task, rows=len(rows), error=type(error).__name__)
+
+
+def ring_after_commit(task: str, *ids: int, expires: float = SECONDS) -> None:
+    """Send the task as soon as what was written is visible to whoever works on it."""
+    transaction.on_commit(lambda: ring(task, [ids], expires=expires))
