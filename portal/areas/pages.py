@@ -22,7 +22,7 @@ from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Area
 from portal.core.rights import words
 from portal.core.ui.chips import Chip
-from tenants.models import Connection
+from tenants.connections.service import current_connection
 from tenants.roles import Permission
 
 JOBS = 5
@@ -84,7 +84,7 @@ def address_of(job: Job) -> str:
 def preview(job: Job, area: Area) -> dict[str, Any]:
     """The counts and costs of a prepared edit, in sentences."""
     told, wish = job.options.get("plan", {}), working.wish_of(job)
-    connection = Connection.objects.select_related("tenant__environment").filter(tenant=job.tenant_id).first()
+    connection = current_connection()
     reads = told.get("unread", 0) + told.get("stale", 0)
     changing = told.get(Effect.CHANGES, 0) + told.get(Effect.WIDENED, 0)
     return {
@@ -97,7 +97,7 @@ def preview(job: Job, area: Area) -> dict[str, Any]:
         "reads": reads,
         "left": list(_left(told)),
         "cost": costs.of_rows(updates=changing + told.get("unread", 0), reads=reads, connection=connection),
-        "connected": connection is not None and connection.is_connected,
+        "connected": connection.is_connected,
         "other_areas": Area.objects.exclude(pk=area.pk).count() if told.get(Effect.WIDENED) else 0,
         "overlapping": _overlapping(job),
         "starts_at": job.starts_at,

@@ -45,7 +45,7 @@ def _preview(view: View, typed: str) -> HttpResponse:
     view.context |= {
         "counts": counts,
         "cost": costs.of_rows(creates, updates, connection, deletes=deletes, reads=reads),
-        "connected": connection is not None and connection.is_connected,
+        "connected": connection.is_connected,
         "as_of": MirrorState.objects.filter(kind=Kind.MEMBERS).values_list("as_of", flat=True).first(),
         "typed": typed,
         "number": str(counts.to_send),

@@ -20,7 +20,7 @@ from portal.core.jobs import acts, kinds, progressing, queries
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import ALIVE, Action
 from tenants.access import tenant_view
-from tenants.models import Connection
+from tenants.connections.service import current_connection
 from tenants.roles import Permission
 
 VIEW = Permission.MEMBERS_VIEW
@@ -66,11 +66,10 @@ def page(request: HttpRequest, job_id: int) -> HttpResponseBase:
 @tenant_view(VIEW, methods=["POST"])
 def start(request: HttpRequest, job_id: int) -> HttpResponseBase:
     job = get_job(request, job_id, act=True)
-    connection = Connection.objects.filter(tenant=request.tenant).first()
     if not _confirmed(job, request.POST.get("typed", "")):
         messages.error(request, _("What was typed is neither the number of members nor the word. Nothing was sent."))
         return pages.respond(request, job, typed=request.POST.get("typed", ""), status=422)
-    if connection is None or not connection.is_connected:
+    if not current_connection().is_connected:
         messages.error(request, _("The tenant is not connected to the service. Nothing was sent."))
     elif not acts.start(by=Asker.of(request), job=job):
         messages.info(request, _("It was started already."))
@@ -90,8 +89,7 @@ def progress(request: HttpRequest, job_id: int) -> HttpResponse:
     job = get_job(request, job_id)
     if job.state not in ALIVE:
         return HttpResponseClientRefresh()
-    connection = Connection.objects.filter(tenant=request.tenant).select_related("tenant__environment").first()
-    shown = progressing.of_run(job, queries.counts(job), connection)
+    shown = progressing.of_run(job, queries.counts(job), current_connection())
     return render(request, "components/progress.html", {"progress": shown})
 
 

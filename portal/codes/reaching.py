@@ -12,14 +12,14 @@ from portal.core.mirror import reading, reasons
 from portal.core.ui.times import local
 from portal.core.visits.models import Visit
 from tenants import audit
-from tenants.models import Connection
+from tenants.connections.service import current_connection
 from tenants.wording import say
 
 
 def read_once(visit: Visit, by: Asker) -> str:
     """Have the service say the code (operation 21, one call). Returns why that was not possible, or an empty text."""
-    connection = Connection.objects.select_related("tenant__environment").filter(tenant=by.tenant).first()
-    if connection is None or not connection.is_connected:
+    connection = current_connection()
+    if not connection.is_connected:
         return _("The connection to the service is not working, so that its code cannot be read now.")
     try:
         guest = reading.read_guest(connection, visit.guest_id or "", Priority.PEOPLE)

@@ -13,7 +13,7 @@ from portal.core.timers.bell import ring_after_commit
 from portal.core.timers.clock import database_now
 from portal.devices.commands import Command
 from portal.devices.watch import READ_STALE
-from tenants.models import Connection
+from tenants.connections.service import current_connection
 
 _TELLS = {Command.HOLD.value: DoorWord.HELD, Command.LOCK.value: DoorWord.LOCKED}
 
@@ -23,7 +23,7 @@ def look_at_door(intent: Intent) -> Finding:
 
     A hold whose answer was lost and that leaves the door unlocked is said on every page, whoever caused it.
     """
-    connection = Connection.objects.select_related("tenant__environment").get(tenant=intent.tenant_id)
+    connection = current_connection()
     status = reading.door_status(connection, intent.path["device_id"], Priority.DOORS)
     door = status.door_status
     said = str(getattr(door, "lock", "") or "")

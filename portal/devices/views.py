@@ -23,7 +23,7 @@ from portal.devices.commands import Command
 from portal.devices.lists import Doors
 from tenants import carrying
 from tenants.access import tenant_view
-from tenants.models import Connection
+from tenants.connections.service import current_connection
 from tenants.roles import Permission
 
 
@@ -44,13 +44,13 @@ def door(request: HttpRequest, device_id: str) -> HttpResponse:
         return render(request, "devices/now.html", context | {"fresh": True})
     if carrying.ASKED in request.GET:  # confirming came back without carrying anything through
         messages.info(request, _("Nothing was sent by this confirmation. Check the latest commands, then try again."))
-    connection = Connection.objects.filter(tenant=request.tenant).first()
+    connection = current_connection()
     context |= {
         "areas": queries.places().get(device_id, []),
         "sees_areas": request.access.can(Permission.AREAS_VIEW),
         "commands": list(Command),
         "connection": connection,
-        "licensed": connection is not None and connection.has_licence_key,
+        "licensed": connection.has_licence_key,
     }
     return render(request, "devices/door.html", context)
 
@@ -60,9 +60,9 @@ def status(request: HttpRequest, device_id: str) -> HttpResponse:
     """All that follows a door, read from the service within budget; without an answer, what is known last and why."""
     found = get_door(device_id)
     trouble = ""
-    connection = Connection.objects.select_related("tenant__environment").filter(tenant=request.tenant).first()
+    connection = current_connection()
     try:
-        if connection is not None and connection.is_connected:
+        if connection.is_connected:
             reading.door_status(connection, device_id, Priority.PEOPLE)
     except BudgetExhausted as exhausted:
         trouble = _("The hour's device calls are used up; the next reading is possible at %(time)s.") % {

@@ -17,6 +17,7 @@ from portal.core.mirror import doors, reading
 from portal.core.mirror.models import PassController
 from portal.core.timers import ticking
 from portal.core.timers.bell import ring
+from tenants.connections.service import current_connection
 from tenants.models import Connection
 from tenants.scope import across_tenants
 
@@ -37,10 +38,10 @@ def look() -> None:
     ring(READ_STALE, [(tenant_id,) for tenant_id in stale_tenants()])
 
 
-def read_stale(tenant_id: int) -> int:
+def read_stale() -> int:
     """Read the doors of the tenant in scope whose time has come, within budget. Returns how many were read."""
-    connection = Connection.objects.select_related("tenant__environment").filter(tenant=tenant_id).first()
-    if connection is None or not connection.is_connected:
+    connection = current_connection()
+    if not connection.is_connected:
         return 0
     read = 0
     for device_id, urgent in _longest_waiting():

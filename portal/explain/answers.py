@@ -34,15 +34,12 @@ class Check:
 class Answer:
     """One answer, worked out from what the mirror knows; no call is made."""
 
-    def __init__(
-        self, member: Member, place: Place, at: datetime, holidays: Holidays, connection: Connection | None
-    ) -> None:
+    def __init__(self, member: Member, place: Place, at: datetime, holidays: Holidays, connection: Connection) -> None:
         self.member, self.place, self.at, self.holidays = member, place, at, holidays
         self.rights = (member.rights or {}).get("keys_pass" if place.is_key else "devices_pass")
         self.period = member.use_date_start, member.use_date_end
         self.unreadable = _unreadable(member)
-        refused = connection.contracts_refused if connection is not None else []
-        self.has_contract = _CONTRACTS[place.is_key] not in refused
+        self.has_contract = _CONTRACTS[place.is_key] not in connection.contracts_refused
 
     @cached_property
     def openings(self) -> Openings | None:

@@ -13,7 +13,7 @@ from portal.explain import since, week
 from portal.explain.answers import Answer
 from portal.explain.questions import Question
 from tenants.access import tenant_view
-from tenants.models import Connection
+from tenants.connections.service import current_connection
 from tenants.roles import Permission
 
 
@@ -27,7 +27,10 @@ def reading(request: HttpRequest) -> HttpResponse:
     """The same after one budgeted reading of the member: the answer alone for htmx, else back to the page."""
     question, trouble = Question(request), ""
     if question.member is not None:
-        _told, trouble = fresh.read(_connection(), question.member.member_id)
+        try:
+            fresh.read_member(question.member.member_id)
+        except fresh.NotRead as why:
+            trouble = str(why)
         question = Question(request)  # the member again, as it was just told
     if request.htmx:
         gone = Member.objects.filter(member_id=request.GET.get("member", ""), gone_at__isnull=False).exists()
@@ -49,7 +52,7 @@ def _context(request: HttpRequest, question: Question) -> dict[str, Any]:
     if member is None or place is None:
         return context
     holidays = queries.holidays()
-    answer = Answer(member, place, at, holidays, _connection())
+    answer = Answer(member, place, at, holidays, current_connection())
     days = week.drawn(answer.openings, holidays, question.monday, at) if answer.openings is not None else []
     return context | {
         "answer": answer,
@@ -60,7 +63,3 @@ def _context(request: HttpRequest, question: Question) -> dict[str, Any]:
         "read_url": question.address("explain:reading"),
         "may_edit": request.access.can(Permission.RIGHTS_EDIT),
     }
-
-
-def _connection() -> Connection | None:
-    return Connection.objects.select_related("tenant__environment").first()

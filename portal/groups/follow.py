@@ -17,7 +17,7 @@ from portal.core.mirror.kinds import Kind
 from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
 from portal.groups import queries
-from tenants.models import Connection
+from tenants.connections.service import current_connection
 
 # A service that was too slow to answer may still be at work: what is not there yet is looked for once more.
 _SURELY_OVER = timedelta(seconds=60)
@@ -83,8 +83,7 @@ class _Groups:
 
 def _read_groups(intent: Intent) -> _Groups:
     """The tenant's groups at the service, now. Raises the error tree and BudgetExhausted."""
-    connection = Connection.objects.select_related("tenant__environment").get(tenant=intent.tenant_id)
-    pages = list(client(connection, Priority.PEOPLE).pages("list_membergroups", {"limit": PAGE_MAX}))
+    pages = list(client(current_connection(), Priority.PEOPLE).pages("list_membergroups", {"limit": PAGE_MAX}))
     names = {item.membergroup_id: item.membergroup_name or "" for page in pages for item in page.value.items}
     return _Groups(names, whole=not any(page.value.unreadable for page in pages))
 

@@ -31,8 +31,8 @@ from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.ticking import Due
 from portal.core.visits.models import Stage, Visit
 from portal.guests import ending, hours, masks
-from portal.guests.queries import connection
 from tenants import audit
+from tenants.connections.service import current_connection
 from tenants.models import Connection
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
@@ -173,8 +173,8 @@ def step(visit_id: int) -> None:
 
 def look(visit: Visit) -> bool:
     """Read the guest once and settle what it tells: confirmed, to be sent again, or to be looked at later."""
-    line = connection()
-    if line is None or not line.is_connected:
+    line = current_connection()
+    if not line.is_connected:
         _due(visit, _LATEST / 2)
         return False
     at = database_now()

@@ -18,7 +18,7 @@ from portal.core.mirror.folding import fold
 from portal.core.timers.clock import database_now
 from portal.core.visits.models import Visit
 from portal.guests import places
-from tenants.models import Connection
+from tenants.connections.service import current_connection
 
 # A request that was slow on its way may still be worked on: absence counts when two readings this far apart agree.
 APART = timedelta(seconds=60)
@@ -51,7 +51,7 @@ def _candidates(intent: Intent) -> list[Mapping[str, Any]]:
     """Listed guests of the name asked for that were not there before and that no other intent of ours made."""
     known = set((intent.snapshot or {}).get("known", []))
     key = fold(intent.body["guest_name"])
-    with client(connection_of(intent), Priority.PEOPLE) as service:
+    with client(current_connection(), Priority.PEOPLE) as service:
         pages = service.pages("list_guests", {"limit": PAGE_MAX, **guest_list.query()})
         alike = [item for page in pages for item in page.data["guests"] if fold(str(item.get("guest_name"))) == key]
     fresh = {str(item.get("guest_id")): item for item in alike if str(item.get("guest_id")) not in known}
@@ -67,7 +67,7 @@ def _by_code(intent: Intent, candidates: Iterable[Mapping[str, Any]], code: str)
     for item in candidates:
         guest_id = str(item["guest_id"])
         try:
-            guest = reading.read_guest(connection_of(intent), guest_id, Priority.PEOPLE)
+            guest = reading.read_guest(current_connection(), guest_id, Priority.PEOPLE)
         except NotFound:
             continue
         if guest.qrcode_data == code:
@@ -110,7 +110,7 @@ def at_updated(intent: Intent) -> Finding:
     """Read the guest once and compare every field that was sent, as far as a reading tells it."""
     at = database_now()
     try:
-        guest = reading.read_guest(connection_of(intent), intent.path["guest_id"], Priority.PEOPLE)
+        guest = reading.read_guest(current_connection(), intent.path["guest_id"], Priority.PEOPLE)
     except NotFound:
         return Finding(False, {"read": write_moment(at), "guest": "not there"})
     differs = differing(intent.body, guest)
@@ -173,7 +173,3 @@ def _missing(intent: Intent, at: datetime, evidence: dict[str, Any]) -> Finding:
     if first and at - datetime.fromisoformat(first) >= APART:
         return Finding(False, {**evidence, _ABSENT: first})
     return Finding(None, {**evidence, _ABSENT: first or write_moment(at)}, again_at=at + APART + timedelta(seconds=1))
-
-
-def connection_of(intent: Intent) -> Connection:
-    return Connection.objects.select_related("tenant__environment").get(tenant=intent.tenant_id)

@@ -16,7 +16,7 @@ from portal.core.intents.targets import target_of
 from portal.core.ui.times import local
 from portal.core.visits.models import By, Visit
 from portal.guests.places import Places
-from tenants.models import AuditEntry, Connection
+from tenants.models import AuditEntry
 from tenants.trail.changes import changes
 
 _PRESENCE = ("arrived_at", "arrived_by", "left_at", "left_by")
@@ -40,11 +40,6 @@ _LABELS = {
     "left_at": pgettext_lazy("guests", "Left"),
     "left_by": _("Recorded by"),
 }
-
-
-def connection() -> Connection | None:
-    """The connection of the tenant in scope."""
-    return Connection.objects.select_related("tenant__environment").first()
 
 
 def asked_about(visit: Visit) -> list[Intent]:

@@ -72,7 +72,7 @@ def _checked(view: View, job: Import) -> HttpResponse:
     view.context |= {
         "counts": counts,
         "cost": costs.of_rows(counts.action(Action.CREATE), counts.action(Action.UPDATE), connection),
-        "connected": connection is not None and connection.is_connected,
+        "connected": connection.is_connected,
         "as_of": MirrorState.objects.filter(kind=Kind.MEMBERS).values_list("as_of", flat=True).first(),
         "same_file": queries.same_file(job) if job.retry_of_id is None else None,
         "left_out": queries.left_out(job),

@@ -21,7 +21,7 @@ from portal.imports.forms import ColumnsForm, UploadForm
 from portal.imports.models import Import
 from portal.imports.tables import Imports
 from tenants.access import tenant_view
-from tenants.models import Connection
+from tenants.connections.service import current_connection
 from tenants.roles import Permission
 
 RUN = Permission.IMPORTS_RUN
@@ -69,8 +69,7 @@ def columns(request: HttpRequest, import_id: int) -> HttpResponse:
 @tenant_view(RUN, methods=["POST"])
 def start(request: HttpRequest, import_id: int) -> HttpResponse:
     job = get_import(request, import_id)
-    connection = Connection.objects.filter(tenant=request.tenant).first()
-    if connection is None or not connection.is_connected:
+    if not current_connection().is_connected:
         messages.error(request, _("The tenant is not connected to the service. Nothing was sent."))
     elif not actions.start(by=Asker.of(request), job=job):
         messages.info(request, _("It was started already, or its dry run is not finished."))
@@ -85,8 +84,7 @@ def progress(request: HttpRequest, import_id: int) -> HttpResponse:
         return render(request, "components/progress.html", {"progress": pages.of_check(job)})
     if job.state != JobState.RUNNING:
         return HttpResponseClientRefresh()
-    connection = Connection.objects.filter(tenant=request.tenant).select_related("tenant__environment").first()
-    shown = progressing.of_run(job, queries.counts(job), connection)
+    shown = progressing.of_run(job, queries.counts(job), current_connection())
     return render(request, "components/progress.html", {"progress": shown})
 
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from accessapi import limits
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
+from tenants.connections.service import current_connection
 from tenants.models import Connection
 from tenants.scope import current_tenant
 
@@ -43,8 +44,7 @@ def _stated() -> int:
 
 
 def _said(stated: int) -> str:
-    known = Connection.objects.values_list("limits_learned", flat=True).first() or {}
-    learned = known.get(_TIMESTEP) or {}
+    learned = current_connection().limits_learned.get(_TIMESTEP) or {}
     if isinstance(learned.get("most"), int) and learned["most"] < stated:
         return _("The service takes at most %(n)d.") % {"n": learned["most"]}
     if isinstance(learned.get("refused"), int) and learned["refused"] <= stated:
@@ -57,8 +57,7 @@ def heed(intent: Intent, form: Any) -> None:
     sent = _timestep(intent.body)
     if sent is None:
         return
-    line = Connection.objects.values_list("limits_learned", flat=True).first() or {}
-    known = line.get(_TIMESTEP) or {}
+    known = current_connection().limits_learned.get(_TIMESTEP) or {}
     if intent.state == State.SUCCEEDED and known and sent >= min(known.values()):
         _keep(None)
     elif intent.state == State.FAILED and intent.reason == Reason.REFUSED:

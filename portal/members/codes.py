@@ -25,7 +25,7 @@ from portal.core.mirror.models import Member
 from portal.core.timers.clock import database_now
 from portal.core.ui import drawing
 from portal.core.ui.times import local
-from portal.members.queries import connection
+from tenants.connections.service import current_connection
 
 # How long codes follow one another before the person is asked whether to go on.
 GOES_ON_SECONDS = 10 * 60
@@ -71,8 +71,8 @@ def current(member: Member, priority: Priority) -> OneTime:
 
 
 def _asked(member_id: str, priority: Priority) -> tuple[OneTimeQrIssued, datetime]:
-    line = connection()
-    if line is None or not line.is_connected:
+    line = current_connection()
+    if not line.is_connected:
         raise NoCode(_("The connection to the service is not working."))
 
     def fetch() -> dict[str, Any]:

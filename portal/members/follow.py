@@ -17,7 +17,7 @@ from portal.core.mirror.kinds import Kind
 from portal.core.rights import digests
 from portal.core.timers.clock import database_now
 from portal.members import following, portraits, sightings
-from tenants.models import Connection
+from tenants.connections.service import current_connection
 
 # A request that was slow on its way may still be worked on: absence counts when two readings this far apart agree.
 APART = timedelta(seconds=60)
@@ -76,7 +76,7 @@ def look_at_updated(intent: Intent) -> Finding:
     """Read the member once and compare every field that was sent."""
     at = database_now()
     try:
-        member = reading.read_member(_connection(intent), intent.path["member_id"], Priority.PEOPLE)
+        member = reading.read_member(current_connection(), intent.path["member_id"], Priority.PEOPLE)
     except NotFound:
         return Finding(False, {"read": write_moment(at), "member": "not there"})
     told = member.model_dump(mode="python")
@@ -90,7 +90,7 @@ def look_at_deleted(intent: Intent) -> Finding:
     """A member that cannot be read any more is deleted."""
     at = database_now()
     try:
-        reading.read_member(_connection(intent), intent.path["member_id"], Priority.PEOPLE)
+        reading.read_member(current_connection(), intent.path["member_id"], Priority.PEOPLE)
     except NotFound:
         return Finding(True, {"read": write_moment(at), "member": "not there"})
     return _missing(intent, at, {"read": write_moment(at), "member": "still there"})
@@ -116,10 +116,6 @@ def _agrees(name: str, wanted: Any, told: Any) -> bool:
     if isinstance(told, datetime):
         told = write_moment(told)
     return (wanted or "") == (told or "")
-
-
-def _connection(intent: Intent) -> Connection:
-    return Connection.objects.select_related("tenant__environment").get(tenant=intent.tenant_id)
 
 
 def register() -> None:

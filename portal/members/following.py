@@ -21,7 +21,7 @@ from portal.core.mirror import own, reading
 from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
 from portal.members import faces, temporary
-from tenants.models import Connection
+from tenants.connections.service import current_connection
 
 # A registration whose answer was lost may still be worked on: what is absent after this long, twice, was not applied.
 FACE_APART = timedelta(minutes=3)
@@ -61,7 +61,7 @@ def look_for_no_face(intent: Intent) -> Finding:
 def _look(intent: Intent, *, wanted: bool) -> Finding:
     at = database_now()
     try:
-        member = reading.read_member(_connection(intent), intent.path["member_id"], Priority.PEOPLE)
+        member = reading.read_member(current_connection(), intent.path["member_id"], Priority.PEOPLE)
     except NotFound:
         return Finding(not wanted, {"read": write_moment(at), "member": "not there"})
     evidence = {"read": write_moment(at), "face": "registered" if member.face_data else "none"}
@@ -81,7 +81,7 @@ def look_for_keys(intent: Intent) -> Finding:
     at, body = database_now(), intent.body or {}
     since = (intent.sent_at or intent.created_at) - timedelta(seconds=5)
     query = {"since": write_moment(since), "until": write_moment(at + timedelta(seconds=60)), "limit": 1000}
-    with client(_connection(intent), Priority.DOORS) as service:
+    with client(current_connection(), Priority.DOORS) as service:
         told = service.call("list_histories", query=query).data
     boxes = {target["device_id"] for target in body.get("targets_list", ())}
     ours = [
@@ -168,10 +168,6 @@ def keys_words(intent: Intent) -> Told:
 
 def _no_contract(words: str) -> str:
     return f"{_('The service does not allow this.')} {words}"
-
-
-def _connection(intent: Intent) -> Connection:
-    return Connection.objects.select_related("tenant__environment").get(tenant=intent.tenant_id)
 
 
 def register() -> None:

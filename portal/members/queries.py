@@ -13,7 +13,7 @@ from portal.core.mirror.models import Group, Member
 from portal.core.mirror.rows import Reader
 from portal.core.rights import digests
 from tenants.kept import Kept
-from tenants.models import AuditEntry, Connection
+from tenants.models import AuditEntry
 from tenants.scope import current_tenant_id
 from tenants.trail.changes import changes
 
@@ -102,7 +102,3 @@ def holder_of_card(card: str) -> Member | None:
     """Who has this card, as far as the mirror knows."""
     print_ = Reader(current_tenant_id()).card_fingerprint(card)
     return mirror.members().filter(has_card=True, card_fingerprint=print_).first()
-
-
-def connection() -> Connection | None:
-    return Connection.objects.select_related("tenant__environment").first()

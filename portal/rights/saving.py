@@ -1,29 +1,24 @@
 """From a posted editor to an intent: what changed, whether somebody else was faster, and what to say if so."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from accessapi.errors import NotFound, ServiceError
 from accessapi.resources import write_moment
-from portal.core.budget.ledger import BudgetExhausted
 from portal.core.intents import meanings
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason
-from portal.core.mirror import reasons
+from portal.core.mirror import fresh
 from portal.core.mirror.models import Member
-from portal.core.rights import posting, reading
+from portal.core.rights import reading
 from portal.core.rights.digests import NAMES, NotOurs, canonical, digest, opened, same, seal
 from portal.core.rights.reading import Rights
 from portal.core.rights.sheet import Sheet
 from portal.core.ui.sentences import joined
-from portal.core.ui.times import local
 from portal.rights import merging
-from portal.rights.access import connection
 
 
 def token(member: Member, read: Rights) -> str:
@@ -61,18 +56,11 @@ def opened_up(read: Rights | None, parts: list[str]) -> dict[str, Any]:
 
 def read(member: Member) -> tuple[Rights | None, str]:
     """The member's rights now, by one call; or what is known, and why it could not be read."""
-    line, known = connection(), reading.known(member)
-    if line is None or not line.is_connected:
-        return known, _("The connection to the service is not working. This is what was last known.")
+    gone = _("The service does not know this member any more.")
     try:
-        return reading.fresh(line, member.member_id), ""
-    except NotFound:
-        return None, _("The service does not know this member any more.")
-    except BudgetExhausted as exhausted:
-        words = _("The hour's calls are used up; reading is possible again at %(time)s. This is what was last known.")
-        return known, words % {"time": f"{local(exhausted.retry_at):%H:%M}"}
-    except ServiceError as error:
-        return known, " ".join([reasons.trouble(error), _("This is what was last known.")])
+        return fresh.read(lambda connection: reading.fresh(connection, member.member_id), gone), ""
+    except fresh.NotRead as why:
+        return None if why.is_gone else reading.known(member), str(why)
 
 
 @dataclass(frozen=True)
@@ -101,16 +89,6 @@ def meanwhile(was: Rights, now: Rights, mine: dict[str, Any]) -> Meanwhile | Non
     return Meanwhile(was, now, whole, Sheet.of(together), disagree=False)
 
 
-@dataclass
-class Trouble:
-    """Why nothing was sent, for the top of the form."""
-
-    lines: list[str] = field(default_factory=list)
-
-    def add(self, text: str) -> None:
-        self.lines.append(text)
-
-
 def busy() -> str:
     """Two who replace the whole rights of one member at once would undo each other."""
     return _("A change of many members is about this member at this moment. Nothing was sent; try again soon.")
@@ -125,7 +103,3 @@ def refusal(intent: Intent) -> str:
         refused, words = _("The service refused this. Nothing was changed."), _("The service said: “%(words)s”")
         return joined([refused, words % {"words": said}, meanings.missing_permission(intent)])
     return joined([ours, _("Nothing was changed.")])
-
-
-def posted(request: HttpRequest) -> Sheet:
-    return posting.sheet(request.POST)

@@ -24,7 +24,6 @@ from portal.core.rights.places import Places
 from portal.core.rights.reading import Rights, known
 from portal.core.rights.sheet import Sheet
 from portal.rights import actions, saving
-from portal.rights.access import connection
 from portal.rights.saving import Meanwhile
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
@@ -150,7 +149,6 @@ def _page(
         "trouble": trouble,
         "may_edit": may_edit and read is not None,
         "unsaved": unsaved,
-        "line": connection(),
         "summary": [words.upper(text) for text in words.gathered(words.lines(sheet.rights(), named))],
     }
     if read is not None:

@@ -1,4 +1,4 @@
-"""Clients of the service with a tenant's own token. The site reads it through `core.budget`, which counts calls."""
+"""A tenant's connection, and clients of the service with its token; `core.budget` counts their calls."""
 
 from __future__ import annotations
 
@@ -11,9 +11,19 @@ from accessapi.reading import Answer
 from tenants.connections import calls
 from tenants.kept import Kept
 from tenants.models import Connection, ServiceEnvironment
+from tenants.scope import current_tenant
 
+_current = Kept[Connection](lambda: Connection.objects.select_related("tenant__environment")[:1])
 # Asked before every call of the service.
 _connection = Kept[Connection](lambda connection: Connection.objects.filter(pk=connection)[:1], connection=0)
+
+
+def current_connection() -> Connection:
+    """Return the entered tenant's connection as the database has it now.
+
+    A tenant that was never connected gets one that is not stored, and not connected: nobody has to ask for None.
+    """
+    return next(iter(_current.rows()), None) or Connection(tenant=current_tenant())
 
 
 def service_client(connection: Connection, *, gate: Gate | None = None, observe: Observe | None = None) -> Client:

@@ -133,7 +133,7 @@ def test_the_status_is_read_from_the_service_and_kept_with_its_time(place, manag
     assert "Connected" in html
     with tenant_scope(place.tenant):
         assert PassController.objects.get().status_as_of is not None
-        assert watch.read_stale(place.tenant.pk) == 0
+        assert watch.read_stale() == 0
 
 
 def test_an_auditor_sees_the_door_and_cannot_operate_it(place):

@@ -41,7 +41,7 @@ def door(place: Place, device_id: str) -> PassController:
 def read_due(place: Place) -> int:
     """What a worker does when the bell of the watch rings."""
     with tenant_scope(place.tenant):
-        return watch.read_stale(place.tenant.pk)
+        return watch.read_stale()
 
 
 def hear(place: Place) -> None:

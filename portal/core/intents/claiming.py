@@ -20,13 +20,10 @@ from portal.core.intents.outcome import settle_unsent
 from portal.core.intents.states import WRITE_SECONDS, Reason, State
 from portal.core.timers.clock import ClockTime, database_now
 from tenants import living
+from tenants.connections.service import current_connection
 from tenants.kept import Kept
 from tenants.models import Connection
 from tenants.standing import holds_permission
-
-_connection = Kept[Connection](
-    lambda tenant: Connection.objects.select_related("tenant__environment").filter(tenant=tenant)[:1], tenant=0
-)
 
 
 @dataclass(frozen=True)
@@ -61,9 +58,9 @@ class _NotClaimable(Exception):
 
 def claim(intent: Intent) -> Claimed | None:
     """Claim a queued intent that is due, with the call that it costs. None: not to be sent now; its row says why."""
-    connection = next(iter(_connection.rows(tenant=intent.tenant_id)), None)
-    if connection is None:
-        _turn_away(intent, None)
+    connection = current_connection()
+    if connection.pk is None:
+        _turn_away(intent, connection)
         return None
     operation = connection.tenant.environment.catalogue.operation(intent.operation)
     mark = new_claim()
@@ -138,7 +135,7 @@ def _expiry(intent: Intent, started: float) -> float | None:
     return started + (intent.deadline - intent.claimed_at).total_seconds()
 
 
-def _turn_away(intent: Intent, connection: Connection | None) -> None:
+def _turn_away(intent: Intent, connection: Connection) -> None:
     """Write why an intent was not claimed, unless somebody else has it or it is simply not due."""
     intent.refresh_from_db()
     now = database_now()
@@ -148,7 +145,7 @@ def _turn_away(intent: Intent, connection: Connection | None) -> None:
         return settle_unsent(intent, State.EXPIRED, Reason.TOO_LATE)
     if not Intent.objects.filter(_permitted(intent), pk=intent.pk).exists():
         return settle_unsent(intent, State.CANCELLED, Reason.RIGHTS)
-    if connection is None or not connection.is_connected:
+    if not connection.is_connected:
         if intent.priority == Priority.JOBS:
             return _postpone(intent, now + timedelta(seconds=30), Reason.CONNECTION)
         return settle_unsent(intent, State.CANCELLED, Reason.CONNECTION)

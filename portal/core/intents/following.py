@@ -18,7 +18,7 @@ from portal.core.intents.pacing import BULK, next_look
 from portal.core.intents.states import Reason, State
 from portal.core.intents.verdicts import Verdict
 from portal.core.timers.clock import ClockTime, database_now
-from tenants.models import Connection
+from tenants.connections.service import current_connection
 
 GIVE_UP_SECONDS = {"operate_door": 60, "operate_keys": 60, "register_face_image": 900}
 GIVE_UP_BULK = 24 * 3600
@@ -35,7 +35,7 @@ def _ask(intent: Intent) -> None:
     if intent.operation in BULK and _waits_behind_another(intent):
         outcome.touch(intent, due_in=15)
         return
-    connection = Connection.objects.select_related("tenant__environment").get(tenant=intent.tenant_id)
+    connection = current_connection()
     try:
         with client(connection, Priority(intent.priority)) as service:
             answer = service.call("request_result", path={"request_id": intent.request_id})

@@ -8,7 +8,7 @@ from portal.core.budget import outlook
 from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, Reason, State
-from tenants.models import Connection
+from tenants.connections.service import current_connection
 
 
 def under_way() -> QuerySet[Intent]:
@@ -29,6 +29,6 @@ def goes_on_at(intent: Intent) -> datetime | None:
     """When an intent that waits for the hour's calls is expected to be sent; None for one that does not wait so."""
     if intent.state != State.QUEUED or intent.reason != Reason.BUDGET or intent.due_at is None:
         return None
-    connection = Connection.objects.select_related("tenant__environment").get(tenant=intent.tenant_id)
+    connection = current_connection()
     operation = connection.tenant.environment.catalogue.operation(intent.operation)
     return max(intent.due_at, outlook.goes_on_at(connection, Priority(intent.priority), operation.call_class))

@@ -13,6 +13,7 @@ from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import ALIVE, Action, JobState, RowState
 from portal.core.jobs.tables import ATTENTION, Rows, job_chip, narrowed
 from portal.core.mirror.models import Group
+from tenants.connections.service import current_connection
 from tenants.models import Connection
 
 Text = str | Promise
@@ -47,8 +48,8 @@ class View:
         return kinds.page(self.job)
 
     @property
-    def connection(self) -> Connection | None:
-        return Connection.objects.filter(tenant=self.job.tenant_id).select_related("tenant__environment").first()
+    def connection(self) -> Connection:
+        return current_connection()
 
 
 def tabs(view: View, found: Iterable[tuple[str, Text, int]], opens: str = "") -> list[Tab]:

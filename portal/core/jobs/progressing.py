@@ -41,7 +41,7 @@ def of_check(job: Job, total: int | None) -> Progress:
     )
 
 
-def of_run(job: Job, counts: Counts, connection: Connection | None) -> Progress:
+def of_run(job: Job, counts: Counts, connection: Connection) -> Progress:
     """Sending: rows with an outcome of all rows to be sent."""
     final = job.state not in ALIVE
     done = counts.settled
@@ -79,7 +79,7 @@ def _rate(job: Job, done: int) -> float | None:
     return done * 60 / max(seconds, 1)
 
 
-def _notes(job: Job, part: Part | None, connection: Connection | None) -> list[str]:
+def _notes(job: Job, part: Part | None, connection: Connection) -> list[str]:
     notes = []
     if job.halt != Halt.NONE:
         notes.append(str(Halt(job.halt).label))
@@ -87,12 +87,12 @@ def _notes(job: Job, part: Part | None, connection: Connection | None) -> list[s
         return notes
     if job.stop_asked:
         notes.append(_("Stopping. What the service has accepted already is followed to its end."))
-    if connection is None or not connection.is_connected:
+    if not connection.is_connected:
         notes.append(_("The connection is lost. It goes on by itself once the tenant is connected again."))
     if part is None and advancing.ahead(job):
         notes.append(_("Waiting for the import before it: one at a time."))
     if part is None and job.blocked_until is not None and job.blocked_until > timezone.now():
-        free = outlook.goes_on_at(connection, Priority.JOBS) if connection is not None else job.blocked_until
+        free = outlook.goes_on_at(connection, Priority.JOBS) if connection.is_connected else job.blocked_until
         notes.append(_used_up(max(free, job.blocked_until)))
     elif part is None and job.reading_since is not None and kinds.of(job).sends:
         notes.append(

@@ -23,6 +23,7 @@ from portal.core.jobs.results import stop_job
 from portal.core.jobs.states import Halt, JobState, RowState
 from portal.core.timers.bell import ring
 from portal.core.timers.clock import ClockTime, database_now
+from tenants.connections.service import current_connection
 from tenants.models import Connection
 from tenants.standing import holds_permission
 
@@ -76,9 +77,9 @@ def run(job_id: int) -> None:
     job = _lease(job_id)
     if job is None:
         return
-    connection = Connection.objects.select_related("tenant__environment").filter(tenant=job.tenant_id).first()
+    connection = current_connection()
     blocked = None
-    if connection is None or not connection.is_connected:
+    if not connection.is_connected:
         blocked = database_now() + REST
     else:
         waiting = Row.objects.filter(job=job, state=RowState.PENDING).exclude(member_id="")

@@ -17,6 +17,7 @@ from portal.core.mirror.kinds import Kind
 from portal.core.ui.sentences import joined
 from portal.core.ui.tables.extras import Empty
 from tenants.connections.calls import LICENCE
+from tenants.connections.service import current_connection
 from tenants.connections.texts import CONTRACTS
 from tenants.models import Connection
 from tenants.scope import current_tenant
@@ -67,8 +68,8 @@ def of(kind: Kind, known: Known | None, operation: str = "") -> Absence | None:
     With `operation` (an act that belongs to the kind) what the service refused of that one counts as well.
     """
     tenant = current_tenant()
-    line = Connection.objects.filter(tenant=tenant).first()
-    if line is None or not line.is_connected:
+    line = current_connection()
+    if not line.is_connected:
         return Absence(
             _("This tenant is not connected to the service."), _OWNER_CONNECTS, refused=True, icon="plug-off"
         )

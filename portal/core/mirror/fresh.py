@@ -1,4 +1,7 @@
-"""One member read from the service for somebody at a screen, or why that was not possible in words for a page."""
+"""Something read from the service for somebody at a screen, or why that was not possible in words for a page."""
+
+from collections.abc import Callable
+from typing import TypeVar
 
 from django.utils.translation import gettext as _
 
@@ -8,19 +11,37 @@ from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.mirror import reading, reasons
 from portal.core.ui.times import local
+from tenants.connections.service import current_connection
 from tenants.models import Connection
 
+T = TypeVar("T")
 
-def read(connection: Connection | None, member_id: str) -> tuple[Member | None, str]:
-    """The member as the service has it now, the mirror's row brought up to date, by one call; else None and why not."""
-    if connection is None or not connection.is_connected:
-        return None, _("The connection to the service is not working. This is what was last known.")
+
+class NotRead(Exception):
+    """The text says why, for a person. `is_gone`: the service does not know it any more."""
+
+    def __init__(self, why: str, *, is_gone: bool = False) -> None:
+        super().__init__(why)
+        self.is_gone = is_gone
+
+
+def read(ask: Callable[[Connection], T], gone: str) -> T:
+    """Return what `ask` reads with the tenant's connection. Raises NotRead, with `gone` for what is not there."""
+    connection = current_connection()
+    if not connection.is_connected:
+        raise NotRead(_("The connection to the service is not working. This is what was last known."))
     try:
-        return reading.read_member(connection, member_id, Priority.PEOPLE), ""
+        return ask(connection)
     except NotFound:
-        return None, _("The service does not know this member any more.")
+        raise NotRead(gone, is_gone=True) from None
     except BudgetExhausted as exhausted:
         words = _("The hour's calls are used up; reading is possible again at %(time)s. This is what was last known.")
-        return None, words % {"time": f"{local(exhausted.retry_at):%H:%M}"}
+        raise NotRead(words % {"time": f"{local(exhausted.retry_at):%H:%M}"}) from None
     except ServiceError as error:
-        return None, " ".join([reasons.trouble(error), _("This is what was last known.")])
+        raise NotRead(" ".join([reasons.trouble(error), _("This is what was last known.")])) from None
+
+
+def read_member(member_id: str) -> Member:
+    """Return the member as the service has it now, the mirror's row brought up to date, by one call. Raises NotRead."""
+    gone = _("The service does not know this member any more.")
+    return read(lambda connection: reading.read_member(connection, member_id, Priority.PEOPLE), gone)

@@ -7,6 +7,7 @@ import structlog
 from portal.core.mirror import histories, rights, runs, small, tenant_record
 from portal.core.mirror.kinds import SYNCED, Kind
 from portal.core.mirror.leases import LeaseLost, claim
+from tenants.connections.service import current_connection
 from tenants.models import Connection
 
 log = structlog.get_logger(__name__)
@@ -25,8 +26,8 @@ _READERS = {
 
 def due() -> None:
     """Read what is due of the entered tenant, if it is connected. Any number of callers at once read nothing twice."""
-    connection = Connection.objects.select_related("tenant__environment", "environment").first()
-    if connection is None or not connection.is_connected:
+    connection = current_connection()
+    if not connection.is_connected:
         return
     begun = time.monotonic()
     for kind in (*SYNCED, Kind.RIGHTS):
