@@ -6,11 +6,11 @@ from django.db.models import Count, Q, QuerySet
 from django.http import Http404
 
 from portal.core.intents.models import Intent
-from portal.core.intents.states import UNDER_WAY, Reason, State
+from portal.core.intents.states import NOT_APPLIED, UNDER_WAY, Reason, State
 from portal.expected.models import ExpectedList, ExpectedRow, ListState, RowState, Verdict
 
 _ASKED = Q(state=RowState.ASKED)
-_FAILED = _ASKED & Q(visit__intent__state__in=[State.FAILED, State.EXPIRED, State.CANCELLED])
+_FAILED = _ASKED & Q(visit__intent__state__in=NOT_APPLIED)
 _STATES = {
     "ready": Q(verdict=Verdict.READY),
     "doubles": Q(verdict=Verdict.DOUBLE),

@@ -4,16 +4,14 @@ from django.utils.translation import gettext as _
 
 from portal.core.intents import meanings
 from portal.core.intents.models import Intent
-from portal.core.intents.states import Reason, State
+from portal.core.intents.states import NOT_APPLIED, Reason
 from portal.core.ui.sentences import joined
 from portal.groups.forms import NameForm
-
-_SURELY_NOT_APPLIED = (State.FAILED, State.EXPIRED, State.CANCELLED)
 
 
 def show(form: NameForm, intent: Intent) -> bool:
     """Whether the intent was surely not applied. The form then says why, beside the field if that is what is wrong."""
-    if intent.state not in _SURELY_NOT_APPLIED:
+    if intent.state not in NOT_APPLIED:
         return False
     refused_for_it = intent.http_status in (400, 409) and meanings.meaning(intent) is None
     about_the_name = refused_for_it or intent.reason == Reason.INVALID

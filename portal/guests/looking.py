@@ -12,7 +12,7 @@ from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
 from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
-from portal.core.intents.states import State
+from portal.core.intents.states import NOT_APPLIED
 from portal.core.mirror import guest_list, reading
 from portal.core.mirror.folding import fold
 from portal.core.timers.clock import database_now
@@ -164,7 +164,7 @@ def _set(items: Iterable[Any]) -> set[Any]:
 def _overtaken(intent: Intent) -> bool:
     """Whether something newer changed the same guest, so that a difference proves nothing."""
     newer = Intent.objects.filter(target=intent.target, pk__gt=intent.pk, operation="update_guest")
-    return newer.exclude(state__in=[State.FAILED, State.CANCELLED]).exists()
+    return newer.exclude(state__in=NOT_APPLIED).exists()
 
 
 def _missing(intent: Intent, at: datetime, evidence: dict[str, Any]) -> Finding:

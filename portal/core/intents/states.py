@@ -18,6 +18,8 @@ class State(TextChoices):
 
 
 UNDER_WAY = (State.QUEUED, State.SENDING, State.ACCEPTED)
+# Refused, or never sent. The service did nothing, but for Reason.REQUEST_FAILED: it may have begun.
+NOT_APPLIED = (State.FAILED, State.EXPIRED, State.CANCELLED)
 FINAL = tuple(state for state in State if state not in UNDER_WAY)
 
 # From the click to the last moment at which a door command may leave, on the database's clock.

@@ -10,7 +10,7 @@ from portal.core.intents import handlers, meanings
 from portal.core.intents.addresses import address
 from portal.core.intents.handlers import Told
 from portal.core.intents.models import Intent
-from portal.core.intents.states import Reason, State
+from portal.core.intents.states import NOT_APPLIED, Reason, State
 from portal.core.ui.outcomes import Outcome, Text, way
 from portal.core.ui.sentences import joined
 from tenants.wording import shown
@@ -92,7 +92,7 @@ def _said(intent: Intent) -> str:
 
 def _not_applied(intent: Intent, state: State) -> Sequence[Text]:
     """What surely did not happen. A request that was accepted and then failed may have done something on the way."""
-    if state in (State.FAILED, State.EXPIRED, State.CANCELLED) and intent.reason != Reason.REQUEST_FAILED:
+    if state in NOT_APPLIED and intent.reason != Reason.REQUEST_FAILED:
         return [_("Nothing was changed at the service.")]
     return ()
 
