@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 
 class Permission(StrEnum):
@@ -46,7 +47,7 @@ TITLES: dict[Permission, Promise] = {
     P.TENANT_VIEW: _("See the tenant's home"),
     P.MEMBERS_VIEW: _("See members"),
     P.MEMBERS_EDIT: _("Create and change members"),
-    P.MEMBERS_DELETE: _("Delete members"),
+    P.MEMBERS_DELETE: pgettext_lazy("permission", "Delete members"),
     P.MEMBERS_EXPORT: _("Export members"),
     P.SECRETS_REVEAL: _("Reveal card numbers and QR data"),
     P.GROUPS_VIEW: _("See member groups"),

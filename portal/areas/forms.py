@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from portal.areas.merging import Act, Wish
 from portal.core.jobs.starting import StartForm, moment
@@ -54,14 +55,14 @@ class _Edit(StartForm):
 class GrantForm(_Edit):
     """When the members shall be let in."""
 
-    pass_ = PassField(label=_("When"), templates=True)
+    pass_ = PassField(label=pgettext_lazy("access", "When"), templates=True)
     replace = forms.BooleanField(
         label=_("Members who have other hours here get these instead"),
         help_text=_("Otherwise they keep what they have: giving never takes anything away."),
         required=False,
     )
     until = moment(
-        _("Until"),
+        pgettext_lazy("access", "Until"),
         help_text=_(
             "Empty: without an end. At this moment everybody who gets access here loses it again, or has the hours "
             "from before back. The job waits under “Changes” until then and can be cancelled there."

@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext
+from django.utils.translation import pgettext, pgettext_lazy
 
 from portal.areas import rolls
 from portal.areas.loading import Loaded
@@ -45,7 +45,7 @@ _OF_MEMBERS = (
         queries.in_groups,
     ),
     Filter("credential", _("Credential"), queries.Credential.choices, queries.with_credentials),
-    Filter("validity", _("Validity"), suspensions.CHOICES, suspensions.with_standing),
+    Filter("validity", pgettext_lazy("member", "Status"), suspensions.CHOICES, suspensions.with_standing),
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from portal.core.files.sending import KINDS
 from portal.core.jobs import kinds, words
@@ -24,13 +25,19 @@ class Changes(Table):
     caption = _("Changes of many members")
     default_sort = "-id"
     columns = (
-        Column("what", _("Change"), value=lambda job: str(kinds.of(job).titled(job)), phone="title", fixed=True),
+        Column(
+            "what",
+            pgettext_lazy("noun", "Change"),
+            value=lambda job: str(kinds.of(job).titled(job)),
+            phone="title",
+            fixed=True,
+        ),
         Column("state", _("State"), value=job_chip, fixed=True),
         Column("size", _("Members"), value="size", kind="number"),
         Column("starts", _("Moment"), value="starts_at", kind="time"),
         Column("by", _("By"), value=lambda job: str(job.by)),
-        Column("id", _("Prepared"), value="created_at", kind="time", sort="id"),
-        Column("finished", _("Finished"), value="finished_at", kind="time"),
+        Column("id", pgettext_lazy("moment", "Prepared"), value="created_at", kind="time", sort="id"),
+        Column("finished", pgettext_lazy("moment", "Finished"), value="finished_at", kind="time"),
     )
     empty = Empty(
         _("No changes of many members yet"),

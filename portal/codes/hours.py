@@ -39,7 +39,7 @@ class Hours:
         """One or two words."""
         return {
             Phase.EARLY: _("Not yet"),
-            Phase.WORKS: _("Works now"),
+            Phase.WORKS: _("Active now"),
             Phase.ENDING: _("Being cut short"),
             Phase.CUT: _("Cut short"),
             Phase.ENDED: _("Ended"),

@@ -27,7 +27,7 @@ class Doors(Table):
         Column("areas", _("Area"), value=""),
         Column("door", _("Door leaf"), value=""),
         Column("power", _("Power"), value="", phone="hide"),
-        Column("line", _("Line"), value="", phone="hide"),
+        Column("line", _("Network"), value="", phone="hide"),
         Column("errors", _("Errors"), value=""),
         Column("device_id", _("Device ID"), value="device_id", kind="mono", phone="hide", shown=False),
     )

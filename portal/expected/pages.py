@@ -61,7 +61,7 @@ def _of_check(found: Counts) -> list[tuple[str, Text, int]]:
         ("", _("All"), found.rows),
         ("ready", _("New codes"), found.ready),
         ("doubles", _("Likely doubles"), found.doubles),
-        ("refused", _("Refused"), found.refused),
+        ("refused", _("Failed the check"), found.refused),
     ]
 
 
@@ -73,7 +73,7 @@ def _of_run(found: Counts) -> list[tuple[str, Text, int]]:
         ("uncertain", _("Uncertain"), found.uncertain),
         ("waiting", _("Waiting"), found.waiting),
         ("left_out", _("Not sent"), found.left_out),
-        ("refused", _("Refused in the dry run"), found.refused),
+        ("refused", _("Failed the check"), found.refused),
     ]
 
 

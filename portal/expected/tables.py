@@ -8,6 +8,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from portal.core.ui.chips import Chip
 from portal.core.ui.tables.columns import NOTHING, Column
@@ -38,10 +39,10 @@ class Lists(Table):
     columns = (
         Column("file", _("File"), value=lambda job: job.name or _t("Erased"), phone="title", fixed=True),
         Column("state", _("State"), value=chip, fixed=True),
-        Column("id", _("Uploaded"), value="created_at", kind="time", sort="id"),
+        Column("id", pgettext_lazy("moment", "Uploaded"), value="created_at", kind="time", sort="id"),
         Column("by", _("By"), value=lambda job: str(job.by)),
-        Column("started", _("Started"), value="started_at", kind="time"),
-        Column("finished", _("Finished"), value="finished_at", kind="time"),
+        Column("started", pgettext_lazy("moment", "Started"), value="started_at", kind="time"),
+        Column("finished", pgettext_lazy("moment", "Finished"), value="finished_at", kind="time"),
     )
     empty = Empty(_("No lists yet"), icon="table-import")
 
@@ -111,7 +112,7 @@ class CheckedRows(_Rows):
         _WHO,
         _HOURS,
         _CODE,
-        Column("verdict", _("Would be"),
+        Column("verdict", pgettext_lazy("check", "Result"),
                value=lambda row: Chip(_VERDICTS[Verdict(row.verdict)], text=Verdict(row.verdict).label), fixed=True),
         Column("detail", _("What"), kind="detail", cell=lambda row: _said(row, checked=True), fixed=True),
     )  # fmt: skip

@@ -78,7 +78,7 @@ def problems(found: Iterable[Any]) -> list[str]:
 def outcome(row: ExpectedRow) -> Chip:
     """What came of a row, in a word. Needs its visit with the intent."""
     if row.verdict == Verdict.REFUSED:
-        return Chip("refused", text=_("Refused in the dry run"))
+        return Chip("refused", text=_("Failed the check"))
     if row.state == RowState.LEFT_OUT:
         return Chip("cancelled", text=_("Not sent"))
     if row.state == RowState.ASKED and row.visit is not None and row.visit.intent is not None:

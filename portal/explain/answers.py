@@ -206,7 +206,7 @@ def _because(decision: Decision, rights: Any, place: Place) -> str:
         if place.is_key
         else _("Every area is allowed at any time, also those added later."),
         Rule.NOWHERE: _("No key is allowed.") if place.is_key else _("No area is allowed."),
-        Rule.NOT_LISTED: _("%(place)s is not among what this person was given.") % names,
+        Rule.NOT_LISTED: _("No access right for %(place)s.") % names,
         Rule.ALWAYS: _("%(place)s was given at any time.") % names,
         Rule.NEVER: _("%(place)s is listed as “never”.") % names,
         Rule.OUTSIDE_SCHEDULE: _("No part of the schedule covers this moment."),

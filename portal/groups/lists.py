@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from portal.core.files.sending import KINDS
 from portal.core.jobs import offered
@@ -33,7 +34,7 @@ class Groups(Table):
     search_label = _("Find a group")
     default_sort = "name_key"
     columns = (
-        Column("name", _("Name"), value=str, sort="name_key", phone="title", fixed=True),
+        Column("name", pgettext_lazy("group", "Name"), value=str, sort="name_key", phone="title", fixed=True),
         Column(
             "members",
             _("Members"),
@@ -67,7 +68,7 @@ def _compared(row: Any) -> Chip | str:
     """How a member's rights compare with those of most in the group. The rule stays quiet, what differs stands out."""
     if row.rights is None:
         return _t("Not known yet")
-    return _t("As most") if digests.digest(row.rights) == row.main else Chip("change", _t("Deviates"))
+    return _t("Same as most") if digests.digest(row.rights) == row.main else Chip("change", _t("Differs"))
 
 
 class GroupMembers(Table):

@@ -32,7 +32,7 @@ class ChangeForm(forms.Form):
     away is applied to what is known now. What was never read is left out, and stays as it is.
     """
 
-    name = fields.text(_("Name"), limits.GUEST_NAME_MAX, _("Give a name."))
+    name = fields.text(_("Name"), limits.GUEST_NAME_MAX, _("Enter a name."))
     start = fields.moment(_("Starts"), required=True)
     end = fields.moment(_("Ends"), required=True)
     grace_minutes = fields.grace()

@@ -66,7 +66,7 @@ class IssueForm(forms.Form):
     `clash`, `refused` and `used_for` say what stood against a valid form that was sent.
     """
 
-    name = fields.text(_("Name"), limits.GUEST_NAME_MAX, _("Give a name."))
+    name = fields.text(_("Name"), limits.GUEST_NAME_MAX, _("Enter a name."))
     until = fields.text(_("Until"), 40, help_text=_("18:00 or 1800, +90 for minutes, 2h, 11-22 9:00."))
     preset = forms.ChoiceField(label=_("Preset"), required=False, widget=forms.RadioSelect)
     others = fields.LinesField(

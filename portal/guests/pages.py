@@ -106,5 +106,5 @@ def state_of(visit: Visit) -> Chip:
     if visit.is_cut:
         return Chip("stopped", _("Cut short"))
     if visit.use_date_end <= now:
-        return Chip("ended")
-    return Chip("not_yet") if visit.use_date_start > now else Chip("valid", _("Works"))
+        return Chip("ended", _("Ended"))
+    return Chip("not_yet") if visit.use_date_start > now else Chip("valid", _("Active"))

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Max
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from accessapi import limits
 from portal.core.intents.actions import Asker
@@ -36,7 +37,7 @@ def _remarks(label: Any) -> forms.CharField:
 class PresetForm(forms.Form):
     """What a preset is made of. `columns()` are the model's values."""
 
-    name = fields.text(_("Name"), 60, _("Give a name."))
+    name = fields.text(pgettext_lazy("preset", "Name"), 60, pgettext_lazy("preset", "Enter a name."))
     name_ja = fields.text(_("Name in Japanese"), 60)
     ends = forms.ChoiceField(
         label=_("A code ends"),

@@ -64,9 +64,9 @@ def _checked(view: View, job: Import) -> HttpResponse:
         (ATTENTION, _("Needs attention"), counts.action(Action.REFUSED) + noted),
         ("", _("All"), counts.rows),
         (Action.CREATE, _("New"), counts.action(Action.CREATE)),
-        (Action.UPDATE, _("Changed"), counts.action(Action.UPDATE)),
+        (Action.UPDATE, _("Will change"), counts.action(Action.UPDATE)),
         (Action.SAME, _("Unchanged"), counts.action(Action.SAME)),
-        (Action.REFUSED, _("Refused"), counts.action(Action.REFUSED)),
+        (Action.REFUSED, _("Failed the check"), counts.action(Action.REFUSED)),
         ("noted", _("Worth a look"), noted),
     ], opens=ATTENTION)  # fmt: skip
     view.context |= {

@@ -2,6 +2,7 @@
 
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from portal.core.jobs.tables import DETAIL, LINE, OUTCOME, WHAT, WHO, Rows, job_chip
 from portal.core.ui.tables.columns import Column
@@ -17,10 +18,10 @@ class Imports(Table):
     columns = (
         Column("file", _("File"), value="file.name", phone="title", fixed=True),
         Column("state", _("State"), value=job_chip, fixed=True),
-        Column("id", _("Uploaded"), value="created_at", kind="time", sort="id"),
+        Column("id", pgettext_lazy("moment", "Uploaded"), value="created_at", kind="time", sort="id"),
         Column("by", _("By"), value=lambda job: str(job.by)),
-        Column("started", _("Started"), value="started_at", kind="time"),
-        Column("finished", _("Finished"), value="finished_at", kind="time"),
+        Column("started", pgettext_lazy("moment", "Started"), value="started_at", kind="time"),
+        Column("finished", pgettext_lazy("moment", "Finished"), value="finished_at", kind="time"),
         Column("retry", _("Rows of"), value=lambda job: f"#{job.retry_of_id}" if job.retry_of_id else "", shown=False),
     )
     empty = Empty(

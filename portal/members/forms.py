@@ -57,7 +57,7 @@ class MemberForm(forms.Form):
     into the form), so that values which others changed meanwhile are neither sent nor overwritten.
     """
 
-    member_name = _text(_("Name"), limits.MEMBER_NAME_MAX, _("Give a name."))
+    member_name = _text(_("Name"), limits.MEMBER_NAME_MAX, _("Enter a name."))
     member_code = _text(_("Member code"), limits.MEMBER_CODE_MAX)
     membergroup_id = forms.ChoiceField(label=_("Group"), error_messages={"required": _("Choose a group.")})
     use_date_start = _moment(_("Start of use"), help_text=_("Empty: from now on."))

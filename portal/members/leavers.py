@@ -10,6 +10,7 @@ from django.http import Http404, HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from portal.core.jobs import offered, suspensions
 from portal.core.mirror import absence, queries
@@ -27,8 +28,8 @@ COUNTED = 10_000
 
 class Which(TextChoices):
     ENDING = "ending", _("Ends soon")
-    ENDED = "ended", _("Ended, still there")
-    NEVER = "never", _("Never enters")
+    ENDED = "ended", _("Expired, not deleted")
+    NEVER = "never", _("Never used")
     NONE = "none", _("No credential")
     TWICE = "twice", _("One card, two members")
 
@@ -111,10 +112,10 @@ class Leavers(Members):
 
     name = "leavers"
     steady = None  # which members these are follows from the moment, too
-    caption = _("Leavers")
+    caption = _("Members to review")
     columns = (
         *(_COLUMNS[name] for name in ("name", "code", "group", "credentials", "validity", "end")),
-        Column("when", _("When"), lambda row: ago(row.use_date_end)),
+        Column("when", pgettext_lazy("end of use", "When"), lambda row: ago(row.use_date_end)),
         Column("others", _("Same card as"), lambda row: ", ".join(row.others)),
         _COLUMNS["member_id"],
     )

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from portal.core.files.sending import KINDS
 from portal.core.jobs import offered, suspensions
@@ -50,7 +51,7 @@ class Members(Table):
             kind="cred",
             drawer=standing.credential_drawer,
         ),
-        Column("validity", _("Validity"), standing.validity_of, drawer=standing.validity_drawer),
+        Column("validity", pgettext_lazy("member", "Status"), standing.validity_of, drawer=standing.validity_drawer),
         Column("start", _("Start of use"), "use_date_start", kind="time", shown=False, phone="hide"),
         Column("end", _("End of use"), "use_date_end", kind="time", sort="use_end_key"),
         Column("member_id", _("Member ID"), "member_id", kind="mono", shown=False, phone="hide"),
@@ -58,7 +59,7 @@ class Members(Table):
     filters = (
         Filter("group", _("Group"), lambda request: together.told(request, "groups"), queries.in_groups),
         Filter("credential", _("Credential"), queries.Credential.choices, queries.with_credentials),
-        Filter("validity", _("Validity"), suspensions.CHOICES, suspensions.with_standing),
+        Filter("validity", pgettext_lazy("member", "Status"), suspensions.CHOICES, suspensions.with_standing),
     )
     actions = offered.actions()
     exports = KINDS

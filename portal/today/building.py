@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from portal.core.ui.times import local
 from portal.core.visits.models import Visit
@@ -44,7 +45,7 @@ def _rows(visits: QuerySet[Visit], order: str) -> list[Visit]:
 
 def labels() -> list[tuple[str, str]]:
     """The orders, with their names."""
-    return [("host", _("host")), ("name", _("name")), ("time", _("arrival"))]
+    return [("host", _("host")), ("name", pgettext("sort", "name")), ("time", _("arrival"))]
 
 
 def lines(found: Building) -> Iterator[list[str]]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 TITLES: dict[str, str | Promise] = {
     "get_tenant": _("Get tenant"),
     "update_webhook": _("Update webhook settings"),
     "list_members": _("List members"),
-    "create_member": _("Create member"),
+    "create_member": pgettext_lazy("operation", "Create member"),
     "read_member": _("Read member"),
     "update_member": _("Update member"),
     "register_profile_image": _("Register profile image"),
     "register_face_image": _("Register face image"),
     "delete_face_image": _("Delete face image"),
-    "delete_member": _("Delete member"),
+    "delete_member": pgettext_lazy("operation", "Delete member"),
     "temporary_use": _("Temporary key use"),
     "one_time_qr": _("Issue one-time QR"),
     "bulk_create_members": _("Bulk create members"),

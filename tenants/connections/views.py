@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from tenants.access import Access, SignedInRequest, TenantRequest, tenant_view
 from tenants.audit import latest
@@ -93,7 +94,7 @@ def _revocation(access: Access) -> dict[str, object]:
             _("What was read before stays, and can be searched."),
             _("Whoever connects again needs an administrator account of the member site."),
         ],
-        "submit": _("Revoke"),
+        "submit": pgettext("connection", "Revoke"),
         "danger": True,
         "cancel": reverse("connection:index", args=[access.tenant.slug]),
     }

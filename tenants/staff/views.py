@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from tenants import roles
 from tenants.access import Access, TenantRequest, tenant_view
@@ -103,7 +104,7 @@ def _removal(access: Access, person: Staff) -> dict[str, object]:
             _("The account itself and what it did here, as the audit trail tells it, stay."),
             _("An invitation brings this person back."),
         ],
-        "submit": _("Remove"),
+        "submit": pgettext("staff", "Remove"),
         "danger": True,
         "cancel": reverse("staff:index", args=[access.tenant.slug]),
     }

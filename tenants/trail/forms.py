@@ -14,7 +14,7 @@ class FilterForm(forms.Form):
     """All optional. What cannot be read is said beside its field, and left out of the filter."""
 
     action = forms.CharField(label=_("Action"), max_length=60, required=False)
-    person = forms.CharField(label=_("Person"), max_length=80, required=False)
+    person = forms.CharField(label=_("Who"), max_length=80, required=False)
     target = forms.CharField(label=_("Target"), max_length=200, required=False)
     since = forms.DateField(
         label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")

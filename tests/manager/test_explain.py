@@ -88,7 +88,7 @@ def test_each_rule_is_said_in_plain_words(asked):
     for devices, word, rule in (
         ({"default_mode": "allow_all"}, "Yes", "Every area is allowed at any time"),
         ({"default_mode": "deny_all"}, "No", "No area is allowed."),
-        ({"default_mode": "option", "areas_list": []}, "No", "is not among what this person was given"),
+        ({"default_mode": "option", "areas_list": []}, "No", "No access right for 正面エントランス."),
         (None, "No", "The service told no rights of this kind"),
         ({"default_mode": "sometimes"}, "Cannot say", "a value that this portal does not know"),
     ):

@@ -144,7 +144,7 @@ def test_a_groups_page_tells_whose_rights_deviate_and_offers_its_members_for_cha
     assert "1 of 4 deviates" in page
     assert "Every area" in page
     assert "Known of 4 of 5" in page
-    assert [page.count(word) for word in ("As most", "Deviates", "Not known yet")] == [3, 1, 1]
+    assert [page.count(word) for word in ("Same as most", "Differs", "Not known yet")] == [3, 1, 1]
     found = text_of(here.browser.get(url(here, f"{group.membergroup_id}/?sort=-name_key")))
     assert found.index("Sato 4") < found.index("Sato 0")
     drawn = here.browser.get(url(here, f"{group.membergroup_id}/")).content.decode()

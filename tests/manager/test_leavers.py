@@ -100,8 +100,8 @@ def test_the_tabs_learn_their_counts_a_moment_later_in_one_query(desk):
     counted = said(answer)
     for words in (
         "Ends soon 3",
-        "Ended, still there 1",
-        "Never enters 7",
+        "Expired, not deleted 1",
+        "Never used 7",
         "No credential 1",
         "One card, two members 2",
     ):

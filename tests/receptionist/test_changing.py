@@ -114,7 +114,7 @@ def test_nobody_says_of_a_code_that_replaced_a_mailed_one_that_it_was_mailed(des
 
 
 BAD = [
-    ({"name": ""}, "Give a name"),
+    ({"name": ""}, "Enter a name"),
     ({"end": "2020-01-01T00:00:00"}, "before the start"),
     ({"start": ""}, "Give a date"),
     ({"email": "no"}, "valid email"),

@@ -49,7 +49,7 @@ def test_the_code_stands_large_on_the_page_with_its_hours(desk, place, guest):
     assert len(queries) <= 14
     assert answer.status_code == 200
     assert read_svg(_code_of(answer)) == [CODE]
-    assert "Works now" in said(answer)
+    assert "Active now" in said(answer)
     assert f"Works until {timezone.localtime(guest.use_date_end):%H:%M}" in said(answer).replace(
         f"{timezone.localtime(guest.use_date_end):%Y-%m-%d} ", ""
     )

@@ -249,7 +249,7 @@ def test_keys_that_the_site_does_not_give_to_guests_are_told_plainly(desk):
 
 
 BAD = [
-    ({"name": ""}, "Give a name"),
+    ({"name": ""}, "Enter a name"),
     ({"name": "あ" * 41}, "At most 40 characters"),
     ({"name": "a\x1fb"}, "control characters"),
     ({"until": "nonsense"}, "Type a time"),

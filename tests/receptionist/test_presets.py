@@ -58,7 +58,7 @@ def test_areas_that_vanished_are_shown_and_flagged(desk):
 
 def test_bad_input_is_told_and_nothing_is_kept(desk):
     for values, words in [
-        ({"name": ""}, "Give a name"),
+        ({"name": ""}, "Enter a name"),
         ({"name": "x" * 61}, "At most 60"),
         ({"minutes": ""}, "Give the minutes"),
         ({"minutes": "0"}, "greater than or equal to 1"),

@@ -26,7 +26,7 @@ def facts(request: HttpRequest) -> dict[str, object] | None:
     seen = known(request)
     if seen is None:
         return None
-    labelled = ((_("Calls left"), seen.general), (_("Device calls left"), seen.device))
+    labelled = ((_("API calls left"), seen.general), (_("Device API calls left"), seen.device))
     return {
         "meters": [
             {"label": label, "left": one.left, "limit": one.limit, "refills_at": one.refills_at}

@@ -13,8 +13,9 @@ REASONS = {"en": "Reason (left out when imported)", "ja": "理由（取り込み
 _REASONS = {*REASONS.values(), "理由（取込対象外）"}
 # Headings that only our export of members brings together.
 EXPORTED = (
-    {"Member ID", "Credentials", "Validity"},
+    {"Member ID", "Credentials", "Status"},
     {"会員ID", "認証手段", "利用状態"},
+    {"Member ID", "Credentials", "Validity"},
     {"会員ID", "認証手段", "有効性"},
 )
 _RISKY = re.compile(r"'*[=+\-@\t\r\n\v\f＝＋－＠]")

@@ -92,7 +92,7 @@ def sent(view: View, kind: type[Rows], template: str) -> HttpResponse:
         ("noted", _("Different from the preview"), queries.noted(job) if job.options.get("scheduled") else 0),
         (RowState.PENDING, _("Waiting"), counts.state(RowState.PENDING) + counts.state(RowState.SENT)),
         (RowState.STOPPED, _("Not sent"), counts.state(RowState.STOPPED)),
-        (Action.REFUSED, _("Refused in the dry run"), counts.action(Action.REFUSED)),
+        (Action.REFUSED, _("Failed the check"), counts.action(Action.REFUSED)),
         (Action.SAME, _("Unchanged"), counts.action(Action.SAME)),
     ], opens=ATTENTION if final else "")  # fmt: skip
     undecided = (

@@ -7,6 +7,7 @@ from django import forms
 from django.utils import timezone
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 FARTHEST = timedelta(days=5 * 366)
 
@@ -21,7 +22,7 @@ class StartForm(forms.Form):
     """The moment of a change. `starts_at` is None for now."""
 
     when = forms.ChoiceField(
-        label=_("When"),
+        label=pgettext_lazy("start", "When"),
         choices=[("now", _("As soon as it is started")), ("at", _("At a moment:"))],
         initial="now",
         widget=forms.RadioSelect,

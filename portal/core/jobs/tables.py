@@ -8,6 +8,7 @@ from django.utils.functional import cached_property
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from portal.core.jobs import kinds, words
 from portal.core.jobs.models import Job, Row
@@ -70,7 +71,7 @@ def _what(row: Row) -> Chip:
 
 def _outcome(row: Row) -> Any:
     if row.action == Action.REFUSED:
-        return Chip("refused", text=str(_("Refused in the dry run")))
+        return Chip("refused", text=str(_("Failed the check")))
     if row.action == Action.SAME:
         return Chip("same")
     state = RowState(row.state)
@@ -161,7 +162,7 @@ DETAIL = Column("detail", _("What"), kind="detail", cell=_detail, fixed=True)
 
 
 OUTCOME = Column("state", _("Outcome"), value=_outcome, fixed=True)
-WHAT = Column("action", _("Would be"), value=_what, fixed=True)
+WHAT = Column("action", pgettext_lazy("check", "Result"), value=_what, fixed=True)
 
 
 #: The tab of rows that somebody should look at: what is refused or was not applied, and what is worth knowing before.

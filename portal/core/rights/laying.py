@@ -223,12 +223,12 @@ def modes(side: str, current: Any) -> list[tuple[str, str, str]]:
         "devices": [
             ("allow_all", _("Every area"), _("also those added later")),
             (NOTHING, _("No area"), _("no door opens")),
-            (LISTED, _("As listed"), _("area by area")),
+            (LISTED, _("Selected areas"), _("area by area")),
         ],
         "keys": [
             ("allow_all", _("Every key"), _("also key boxes added later")),
             (NOTHING, _("No key"), _("no key box opens")),
-            (LISTED, _("As listed"), _("box by box")),
+            (LISTED, _("Selected keys"), _("box by box")),
         ],
     }[side]
     if current is not None:

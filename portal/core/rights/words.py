@@ -170,7 +170,7 @@ def _when(placed: _Placed, key: tuple[str, str, str]) -> str:
     if key in placed:
         return placed[key].when
     if key == _WHOLE:
-        return _("as listed")
+        return _("selected only")
     return _("at any time") if _pass(placed, key) == always() else _("not listed")
 
 

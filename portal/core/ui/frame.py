@@ -100,7 +100,7 @@ def support_banner(tenant: Any, session: Any) -> Banner:
         session.reason,
         icon="lifebuoy",
         until=session.expires_at,
-        action=_("End it"),
+        action=_("End session"),
         action_url=_reverse_in("support:end", tenant.slug, session.pk),
     )
 

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 Text = str | Promise
 
@@ -22,7 +23,7 @@ STATES: dict[str, tuple[Text, str, str]] = {
     "done": (_("Done"), "check", "good"),
     "refused": (_("Refused"), "x", "bad"),
     "uncertain": (_("Uncertain"), "question-mark", "doubt"),
-    "expired": (_("Expired"), "clock-x", "quiet"),
+    "expired": (pgettext_lazy("request", "Expired"), "clock-x", "quiet"),
     "cancelled": (_("Cancelled"), "ban", "quiet"),
 }
 FINAL = frozenset({"done", "refused", "uncertain", "expired", "cancelled"})

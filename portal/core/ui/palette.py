@@ -13,6 +13,7 @@ from typing import Any, cast
 from django.http import HttpRequest
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext
 
 from portal.core.ui import nav
 from tenants.access import tenants_of
@@ -56,7 +57,7 @@ def find(request: HttpRequest, text: str) -> list[Group]:
     if getattr(request, "tenant", None) is not None:
         if text:
             groups = [Group(label, list(source(request, text))[:MOST]) for label, source in _sources.values()]
-        groups.append(Group(_("Pages"), _pages(request, text)))
+        groups.append(Group(pgettext("portal", "Pages"), _pages(request, text)))
     groups.append(Group(_("Tenants"), _tenants(request, text)))
     return [group for group in groups if group.hits]
 

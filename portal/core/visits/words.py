@@ -17,7 +17,7 @@ LABELS: dict[Standing, Promise] = {
     Standing.HERE: pgettext_lazy("guests", "Here"),
     Standing.ASKED: _("Being issued"),
     Standing.LEFT: pgettext_lazy("guests", "Left"),
-    Standing.NOT_COME: _("Not come"),
+    Standing.NOT_COME: _("No-show"),
     Standing.CUT: _("Cut short"),
     Standing.NOT_ISSUED: _("Not issued"),
 }
