@@ -27,14 +27,14 @@ def main(which: str, tenant_id: str, *rest: str) -> None:
 
 
 def ours(job_id: str) -> float:
+    from portal.core.jobs.models import Job
     from portal.core.jobs.states import JobState
     from portal.imports import checking
-    from portal.imports.models import Import
 
     started = time.perf_counter()
     checking.check(int(job_id))
     took = time.perf_counter() - started
-    state = Import.objects.get(pk=job_id).state
+    state = Job.objects.get(pk=job_id).state
     assert state == JobState.CHECKED, state
     return took
 

@@ -16,12 +16,12 @@ from bench import people
 from bench.figures import Figure
 from bench.ground import Ground, child_environment, say
 from portal.core.intents.record import Asker
-from portal.core.jobs.models import Row
+from portal.core.jobs import acts
+from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState, RowState
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState
 from portal.imports import actions
-from portal.imports.models import Import
 from stack.paths import PYTHON, ROOT
 from tenants.scope import tenant_scope
 from tests.support.house import until
@@ -37,7 +37,7 @@ def dry_run(ground: Ground) -> list[Figure]:
     file = _file(rows, known=rows * 2 // 3, seed=ground.large.pk % 100)
     with tenant_scope(ground.large):
         job = actions.upload(by=Asker(ground.large, ground.user), upload=SimpleUploadedFile("staff.csv", file))
-        Import.objects.filter(pk=job.pk).update(state=JobState.MAPPED, due_at=job.created_at)
+        Job.objects.filter(pk=job.pk).update(state=JobState.MAPPED, due_at=job.created_at)
     ours = _child(ground, "ours", str(ground.large.pk), str(job.pk))
     again = sizes.again("dryrun", rows=rows, members=sizes.members)
     memory = Figure("dry run, peak memory", f"{ours['megabytes']:.0f} MB", "", ours["megabytes"], ("<=", 300), again)
@@ -69,11 +69,11 @@ def calls(ground: Ground) -> list[Figure]:
             asker = customer.asker()
             file = _lines((f"N{n:06}", f"新人 {n}", groups[n % len(groups)], "") for n in range(rows))
             job = actions.upload(by=asker, upload=SimpleUploadedFile("new.csv", file))
-            actions.choose_columns(by=asker, job=job, chosen=job.columns, default_group="")
+            actions.choose_columns(by=asker, job=job, chosen=job.sheet.columns, default_group="")
             until(lambda: _state(job) == JobState.CHECKED, 120, saying="the dry run ends")
             before = len(customer.calls())
             started = time.perf_counter()
-            if not actions.start(by=asker, job=job):
+            if not acts.start(by=asker, job=job):
                 raise RuntimeError("the import did not start")
             until(lambda: _state(job) == JobState.DONE, 600, saying="the import ends")
             took = time.perf_counter() - started
@@ -104,8 +104,8 @@ def _groups(customer: Any) -> list[str]:
     return list(Group.objects.values_list("membergroup_id", flat=True))
 
 
-def _state(job: Import) -> str:
-    return str(Import.objects.values_list("state", flat=True).get(pk=job.pk))
+def _state(job: Job) -> str:
+    return str(Job.objects.values_list("state", flat=True).get(pk=job.pk))
 
 
 def _file(rows: int, *, known: int, seed: int) -> bytes:

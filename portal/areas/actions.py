@@ -47,8 +47,14 @@ def prepare(
     return _open(area, wish.act, plan, trust, options, by, starts_at=starts_at)
 
 
-def take_back(*, area: Area, job: Job, trust: timedelta, by: Asker) -> Job | None:
-    """A job that gives back what an earlier one changed, where that still stands. None: there is nothing to do."""
+def take_back(*, job: Job, by: Asker) -> Job | None:
+    """A job that gives back what one of `edits_of` changed, where that still stands. None: there is nothing to do, or
+    it was done already.
+    """
+    area = Area.objects.filter(area_id=job.options["area_id"]).first()
+    if area is None or not can_be_taken_back(job):
+        return None
+    trust = working.trust_of(job)
     plan = planning.plan_undo(_done(job), area.area_id, trust)
     return _open(area, Act.UNDO, plan, trust, {}, by, undo_of=job)
 

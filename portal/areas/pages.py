@@ -71,14 +71,7 @@ def offer(request: HttpRequest, loaded: loading.Loaded) -> loading.Offer | None:
 
 def edit_of(job: Job, may_edit: bool) -> Edit:
     back = may_edit and actions.can_be_taken_back(job)
-    return Edit(job, working.titled(job), job_chip(job), address_of(job), back)
-
-
-def address_of(job: Job) -> str:
-    """Where an edit is looked at: its preview until it starts, then the page of all jobs."""
-    if job.state == JobState.CHECKED:
-        return reverse("areas:preview", args=[job.tenant.slug, job.options["area_id"], job.pk])
-    return kinds.page(job)
+    return Edit(job, working.titled(job), job_chip(job), kinds.page(job), back)
 
 
 def preview(job: Job, area: Area) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -21,6 +22,7 @@ from portal.core.intents.actions import Asker
 from portal.core.jobs import acts, kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState
+from portal.core.jobs.views import Pages
 from portal.core.mirror import queries as mirror
 from portal.core.mirror.access import get_area
 from portal.core.mirror.models import Area, Member
@@ -67,7 +69,7 @@ def _edit(request: HttpRequest, area: Area, act: str) -> HttpResponse:
     editing = isinstance(form, GrantForm) and form.is_bound and form.is_editing()
     if not editing and form.is_bound and form.is_valid():
         if job := _prepared(request, area, selection, form):
-            return redirect("areas:preview", request.tenant.slug, area.area_id, job.pk)
+            return redirect(kinds.page(job))
         form.add_error(None, _("Nothing would change for anybody chosen: nothing was prepared."))
     context = {"area": area, "form": form, "count": count, "selection": selection, "act": act}
     return render(request, "areas/edit.html", context)
@@ -86,54 +88,32 @@ def _prepared(request: HttpRequest, area: Area, selection: Selection, form: Any)
     )
 
 
-@tenant_view(Permission.RIGHTS_EDIT)
-def preview(request: HttpRequest, area_id: str, job_id: int) -> HttpResponseBase:
+def _preview(request: HttpRequest, job: Job) -> HttpResponseBase:
     """What a prepared edit would do; once it is started, the page of its job."""
-    area = get_area(area_id)
-    job = _job(area, job_id)
     if job.state != JobState.CHECKED:
         return redirect(kinds.page(job))
+    area = get_area(job.options["area_id"])
     table = Preview(request, Row.objects.filter(job=job), job=job)
     context = {"area": area, "job": job, "title": working.titled(job), "plan": partial(pages.preview, job, area)}
     return table.respond("areas/preview.html", context)
 
 
-@tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
-def start(request: HttpRequest, area_id: str, job_id: int) -> HttpResponse:
-    job = _job(get_area(area_id), job_id)
-    acts.start(by=Asker.of(request), job=job)
-    return redirect(kinds.page(job))
-
-
-@tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
-def discard(request: HttpRequest, area_id: str, job_id: int) -> HttpResponse:
-    job = _job(get_area(area_id), job_id)
-    if acts.discard(by=Asker.of(request), job=job):
-        messages.info(request, _("Nothing was sent, and nothing was changed."))
-    return redirect("areas:area", request.tenant.slug, area_id)
-
-
-@tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
-def undo(request: HttpRequest, area_id: str, job_id: int) -> HttpResponse:
-    """Prepare the taking back of an edit."""
-    area = get_area(area_id)
-    job = _job(area, job_id)
-    if not actions.can_be_taken_back(job):
-        messages.info(request, _("This edit cannot be taken back, or was already."))
-        return redirect("areas:area", request.tenant.slug, area_id)
-    back = actions.take_back(area=area, job=job, trust=working.trust_of(job), by=Asker.of(request))
-    if back is None:
-        messages.info(request, _("Nothing of this edit stands any more: there is nothing to take back."))
-        return redirect("areas:area", request.tenant.slug, area_id)
-    return redirect("areas:preview", request.tenant.slug, area_id, back.pk)
-
-
-def _job(area: Area, job_id: int) -> Job:
+def _find(_request: HttpRequest, area_id: str, job_id: int) -> Job:
     """The edit of this area, or 404 exactly as for another tenant's."""
-    job = actions.edits_of(area).select_related("tenant").filter(pk=job_id).first()
+    edits = actions.edits_of(get_area(area_id)).select_related("by", "tenant__environment")
+    job = edits.filter(pk=job_id).first() if job_id < 2**63 else None
     if job is None:
         raise Http404
     return job
+
+
+EDITS = Pages(
+    Permission.RIGHTS_EDIT,
+    find=_find,
+    page=_preview,
+    home=lambda job: reverse("areas:area", args=[job.tenant.slug, job.options["area_id"]]),
+    undo=actions.take_back,
+)
 
 
 def _selection(request: HttpRequest, area: Area) -> Selection:

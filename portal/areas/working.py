@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import normalise_devices
@@ -18,7 +19,7 @@ from portal.areas.merging import Act, Effect, Verdict, Wish
 from portal.core.intents.targets import target_of
 from portal.core.jobs import kinds
 from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import RowState
+from portal.core.jobs.states import JobState, RowState
 from portal.core.mirror.models import Area, Member
 from portal.core.rights import words
 from portal.core.timers.clock import database_now
@@ -202,6 +203,15 @@ def titled(job: Job) -> Said:
     return say(f"area.{act}", area=area)
 
 
+def _page(job: Job) -> str:
+    """The page of an edit: what it would do, as the area has it, until it starts; then the one of all jobs. So is that
+    of rows tried again, and of what is undone there.
+    """
+    if job.state == JobState.CHECKED and job.retry_of_id is None and not job.options.get("undo"):
+        return reverse("areas:edit_page", args=[job.tenant.slug, job.options["area_id"], job.pk])
+    return reverse("changes:page", args=[job.tenant.slug, job.pk])
+
+
 def _act(job: Job) -> Act:
     return Act.UNDO if job.undo_of_id is not None else Act(job.options["act"])
 
@@ -238,6 +248,7 @@ def register() -> None:
             permission=Permission.RIGHTS_EDIT,
             titled=titled,
             told=_told,
+            page=_page,
             fresh=fresh,
             unread=unread,
             changes=changes,

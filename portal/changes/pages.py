@@ -18,8 +18,8 @@ from portal.core.mirror.models import Group, MirrorState
 from portal.core.ui.tables import files
 
 
-def respond(request: HttpRequest, job: Job, *, typed: str = "", status: int = 200) -> HttpResponseBase:
-    """The page as the change's state wants it; `status` and `typed` after a confirmation that was not right."""
+def respond(request: HttpRequest, job: Job) -> HttpResponseBase:
+    """The page as the change's state wants it."""
     view, kind = View(request, job), kinds.of(job)
     view.context |= {
         "title": kind.titled(job),
@@ -31,14 +31,10 @@ def respond(request: HttpRequest, job: Job, *, typed: str = "", status: int = 20
     file = _file(view) if "export" in request.GET else None
     if file is not None:
         return file
-    if job.state != JobState.CHECKED:
-        return _started(view)
-    answer = _preview(view, typed)
-    answer.status_code = status
-    return answer
+    return _preview(view) if job.state == JobState.CHECKED else _started(view)
 
 
-def _preview(view: View, typed: str) -> HttpResponse:
+def _preview(view: View) -> HttpResponse:
     job, counts, connection = view.job, queries.counts(view.job), view.connection
     creates, updates, deletes = (counts.action(each) for each in (Action.CREATE, Action.UPDATE, Action.DELETE))
     reads = costs.to_read(job)
@@ -47,7 +43,7 @@ def _preview(view: View, typed: str) -> HttpResponse:
         "cost": costs.of_rows(creates, updates, connection, deletes=deletes, reads=reads),
         "connected": connection.is_connected,
         "as_of": MirrorState.objects.filter(kind=Kind.MEMBERS).values_list("as_of", flat=True).first(),
-        "typed": typed,
+        "typed": view.request.POST.get("typed", ""),
         "number": str(counts.to_send),
     }
     return table(view, Preview, tabs(view, [("", _("All"), counts.rows)]), "changes/preview.html")

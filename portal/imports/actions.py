@@ -7,21 +7,33 @@ from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
+from django.urls import reverse
 from django.utils.translation import get_language
 
 from portal.core.intents.record import Asker
-from portal.core.jobs import acts
-from portal.core.jobs.acts import decide, downloaded, go_on, start, stop
+from portal.core.jobs import acts, queries
+from portal.core.jobs.kinds import Kind
+from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.core.timers.clock import ClockTime
-from portal.imports import columns, queries, storing
-from portal.imports.models import KIND, Import, ImportFile, Sheet
+from portal.imports import checking, columns, storing, words
+from portal.imports.models import KIND, ImportFile, Sheet
 from tenants.roles import Permission
+from tenants.wording import say
 
-__all__ = ["choose_columns", "decide", "discard", "downloaded", "go_on", "retry", "start", "stop", "upload"]
+IMPORT = Kind(
+    name=KIND,
+    permission=Permission.IMPORTS_RUN,
+    family=KIND,
+    titled=lambda job: say("job.import", file=job.title),
+    page=lambda job: reverse("imports:page", args=[job.tenant.slug, job.pk]),
+    check=checking.check,
+    words=words.ROWS,
+    label=words.label,
+)
 
 
-def upload(*, by: Asker, upload: UploadedFile) -> Import:
+def upload(*, by: Asker, upload: UploadedFile) -> Job:
     """Keep a file and propose its columns. Raises FileFault; then nothing is kept."""
     with transaction.atomic():
         file = storing.store(upload)
@@ -31,13 +43,13 @@ def upload(*, by: Asker, upload: UploadedFile) -> Import:
 
 
 def choose_columns(
-    *, by: Asker, job: Import, chosen: Mapping[str, int], default_group: str, rights: Mapping[str, str] | None = None
+    *, by: Asker, job: Job, chosen: Mapping[str, int], default_group: str, rights: Mapping[str, str] | None = None
 ) -> bool:
     """Take the columns and have the dry run made (again). False: the import has started meanwhile. `rights`: where new
     members get theirs from; whoever starts such an import must be allowed to change rights, too.
     """
     with transaction.atomic():
-        waiting = Import.objects.filter(pk=job.pk, state__in=[JobState.DRAFT, JobState.MAPPED, JobState.CHECKED])
+        waiting = Job.objects.filter(pk=job.pk, state__in=[JobState.DRAFT, JobState.MAPPED, JobState.CHECKED])
         # A dry run that is under way loses its lease and writes nothing more.
         permission = Permission.RIGHTS_EDIT if rights else Permission.IMPORTS_RUN
         taken = waiting.update(
@@ -47,32 +59,33 @@ def choose_columns(
             return False
         sheet = {"columns": dict(chosen), "default_group": default_group, "rights": dict(rights or {})}
         Sheet.objects.filter(job=job).update(**sheet)
-        columns.remember(job.file.headings, chosen)
+        columns.remember(job.sheet.file.headings, chosen)
         acts.record(by, job, "checked", {"columns": sorted(chosen)})
         acts.wake(job)
     return True
 
 
-def retry(*, by: Asker, job: Import) -> Import | None:
+def retry(*, by: Asker, job: Job) -> Job | None:
     """A new import of the rows that were surely not applied, checked again from the file. None: there are none."""
     with transaction.atomic():
         lines = list(queries.not_applied(job).order_by("line").values_list("line", flat=True))
         if not lines or job.state not in (JobState.DONE, JobState.STOPPED):
             return None
+        sheet = job.sheet
         again = _new(
-            by, job.file, retry_of=job, columns=job.columns, lines=lines,
-            default_group=job.default_group, rights=job.rights,
+            by, sheet.file, retry_of=job, columns=sheet.columns, lines=lines,
+            default_group=sheet.default_group, rights=sheet.rights,
         )  # fmt: skip
-        Import.objects.filter(pk=again.pk).update(state=JobState.MAPPED, due_at=ClockTime())
+        Job.objects.filter(pk=again.pk).update(state=JobState.MAPPED, due_at=ClockTime(), size=len(lines))
         acts.record(by, again, "retried", {"of": job.pk, "rows": len(lines)})
         acts.wake(again)
     return again
 
 
-def discard(*, by: Asker, job: Import) -> bool:
+def discard(*, by: Asker, job: Job) -> bool:
     """Delete an import that never started, with its file if nobody else uses it. False: it has started."""
     with transaction.atomic():
-        file_id = job.file.pk
+        file_id = job.sheet.file_id
         if not acts.discard(by=by, job=job):
             return False
         if not Sheet.objects.filter(file_id=file_id).exists():
@@ -88,11 +101,11 @@ def _new(
     lines: Sequence[int] | None = None,
     default_group: str = "",
     rights: Mapping[str, str] | None = None,
-    retry_of: Import | None = None,
-) -> Import:
+    retry_of: Job | None = None,
+) -> Job:
     permission = Permission.RIGHTS_EDIT if rights else Permission.IMPORTS_RUN
     facts: dict[str, Any] = {"kind": KIND, "title": file.name, "permission": permission}
-    job = Import.objects.create(
+    job = Job.objects.create(
         by=by.user,
         support_session=by.support_session,
         language=get_language() or "en",

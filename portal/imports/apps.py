@@ -7,6 +7,6 @@ class ImportsConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.jobs import kinds
-        from portal.imports import jobs
+        from portal.imports import actions
 
-        kinds.register(jobs.KIND)
+        kinds.register(actions.IMPORT)

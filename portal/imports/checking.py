@@ -11,14 +11,13 @@ from django.db import transaction
 from portal.core.files import bounds
 from portal.core.files.faults import FileFault
 from portal.core.jobs import rowstore
-from portal.core.jobs.models import Row
+from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action, JobState
 from portal.core.mirror.rows import Reader
 from portal.core.timers.clock import ClockTime
 from portal.imports import giving
 from portal.imports.judging import Verdict, judge
 from portal.imports.matching import Groups, known
-from portal.imports.models import Import
 from portal.imports.storing import opened
 from portal.imports.values import Cells, read
 
@@ -43,38 +42,38 @@ def check(job_id: int) -> None:
         return
 
 
-def _claim(job_id: int) -> Import | None:
+def _claim(job_id: int) -> Job | None:
     token = uuid.uuid4()
-    due = Import.objects.filter(pk=job_id, state=JobState.MAPPED, due_at__lte=ClockTime())
+    due = Job.objects.filter(pk=job_id, state=JobState.MAPPED, due_at__lte=ClockTime())
     if not due.update(lease=token, due_at=ClockTime() + timedelta(seconds=LEASE_SECONDS)):
         return None
-    return Import.objects.select_related("sheet__file").get(pk=job_id, lease=token)
+    return Job.objects.select_related("sheet__file").get(pk=job_id, lease=token)
 
 
-def _hold(job: Import, **values: object) -> None:
+def _hold(job: Job, **values: object) -> None:
     """Prolong the lease and write `values`. Raises Replaced."""
-    held = Import.objects.filter(pk=job.pk, state=JobState.MAPPED, lease=job.lease)
+    held = Job.objects.filter(pk=job.pk, state=JobState.MAPPED, lease=job.lease)
     if not held.update(**{"due_at": ClockTime() + timedelta(seconds=LEASE_SECONDS), **values}):
         raise Replaced
 
 
-def _delete_rows(job: Import) -> None:
+def _delete_rows(job: Job) -> None:
     with transaction.atomic():
         _hold(job, looked_at=0)
         Row.objects.filter(job=job).delete()
 
 
-def _read_all(job: Import) -> None:
-    _headings, lines = opened(job.file)
-    if job.lines is not None:
-        wanted = set(job.lines)
+def _read_all(job: Job) -> None:
+    _headings, lines = opened(job.sheet.file)
+    if job.sheet.lines is not None:
+        wanted = set(job.sheet.lines)
         lines = (each for each in lines if each[0] in wanted)
     groups, twins, done = Groups.known(), Twins(job.tenant_id), 0
-    give = giving.giver(job.rights, groups)
+    give = giving.giver(job.sheet.rights, groups)
     for batch in _batches(lines):
-        rows = [(line, read(cells, job.columns)) for line, cells in batch]
+        rows = [(line, read(cells, job.sheet.columns)) for line, cells in batch]
         facts = known(cells for _line, cells in rows)
-        verdicts = {line: judge(line, cells, facts, groups, job.default_group, give) for line, cells in rows}
+        verdicts = {line: judge(line, cells, facts, groups, job.sheet.default_group, give) for line, cells in rows}
         stored = twins.refuse(rows, verdicts)
         done += len(batch)
         with transaction.atomic():
@@ -90,10 +89,10 @@ def _batches(lines: Iterator[tuple[int, list[str]]]) -> Iterator[list[tuple[int,
         yield batch
 
 
-def _refuse(job: Import, fault: FileFault) -> None:
+def _refuse(job: Job, fault: FileFault) -> None:
     with transaction.atomic():
         problem = {"word": fault.word, "facts": fault.facts}
-        held = Import.objects.filter(pk=job.pk, state=JobState.MAPPED, lease=job.lease)
+        held = Job.objects.filter(pk=job.pk, state=JobState.MAPPED, lease=job.lease)
         if held.update(state=JobState.REFUSED, problem=problem, due_at=None, lease=None, finished_at=ClockTime()):
             Row.objects.filter(job=job).delete()
 

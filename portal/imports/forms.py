@@ -11,9 +11,9 @@ from django.utils.translation import gettext_lazy
 
 from portal.core.files import bounds
 from portal.core.files.marks import is_reason
+from portal.core.jobs.models import Job
 from portal.core.jobs.words import masked
 from portal.imports.columns import BY_NAME, FIELDS
-from portal.imports.models import Import
 
 
 class UploadForm(forms.Form):
@@ -49,14 +49,14 @@ class ColumnsForm(forms.Form):
         label=gettext_lazy("Group of new members for whom the file names none"), required=False
     )
 
-    def __init__(self, job: Import, groups: Iterable[tuple[str, str]], *args: Any, **kwargs: Any) -> None:
+    def __init__(self, job: Job, groups: Iterable[tuple[str, str]], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.headings: Sequence[str] = job.file.headings
-        self.sample: list[list[str]] = job.file.sample
+        self.headings: Sequence[str] = job.sheet.file.headings
+        self.sample: list[list[str]] = job.sheet.file.sample
         self.fields["default_group"].choices = [("", _("None: refuse such rows")), *groups]  # type: ignore[attr-defined]
-        self.initial.setdefault("default_group", job.default_group)
+        self.initial.setdefault("default_group", job.sheet.default_group)
         choices = [("", _("– leave out –")), *((field.name, field.label) for field in FIELDS)]
-        at = {place: field for field, place in job.columns.items()}
+        at = {place: field for field, place in job.sheet.columns.items()}
         for place, heading in enumerate(self.headings):
             if is_reason(heading):
                 continue

@@ -1,13 +1,10 @@
 """A spreadsheet of members on its way into the service: the file, and the job that it became."""
 
-from typing import Any, ClassVar
-
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from portal.core.jobs.models import Job
 from tenants.models import TenantModel
-from tenants.models.base import AcrossTenantsManager, TenantManager, TenantQuerySet
 from tenants.vault import EncryptedBytes, EncryptedJSON
 
 KIND = "import"
@@ -58,54 +55,6 @@ class Sheet(TenantModel):
     columns = models.JSONField(default=dict)
     default_group = models.CharField(max_length=200, blank=True, default="")
     rights = models.JSONField(default=dict, db_default={})
-
-
-class _Imports(TenantManager["Import"]):
-    def get_queryset(self) -> TenantQuerySet["Import"]:
-        return super().get_queryset().filter(kind=KIND)
-
-
-class _ImportsAcrossTenants(AcrossTenantsManager["Import"]):
-    def get_queryset(self) -> TenantQuerySet["Import"]:
-        return super().get_queryset().filter(kind=KIND)
-
-
-class Import(Job):
-    """A job (`portal.core.jobs`) whose rows are those of a file."""
-
-    sheet: Sheet
-
-    objects: ClassVar[_Imports] = _Imports()
-    objects_across_tenants: ClassVar[_ImportsAcrossTenants] = _ImportsAcrossTenants()
-
-    class Meta:
-        proxy = True
-        base_manager_name = "reachable_objects"
-        default_manager_name = "objects"
-
-    @property
-    def file(self) -> ImportFile:
-        return self.sheet.file
-
-    @property
-    def columns(self) -> dict[str, int]:
-        return self.sheet.columns
-
-    @property
-    def lines(self) -> list[int] | None:
-        return self.sheet.lines
-
-    @property
-    def default_group(self) -> str:
-        return self.sheet.default_group
-
-    @property
-    def rights(self) -> dict[str, str]:
-        return self.sheet.rights
-
-    def refresh_from_db(self, *args: Any, **kwargs: Any) -> None:
-        self._state.fields_cache.pop("sheet", None)
-        super().refresh_from_db(*args, **kwargs)
 
 
 class ColumnChoice(TenantModel):

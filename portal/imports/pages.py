@@ -5,6 +5,8 @@ from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.jobs import costs, progressing
+from portal.core.jobs import queries as jobs
+from portal.core.jobs.models import Job
 from portal.core.jobs.pages import View, sent, table, tabs
 from portal.core.jobs.states import Action, JobState
 from portal.core.jobs.tables import ATTENTION, job_chip
@@ -12,21 +14,19 @@ from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState
 from portal.core.mirror.queries import groups as groups_by_name
 from portal.core.rights.giving import NewRights
-from portal.core.ui.progress import Progress
 from portal.imports import giving, queries, words
 from portal.imports.forms import ColumnsForm
-from portal.imports.models import Import
 from portal.imports.tables import CheckedRows, SentRows
 from tenants.roles import Permission
 
 
-def respond(request: HttpRequest, job: Import) -> HttpResponse:
+def respond(request: HttpRequest, job: Job) -> HttpResponse:
     """The page as the import's state wants it."""
     view, state = View(request, job), JobState(job.state)
     if state == JobState.DRAFT:
         return columns(request, job, ColumnsForm(job, group_choices()), rights_form(request, job))
     if state == JobState.MAPPED:
-        view.context["progress"] = of_check(job)
+        view.context["progress"] = progressing.of_check(job)
         return render(request, "imports/checking.html", view.context)
     if state == JobState.REFUSED:
         view.context["problem"] = words.of_file(job.problem.get("word", ""), job.problem.get("facts", {}))
@@ -34,19 +34,15 @@ def respond(request: HttpRequest, job: Import) -> HttpResponse:
     return _checked(view, job) if state == JobState.CHECKED else sent(view, SentRows, "imports/sent.html")
 
 
-def of_check(job: Import) -> Progress:
-    return progressing.of_check(job, len(job.lines) if job.lines is not None else None)
-
-
-def rights_form(request: HttpRequest, job: Import, posted: QueryDict | None = None) -> NewRights | None:
+def rights_form(request: HttpRequest, job: Job, posted: QueryDict | None = None) -> NewRights | None:
     """What new members may do from the start, for whoever may say so."""
     if not request.access.can(Permission.RIGHTS_EDIT):  # type: ignore[attr-defined]
         return None
-    return NewRights(posted, initial=giving.initial(job.rights))
+    return NewRights(posted, initial=giving.initial(job.sheet.rights))
 
 
 def columns(
-    request: HttpRequest, job: Import, form: ColumnsForm, given: NewRights | None, status: int = 200
+    request: HttpRequest, job: Job, form: ColumnsForm, given: NewRights | None, status: int = 200
 ) -> HttpResponse:
     context = {"job": job, "chip": job_chip(job), "form": form, "given": given, "clear_word": words.clear_word()}
     return render(request, "imports/columns.html", context, status=status)
@@ -56,9 +52,8 @@ def group_choices() -> list[tuple[str, str]]:
     return list(groups_by_name().values_list("membergroup_id", "membergroup_name"))
 
 
-def _checked(view: View, job: Import) -> HttpResponse:
-    counts = queries.counts(job)
-    noted = queries.noted(job)
+def _checked(view: View, job: Job) -> HttpResponse:
+    counts, noted = jobs.counts(job), jobs.noted(job)
     connection = view.connection
     found = tabs(view, [
         (ATTENTION, _("Needs attention"), counts.action(Action.REFUSED) + noted),
@@ -76,7 +71,7 @@ def _checked(view: View, job: Import) -> HttpResponse:
         "as_of": MirrorState.objects.filter(kind=Kind.MEMBERS).values_list("as_of", flat=True).first(),
         "same_file": queries.same_file(job) if job.retry_of_id is None else None,
         "left_out": queries.left_out(job),
-        "rights": words.of_rights(job.rights) if counts.action(Action.CREATE) else "",
-        "unmatched": not job.columns.keys() & {"member_id", "member_code"},
+        "rights": words.of_rights(job.sheet.rights) if counts.action(Action.CREATE) else "",
+        "unmatched": not job.sheet.columns.keys() & {"member_id", "member_code"},
     }
     return table(view, CheckedRows, found, "imports/checked.html")

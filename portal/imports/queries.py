@@ -5,41 +5,25 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from portal.core.jobs.models import Row
-from portal.core.jobs.queries import Counts, counts, not_applied, noted
-from portal.core.jobs.states import Action, JobState
-from portal.imports.models import Import
+from portal.core.jobs import queries
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import Action
+from portal.imports.models import KIND
 from portal.imports.storing import opened
 
-__all__ = [
-    "Counts",
-    "all_of_tenant",
-    "cells_of",
-    "counts",
-    "left_out",
-    "not_applied",
-    "noted",
-    "same_file",
-    "under_way",
-]
 
-
-def all_of_tenant() -> QuerySet[Import]:
-    found = Import.objects.select_related("sheet__file", "by", "tenant")
+def all_of_tenant() -> QuerySet[Job]:
+    found = queries.jobs(KIND).select_related("by", "sheet__file", "tenant")
     return found.defer("sheet__file__headings", "sheet__file__sample")
 
 
-def under_way() -> QuerySet[Import]:
-    """Imports that somebody may be waiting for: dry runs and running ones, oldest first."""
-    return all_of_tenant().filter(state__in=[JobState.MAPPED, JobState.RUNNING]).order_by("id")
-
-
-def same_file(job: Import) -> Import | None:
+def same_file(job: Job) -> Job | None:
     """The last import that was started with this very file, if there was one; retries aside."""
+    file = job.sheet.file
     started = all_of_tenant().filter(
-        sheet__file__fingerprint=bytes(job.file.fingerprint), started_at__isnull=False, retry_of__isnull=True
+        sheet__file__fingerprint=bytes(file.fingerprint), started_at__isnull=False, retry_of__isnull=True
     )
-    return started.exclude(pk=job.pk).exclude(sheet__file=job.file.pk).order_by("-started_at").first()
+    return started.exclude(pk=job.pk).exclude(sheet__file=file.pk).order_by("-started_at").first()
 
 
 @dataclass(frozen=True)
@@ -50,16 +34,16 @@ class LeftOut:
     more: int
 
 
-def left_out(job: Import, most: int = 10) -> LeftOut:
+def left_out(job: Job, most: int = 10) -> LeftOut:
     """The rows that the check refused."""
     refused = Row.objects.filter(job=job, action=Action.REFUSED)
     rows = list(refused.order_by("line")[:most])
     return LeftOut(rows, refused.count() - len(rows) if len(rows) == most else 0)
 
 
-def cells_of(job: Import, lines: set[int]) -> Iterator[tuple[int, list[str]]]:
+def cells_of(job: Job, lines: set[int]) -> Iterator[tuple[int, list[str]]]:
     """The headings (line 0) and the named lines of the file as they were uploaded."""
-    headings, rows = opened(job.file)
+    headings, rows = opened(job.sheet.file)
     yield 0, headings
     for line, cells in rows:
         if line in lines:

@@ -4,11 +4,12 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from portal.core.jobs import kinds
+from portal.core.jobs.models import Job
 from portal.core.jobs.tables import DETAIL, LINE, OUTCOME, WHAT, WHO, Rows, job_chip
 from portal.core.ui.tables.columns import Column
 from portal.core.ui.tables.extras import Empty
 from portal.core.ui.tables.table import Table
-from portal.imports.models import Import
 
 
 class Imports(Table):
@@ -16,7 +17,7 @@ class Imports(Table):
     caption = _("Imports")
     default_sort = "-id"
     columns = (
-        Column("file", _("File"), value="file.name", phone="title", fixed=True),
+        Column("file", _("File"), value="title", phone="title", fixed=True),
         Column("state", _("State"), value=job_chip, fixed=True),
         Column("id", pgettext_lazy("moment", "Uploaded"), value="created_at", kind="time", sort="id"),
         Column("by", _("By"), value=lambda job: str(job.by)),
@@ -32,8 +33,8 @@ class Imports(Table):
         url=lambda request: reverse("imports:new", args=[request.tenant.slug]),
     )
 
-    def row_href(self, row: Import) -> str:
-        return reverse("imports:page", args=[self.request.tenant.slug, row.pk])  # type: ignore[attr-defined]
+    def row_href(self, row: Job) -> str:
+        return kinds.page(row)
 
 
 class CheckedRows(Rows):

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from portal.core.jobs.models import Row
+from portal.core.jobs import acts
+from portal.core.jobs.models import Job, Row
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Group, Member
 from portal.imports import actions, checking
-from portal.imports.models import Import
 from tenants.scope import tenant_scope
 from tests.support import jobs, kept
 from tests.support.places import Place
@@ -32,40 +32,40 @@ class Desk:
     def sync(self) -> None:
         kept.read(self.place, unread=_UNREAD)
 
-    def upload(self, content: bytes | str, name: str = "staff.csv") -> Import:
+    def upload(self, content: bytes | str, name: str = "staff.csv") -> Job:
         data = content.encode() if isinstance(content, str) else content
         return actions.upload(by=self.place.asker, upload=SimpleUploadedFile(name, data))
 
-    def check(self, job: Import, columns: dict[str, int] | None = None, default_group: str = "") -> Import:
-        chosen = job.columns if columns is None else columns
+    def check(self, job: Job, columns: dict[str, int] | None = None, default_group: str = "") -> Job:
+        chosen = job.sheet.columns if columns is None else columns
         assert actions.choose_columns(by=self.place.asker, job=job, chosen=chosen, default_group=default_group)
         checking.check(job.pk)
         job.refresh_from_db()
         return job
 
-    def checked(self, content: bytes | str, **more: Any) -> Import:
+    def checked(self, content: bytes | str, **more: Any) -> Job:
         return self.check(self.upload(content), **more)
 
-    def started(self, content: bytes | str, **more: Any) -> Import:
+    def started(self, content: bytes | str, **more: Any) -> Job:
         job = self.checked(content, **more)
-        assert actions.start(by=self.place.asker, job=job)
+        assert acts.start(by=self.place.asker, job=job)
         return job
 
-    def step(self, job: Import) -> None:
+    def step(self, job: Job) -> None:
         """What one round of the workers does."""
         jobs.step(job)
 
-    def run(self, job: Import, seconds: float = 30) -> Import:
+    def run(self, job: Job, seconds: float = 30) -> Job:
         jobs.run(job, seconds)
         return job
 
-    def imported(self, content: bytes | str, **more: Any) -> Import:
+    def imported(self, content: bytes | str, **more: Any) -> Job:
         return self.run(self.started(content, **more))
 
-    def rows(self, job: Import) -> list[Row]:
+    def rows(self, job: Job) -> list[Row]:
         return list(Row.objects.filter(job=job).order_by("line"))
 
-    def row(self, job: Import, line: int) -> Row:
+    def row(self, job: Job, line: int) -> Row:
         return Row.objects.get(job=job, line=line)
 
     def members(self) -> list[dict[str, Any]]:

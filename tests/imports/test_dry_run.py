@@ -3,11 +3,11 @@
 import pytest
 
 from accessapi import limits
-from portal.core.jobs.models import Row
+from portal.core.jobs import queries
+from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action, JobState
 from portal.core.mirror.models import Member
-from portal.imports import actions, checking, queries
-from portal.imports.models import Import
+from portal.imports import actions, checking
 from tests.imports.conftest import lines
 
 HEADINGS = ["氏名", "社員番号", "グループ", "カード番号", "利用開始日", "利用終了日"]
@@ -191,7 +191,7 @@ def test_no_secret_rests_in_clear(desk):
 def test_a_worker_that_dies_is_replaced_and_leaves_nothing_twice(desk, monkeypatch):
     group = desk.groups[0].membergroup_id
     job = desk.upload(lines(HEADINGS, *[[f"n{n}", f"k{n}", group, "", "", ""] for n in range(2500)]))
-    actions.choose_columns(by=desk.place.asker, job=job, chosen=job.columns, default_group="")
+    actions.choose_columns(by=desk.place.asker, job=job, chosen=job.sheet.columns, default_group="")
     insert, calls = checking.rowstore.insert, []
 
     def dies(job, verdicts):
@@ -206,7 +206,7 @@ def test_a_worker_that_dies_is_replaced_and_leaves_nothing_twice(desk, monkeypat
     checking.check(job.pk)  # its lease still holds
     job.refresh_from_db()
     assert job.state == JobState.MAPPED
-    Import.objects.filter(pk=job.pk).update(due_at="2026-01-01T00:00:00Z")
+    Job.objects.filter(pk=job.pk).update(due_at="2026-01-01T00:00:00Z")
     checking.check(job.pk)
     job.refresh_from_db()
     assert job.state == JobState.CHECKED
@@ -221,10 +221,10 @@ def test_a_file_that_breaks_off_later_is_refused_as_a_whole(desk):
 
 def test_headings_are_remembered_for_the_tenant(desk):
     job = desk.upload(lines(["Ausweis", "name"], ["X1", "a"]))
-    assert job.columns == {"member_name": 1}
+    assert job.sheet.columns == {"member_name": 1}
     desk.check(job, columns={"card_data": 0, "member_name": 1}, default_group=desk.groups[0].membergroup_id)
-    assert desk.upload(lines(["ausweis", "Name"], ["X2", "b"])).columns == {"card_data": 0, "member_name": 1}
+    assert desk.upload(lines(["ausweis", "Name"], ["X2", "b"])).sheet.columns == {"card_data": 0, "member_name": 1}
 
 
 def test_a_plain_email_column_never_becomes_live_codes_by_itself(desk):
-    assert "qr_email" not in desk.upload(lines(["氏名", "メールアドレス"], ["a", "a@example.test"])).columns
+    assert "qr_email" not in desk.upload(lines(["氏名", "メールアドレス"], ["a", "a@example.test"])).sheet.columns

@@ -8,12 +8,11 @@ from accessapi import limits
 from portal.core.intents.models import Intent
 from portal.core.intents.sending import send
 from portal.core.intents.states import State
-from portal.core.jobs import advancing, queries, settling
-from portal.core.jobs.models import Part, Row
+from portal.core.jobs import acts, advancing, queries, settling
+from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.states import Action, Halt, JobState, PartState, RowState
 from portal.core.mirror.models import Member
 from portal.imports import actions
-from portal.imports.models import Import
 from tenants.models import Staff
 from tests.imports.conftest import lines
 from tests.support.waiting import until
@@ -71,7 +70,7 @@ def test_requests_are_cut_at_a_thousand_members(desk):
 
 def test_requests_are_cut_by_the_bytes_of_their_body(desk):
     job = desk.started(many(desk, 10))
-    Import.objects.filter(pk=job.pk).update(part_bytes=300)
+    Job.objects.filter(pk=job.pk).update(part_bytes=300)
     desk.run(job)
     parts = list(Part.objects.filter(job=job).select_related("intent"))
     assert len(parts) > 2
@@ -90,7 +89,7 @@ def test_repeating_every_step_doubles_nothing(desk):
     intent = Intent.objects.get(target=f"import:{job.pk}")
     for _ in range(3):
         send(intent)
-    assert not actions.start(by=desk.place.asker, job=job)
+    assert not acts.start(by=desk.place.asker, job=job)
     desk.run(job)
     for _ in range(3):
         desk.step(job)
@@ -155,7 +154,7 @@ def test_a_lost_answer_of_a_request_that_never_arrived_takes_two_readings_and_a_
     from portal.imports import checking
 
     checking.check(again.pk)
-    actions.start(by=desk.place.asker, job=again)
+    acts.start(by=desk.place.asker, job=again)
     desk.run(again)
     assert len(present(desk)) == 5
 
@@ -169,8 +168,8 @@ def test_twins_that_cannot_be_told_apart_are_left_to_a_person(desk):
     lose_the_answer(job)
     readings(desk, job, 2)
     assert {row.state for row in desk.rows(job)} == {RowState.UNCERTAIN}
-    assert actions.decide(by=desk.place.asker, job=job, rows=[desk.rows(job)[0].pk], applied=True) == 1
-    assert actions.decide(by=desk.place.asker, job=job, rows=None, applied=False) == 1
+    assert acts.decide(by=desk.place.asker, job=job, rows=[desk.rows(job)[0].pk], applied=True) == 1
+    assert acts.decide(by=desk.place.asker, job=job, rows=None, applied=False) == 1
     assert [row.state for row in desk.rows(job)] == [RowState.SUCCEEDED, RowState.FAILED]
 
 
@@ -232,7 +231,7 @@ def test_a_refused_connection_stops_the_import_and_it_goes_on_later(desk):
     job.refresh_from_db()
     assert (job.state, job.halt) == (JobState.STOPPED, Halt.CONNECTION)
     assert {row.state for row in desk.rows(job)} == {RowState.STOPPED}
-    assert actions.go_on(by=desk.place.asker, job=job)
+    assert acts.go_on(by=desk.place.asker, job=job)
     desk.run(job)
     assert len(present(desk)) == 4
 
@@ -259,19 +258,19 @@ def test_a_person_who_loses_the_right_sends_nothing_more(desk):
 def test_stopping_withdraws_what_has_not_left(desk):
     job = desk.started(many(desk, 4))
     advancing.advance(job.pk)
-    assert actions.stop(by=desk.place.asker, job=job)
+    assert acts.stop(by=desk.place.asker, job=job)
     job.refresh_from_db()
     assert (job.state, job.halt) == (JobState.STOPPED, Halt.PERSON)
     assert desk.calls(13) == 0
-    assert not actions.stop(by=desk.place.asker, job=job)
+    assert not acts.stop(by=desk.place.asker, job=job)
 
 
 def test_stopping_follows_what_has_left_to_its_end(desk):
     job = desk.started(many(desk, 4))
-    Import.objects.filter(pk=job.pk).update(part_rows=2)
+    Job.objects.filter(pk=job.pk).update(part_rows=2)
     advancing.advance(job.pk)
     send(Intent.objects.get(target=f"import:{job.pk}"))
-    assert actions.stop(by=desk.place.asker, job=job)
+    assert acts.stop(by=desk.place.asker, job=job)
     desk.run(job)
     assert [row.state for row in desk.rows(job)] == [RowState.SUCCEEDED] * 2 + [RowState.STOPPED] * 2
 
@@ -293,9 +292,9 @@ def test_a_lost_bell_and_a_failed_follow_up_are_made_good(desk, monkeypatch):
 
 def test_one_import_waits_for_the_other(desk):
     first, second = desk.checked(many(desk, 3)), desk.checked(many(desk, 3))
-    actions.start(by=desk.place.asker, job=first)
-    Import.objects.filter(pk=first.pk).update(started_at="2026-01-01T00:00:00Z")
-    actions.start(by=desk.place.asker, job=second)
+    acts.start(by=desk.place.asker, job=first)
+    Job.objects.filter(pk=first.pk).update(started_at="2026-01-01T00:00:00Z")
+    acts.start(by=desk.place.asker, job=second)
     advancing.advance(second.pk)
     assert not Part.objects.filter(job=second).exists()
     desk.run(first)
@@ -313,7 +312,7 @@ def test_a_row_is_sent_again_by_one_import_only(desk):
     for each in (one, two):
         checking.check(each.pk)
         each.refresh_from_db()
-        assert actions.start(by=desk.place.asker, job=each)
+        assert acts.start(by=desk.place.asker, job=each)
         desk.run(each)
     assert desk.rows(one)[0].code == "40901"
     assert desk.rows(two)[0].problems == [["", "retried_elsewhere", {}]]
@@ -325,12 +324,12 @@ def test_a_row_that_went_on_after_all_is_not_sent_by_its_retry(desk):
 
     job = desk.started(many(desk, 3))
     advancing.advance(job.pk)
-    actions.stop(by=desk.place.asker, job=job)
+    acts.stop(by=desk.place.asker, job=job)
     job.refresh_from_db()
     again = actions.retry(by=desk.place.asker, job=job)
     checking.check(again.pk)
-    assert actions.go_on(by=desk.place.asker, job=job)
-    assert actions.start(by=desk.place.asker, job=again)
+    assert acts.go_on(by=desk.place.asker, job=job)
+    assert acts.start(by=desk.place.asker, job=again)
     desk.run(job)
     desk.run(again)
     assert len(present(desk)) == 3
@@ -338,7 +337,7 @@ def test_a_row_that_went_on_after_all_is_not_sent_by_its_retry(desk):
     assert {row.problems[0][1] for row in desk.rows(again)} == {"retried_elsewhere"}
     again.refresh_from_db()
     assert actions.retry(by=desk.place.asker, job=again) is None
-    assert not actions.go_on(by=desk.place.asker, job=again)
+    assert not acts.go_on(by=desk.place.asker, job=again)
 
 
 def test_readings_are_a_minute_apart(desk):

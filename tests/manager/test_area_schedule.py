@@ -120,8 +120,8 @@ def test_what_is_cancelled_before_it_begins_leaves_an_end_that_does_nothing_and_
     known_and_so(desk, member, option(entry(desk.area, OFFICE)))
     job = desk.start(desk.scheduled("grant", [member], days=0.5, until=tomorrow(), replace="on"))
     with desk.scope():
-        acts = list(AuditEntry.objects.order_by("pk").values_list("action", flat=True))
-        assert acts[-2:] == ["change.prepared", "area.grant"]  # the end belongs to the start, which is one act
+        actions = list(AuditEntry.objects.order_by("pk").values_list("action", flat=True))
+        assert actions[-2:] == ["change.prepared", "area.grant"]  # the end belongs to the start, which is one act
         assert acts.stop(by=Asker(desk.place.tenant, desk.user), job=job)
     calls = len(desk.place.calls())
     end = desk.when_its_moment_has_come(desk.end_of(job))

@@ -6,11 +6,10 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from portal.core.jobs import bell
-from portal.core.jobs.models import Row
+from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState, RowState
 from portal.core.mirror.models import Group, Member
 from portal.imports import checking, queries
-from portal.imports.models import Import
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.imports.conftest import Desk, lines
@@ -78,7 +77,7 @@ def checked(desk, manager, url, content, **changed):
 
 def job_at(desk, there):
     with inside(desk):
-        return Import.objects.select_related("sheet__file").get(pk=int(there.rstrip("/").rsplit("/", 1)[1]))
+        return Job.objects.select_related("sheet__file").get(pk=int(there.rstrip("/").rsplit("/", 1)[1]))
 
 
 def run(desk, there):
@@ -184,7 +183,7 @@ def test_a_file_that_cannot_be_used_is_refused_with_the_reason(desk, manager, ur
     assert said in text(answer)
     assert "Nothing was imported" in text(answer)
     with inside(desk):
-        assert not Import.objects.exists()
+        assert not Job.objects.exists()
 
 
 def test_a_form_without_a_file_says_so(manager, url):
@@ -238,7 +237,7 @@ def test_discarding_deletes_what_was_never_started(desk, manager, url):
     assert "Discarded" in text(answer)
     assert manager.get(there).status_code == 404
     with inside(desk):
-        assert not Import.objects.exists()
+        assert not Job.objects.exists()
         assert not Row.objects.exists()
 
 

@@ -6,9 +6,9 @@ import pytest
 from django.utils import timezone
 
 from accessapi.permissions import always, by_schedule, normalise_devices, weekly
+from portal.core.jobs.models import Job
 from portal.core.mirror.models import Area, Group, Member
 from portal.core.rights.models import RightsTemplate
-from portal.imports.models import Import
 from tests.imports.conftest import Desk
 from tests.manager.test_imports import checked, run, text
 from tests.support.members import MembersDesk, said
@@ -102,7 +102,7 @@ def test_an_import_gives_its_new_members_rights_and_names_those_for_whom_there_a
     run(there, at)
     assert equal(desk.given("Anna"), desk.devices(always()))
     with desk.scope():
-        assert Import.objects.get().permission == "rights_edit"
+        assert Job.objects.get().permission == "rights_edit"
         bert = Member.objects.get(member_name="Bert")
     assert equal(desk.at_service(bert.member_id).get("devices_pass"), {"default_mode": "deny_all"})
 

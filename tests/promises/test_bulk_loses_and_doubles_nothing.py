@@ -10,13 +10,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.intents.states import SILENT_SECONDS
-from portal.core.jobs.models import Row
+from portal.core.jobs import acts
+from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState, RowState
 from portal.core.mirror import schedule
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState
 from portal.imports import actions
-from portal.imports.models import Import
 from tests.support import faults
 from tests.support.faults import Fault, Gate
 from tests.support.house import House
@@ -56,7 +56,7 @@ def code(number: int) -> str:
     return f"BULK{number:05d}"
 
 
-def started(customer: Customer, count: int) -> tuple[Import, Asker]:
+def started(customer: Customer, count: int) -> tuple[Job, Asker]:
     """An import whose dry run is through and which was started; the refused rows' card is taken first."""
     group = customer.house.sandbox.api("GET", "/v1/membergroups", token=customer.service.token).json()
     body = {"member_name": "holder", "membergroup_id": group["membergroups"][0]["membergroup_id"], "card_data": TAKEN}
@@ -64,19 +64,19 @@ def started(customer: Customer, count: int) -> tuple[Import, Asker]:
     by = customer.asker("facility manager")
     with customer.scope():
         job = actions.upload(by=by, upload=SimpleUploadedFile("people.csv", spreadsheet(customer, count)))
-        assert actions.choose_columns(by=by, job=job, chosen=job.columns, default_group="")
-        until(lambda: Import.objects.get(pk=job.pk).state != JobState.MAPPED, 60, saying="the dry run")
+        assert actions.choose_columns(by=by, job=job, chosen=job.sheet.columns, default_group="")
+        until(lambda: Job.objects.get(pk=job.pk).state != JobState.MAPPED, 60, saying="the dry run")
         job.refresh_from_db()
         assert job.state == JobState.CHECKED, job.problem
         # The mirror knows the holder's card or not, as the sync had it: a refusal here or there is one all the same.
-        assert actions.start(by=by, job=job)
+        assert acts.start(by=by, job=job)
     return job, by
 
 
-def ended(customer: Customer, job: Import, seconds: float) -> Import:
+def ended(customer: Customer, job: Job, seconds: float) -> Job:
     def over() -> bool:
         with customer.scope():
-            return Import.objects.get(pk=job.pk).state in (JobState.DONE, JobState.STOPPED)
+            return Job.objects.get(pk=job.pk).state in (JobState.DONE, JobState.STOPPED)
 
     until(over, seconds, saying=lambda: f"the import ends: {told(customer, job)}", pause=0.25)
     with customer.scope():
@@ -84,7 +84,7 @@ def ended(customer: Customer, job: Import, seconds: float) -> Import:
     return job
 
 
-def told(customer: Customer, job: Import) -> object:
+def told(customer: Customer, job: Job) -> object:
     with customer.scope():
         rows = Counter(Row.objects.filter(job=job).values_list("state", flat=True))
         return rows, list(Intent.objects.filter(target=f"import:{job.pk}").values_list("state", "reason", "due_at"))
@@ -102,7 +102,7 @@ def at_the_service(customer: Customer) -> Counter[str]:
         query["last_evaluated_key"] = page["last_evaluated_key"]
 
 
-def verdict(customer: Customer, job: Import, count: int) -> dict[str, int]:
+def verdict(customer: Customer, job: Job, count: int) -> dict[str, int]:
     """What is wrong: rows lost, doubled, without an end, or told otherwise than it is."""
     there = at_the_service(customer)
     with customer.scope():
@@ -128,7 +128,7 @@ CLEAN = dict.fromkeys(("lost rows", "doubled members", "rows without an end", "s
                        "shown as refused, but there", "refused without a reason"), 0)  # fmt: skip
 
 
-def run(customer: Customer, count: int, seconds: float = 60) -> tuple[Import, dict[str, int]]:
+def run(customer: Customer, count: int, seconds: float = 60) -> tuple[Job, dict[str, int]]:
     mirrored(customer)
     job, _ = started(customer, count)
     ended(customer, job, seconds)

@@ -15,9 +15,9 @@ from openpyxl import Workbook
 
 from portal.core.files import bounds
 from portal.core.files.marks import unguarded
+from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.core.mirror.models import Member
-from portal.imports.models import Import
 from tests.support.browser import Browser, gist
 from tests.support.house import House, Process
 from tests.support.images import huge_jpeg, huge_png, jpeg, png
@@ -151,7 +151,7 @@ def test_no_spreadsheet_bursts(house: House, stage: Stage) -> None:
             assert words in gist(answer, 4000), name
     assert memory.growth < MOST
     with customer.scope():
-        assert not Import.objects.exists()
+        assert not Job.objects.exists()
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "cp932"])
@@ -198,5 +198,5 @@ def _looked_at(customer: Customer, seconds: float = 60) -> None:
     """Until a worker has been through the file."""
     with customer.scope():
         waits = (JobState.DRAFT, JobState.MAPPED)
-        until(lambda: Import.objects.exclude(state__in=waits).exists(), seconds, saying="the dry run")
-        assert Import.objects.get().state == JobState.CHECKED, Import.objects.get().problem
+        until(lambda: Job.objects.exclude(state__in=waits).exists(), seconds, saying="the dry run")
+        assert Job.objects.get().state == JobState.CHECKED, Job.objects.get().problem

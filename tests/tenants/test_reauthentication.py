@@ -43,7 +43,8 @@ HARMLESS = {
     },
     "changes rights, member by member, with a preview; logged and undone": {
         "member_rights:edit", "rights:copy", "rights:template_new", "rights:template", "rights:template_delete",
-        "rights:template_from", "areas:grant", "areas:withdraw", "areas:start", "areas:discard", "areas:undo",
+        "rights:template_from", "areas:grant", "areas:withdraw", "areas:edit_start",
+        "areas:edit_discard", "areas:edit_undo",
     },
     "starts, goes on with, ends or judges work on many rows, within the rights above": {
         "changes:ask", "changes:start", "changes:stop", "changes:continue", "changes:retry", "changes:undo",

@@ -11,12 +11,13 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.queries import goes_on_at
 from portal.core.intents.states import Reason, State
-from portal.core.jobs import advancing, costs, kinds
+from portal.core.jobs import advancing, costs, kinds, queries
 from portal.core.jobs.models import Job, Part
 from portal.core.jobs.queries import Counts
 from portal.core.jobs.states import ALIVE, Halt, JobState, PartState, RowState
 from portal.core.ui.progress import Progress
 from portal.core.ui.times import local
+from tenants.connections.service import current_connection
 from tenants.models import Connection
 
 _CHIPS = {
@@ -28,13 +29,22 @@ _CHIPS = {
 }
 
 
-def of_check(job: Job, total: int | None) -> Progress:
-    """The dry run: nobody knows how many rows a file has before it is read."""
+def of(job: Job) -> Progress:
+    """How far a job is whose rows are found out, or that was started."""
+    if job.state == JobState.MAPPED:
+        return of_check(job)
+    return of_run(job, queries.counts(job), current_connection())
+
+
+def of_check(job: Job) -> Progress:
+    """The dry run: nobody knows how many rows a file has before it is read, but for one that brings chosen rows again
+    (`size`).
+    """
     return Progress(
         title=_("Dry run"),
         unit=_("rows looked at; nothing is sent"),
         done=job.looked_at,
-        total=total if total is not None else max(job.looked_at, 1),
+        total=job.size or max(job.looked_at, 1),
         poll_url=_poll(job),
         poll_seconds=1,
         id="job-progress",

@@ -1,0 +1,161 @@
+"""The life of a job as pages: looked at, started, followed, stopped, continued, decided, retried, undone, discarded.
+
+An area of work says in `Pages` what is its own about them and mounts them with `urls.under`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+from django_htmx.http import HttpResponseClientRefresh
+
+from portal.core.files.sending import send
+from portal.core.intents.record import Asker
+from portal.core.jobs import acts, files, kinds, progressing
+from portal.core.jobs.access import Find
+from portal.core.jobs.models import Job
+from portal.core.jobs.states import ALIVE, JobState
+from tenants.access import View, tenant_view
+from tenants.connections.service import current_connection
+from tenants.roles import Permission
+
+Again = Callable[..., Job | None]
+_DISCARDED = gettext_lazy("Discarded. Nothing was sent.")
+
+
+@dataclass(frozen=True)
+class Pages:
+    """What is an area's own about the pages of its jobs.
+
+    - `permission`: who may see them; what is done to a job needs the permission of the job itself.
+    - `find(request, **address)`: the job that the address names; Http404 for any other.
+    - `page(request, job)`: its page, as its state wants it.
+    - `home(job)`: where people are when it was discarded, and `discarded` what they are told there.
+    - `confirm(request, job)`: why it is not started as it was posted; empty for nothing. Where it says something, the
+      page is answered again, with what was posted.
+    - `retry`, `undo`, `discard`: an area's own way of doing so, called as those of `acts` are.
+    - `cells(job, lines)`: the headings (line 0) and these lines of the job's file as uploaded; `sheet` names the sheet
+      of the file of rows to correct.
+    """
+
+    permission: Permission
+    find: Find
+    page: Callable[[HttpRequest, Job], HttpResponseBase]
+    home: Callable[[Job], str]
+    discarded: str | Promise = _DISCARDED
+    confirm: Callable[[HttpRequest, Job], str] = lambda _request, _job: ""
+    retry: Again = acts.retry
+    undo: Again = acts.undo
+    discard: Callable[..., bool] = acts.discard
+    cells: files.Cells = lambda _job, _lines: iter(())
+    sheet: str = ""
+
+
+def page(pages: Pages, request: HttpRequest, job: Job) -> HttpResponseBase:
+    return pages.page(request, job)
+
+
+def progress(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
+    """The progress alone, for polling; the whole page is asked for again when there is more to see."""
+    if job.state != JobState.MAPPED and job.state not in ALIVE:
+        return HttpResponseClientRefresh()
+    return render(request, "components/progress.html", {"progress": progressing.of(job)})
+
+
+def failed(pages: Pages, request: HttpRequest, job: Job, kind: str) -> HttpResponseBase:
+    """The rows that were not applied, as they were uploaded, each with its reason."""
+    reasons = files.reasons(job)
+    if not reasons:
+        raise Http404
+    record = partial(acts.downloaded, by=Asker.of(request), job=job, rows=len(reasons))
+    lines = files.to_correct(pages.cells(job, set(reasons)), reasons)
+    return send(lines, kind=kind, name=files.name(job), title=pages.sheet, record=record, comes_back=True)
+
+
+def start(pages: Pages, request: HttpRequest, job: Job) -> HttpResponseBase:
+    refusal = pages.confirm(request, job) if job.state == JobState.CHECKED else ""
+    if refusal:
+        messages.error(request, refusal)
+        answer = pages.page(request, job)
+        answer.status_code = 422
+        return answer
+    if not current_connection().is_connected:
+        messages.error(request, _("The tenant is not connected to the service. Nothing was sent."))
+    elif not acts.start(by=Asker.of(request), job=job):
+        messages.info(request, _("It was started already, or there is nothing to start."))
+    return redirect(kinds.page(job))
+
+
+def stop(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
+    if not acts.stop(by=Asker.of(request), job=job):
+        messages.info(request, _("It is not running any more."))
+    return redirect(kinds.page(job))
+
+
+def go_on(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
+    if not acts.go_on(by=Asker.of(request), job=job):
+        messages.info(request, _("It is not stopped."))
+    return redirect(kinds.page(job))
+
+
+def retry(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
+    again = pages.retry(by=Asker.of(request), job=job)
+    if again is None:
+        messages.info(request, _("There is no row that could be sent again."))
+    return redirect(kinds.page(again or job))
+
+
+def undo(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
+    back = pages.undo(by=Asker.of(request), job=job)
+    if back is None:
+        messages.info(request, _("It cannot be taken back, or was already: there is nothing that could be put back."))
+    return redirect(kinds.page(back or job))
+
+
+def decide(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
+    verdict, _colon, row = request.POST.get("decision", "").partition(":")
+    if verdict not in ("yes", "no") or not (row == "all" or (row.isascii() and row.isdecimal() and len(row) < 19)):
+        messages.error(request, _("Please say whether it was applied. Nothing was recorded."))
+        return redirect(kinds.page(job))
+    rows = None if row == "all" else [int(row)]
+    count = acts.decide(by=Asker.of(request), job=job, rows=rows, applied=verdict == "yes")
+    messages.success(request, ngettext("%(n)d row decided.", "%(n)d rows decided.", count) % {"n": count})
+    return redirect(kinds.page(job))
+
+
+def discard(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
+    if not pages.discard(by=Asker.of(request), job=job):
+        messages.error(request, _("It has been started and is kept as a record."))
+        return redirect(kinds.page(job))
+    messages.success(request, str(pages.discarded))
+    return redirect(pages.home(job))
+
+
+def reading(pages: Pages, show: Callable[..., HttpResponseBase]) -> View:
+    """Declare a page that shows a job."""
+
+    @tenant_view(pages.permission)
+    def view(request: HttpRequest, kind: str = "", **address: Any) -> HttpResponseBase:
+        return show(pages, request, pages.find(request, **address), **({"kind": kind} if kind else {}))
+
+    return view
+
+
+def doing(pages: Pages, act: Callable[..., HttpResponseBase]) -> View:
+    """Declare what somebody does to a job, for those who may run it."""
+
+    @tenant_view(pages.permission, methods=["POST"])
+    def view(request: HttpRequest, **address: Any) -> HttpResponseBase:
+        job = pages.find(request, **address)
+        request.access.check(job.permission)  # type: ignore[attr-defined]
+        return act(pages, request, job)
+
+    return view
