@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accessapi.errors import NotFound
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import freshness, guest_list, hooks, own, queries, reading, reasons
+from portal.core.mirror import freshness, guest_list, hooks, own, queries, reading, reasons, runs
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Guest, MirrorState
 from portal.core.timers.clock import database_now
@@ -163,7 +163,7 @@ def test_what_we_know_first_hand_wins_over_a_list_that_began_before(
     assert here.state(Kind.GUESTS).total == 2
 
     with monkeypatch.context() as patch:
-        patch.setattr(guest_list, "database_now", lambda: began)
+        patch.setattr(runs, "database_now", lambda: began)
         again(here)
     assert names(here) == {"Ours", "Made here"}, "the list was asked for before we wrote"
     again(here)
