@@ -1,13 +1,13 @@
 """What follows from a group's intent: the mirror learns of it; a lost answer is looked for in the list of groups."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime
 from typing import Any
 
 from accessapi.limits import PAGE_MAX
 from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
-from portal.core.intents import handlers
+from portal.core.intents import evidence, handlers
 from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
@@ -18,9 +18,6 @@ from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
 from portal.groups import queries
 from tenants.connections.service import current_connection
-
-# A service that was too slow to answer may still be at work: what is not there yet is looked for once more.
-_SURELY_OVER = timedelta(seconds=60)
 
 
 def take_over(intent: Intent) -> None:
@@ -46,7 +43,7 @@ def look_for_new_group(intent: Intent) -> Finding:
     there = [each for each, name in groups.names.items() if name == intent.body["membergroup_name"]]
     fresh = [each for each in there if each not in set(known or ())]
     fresh = sorted(set(fresh) - queries.created_by_others(intent, fresh))
-    seen: dict[str, Any] = {"read": _moment(), "groups_of_this_name": len(there)}
+    seen: dict[str, Any] = {"read": _moment(groups.at), "groups_of_this_name": len(there)}
     if not there or (known is not None and not fresh):
         return _absent(intent, groups, seen)
     if known is None or len(fresh) > 1:
@@ -58,7 +55,7 @@ def look_at_name(intent: Intent) -> Finding:
     """Which name the group has now: ours, the one from before, or one that somebody else gave it since."""
     groups = _read_groups(intent)
     name = groups.names.get(intent.path["membergroup_id"])
-    seen = {"read": _moment(), "membergroup_name": name or ""}
+    seen = {"read": _moment(groups.at), "membergroup_name": name or ""}
     if name == intent.body["membergroup_name"]:
         return Finding(True, seen)
     if name is None or name == (intent.snapshot or {}).get("membergroup_name"):
@@ -67,29 +64,29 @@ def look_at_name(intent: Intent) -> Finding:
 
 
 def _absent(intent: Intent, groups: "_Groups", seen: dict[str, Any]) -> Finding:
-    now = database_now()
-    if intent.sent_at is not None and now - intent.sent_at < _SURELY_OVER:
-        return Finding(None, seen, again_at=intent.sent_at + _SURELY_OVER)
-    return Finding(False if groups.whole else None, seen)
+    """Nothing is proven by a list of which some could not be read."""
+    return evidence.missing(intent, groups.at, seen) if groups.whole else Finding(None, seen)
 
 
 @dataclass(frozen=True)
 class _Groups:
-    """The names of a tenant's groups by id; not `whole` when one of them came without an id."""
+    """The names of a tenant's groups by id, read from `at` on; not `whole` when one of them came without an id."""
 
+    at: datetime
     names: dict[str, str]
     whole: bool
 
 
 def _read_groups(intent: Intent) -> _Groups:
     """The tenant's groups at the service, now. Raises the error tree and BudgetExhausted."""
+    at = database_now()
     pages = list(client(current_connection(), Priority.PEOPLE).pages("list_membergroups", {"limit": PAGE_MAX}))
     names = {item.membergroup_id: item.membergroup_name or "" for page in pages for item in page.value.items}
-    return _Groups(names, whole=not any(page.value.unreadable for page in pages))
+    return _Groups(at, names, whole=not any(page.value.unreadable for page in pages))
 
 
-def _moment() -> str:
-    return f"{local(database_now()):%Y-%m-%d %H:%M:%S}"
+def _moment(at: datetime) -> str:
+    return f"{local(at):%Y-%m-%d %H:%M:%S}"
 
 
 def register() -> None:

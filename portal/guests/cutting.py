@@ -20,7 +20,7 @@ from accessapi.resources import write_moment
 from accessapi.resources.guests import Guest
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
-from portal.core.intents import actions
+from portal.core.intents import actions, evidence
 from portal.core.intents.actions import Asker
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
@@ -40,8 +40,6 @@ from tenants.wording import say
 
 log = structlog.get_logger(__name__)
 
-# A change that was slow on its way may arrive after ours: a reading counts when the last of those is this long ago.
-APART = timedelta(seconds=60)
 _LEASE = timedelta(seconds=40)
 # Between two looks at what is under way here, and at most between two tries that the service left without an answer.
 _SOON, _LATEST = 2.0, 300.0
@@ -237,8 +235,8 @@ def _wait_for_a_person(visit: Visit) -> None:
 def _confirm(visit: Visit, read_at: datetime, *, gone: bool = False) -> bool:
     """The service said so. A change that was lost on its way might still arrive: then it is looked at once more."""
     late = None if gone else _last_lost(visit)
-    if late is not None and read_at < late + APART:
-        Visit.objects.filter(pk=visit.pk).update(cut_due_at=late + APART)
+    if late is not None and not evidence.is_proof(late, read_at):
+        Visit.objects.filter(pk=visit.pk).update(cut_due_at=late + evidence.APART)
         return False
     values: dict[str, Any] = {"ended_confirmed_at": read_at, "cut_due_at": None}
     if gone:
@@ -255,7 +253,7 @@ def _last_lost(visit: Visit) -> datetime | None:
         target=target_of("guest", visit.guest_id), operation="update_guest", sent_at__isnull=False
     )
     lost = lost.exclude(state=State.SUCCEEDED, attempts=1).exclude(http_status__gte=400, attempts=1)
-    recent = lost.filter(sent_at__gt=database_now() - APART).order_by("-sent_at")
+    recent = lost.filter(sent_at__gt=database_now() - evidence.APART).order_by("-sent_at")
     for intent in recent.only("tenant_id", "body", "sent_at")[:20]:
         end = (intent.body or {}).get("use_date_end")
         if end and visit.must_end_at and datetime.fromisoformat(end) > visit.must_end_at:

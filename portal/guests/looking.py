@@ -1,7 +1,7 @@
 """A lost answer, resolved by reading: whether a guest was made, whether a change arrived."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from accessapi.errors import NotFound
@@ -10,6 +10,7 @@ from accessapi.resources import write_moment
 from accessapi.resources.guests import Guest
 from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
+from portal.core.intents import evidence
 from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
 from portal.core.intents.states import NOT_APPLIED
@@ -20,9 +21,6 @@ from portal.core.visits.models import Visit
 from portal.guests import places
 from tenants.connections.service import current_connection
 
-# A request that was slow on its way may still be worked on: absence counts when two readings this far apart agree.
-APART = timedelta(seconds=60)
-_ABSENT = "first seen missing"
 # More namesakes of the last minutes than this are for a person to sort out, not for a machine to read one by one.
 _MOST_CANDIDATES = 12
 
@@ -34,17 +32,17 @@ def for_created(intent: Intent) -> Finding:
     code, name, address and hours must be those asked for, and only one such guest may be there.
     """
     at = database_now()
-    evidence = {"read": write_moment(at)}
+    told = {"read": write_moment(at)}
     candidates = _candidates(intent)
     if len(candidates) > _MOST_CANDIDATES:
-        return Finding(None, {**evidence, "guests of this name": str(len(candidates))})
+        return Finding(None, {**told, "guests of this name": str(len(candidates))})
     code = intent.body["qrcode_issuing_method"].get("qrcode_data")
     ours, unsure = _by_code(intent, candidates, code) if code else _by_words(intent.body, candidates)
     if len(ours) == 1 and not unsure:
-        return Finding(True, {**evidence, "guest_id": ours[0]})
+        return Finding(True, {**told, "guest_id": ours[0]})
     if ours or unsure:
-        return Finding(None, {**evidence, "may be": ", ".join([*ours, *unsure][:10])})
-    return _missing(intent, at, evidence)
+        return Finding(None, {**told, "may be": ", ".join([*ours, *unsure][:10])})
+    return evidence.missing(intent, at, told)
 
 
 def _candidates(intent: Intent) -> list[Mapping[str, Any]]:
@@ -118,7 +116,7 @@ def at_updated(intent: Intent) -> Finding:
         return Finding(True, {"read": write_moment(at)})
     if _overtaken(intent):
         return Finding(None, {"read": write_moment(at), "differs": ", ".join(differs)})
-    return _missing(intent, at, {"read": write_moment(at), "differs": ", ".join(differs)})
+    return evidence.missing(intent, at, {"read": write_moment(at), "differs": ", ".join(differs)})
 
 
 def differing(body: Mapping[str, Any], guest: Guest) -> list[str]:
@@ -165,11 +163,3 @@ def _overtaken(intent: Intent) -> bool:
     """Whether something newer changed the same guest, so that a difference proves nothing."""
     newer = Intent.objects.filter(target=intent.target, pk__gt=intent.pk, operation="update_guest")
     return newer.exclude(state__in=NOT_APPLIED).exists()
-
-
-def _missing(intent: Intent, at: datetime, evidence: dict[str, Any]) -> Finding:
-    """Not applied, if an earlier reading found the same."""
-    first = (intent.result.get("evidence") or {}).get(_ABSENT)
-    if first and at - datetime.fromisoformat(first) >= APART:
-        return Finding(False, {**evidence, _ABSENT: first})
-    return Finding(None, {**evidence, _ABSENT: first or write_moment(at)}, again_at=at + APART + timedelta(seconds=1))

@@ -7,7 +7,7 @@ from typing import Any
 from accessapi.errors import NotFound
 from accessapi.resources import write_moment
 from portal.core.budget.priorities import Priority
-from portal.core.intents import handlers
+from portal.core.intents import evidence, handlers
 from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
@@ -19,9 +19,6 @@ from portal.core.timers.clock import database_now
 from portal.members import following, portraits, sightings
 from tenants.connections.service import current_connection
 
-# A request that was slow on its way may still be worked on: absence counts when two readings this far apart agree.
-APART = timedelta(seconds=60)
-_ABSENT = "first seen missing"
 # When to see whether the list has been read meanwhile.
 _NEXT_READING = timedelta(seconds=3)
 
@@ -57,19 +54,17 @@ def look_for_created(intent: Intent) -> Finding:
     The mirror's own reading is used: it costs one call for each thousand members, and serves everybody who waits.
     """
     body, known = intent.body, (intent.snapshot or {}).get("known", [])
-    earlier = intent.result.get("evidence") or {}
-    first = earlier.get(_ABSENT)
-    since = datetime.fromisoformat(first) + APART if first else intent.sent_at or intent.created_at
+    since = evidence.useful_from(intent)
     at = schedule.read_since(intent.tenant, Kind.MEMBERS, since)
     if at is None:
-        return Finding(None, earlier, again_at=max(since, database_now()) + _NEXT_READING)
-    seen, evidence = sightings.look(body, known), {"read": write_moment(at)}
+        return Finding(None, intent.result.get("evidence") or {}, again_at=max(since, database_now()) + _NEXT_READING)
+    seen, told = sightings.look(body, known), {"read": write_moment(at)}
     if len(seen.marked) == 1 and sightings.is_surely(seen.marked[0], body):
-        return Finding(True, {**evidence, "member_id": seen.marked[0].member_id})
+        return Finding(True, {**told, "member_id": seen.marked[0].member_id})
     if seen.marked or seen.namesakes:
         alike = [member.member_id for member in (*seen.marked, *seen.namesakes)]
-        return Finding(None, {**evidence, "may be": ", ".join(alike[:10])})
-    return _missing(intent, at, evidence)
+        return Finding(None, {**told, "may be": ", ".join(alike[:10])})
+    return evidence.missing(intent, at, told)
 
 
 def look_at_updated(intent: Intent) -> Finding:
@@ -83,7 +78,7 @@ def look_at_updated(intent: Intent) -> Finding:
     differs = sorted(name for name, wanted in intent.body.items() if not _agrees(name, wanted, told.get(name)))
     if not differs:
         return Finding(True, {"read": write_moment(at)})
-    return _missing(intent, at, {"read": write_moment(at), "differs": ", ".join(differs)})
+    return evidence.missing(intent, at, {"read": write_moment(at), "differs": ", ".join(differs)})
 
 
 def look_at_deleted(intent: Intent) -> Finding:
@@ -93,15 +88,7 @@ def look_at_deleted(intent: Intent) -> Finding:
         reading.read_member(current_connection(), intent.path["member_id"], Priority.PEOPLE)
     except NotFound:
         return Finding(True, {"read": write_moment(at), "member": "not there"})
-    return _missing(intent, at, {"read": write_moment(at), "member": "still there"})
-
-
-def _missing(intent: Intent, at: datetime, evidence: dict[str, Any]) -> Finding:
-    """Not applied, if an earlier reading found the same."""
-    first = (intent.result.get("evidence") or {}).get(_ABSENT)
-    if first and at - datetime.fromisoformat(first) >= APART:
-        return Finding(False, {**evidence, _ABSENT: first})
-    return Finding(None, {**evidence, _ABSENT: first or write_moment(at)}, again_at=at + APART + timedelta(seconds=1))
+    return evidence.missing(intent, at, {"read": write_moment(at), "member": "still there"})
 
 
 def _agrees(name: str, wanted: Any, told: Any) -> bool:

@@ -13,7 +13,7 @@ from accessapi.operations import Contract
 from accessapi.resources import write_moment
 from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
-from portal.core.intents import handlers, meanings
+from portal.core.intents import evidence, handlers, meanings
 from portal.core.intents.handlers import Finding, Told
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
@@ -23,9 +23,8 @@ from portal.core.ui.times import local
 from portal.members import faces, temporary
 from tenants.connections.service import current_connection
 
-# A registration whose answer was lost may still be worked on: what is absent after this long, twice, was not applied.
+# The service looks at a picture for longer than at anything else.
 FACE_APART = timedelta(minutes=3)
-_ABSENT = "first seen missing"
 _WORDS = {
     "failed_registered": gettext_noop("The picture is already in use by another registration, of whomever."),
     "failed_member": gettext_noop("The service did not find the member any more."),
@@ -64,16 +63,11 @@ def _look(intent: Intent, *, wanted: bool) -> Finding:
         member = reading.read_member(current_connection(), intent.path["member_id"], Priority.PEOPLE)
     except NotFound:
         return Finding(not wanted, {"read": write_moment(at), "member": "not there"})
-    evidence = {"read": write_moment(at), "face": "registered" if member.face_data else "none"}
+    told = {"read": write_moment(at), "face": "registered" if member.face_data else "none"}
     if bool(member.face_data) == wanted:
-        return Finding(True, evidence)
-    if intent.reason == Reason.REFUSED:  # the service said so: nothing is still on its way
-        return Finding(False, evidence)
-    first = (intent.result.get("evidence") or {}).get(_ABSENT)
-    if first and at - type(at).fromisoformat(first) >= FACE_APART:
-        return Finding(False, {**evidence, _ABSENT: first})
-    again = at + FACE_APART + timedelta(seconds=1)
-    return Finding(None, {**evidence, _ABSENT: first or write_moment(at)}, again_at=again)
+        return Finding(True, told)
+    refused = intent.reason == Reason.REFUSED  # the service said so: nothing is still on its way
+    return evidence.missing(intent, at, told, apart=FACE_APART, is_over=refused)
 
 
 def look_for_keys(intent: Intent) -> Finding:
@@ -87,9 +81,9 @@ def look_for_keys(intent: Intent) -> Finding:
     ours = [
         each for each in told.get("histories", ()) if isinstance(each, dict) and _is_ours(each, intent, body, boxes)
     ]
-    evidence: dict[str, object] = {"read": write_moment(at), "logs": len(ours)}
+    found: dict[str, object] = {"read": write_moment(at), "logs": len(ours)}
     others = Intent.objects.filter(target=intent.target, operation=intent.operation, sent_at__gte=since)
-    return Finding(True if ours and not others.exclude(pk=intent.pk).exists() else None, evidence)
+    return Finding(True if ours and not others.exclude(pk=intent.pk).exists() else None, found)
 
 
 def _is_ours(record: dict[str, object], intent: Intent, body: dict[str, str], boxes: set[str]) -> bool:

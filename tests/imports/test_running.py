@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.db.models import F
 
 from accessapi import limits
 from portal.core.intents.models import Intent
@@ -113,7 +114,8 @@ def lose_the_answer(job):
 def readings(desk, job, times):
     """Let the readings happen that otherwise take a minute each."""
     for _ in range(times):
-        Part.objects.filter(job=job, state=PartState.READING).update(lost_at="2026-01-01T00:00:00Z", read_until=None)
+        waiting = Part.objects.filter(job=job, state=PartState.READING)
+        waiting.update(lost_at="2026-01-01T00:00:00Z", read_until=F("read_until") - timedelta(seconds=61))
         desk.sync()
         desk.step(job)
 

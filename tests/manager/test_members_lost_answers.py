@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from accessapi.resources import write_moment
+from portal.core.intents import evidence as proof
 from portal.core.intents import handlers, outcome
 from portal.core.intents.models import Intent
 from portal.core.intents.record import record
@@ -12,7 +13,7 @@ from portal.core.intents.states import Reason, State
 from portal.core.intents.verdicts import Verdict
 from portal.core.mirror import sync
 from portal.core.mirror.models import Member
-from portal.members import actions, follow, sightings
+from portal.members import actions, sightings
 from tenants.roles import Permission
 from tests.support.members import MembersDesk
 from tests.support.places import fresh_nonce
@@ -61,7 +62,7 @@ def look(intent):
 
 def a_minute_later(intent, finding):
     """The same intent when the first reading is long enough ago."""
-    first = finding.again_at - follow.APART * 2 - timedelta(seconds=5)
+    first = finding.again_at - proof.APART * 2 - timedelta(seconds=5)
     evidence = {**finding.evidence, "first seen missing": write_moment(first)}
     Intent.objects.filter(pk=intent.pk).update(result={"evidence": evidence})
     intent.refresh_from_db()

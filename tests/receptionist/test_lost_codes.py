@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from portal.core.intents import reconciling
+from portal.core.intents.evidence import APART
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
 from portal.core.mirror.models import Guest
@@ -74,7 +75,7 @@ def test_what_surely_is_not_there_may_be_issued_again_by_a_person(desk, mail):
     with desk.scope():
         intent = Intent.objects.get(pk=visit.intent_id)
         evidence = dict(intent.result["evidence"])
-        evidence["first seen missing"] = (timezone.now() - looking.APART * 2).isoformat()
+        evidence["first seen missing"] = (timezone.now() - APART * 2).isoformat()
         Intent.objects.filter(pk=intent.pk).update(result={"evidence": evidence})
     visit = settle(desk, visit)
     assert (visit.stage, visit.intent.reason) == (Stage.NOT_ISSUED, Reason.ABSENT)

@@ -9,6 +9,7 @@ a minute apart agree: the service works through bulk requests in order.
 from datetime import datetime, timedelta
 from typing import Any
 
+from portal.core.intents import evidence
 from portal.core.jobs import kinds, sightings
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.results import MOST_ATTEMPTS, WAITING_AGAIN
@@ -17,9 +18,8 @@ from portal.core.mirror import schedule
 from portal.core.mirror.kinds import Kind
 from tenants.scope import current_tenant
 
-# From the loss to the beginning of the first reading, and between the beginnings of two.
+# From the loss to the beginning of the first reading.
 SETTLE = timedelta(seconds=5)
-APART = timedelta(seconds=60)
 
 
 def look(job: Job, part: Part) -> bool:
@@ -29,11 +29,11 @@ def look(job: Job, part: Part) -> bool:
         return False
     rows = list(Row.objects.filter(part=part, state=RowState.SENT).order_by("position"))
     found = _found(job, part, rows)
-    agreed = part.seen == len(found.present)
+    agrees = part.seen == len(found.present) and evidence.is_proof(part.read_until, as_of)
     part.readings, part.read_until, part.seen = part.readings + 1, as_of, len(found.present)
     part.save(update_fields=["readings", "read_until", "seen"])
     all_there = len(found.present) == len(rows)
-    if not (all_there or part.ended or part.action != Action.CREATE or (part.readings >= 2 and agreed)):
+    if not (all_there or part.ended or part.action != Action.CREATE or agrees):
         return False
     _record(part, found, as_of)
     part.state = PartState.CLOSED
@@ -50,7 +50,7 @@ def _found(job: Job, part: Part, rows: list[Row]) -> sightings.Found:
 def _needed(part: Part) -> datetime:
     """From when on a list must have been read to be of use."""
     if part.read_until is not None:
-        return part.read_until + APART
+        return part.read_until + evidence.APART
     lost_at = part.lost_at
     if lost_at is None:  # a part is lost only together with its moment
         raise ValueError("the part was not lost")

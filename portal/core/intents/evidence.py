@@ -1,0 +1,47 @@
+"""What readings prove of a request whose answer was lost. On this one rule it depends that nobody exists twice.
+
+A service that was too slow to answer may still be at work, so that one reading without the thing proves nothing,
+however late it is. What was looked for and not found is surely absent when two readings agree whose beginnings lie a
+minute apart, or when the service itself has said that the request is over. See docs/decisions/0053.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from accessapi.resources import write_moment
+from portal.core.intents.handlers import Finding
+from portal.core.intents.models import Intent
+
+APART = timedelta(seconds=60)
+_FIRST = "first seen missing"
+
+
+def missing(
+    intent: Intent, at: datetime, evidence: dict[str, Any], *, apart: timedelta = APART, is_over: bool = False
+) -> Finding:
+    """Judge a reading that began at `at` and did not find what was asked for: surely not applied, or to be read again.
+
+    `apart` is longer where the service may take longer. `is_over`: the service has said that nothing is on its way.
+    """
+    first = first_missed(intent)
+    if is_over or is_proof(first, at, apart=apart):
+        return Finding(False, evidence | ({_FIRST: write_moment(first)} if first else {}))
+    again_at = at + apart + timedelta(seconds=1)
+    return Finding(None, {**evidence, _FIRST: write_moment(first or at)}, again_at=again_at)
+
+
+def is_proof(first: datetime | None, at: datetime, *, apart: timedelta = APART) -> bool:
+    """Tell whether a reading that began at `at` and agrees with one that began at `first` proves an absence."""
+    return first is not None and at - first >= apart
+
+
+def first_missed(intent: Intent) -> datetime | None:
+    """Return when the first reading began that did not find what was asked for."""
+    told = (intent.result.get("evidence") or {}).get(_FIRST)
+    return datetime.fromisoformat(told) if told else None
+
+
+def useful_from(intent: Intent) -> datetime:
+    """Return when a reading must begin, at the earliest, to tell more than is known."""
+    first = first_missed(intent)
+    return first + APART if first else intent.sent_at or intent.created_at
