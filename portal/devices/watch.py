@@ -8,7 +8,6 @@ is kept for commands and for people.
 
 import structlog
 from django.db.models import F, Q
-from django.utils import timezone
 
 from accessapi.errors import NotFound, ServiceError
 from portal.core.budget.ledger import BudgetExhausted
@@ -17,6 +16,7 @@ from portal.core.mirror import doors, reading
 from portal.core.mirror.models import PassController
 from portal.core.timers import ticking
 from portal.core.timers.bell import ring
+from portal.core.timers.clock import ClockTime
 from tenants.connections.service import current_connection
 from tenants.models import Connection
 from tenants.scope import across_tenants
@@ -56,7 +56,7 @@ def read_stale() -> int:
 
 
 def _due() -> Q:
-    return Q(look_at__isnull=True) | Q(look_at__lte=timezone.now())
+    return Q(look_at__isnull=True) | Q(look_at__lte=ClockTime())
 
 
 def _longest_waiting() -> list[tuple[str, bool]]:

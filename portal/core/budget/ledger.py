@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import transaction
-from django.db.models import DateTimeField, Func, OuterRef, QuerySet
+from django.db.models import OuterRef, QuerySet
 from django.db.models.functions import JSONArray
 
 from accessapi.errors import NotSent
@@ -18,6 +18,7 @@ from portal.core.budget.hearing import Said, Taken, hear
 from portal.core.budget.models import Gauge, Spent
 from portal.core.budget.priorities import MARGIN_SECONDS, STEP_SECONDS, Priority
 from portal.core.budget.readings import Reading
+from portal.core.timers.clock import ClockTime
 from tenants.models import Connection
 
 # Whoever waits asks again at least this often: a new token, or a kinder word of the service, lets calls go earlier.
@@ -98,7 +99,7 @@ def gauges(connection_id: int, generation: int, early: int) -> QuerySet[Gauge]:
     """Every class of a token, with the database's time and the calls of the steps from `early` on."""
     steps = Spent.objects.filter(gauge=OuterRef("pk"), counted__gt=0, step__gte=early).order_by("step")
     return Gauge.objects.filter(connection=connection_id, generation=generation).annotate(
-        now=Func(function="clock_timestamp", output_field=DateTimeField()),
+        now=ClockTime(),
         steps=ArraySubquery(steps.values_list(JSONArray("step", "priority", "counted"))),
     )
 
