@@ -149,8 +149,8 @@ def change(key: str, values: dict[str, Any]) -> None:
         if strange := set(values) - set(Behaviour.model_fields):
             raise UnknownSetting(f"no such setting: {', '.join(sorted(strange))}")
     except ValidationError as error:
-        fault = error.errors()[0]
-        raise UnknownSetting(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from error
+        first = error.errors()[0]
+        raise UnknownSetting(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
     with _kept(key) as kept:
         kept |= values
 

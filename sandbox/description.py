@@ -10,8 +10,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from accessapi.openapi import document
 from accessapi.operations import Operation
 from sandbox.api.dispatch import HANDLERS
-from sandbox.api.faults import NOT_FOUND, Fault
 from sandbox.catalogue import CATALOGUE
+from sandbox.errors import NOT_FOUND, ApiError
 from sandbox.oauth import pages, tokens
 
 _VIEWS: dict[str, Callable[..., Any]] = {
@@ -36,7 +36,7 @@ field in [openapi.json](openapi.json), settings and assumed answers in [sandbox.
 def openapi(request: HttpRequest) -> HttpResponse:
     """GET /openapi.json: the interface as this sandbox has it, under its overrides and at its own address."""
     if request.method not in ("GET", "HEAD"):
-        raise Fault(404, NOT_FOUND, "no such operation")
+        raise ApiError(404, NOT_FOUND, "no such operation")
     return JsonResponse(_document(request.build_absolute_uri("/").rstrip("/")))
 
 

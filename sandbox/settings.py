@@ -58,8 +58,7 @@ OPERATIONS_FILE = os.environ.get("SANDBOX_OPERATIONS", "") or (str(BASE_DIR / "c
 CONSOLE = flag("SANDBOX_CONSOLE", False)
 
 ROOT_URLCONF = "sandbox.urls"
-WSGI_APPLICATION = "sandbox.wsgi.application"
-INSTALLED_APPS = ["django.contrib.sessions", "sandbox.service"]
+INSTALLED_APPS = ["django.contrib.sessions", "sandbox.service", "sandbox.commands"]
 MIDDLEWARE = ["sandbox.api.guard.Guard", "django.contrib.sessions.middleware.SessionMiddleware"]
 TEMPLATES = [
     {

@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.decorators.csrf import csrf_exempt
 
-from sandbox import files
+from sandbox.api import files
 from sandbox.api.dispatch import answer
 from sandbox.cameras import media
 from sandbox.catalogue import CATALOGUE

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from accessapi import limits
 from accessapi.resources.registry import QUERIES, REQUESTS
 from sandbox.catalogue import CATALOGUE
+from sandbox.errors import ApiError, invalid
 
 from .call import Call
-from .faults import Fault, invalid
 
 #: How the files begin, and what stands at their end.
 _IMAGES = {
@@ -25,7 +25,7 @@ _IMAGES = {
 def checked(call: Call) -> dict[str, Any]:
     """The JSON body, as the operation's model has it, with the keys that were given.
 
-    Raises Fault 40002 naming the first field that is wrong.
+    Raises ApiError 40002 naming the first field that is wrong.
     """
     body = call.json()
     if call.operation.name == "update_member":
@@ -41,7 +41,7 @@ def checked(call: Call) -> dict[str, Any]:
 
 
 def queried(call: Call) -> Any:
-    """The query, as the operation's model has it. Raises Fault 40002 naming the first parameter that is wrong."""
+    """The query, as the operation's model has it. Raises ApiError 40002 naming the first parameter that is wrong."""
     model = QUERIES[call.operation.name]
     try:
         return model.model_validate(call.query(*model.model_fields))
@@ -50,14 +50,14 @@ def queried(call: Call) -> Any:
 
 
 def image(call: Call) -> bytes:
-    """A face image: a JPEG of at most 2 MB, raw or in a form as the shapes say. Raises Fault 40002."""
+    """A face image: a JPEG of at most 2 MB, raw or in a form as the shapes say. Raises ApiError 40002."""
     return _image(call, {"image/jpeg"}, "image: not a JPEG")[0]
 
 
 def picture(call: Call) -> tuple[bytes, str]:
     """A profile image and its content type: a JPEG or PNG, as large as a face image may be (assumed).
 
-    Raises Fault 40002.
+    Raises ApiError 40002.
     """
     return _image(call, set(_IMAGES), "image: neither JPEG nor PNG")
 
@@ -100,7 +100,7 @@ def _read_removal(body: dict[str, Any]) -> None:
         raise invalid("qrcode: may not be null")
 
 
-def _fault(error: ValidationError) -> Fault:
+def _fault(error: ValidationError) -> ApiError:
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     field = ".".join(str(part) for part in first["loc"]) or "body"
     return invalid(f"{field}: {first['msg']}")

@@ -11,9 +11,8 @@ from gunicorn.http.errors import ParseException
 from accessapi import limits
 from accessapi.operations import Operation
 from sandbox.behaviour import Behaviour
+from sandbox.errors import TOO_LARGE, ApiError, invalid, not_found
 from sandbox.service.models import AccessToken, Tenant
-
-from .faults import TOO_LARGE, Fault, invalid, not_found
 
 
 @dataclass
@@ -57,7 +56,7 @@ class Call:
             raise invalid("body: cannot be read") from None
         if len(body) <= limits.BULK_BODY_MAX:
             return body
-        raise Fault(413, TOO_LARGE, f"the body is larger than {limits.BULK_BODY_MAX} bytes")
+        raise ApiError(413, TOO_LARGE, f"the body is larger than {limits.BULK_BODY_MAX} bytes")
 
     def json(self) -> dict[str, Any]:
         """The body as a JSON object. Raises 40002 when it is none."""

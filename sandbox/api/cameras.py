@@ -6,14 +6,14 @@ from typing import Any
 
 from accessapi import limits
 from sandbox import clock
-from sandbox.cameras import addresses, media, usage, witness
+from sandbox.cameras import addresses, arrivals, media, usage
 from sandbox.cameras.addresses import Grant
 from sandbox.catalogue import CATALOGUE
+from sandbox.errors import CAMERA_AWAY, NO_VIDEO, VIDEO_LATER, ApiError, invalid, not_found
 from sandbox.service.models import Camera, History
 
 from .bodies import queried
 from .call import Call
-from .faults import CAMERA_AWAY, NO_VIDEO, VIDEO_LATER, Fault, invalid, not_found
 
 #: Seconds of a log's video, before and after it.
 _BEFORE, _AFTER = 7, 8
@@ -105,11 +105,11 @@ def history_video(call: Call) -> dict[str, Any]:
     history = logs.filter(history_id=call.identifier("history_id")).first()
     if history is None:
         raise not_found("history_id")
-    camera = witness.watching(history)
+    camera = arrivals.camera_of(history)
     if camera is None or history.at < call.at - _KEPT:
-        raise Fault(404, NO_VIDEO, "there is no video of this log")
+        raise ApiError(404, NO_VIDEO, "there is no video of this log")
     if call.at < history.at + timedelta(seconds=call.behaviour.video_lag_seconds):
-        raise Fault(404, VIDEO_LATER, "the video is not there yet: ask again in some seconds")
+        raise ApiError(404, VIDEO_LATER, "the video is not there yet: ask again in some seconds")
     _connected(camera)
     usage.check(call.tenant, "downloaded", call.behaviour, call.at)
     at = int(history.at.timestamp())
@@ -127,7 +127,7 @@ def _camera(call: Call) -> Camera:
 
 def _connected(camera: Camera) -> None:
     if not camera.is_connected:
-        raise Fault(409, CAMERA_AWAY, "the camera is not connected")
+        raise ApiError(409, CAMERA_AWAY, "the camera is not connected")
 
 
 def _recorded(moment: datetime, now: datetime, name: str) -> None:

@@ -2,14 +2,15 @@
 
 from typing import Any
 
-from sandbox import clock, wording
+from sandbox import clock
 from sandbox.catalogue import CATALOGUE
 from sandbox.engine import doors, keys
+from sandbox.errors import invalid, not_found
 from sandbox.service.models import Area, DeviceRequest, KeyBox, PassController
 
+from . import states
 from .bodies import checked
 from .call import Call
-from .faults import invalid, not_found
 
 
 def list_areas(call: Call) -> dict[str, Any]:
@@ -51,7 +52,7 @@ def pass_controller_status(call: Call) -> dict[str, Any]:
     return {
         "device_id": door.device_id,
         "device_name": door.name,
-        "door_status": {"door": doors.leaf(door, now), "lock": wording.lock(lock), "errors": errors},
+        "door_status": {"door": doors.leaf(door, now), "lock": states.lock(lock), "errors": errors},
     } | _health(door)
 
 
@@ -85,13 +86,13 @@ def key_box_status(call: Call) -> dict[str, Any]:
         "key_device_id": box.key_device_id,
         "key_device_name": box.name,
         "product_type": box.product_type,
-        "door_status": {"door": "close", "lock": wording.lock("lock"), "errors": []},
+        "door_status": {"door": "close", "lock": states.lock("lock"), "errors": []},
         "units_status": [
             {
                 "unit_no": unit["unit_no"],
                 "door": "close",
                 "key": "taken" if unit["unit_no"] in out else "return",
-                "lock": wording.lock(locks.get(unit["unit_no"], "lock")),
+                "lock": states.lock(locks.get(unit["unit_no"], "lock")),
                 "errors": [],
             }
             for unit in box.units

@@ -13,27 +13,27 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.crypto import constant_time_compare
 
 from accessapi.operations import CallClass, Operation
-from sandbox import behaviour, clock, engine
-from sandbox.api import cameras, devices, groups, guests, histories, images, keys, members, results, tenant
+from sandbox import behaviour, clock
+from sandbox.api import cameras, devices, groups, guests, histories, keys, members, results, tenant
 from sandbox.catalogue import CATALOGUE
-from sandbox.faults import store
-from sandbox.faults.lines import Answer, Broken
-from sandbox.service import models
-
-from . import rates
-from .call import Call
-from .faults import (
+from sandbox.engine import steps
+from sandbox.errors import (
     FAILED,
     LICENCE_MISSING,
     LIMITED,
     NOT_FOUND,
     SCOPE_MISSING,
     UNAUTHORISED,
-    Fault,
+    ApiError,
     contract_missing,
     invalid,
 )
-from .guard import respond
+from sandbox.faults import store
+from sandbox.faults.lines import Answer, Broken
+from sandbox.service import models
+
+from . import rates
+from .call import Call
 from .routes import Routes
 
 log = logging.getLogger(__name__)
@@ -47,7 +47,6 @@ ROUTES = Routes(CATALOGUE)
 HANDLERS: dict[str, Callable[[Call], Any]] = {
     **tenant.HANDLERS,
     **members.HANDLERS,
-    **images.HANDLERS,
     **keys.HANDLERS,
     **groups.HANDLERS,
     **guests.HANDLERS,
@@ -59,22 +58,22 @@ HANDLERS: dict[str, Callable[[Call], Any]] = {
 
 
 def answer(request: HttpRequest) -> Answer:
-    """Answers any address that is not the console's or OAuth's. Raises Fault before the token is known."""
+    """Answers any address that is not the console's or OAuth's. Raises ApiError before the token is known."""
     found = ROUTES.find(request.method or "", _raw_path(request))
     if found is None:
-        raise Fault(404, NOT_FOUND, "no such operation")
+        raise ApiError(404, NOT_FOUND, "no such operation")
     operation, path = found
     token = _token(request)
-    mishap = store.take(token.tenant_id, operation.number)
-    instead = mishap.before(request, operation.number)
+    fault = store.take(token.tenant_id, operation.number)
+    instead = fault.before(request, operation.number)
     ways = behaviour.of(token.tenant_id)
     with clock.moved(ways.clock_offset):
         call = Call(request, operation, path, token, token.tenant, ways, clock.now())
-        response = _counted(call, instead) if mishap.counted or instead is None else instead
+        response = _counted(call, instead) if fault.counted or instead is None else instead
         _record(call, response)
     if ways.request_latency:
         time.sleep(ways.request_latency)
-    return mishap.after(request, operation.number, response)
+    return fault.after(request, operation.number, response)
 
 
 def _counted(call: Call, instead: Answer | None) -> Answer:
@@ -96,23 +95,23 @@ def _record(call: Call, response: Answer) -> None:
 def _work(call: Call, *, allowed: bool) -> HttpResponse:
     try:
         if not allowed:
-            raise Fault(429, LIMITED, f"the limit of {call.operation.call_class} calls is reached")
+            raise ApiError(429, LIMITED, f"the limit of {call.operation.call_class} calls is reached")
         _permit(call)
         handler = HANDLERS.get(call.operation.name)
         if handler is None:
-            raise Fault(404, NOT_FOUND, f"{call.operation.title} is not offered")
+            raise ApiError(404, NOT_FOUND, f"{call.operation.title} is not offered")
         # Commands and statuses of devices wait for no queue: a door must not stand behind a bulk request.
         if call.operation.call_class is not CallClass.DEVICE:
-            engine.advance(call.tenant)
+            steps.advance(call.tenant)
         value = handler(call)
-    except Fault as fault:
-        return respond(fault)
+    except ApiError as error:
+        return error.as_response()
     except (SuspiciousOperation, BadRequest):
         # What Django itself will not read, such as a query of a thousand parameters.
-        return respond(invalid("the request cannot be read"))
+        return invalid("the request cannot be read").as_response()
     except Exception:
         log.exception("%s failed", call.operation.name)
-        return respond(Fault(500, FAILED, "the service failed"))
+        return ApiError(500, FAILED, "the service failed").as_response()
     return value if isinstance(value, HttpResponse) else JsonResponse(value)
 
 
@@ -125,12 +124,12 @@ def _raw_path(request: HttpRequest) -> str:
 def _token(request: HttpRequest) -> models.AccessToken:
     scheme, _, value = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not value or "\0" in value:
-        raise Fault(401, UNAUTHORISED, "Authorization must carry Bearer and an access token")
+        raise ApiError(401, UNAUTHORISED, "Authorization must carry Bearer and an access token")
     with connection.cursor() as cursor:
         cursor.execute(_known(), [value])
         found = cursor.fetchone()
     if found is None:
-        raise Fault(401, UNAUTHORISED, "the access token is unknown or revoked")
+        raise ApiError(401, UNAUTHORISED, "the access token is unknown or revoked")
     token, tenant = _row(models.AccessToken, found), _row(models.Tenant, found[len(_columns(models.AccessToken)) :])
     token.tenant = tenant
     return token
@@ -165,10 +164,10 @@ def _permit(call: Call) -> None:
     """Scope, contract and licence of the operation. Raises 403."""
     row: Operation = call.operation
     if row.scope and row.scope not in call.token.scopes:
-        raise Fault(403, SCOPE_MISSING, f"the scope {row.scope} is missing")
+        raise ApiError(403, SCOPE_MISSING, f"the scope {row.scope} is missing")
     if row.contract and not call.tenant.has(row.contract):
         raise contract_missing(row.contract)
     if row.licence:
         key = call.request.headers.get("License-Key", "")
         if not key or not call.tenant.has("licence") or not constant_time_compare(key, call.tenant.licence_key):
-            raise Fault(403, LICENCE_MISSING, "License-Key is missing or not valid for this tenant")
+            raise ApiError(403, LICENCE_MISSING, "License-Key is missing or not valid for this tenant")

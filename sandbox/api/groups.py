@@ -3,12 +3,12 @@
 import secrets
 from typing import Any
 
+from sandbox.errors import not_found
 from sandbox.service.models import Group
 
 from . import paging
 from .bodies import checked
 from .call import Call
-from .faults import not_found
 
 
 def list_membergroups(call: Call) -> dict[str, Any]:

@@ -6,11 +6,11 @@ from contextlib import suppress
 from http import HTTPStatus
 
 from django.core.exceptions import BadRequest, DisallowedHost, SuspiciousOperation
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from gunicorn.http.errors import ParseException
 
-from .faults import FAILED, INVALID, NOT_FOUND, Fault
+from sandbox.errors import FAILED, INVALID, NOT_FOUND, ApiError
 
 #: How much of a body that nobody wants is still read, and in pieces of what size.
 _DRAIN, _CHUNK = 64 << 20, 1 << 16
@@ -30,14 +30,14 @@ class Guard:
             request.get_host()
             response = self.get_response(request)
         except DisallowedHost:
-            response = respond(Fault(400, INVALID, "Host is not one of SANDBOX_HOSTS"))
+            response = ApiError(400, INVALID, "Host is not one of SANDBOX_HOSTS").as_response()
         _drain(request)
         return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse:
         """A view raised: a fault is answered as it says, anything else is ours and logged."""
-        if isinstance(error, Fault):
-            return respond(error)
+        if isinstance(error, ApiError):
+            return error.as_response()
         if isinstance(error, (SuspiciousOperation, BadRequest, MultiPartParserError)):
             return bad_request(request, error)
         log.exception("%s %s failed", request.method, request.path)
@@ -53,22 +53,17 @@ def _drain(request: HttpRequest) -> None:
             left -= len(chunk)
 
 
-def respond(fault: Fault) -> JsonResponse:
-    """The fault as an answer."""
-    return JsonResponse(fault.body(), status=fault.status)
-
-
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return respond(Fault(400, INVALID, "the request is malformed"))
+    return ApiError(400, INVALID, "the request is malformed").as_response()
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return respond(Fault(403, "40300", HTTPStatus.FORBIDDEN.phrase))
+    return ApiError(403, "40300", HTTPStatus.FORBIDDEN.phrase).as_response()
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return respond(Fault(404, NOT_FOUND, "no such operation"))
+    return ApiError(404, NOT_FOUND, "no such operation").as_response()
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return respond(Fault(500, FAILED, "the service failed"))
+    return ApiError(500, FAILED, "the service failed").as_response()

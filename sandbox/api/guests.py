@@ -5,13 +5,13 @@ from typing import Any
 
 from sandbox import clock
 from sandbox.engine import guests
-from sandbox.engine.desk import locked
+from sandbox.engine.members import locked
+from sandbox.errors import not_found
 from sandbox.service.models import Guest
 
 from . import paging
 from .bodies import checked
 from .call import Call
-from .faults import not_found
 
 #: What the list shows of everybody, and what the parameter `fields` may name besides (assumed: all that the
 #: specification shows in the list's answer).

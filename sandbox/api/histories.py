@@ -10,11 +10,11 @@ from pydantic import ValidationError
 from accessapi import limits
 from accessapi.resources.queries import HistoriesQuery
 from sandbox import clock
+from sandbox.errors import invalid
 from sandbox.service.models import History
 
 from . import paging
 from .call import Call
-from .faults import invalid
 
 #: What is shown unless `fields` chooses among it (assumed: nothing else can be named).
 _FIELDS = ("history_id", "datetime", "status", "category", "_content", "member", "device")

@@ -3,11 +3,11 @@
 from typing import Any
 
 from sandbox.engine import temporary, totp
-from sandbox.engine.desk import locked
+from sandbox.engine.members import locked
+from sandbox.errors import invalid, setting_off
 
 from .bodies import checked
 from .call import Call
-from .faults import invalid, setting_off
 from .members import member_of
 
 

@@ -1,19 +1,19 @@
-"""Operations 3 to 6, 8 to 10 and 13 to 15: members, their faces, and bulk requests."""
+"""Operations 3 to 10 and 13 to 15: members, their images, and bulk requests."""
 
+import secrets
 from typing import Any
 
 from django.http import HttpResponse
 
-from sandbox import files
 from sandbox.engine import bulk, faces
-from sandbox.engine.desk import Desk, locked
+from sandbox.engine.members import MemberBatch, locked
+from sandbox.errors import not_found
 from sandbox.service.models import Member, ProfileImage
 from sandbox.service.models.people import PLACE
 
-from . import paging
-from .bodies import checked, image
+from . import files, paging
+from .bodies import checked, image, picture
 from .call import Call
-from .faults import not_found
 
 #: What the list shows of everybody, and what the parameter `fields` may name. The specification gives the
 #: first set and card_data; which other names are allowed is not shown (assumed: those that the list has).
@@ -59,9 +59,9 @@ def create_member(call: Call) -> dict[str, Any]:
     call.query()
     body = checked(call)
     with locked(call.tenant):
-        desk = Desk(call.tenant, [body])
-        member = desk.create(body)
-        desk.save()
+        batch = MemberBatch(call.tenant, [body])
+        member = batch.create(body)
+        batch.save()
     return _named(member)
 
 
@@ -89,9 +89,9 @@ def update_member(call: Call) -> dict[str, Any]:
     call.query()
     body = checked(call)
     with locked(call.tenant):
-        desk = Desk(call.tenant, [body])
-        member = desk.update(member_of(call), body)
-        desk.save()
+        batch = MemberBatch(call.tenant, [body])
+        member = batch.update(member_of(call), body)
+        batch.save()
     return _named(member)
 
 
@@ -99,10 +99,26 @@ def delete_member(call: Call) -> Any:
     """Deletes the member for good, its face image and its card registration with it."""
     call.query()
     with locked(call.tenant):
-        desk = Desk(call.tenant, [])
-        desk.delete(member_of(call))
-        desk.save()
+        batch = MemberBatch(call.tenant, [])
+        batch.delete(member_of(call))
+        batch.save()
     return _deleted(call)
+
+
+def register_profile_image(call: Call) -> dict[str, Any]:
+    """Keeps a JPEG or PNG of at most 2 MB (assumed) as the member's picture, under an address nobody can guess.
+
+    Another picture replaces it, under another address; a deleted member takes it along.
+    """
+    call.query()
+    content, content_type = picture(call)
+    with locked(call.tenant):
+        member = member_of(call)
+        image, _ = ProfileImage.objects.update_or_create(
+            member=member,
+            defaults={"token": secrets.token_urlsafe(32), "content_type": content_type, "content": content},
+        )
+    return {"member_id": member.member_id, "profile_image_url": files.profile_image_url(call.request, image.token)}
 
 
 def register_face_image(call: Call) -> dict[str, Any]:
@@ -110,9 +126,9 @@ def register_face_image(call: Call) -> dict[str, Any]:
     `failed_registered`. Who has a face image must lose it first (409, 40902, assumed).
     """
     call.query()
-    picture = image(call)
+    face = image(call)
     with locked(call.tenant):
-        request = faces.register(call.tenant, member_of(call), picture, call.behaviour, call.at)
+        request = faces.register(call.tenant, member_of(call), face, call.behaviour, call.at)
     return {"request_id": request.request_id, "request_type": "face"}
 
 
@@ -174,6 +190,7 @@ HANDLERS = {
     "read_member": read_member,
     "update_member": update_member,
     "delete_member": delete_member,
+    "register_profile_image": register_profile_image,
     "register_face_image": register_face_image,
     "delete_face_image": delete_face_image,
     "bulk_create_members": bulk_create_members,

@@ -7,9 +7,9 @@ from typing import Any
 from django.core import signing
 
 from accessapi import limits
+from sandbox.errors import invalid
 
 from .call import Call
-from .faults import invalid
 
 
 @dataclass(frozen=True)

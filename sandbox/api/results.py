@@ -4,12 +4,13 @@ from datetime import timedelta
 from typing import Any
 
 from accessapi import limits
-from sandbox import clock, wording
+from sandbox import clock
 from sandbox.engine import doors
+from sandbox.errors import not_found
 from sandbox.service.models import BulkRequest, DeviceRequest, FaceRequest
 
+from . import states
 from .call import Call
-from .faults import not_found
 
 
 def request_result(call: Call) -> dict[str, Any]:
@@ -26,7 +27,7 @@ def request_result(call: Call) -> dict[str, Any]:
     if face := FaceRequest.objects.filter(**wanted).first():
         return {"request_id": face.request_id, "request_type": "face", "status": face.status}
     if device := DeviceRequest.objects.filter(**wanted).first():
-        status = wording.request(doors.status(device, now))
+        status = states.request(doors.status(device, now))
         return {"request_id": device.request_id, "request_type": "device_request", "status": status}
     raise not_found("request_id")
 

@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass
 from django.core.signing import BadSignature, Signer
 from django.http import HttpRequest
 
-from sandbox.api.faults import not_found
+from sandbox.errors import not_found
 
 SNAPSHOT, LIVE, RECORDING, VIDEO = "snapshot.jpg", "live.m3u8", "recording.m3u8", "video.mp4"
 _PLACE = "/files/cameras/"

@@ -7,26 +7,25 @@ from functools import partial
 from django.http import HttpRequest, HttpResponse
 
 from sandbox import behaviour, clock
-from sandbox.api.faults import ADDRESS_EXPIRED, CAMERA_AWAY, Fault, not_found
-from sandbox.api.guard import respond
 from sandbox.behaviour import Behaviour
+from sandbox.errors import ADDRESS_EXPIRED, CAMERA_AWAY, ApiError, not_found
 from sandbox.service.models import Camera
 
-from . import picture, playlists, usage, video, witness
+from . import arrivals, picture, playlists, usage, video
 from .addresses import LIVE, RECORDING, SNAPSHOT, VIDEO, Grant, granted
+from .cache import Cache
 from .ranges import Part, part
-from .shared import Shared
 
 _PLAYLIST, _SEGMENT, _MP4 = "application/vnd.apple.mpegurl", "video/mp2t", "video/mp4"
-_segments, _clips = Shared(64), Shared(8)
+_segments, _clips = Cache(64), Cache(8)
 
 
 def file(request: HttpRequest, token: str, name: str) -> HttpResponse:
     """GET: the file that the address grants, or a segment of it; errors in the service's words."""
     try:
         response = _answer(request, token, name)
-    except Fault as fault:
-        response = respond(fault)
+    except ApiError as error:
+        response = error.as_response()
     response["Access-Control-Allow-Origin"] = "*"
     response["Access-Control-Expose-Headers"] = "Content-Length, Content-Range"
     response["Cross-Origin-Resource-Policy"] = "cross-origin"
@@ -40,13 +39,13 @@ def _answer(request: HttpRequest, token: str, name: str) -> HttpResponse:
         allowed = {"Access-Control-Allow-Methods": "GET, HEAD, OPTIONS", "Access-Control-Allow-Headers": "Range"}
         return HttpResponse(status=204, headers=allowed | {"Access-Control-Max-Age": "86400"})
     if request.method not in {"GET", "HEAD"}:
-        raise Fault(405, "40500", "GET")
+        raise ApiError(405, "40500", "GET")
     grant = granted(token)
     ways = behaviour.of(grant.tenant_id)
     with clock.moved(ways.clock_offset):
         now = clock.now()
         if now.timestamp() >= grant.expires:
-            raise Fault(410, ADDRESS_EXPIRED, "the address has expired")
+            raise ApiError(410, ADDRESS_EXPIRED, "the address has expired")
         return _file(request, grant, name, ways, now)
 
 
@@ -56,7 +55,7 @@ def _file(request: HttpRequest, grant: Grant, name: str, ways: Behaviour, now: d
     if camera is None:
         raise not_found("file")
     if not camera.is_connected:
-        raise Fault(409, CAMERA_AWAY, "the camera is not connected")
+        raise ApiError(409, CAMERA_AWAY, "the camera is not connected")
     if name == grant.file == SNAPSHOT:
         return _response(Part.whole(snapshot(camera, grant.since)), "image/jpeg")
     if name == grant.file == VIDEO:
@@ -79,9 +78,9 @@ def _file(request: HttpRequest, grant: Grant, name: str, ways: Behaviour, now: d
 
 def snapshot(camera: Camera, at: int) -> bytes:
     """The camera's picture at a second, as JPEG."""
-    seen = witness.arrivals(camera, at, at)
+    seen = arrivals.seen(camera, at, at)
     moment = datetime.fromtimestamp(at, clock.SERVICE_ZONE)
-    return picture.jpeg(picture.draw(witness.view(camera), moment, seen, picture.SNAPSHOT))
+    return picture.jpeg(picture.draw(arrivals.view(camera), moment, seen, picture.SNAPSHOT))
 
 
 def is_streaming(camera: Camera, now: datetime) -> bool:
@@ -98,8 +97,8 @@ def _clip(camera: Camera, start: int, seconds: int) -> Callable[[], bytes]:
     return partial(_made, _clips, video.clip, camera, start, seconds)
 
 
-def _made(made: Shared, make: Callable[..., bytes], camera: Camera, start: int, seconds: int) -> bytes:
-    what = (witness.view(camera), start, seconds, witness.arrivals(camera, start, start + seconds))
+def _made(made: Cache, make: Callable[..., bytes], camera: Camera, start: int, seconds: int) -> bytes:
+    what = (arrivals.view(camera), start, seconds, arrivals.seen(camera, start, start + seconds))
     return made.get((camera.tenant_id, *what), lambda: make(*what))
 
 

@@ -5,11 +5,12 @@ from datetime import datetime
 from functools import lru_cache
 from io import BytesIO
 from random import Random
+from threading import Lock
 
-from PIL import Image, ImageChops, ImageDraw, ImageFilter
+from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont
+from pylopdf_fonts_jp import sans_path
 
 from sandbox.cameras.canvas import HEIGHT, WIDTH, Canvas, Lens
-from sandbox.cameras.captions import caption
 from sandbox.cameras.light import Light, light
 from sandbox.cameras.people import Arrival, Passer, figure, is_open, passers
 from sandbox.cameras.scenes import SCENES
@@ -20,6 +21,8 @@ SNAPSHOT = 2
 #: Shapes are drawn this much larger and then made smaller: their edges become smooth.
 _FINE = 2
 _GREY = (1.0, 1.03, 0.98)
+# A loaded font keeps state while it draws; several threads draw pictures.
+_one_at_a_time = Lock()
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def draw(view: View, moment: datetime, arrivals: tuple[Arrival, ...] = (), enlar
     size = 15 * enlarged
     for text, left in ((view.name, True), (f"{moment:%Y-%m-%d %H:%M:%S}", False)):
         if text:
-            strip = caption(text, size)
+            strip = _caption(text, size)
             corner = (
                 (10 * enlarged, 10 * enlarged) if left else (image.width - strip.width - 10 * enlarged, 10 * enlarged)
             )
@@ -152,3 +155,20 @@ def _shadow(image: Image.Image, left: float, down: float, scale: float) -> None:
     ImageDraw.Draw(mask).ellipse((wide * 0.12, high * 0.12, wide * 0.88, high * 0.88), 96)
     mask = mask.filter(ImageFilter.BoxBlur(max(1, high // 6)))
     image.paste((20, 20, 24), (round(left - wide / 2), round(down - high / 2)), mask)
+
+
+@lru_cache(4)
+def _font(size: int) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(sans_path(), size)
+
+
+@lru_cache(128)
+def _caption(text: str, size: int) -> Image.Image:
+    """The text in white on a dark, half transparent strip; `size` is the height of its letters in pixels."""
+    with _one_at_a_time:
+        font = _font(size)
+        wide, pad = font.getlength(text), size * 0.45
+        image = Image.new("RGBA", (round(wide + 2 * pad), round(size * 1.5)), (12, 14, 18, 150))
+        draw = ImageDraw.Draw(image)
+        draw.text((pad, image.height / 2), text, (246, 247, 248, 255), font, "lm")
+    return image

@@ -4,12 +4,12 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-from sandbox.api.faults import Fault
+from sandbox.errors import ApiError
 
 _RANGE = re.compile(r"bytes=([0-9]{0,15})-([0-9]{0,15})\Z")
 
 
-class Unsatisfiable(Fault):
+class Unsatisfiable(ApiError):
     """The range begins after the file's end."""
 
     def __init__(self, size: int) -> None:

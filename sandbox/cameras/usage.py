@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from django.db import connection
 
-from sandbox.api.faults import USAGE_REACHED, Fault
 from sandbox.behaviour import Behaviour
+from sandbox.errors import USAGE_REACHED, ApiError
 from sandbox.service.models import CameraUse, Tenant
 
 Kind = Literal["streamed", "downloaded"]
@@ -47,13 +47,13 @@ def current(tenant: Tenant, now: datetime) -> Use:
 
 
 def check(tenant: Tenant, kind: Kind, behaviour: Behaviour, now: datetime) -> None:
-    """Raises Fault when the limit of the period is reached."""
+    """Raises ApiError when the limit of the period is reached."""
     if getattr(current(tenant, now), kind) >= _limit(kind, behaviour):
         raise _reached(kind)
 
 
 def take(tenant_id: str, kind: Kind, seconds: float, behaviour: Behaviour, now: datetime) -> None:
-    """Counts what is being fetched, for any number of threads and processes. Raises Fault, without counting, when
+    """Counts what is being fetched, for any number of threads and processes. Raises ApiError, without counting, when
     the limit was reached before.
     """
     values: dict[str, Any] = {"tenant": tenant_id, "since": period(now)[0], "limit": _limit(kind, behaviour)}
@@ -68,5 +68,5 @@ def _limit(kind: Kind, behaviour: Behaviour) -> float:
     return behaviour.streaming_limit if kind == "streamed" else behaviour.download_limit
 
 
-def _reached(kind: Kind) -> Fault:
-    return Fault(403, USAGE_REACHED, f"the limit of {_WORDS[kind]} of this period is reached")
+def _reached(kind: Kind) -> ApiError:
+    return ApiError(403, USAGE_REACHED, f"the limit of {_WORDS[kind]} of this period is reached")

@@ -5,8 +5,8 @@ from typing import Any, Literal
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from pydantic import Field
 
-from sandbox.api.faults import not_found
 from sandbox.cameras.scenes import SCENES
+from sandbox.errors import not_found
 from sandbox.service.models import Camera, PassController, Tenant
 
 from . import requests

@@ -5,7 +5,7 @@ from pydantic import AwareDatetime, model_validator
 
 from sandbox import behaviour
 from sandbox import clock as clocks
-from sandbox.api.faults import invalid, not_found
+from sandbox.errors import invalid, not_found
 from sandbox.service.models import Tenant
 
 from . import requests

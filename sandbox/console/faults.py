@@ -5,8 +5,8 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from pydantic import Field, ValidationError, field_validator
 
-from sandbox.api.faults import invalid, not_found
 from sandbox.catalogue import CATALOGUE
+from sandbox.errors import invalid, not_found
 from sandbox.faults import kinds, store
 from sandbox.service.models import Tenant
 
@@ -50,5 +50,5 @@ def _read(body: dict[str, Any]) -> tuple[Wanted, kinds.Kind]:
     try:
         return Wanted.model_validate(whom), kinds.read(body)
     except ValidationError as error:
-        fault = error.errors()[0]
-        raise invalid(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"[:300]) from error
+        first = error.errors()[0]
+        raise invalid(f"{'.'.join(map(str, first['loc']))}: {first['msg']}"[:300]) from error

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic_core import PydanticCustomError
 
 from accessapi.operations import SCOPES
-from sandbox.api.faults import Fault, invalid
+from sandbox.errors import ApiError, invalid
 from sandbox.seeding.guests import SEEDED
 
 ALL_SCOPES = list(SCOPES)
@@ -98,9 +98,9 @@ T = TypeVar("T", bound=Control)
 def object_of(request: HttpRequest) -> dict[str, Any]:
     """The JSON object of a POST. JSON only: a page elsewhere in the browser cannot send that unasked."""
     if request.method != "POST":
-        raise Fault(405, "40500", "GET or POST")
+        raise ApiError(405, "40500", "GET or POST")
     if request.content_type != "application/json":
-        raise Fault(415, "41500", "the body must be application/json")
+        raise ApiError(415, "41500", "the body must be application/json")
     try:
         value = json.loads(request.body or b"{}")
     except ValueError:
@@ -115,8 +115,8 @@ def body_of(request: HttpRequest, model: type[T]) -> T:
     try:
         return model.model_validate(object_of(request))
     except ValidationError as error:
-        fault = error.errors()[0]
-        raise invalid(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from error
+        first = error.errors()[0]
+        raise invalid(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
 
 
 def number(request: HttpRequest, name: str) -> int:

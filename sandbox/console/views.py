@@ -7,12 +7,12 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from sandbox import behaviour, clock
-from sandbox.api.faults import Fault, invalid, not_found
 from sandbox.engine import world
+from sandbox.errors import ApiError, invalid, not_found
 from sandbox.seeding.tenants import copy_tenant, describe
 from sandbox.service import models
 
-from . import office, requests
+from . import requests, setup
 from .requests import Copy, Devices, NewClient, NewTenant, NewToken, Reset, body_of
 
 
@@ -22,9 +22,9 @@ def tenants(request: HttpRequest) -> HttpResponse:
         rows = models.Tenant.objects.prefetch_related("administrators").order_by("created_at", "pk")
         return JsonResponse({"tenants": [describe(row) for row in rows]})
     try:
-        tenant = office.new_tenant(body_of(request, NewTenant))
-    except office.Taken as taken:
-        raise Fault(409, "40900", f"{taken} exists") from taken
+        tenant = setup.new_tenant(body_of(request, NewTenant))
+    except setup.Taken as taken:
+        raise ApiError(409, "40900", f"{taken} exists") from taken
     return JsonResponse(describe(tenant), status=201)
 
 
@@ -38,7 +38,7 @@ def clients(request: HttpRequest) -> HttpResponse:
     if request.method == "GET":
         rows = models.Client.objects.order_by("client_id")
         return JsonResponse({"clients": [_client(row) for row in rows]})
-    client, created = office.register(body_of(request, NewClient))
+    client, created = setup.register(body_of(request, NewClient))
     return JsonResponse(_client(client), status=201 if created else 200)
 
 
@@ -141,11 +141,11 @@ def devices(request: HttpRequest) -> HttpResponse:
 
 def reset(request: HttpRequest) -> HttpResponse:
     """POST {tenants?, members?, seed?}: forgets everything, then seeds anew when tenants are asked for."""
-    return JsonResponse({"tenants": [describe(tenant) for tenant in office.begin_anew(body_of(request, Reset))]})
+    return JsonResponse({"tenants": [describe(tenant) for tenant in setup.begin_anew(body_of(request, Reset))]})
 
 
 def unknown(request: HttpRequest) -> HttpResponse:
-    raise Fault(404, "40401", "no such control")
+    raise ApiError(404, "40401", "no such control")
 
 
 def _tenant(tenant_id: str) -> models.Tenant:

@@ -11,9 +11,9 @@ from pydantic import AfterValidator, AwareDatetime, Field
 
 from accessapi import limits
 from sandbox import behaviour, clock
-from sandbox.api.faults import Fault, not_found
 from sandbox.engine import people, world
 from sandbox.engine.outcomes import Outcome
+from sandbox.errors import ApiError, not_found
 from sandbox.service.models import Delivery, Guest, History, Member, Tenant
 
 from . import requests
@@ -124,7 +124,7 @@ def deliveries(request: HttpRequest) -> HttpResponse:
 
 
 def tenant_of(tenant_id: str) -> Tenant:
-    """The tenant. Raises Fault (40401)."""
+    """The tenant. Raises ApiError (40401)."""
     tenant = Tenant.objects.filter(pk=tenant_id).first()
     if tenant is None:
         raise not_found("tenant_id")
@@ -133,7 +133,7 @@ def tenant_of(tenant_id: str) -> Tenant:
 
 def _asked(request: HttpRequest) -> Tenant:
     if request.method != "GET":
-        raise Fault(405, "40500", "GET only")
+        raise ApiError(405, "40500", "GET only")
     return tenant_of(_storable_query(request, "tenant_id"))
 
 

@@ -6,11 +6,11 @@ from typing import Any
 from django.db import transaction
 
 from accessapi.permissions import KeyPlace, decide_place
-from sandbox import behaviour, clock, engine
-from sandbox.api.faults import not_found
-from sandbox.engine import journal, keys, people, temporary
+from sandbox import behaviour, clock
+from sandbox.engine import journal, keys, people, steps, temporary
 from sandbox.engine.outcomes import NO_POWER, Outcome, Verdict
 from sandbox.engine.people import NotRecognised, Person
+from sandbox.errors import not_found
 from sandbox.service.models import Guest, KeyBox, KeyUse, Tenant
 
 _ANYWHERE = {"default_mode": "allow_all"}
@@ -28,10 +28,10 @@ def take_key(
 ) -> Outcome:
     """Somebody shows `value` to a key box and reaches for a key; kinds as at a door (`world.present`).
 
-    `second_factor` says whether they prove themselves twice, which members without the privilege must. Raises Fault
+    `second_factor` says whether they prove themselves twice, which members without the privilege must. Raises ApiError
     (40401) for a box or unit that does not exist.
     """
-    engine.advance(tenant)
+    steps.advance(tenant)
     at = at or clock.now()
     with transaction.atomic():
         box, unit = _place(tenant, key_device_id, unit_no)
@@ -54,9 +54,9 @@ def return_key(
 ) -> Outcome:
     """Somebody brings a key back, whoever took it: throughout the use period, guests also in their grace period.
 
-    Raises Fault (40401) for a box or unit that does not exist.
+    Raises ApiError (40401) for a box or unit that does not exist.
     """
-    engine.advance(tenant)
+    steps.advance(tenant)
     at = at or clock.now()
     with transaction.atomic():
         box, _ = _place(tenant, key_device_id, unit_no)

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from sandbox.api.faults import Fault, not_found
 from sandbox.behaviour import Behaviour
+from sandbox.errors import ApiError, not_found
 from sandbox.service.models import BulkRequest, Member, Tenant
 
-from .desk import Desk, locked
+from .members import MemberBatch, locked
 
 
 def submit(tenant: Tenant, tag: str, members: list[dict[str, Any]], behaviour: Behaviour, at: datetime) -> BulkRequest:
@@ -76,33 +76,33 @@ def _process(tenant: Tenant, request: BulkRequest, now: datetime) -> None:
 
 def _apply(tenant: Tenant, tag: str, bodies: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Applies the bodies one after another; the outcome of each, in order."""
-    desk = Desk(tenant, bodies)
+    batch = MemberBatch(tenant, bodies)
     wanted = [body["member_id"] for body in bodies if "member_id" in body]
     rows = Member.objects.select_related("group").filter(tenant=tenant, member_id__in=wanted)
     present = {member.member_id: member for member in rows}
     results = []
     for body in bodies:
         try:
-            member = _apply_one(desk, tag, body, present)
-        except Fault as fault:
+            member = _apply_one(batch, tag, body, present)
+        except ApiError as error:
             name = body.get("member_name") or _name(present.get(body.get("member_id", "")))
-            results.append({"member_name": name, "status": "failed", "error": fault.in_bulk()})
+            results.append({"member_name": name, "status": "failed", "error": error.in_bulk()})
         else:
             results.append({"member_id": member.member_id, "member_name": _name(member), "status": "succeeded"})
-    desk.save()
+    batch.save()
     return results
 
 
-def _apply_one(desk: Desk, tag: str, body: dict[str, Any], present: dict[str, Member]) -> Member:
+def _apply_one(batch: MemberBatch, tag: str, body: dict[str, Any], present: dict[str, Member]) -> Member:
     if tag == "create":
-        return desk.create(body)
+        return batch.create(body)
     member = present.get(body["member_id"])
     if member is None:
         raise not_found("member_id")
     if tag == "delete":
-        desk.delete(member)
+        batch.delete(member)
         return present.pop(member.member_id)
-    return desk.update(member, {name: value for name, value in body.items() if name != "member_id"})
+    return batch.update(member, {name: value for name, value in body.items() if name != "member_id"})
 
 
 def _name(member: Member | None) -> str:

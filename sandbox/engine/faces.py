@@ -5,15 +5,15 @@ from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
 
-from sandbox.api.faults import FACE_PRESENT, Fault
 from sandbox.behaviour import Behaviour
+from sandbox.errors import FACE_PRESENT, ApiError
 from sandbox.service.models import Face, FaceRequest, Member, Tenant
 
 
 def register(tenant: Tenant, member: Member, image: bytes, behaviour: Behaviour, at: datetime) -> FaceRequest:
-    """Accepts an image. Raises Fault (40902) when the member has one: to change it, delete it first."""
+    """Accepts an image. Raises ApiError (40902) when the member has one: to change it, delete it first."""
     if Face.objects.filter(member=member).exists():
-        raise Fault(409, FACE_PRESENT, "a face image is registered already: delete it first")
+        raise ApiError(409, FACE_PRESENT, "a face image is registered already: delete it first")
     return FaceRequest.objects.create(
         tenant=tenant,
         at=at,

@@ -8,8 +8,8 @@ from django.db.models import QuerySet
 
 from accessapi import limits
 from sandbox import behaviour
-from sandbox.api.faults import check_period, contract_missing, invalid, qr_taken, setting_off
 from sandbox.engine import codes
+from sandbox.errors import check_period, contract_missing, invalid, qr_taken, setting_off
 from sandbox.service.models import Area, Guest, KeyBox, Tenant
 
 #: Earlier moments have no year in UTC, and so no place in the database.
@@ -29,9 +29,9 @@ _ALWAYS = {"effect": "allow_all"}
 
 
 def create(tenant: Tenant, body: dict[str, Any], at: datetime) -> Guest:
-    """A new guest; with an e-mail address the code is issued here and a mail goes out. Use inside `desk.locked`.
+    """A new guest; with an e-mail address the code is issued here and a mail goes out. Use inside `members.locked`.
 
-    Raises Fault (40002, 40302, 40304, 40903) and then changes nothing.
+    Raises ApiError (40002, 40302, 40304, 40903) and then changes nothing.
     """
     method = body["qrcode_issuing_method"]
     guest = Guest(tenant=tenant, guest_id=f"v{secrets.token_hex(9)}", email=method.get("email", ""))

@@ -15,7 +15,7 @@ from django.db.models import Min
 
 from sandbox import behaviour, clock
 from sandbox.catalogue import CATALOGUE
-from sandbox.engine import quiet
+from sandbox.engine import reset_lock
 from sandbox.service.models import Delivery
 
 #: Seconds that a receiver may take for each step of an answer.
@@ -50,7 +50,7 @@ def _post_next(client: httpx2.Client, tenant_id: str, now: datetime) -> bool:
     with transaction.atomic():
         unsent = Delivery.objects.filter(tenant_id=tenant_id, sent_at=None)
         first = unsent.filter(due_at__lte=now).order_by("due_at", "id").values_list("pk", flat=True).first()
-        if first is None or not quiet.may_move():
+        if first is None or not reset_lock.may_move():
             return False
         delivery = unsent.filter(pk=first).select_for_update(skip_locked=True, no_key=True).first()
         if delivery is None:

@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from accessapi.permissions import KeyPlace, decide_place
-from sandbox.api.faults import KEY_NOT_PERMITTED, Fault, invalid, setting_off
 from sandbox.engine import journal
 from sandbox.engine.people import Person
+from sandbox.errors import KEY_NOT_PERMITTED, ApiError, invalid, setting_off
 from sandbox.service.models import Command, KeyBox, Member, TemporaryUse, Tenant
 from sandbox.service.models.requests import new_request_id
 
@@ -14,10 +14,10 @@ _ANYWHERE = {"default_mode": "allow_all"}
 
 
 def apply(tenant: Tenant, member: Member, body: dict[str, Any], at: datetime) -> list[str]:
-    """Lets the member use the keys named until `at` + timer; the boxes that were reached. Use inside `desk.locked`.
+    """Lets the member use the keys named until `at` + timer; the boxes that were reached. Use inside `members.locked`.
 
     One command is recorded for each box. A later call for a key replaces the earlier one: it extends, and 0 ends.
-    Raises Fault (40002, 40304, 40305) and then does nothing.
+    Raises ApiError (40002, 40304, 40305) and then does nothing.
     """
     wanted = _wanted(tenant, member, body.get("targets_list", []), at)
     request_id = new_request_id()
@@ -72,7 +72,7 @@ def _check(member: Member, box: KeyBox, numbers: list[str], at: datetime) -> Non
     rights = _at_any_hour(member.detail.get("keys_pass"))
     for unit_no in numbers:
         if not _within(member, rights, box, unit_no, at):
-            raise Fault(403, KEY_NOT_PERMITTED, f"the member has no permission for key {unit_no}")
+            raise ApiError(403, KEY_NOT_PERMITTED, f"the member has no permission for key {unit_no}")
 
 
 def _within(member: Member, rights: Any, box: KeyBox, unit_no: str, at: datetime) -> bool:

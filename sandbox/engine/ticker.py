@@ -13,8 +13,8 @@ from datetime import datetime
 from django.db import connection, transaction
 from django.db.models import Min
 
-from sandbox import behaviour, engine
-from sandbox.engine import life, posting, quiet
+from sandbox import behaviour
+from sandbox.engine import posting, reset_lock, simulation, steps
 from sandbox.service.models import BulkRequest, FaceRequest, KeyUse, Tenant
 
 #: Seconds between two looks at notifications, and at everything else.
@@ -88,8 +88,8 @@ def bring_forward() -> None:
     for tenant_id, due_at in _due(clocks.latest()):
         if due_at <= clocks.now(tenant_id):
             _advance(tenant_id)
-    for tenant_id, per_hour in life.due(clocks):
-        life.live(tenant_id, per_hour)
+    for tenant_id, per_hour in simulation.due(clocks):
+        simulation.simulate(tenant_id, per_hour)
 
 
 def _due(latest: datetime) -> list[tuple[str, datetime]]:
@@ -106,8 +106,8 @@ def _due(latest: datetime) -> list[tuple[str, datetime]]:
 
 def _advance(tenant_id: str) -> None:
     with behaviour.clock_of(tenant_id), transaction.atomic():
-        if not quiet.may_move():
+        if not reset_lock.may_move():
             return
         tenant = Tenant.objects.select_for_update(no_key=True, skip_locked=True).filter(pk=tenant_id).first()
         if tenant is not None:
-            engine.advance(tenant)
+            steps.advance(tenant)

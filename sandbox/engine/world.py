@@ -1,7 +1,7 @@
 """The house as people meet it: doors they pass or force, lines that are cut, and everything written down.
 
 All functions work at `at`, by default now as the tenant's clock has it: enter `behaviour.clock_of` first. They raise
-Fault (40401) for a device that does not exist.
+ApiError (40401) for a device that does not exist.
 """
 
 from datetime import datetime, timedelta
@@ -10,13 +10,13 @@ from typing import Any
 from django.db import transaction
 
 from accessapi.permissions import AreaPlace
-from sandbox import behaviour, clock, engine
-from sandbox.api.faults import not_found
-from sandbox.engine import doors, journal, people
+from sandbox import behaviour, clock
+from sandbox.engine import doors, journal, people, steps
 from sandbox.engine.borrowing import return_key, take_key
 from sandbox.engine.journal import Category, Status
 from sandbox.engine.outcomes import NO_POWER, Outcome, Verdict
 from sandbox.engine.people import NotRecognised
+from sandbox.errors import not_found
 from sandbox.service.models import History, KeyBox, PassController, Tenant
 
 __all__ = ["close_door", "force_door", "hold_door", "present", "return_key", "set_lines", "take_key"]
@@ -26,7 +26,7 @@ def present(tenant: Tenant, device_id: str, kind: str, value: str, at: datetime 
     """Somebody shows `value` at a door: a card's data, what a QR code says, a one-time code's text, or for a face the
     member_id (kinds: card, qr, one_time, face). Whoever is let in opens the door for `door_open_seconds`.
     """
-    engine.advance(tenant)
+    steps.advance(tenant)
     at = at or clock.now()
     with transaction.atomic():
         door = _door(tenant, device_id)

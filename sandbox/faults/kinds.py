@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from sandbox.api.faults import LIMITED, Fault
+from sandbox.errors import LIMITED, ApiError
 
 from .lines import Answer, Broken
 
@@ -18,7 +18,7 @@ OAUTH = (37, 40)
 _PAGE = "<!doctype html><title>Please wait</title><p>This is a page and no JSON.</p>"
 
 
-class Mishap(BaseModel):
+class Fault(BaseModel):
     """What every fault has; by itself nothing happens."""
 
     model_config = ConfigDict(extra="forbid")
@@ -48,14 +48,14 @@ class Mishap(BaseModel):
         return None
 
 
-class Latency(Mishap):
+class Latency(Fault):
     """A wait, and nothing else."""
 
     kind: Literal["latency"] = "latency"
     seconds: float = Field(gt=0, le=120)
 
 
-class Status(Mishap):
+class Status(Fault):
     """An HTTP status with the service's error body, OAuth's at its endpoints, or any other text."""
 
     kind: Literal["status"] = "status"
@@ -79,7 +79,7 @@ class Status(Mishap):
         return {"message": message, "error_code": code, "error_detail": self.error_detail}
 
 
-class NotJson(Mishap):
+class NotJson(Fault):
     """Status 200 with something that is no JSON, as a proxy or a sign-in page in between would answer."""
 
     kind: Literal["not_json"] = "not_json"
@@ -90,7 +90,7 @@ class NotJson(Mishap):
         return HttpResponse(self.body, content_type=self.content_type)
 
 
-class RateLimited(Mishap):
+class RateLimited(Fault):
     """429 with the rate headers and a reset of one's choice, whatever is really left. It does not count."""
 
     counted: ClassVar[bool] = False
@@ -101,14 +101,14 @@ class RateLimited(Mishap):
     limit: int = Field(720, ge=0)
 
     def answer(self, request: HttpRequest, operation: int, response: Answer | None) -> HttpResponse:
-        refusal = Fault(429, LIMITED, "the limit is reached: a fault that was asked for")
+        error = ApiError(429, LIMITED, "the limit is reached: a fault that was asked for")
         headers = {"Limit": self.limit, "Remaining": 0, "Reset": self.reset}
         return JsonResponse(
-            refusal.body(), status=429, headers={f"X-Rate-Limit-{name}": str(value) for name, value in headers.items()}
+            error.body(), status=429, headers={f"X-Rate-Limit-{name}": str(value) for name, value in headers.items()}
         )
 
 
-class DropBefore(Mishap):
+class DropBefore(Fault):
     """The connection ends before the service saw the call."""
 
     counted: ClassVar[bool] = False
@@ -120,7 +120,7 @@ class DropBefore(Mishap):
         return Broken(request)
 
 
-class DropAfter(Mishap):
+class DropAfter(Fault):
     """The work is done and the connection ends without an answer."""
 
     kind: Literal["drop_after"] = "drop_after"
@@ -130,7 +130,7 @@ class DropAfter(Mishap):
         return Broken(request)
 
 
-class Cut(Mishap):
+class Cut(Fault):
     """The work is done; of its answer the headers arrive and half of the body."""
 
     kind: Literal["cut"] = "cut"
@@ -143,7 +143,7 @@ class Cut(Mishap):
 Kind = Latency | Status | NotJson | RateLimited | DropBefore | DropAfter | Cut
 _KINDS: TypeAdapter[Kind] = TypeAdapter(Annotated[Kind, Field(discriminator="kind")])
 #: What meets a call for which nobody asked anything.
-NOTHING = Mishap()
+NOTHING = Fault()
 
 
 def read(values: dict[str, Any]) -> Kind:

@@ -7,7 +7,7 @@ from django.db import connection
 
 from sandbox.service.models import InjectedFault
 
-from .kinds import NOTHING, Kind, Mishap, read
+from .kinds import NOTHING, Fault, Kind, read
 
 #: Tenant of a fault that meets everybody, and operation of one that meets any.
 EVERYBODY, ANY = "", 0
@@ -25,7 +25,7 @@ RETURNING id, kind, "values"::text, "left"
 """
 
 
-def take(tenant_id: str, operation: int) -> Mishap:
+def take(tenant_id: str, operation: int) -> Fault:
     """What meets this call, used up by it; NOTHING mostly. Call it outside of a transaction."""
     with connection.cursor() as cursor:
         cursor.execute(_TAKE, [tenant_id, operation])

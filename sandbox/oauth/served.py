@@ -27,12 +27,12 @@ def served(name: str) -> Callable[[View], Callable[[HttpRequest], Answer]]:
         @wraps(view)
         def answer(request: HttpRequest) -> Answer:
             tenant_id = whose(request)
-            mishap = store.take(tenant_id, number)
-            response = mishap.before(request, number)
+            fault = store.take(tenant_id, number)
+            response = fault.before(request, number)
             if response is None:
                 with behaviour.clock_of(tenant_id):
                     response = view(request)
-            return mishap.after(request, number, response)
+            return fault.after(request, number, response)
 
         return answer
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from random import Random
 
 from sandbox import clock
-from sandbox.service.models import Area, KeyBox, KeyUse, PassController, Tenant
+from sandbox.service.models import Area, Camera, KeyBox, KeyUse, PassController, Tenant
 
 AREAS = [
     ("正面エントランス", True), ("執務室 3F", False), ("執務室 4F", False), ("サーバー室", False),
@@ -13,6 +13,14 @@ AREAS = [
 ]  # fmt: skip
 KEY_BOXES = [("総務キーボックス", 10), ("Vehicle keys", 8), ("サーバーラック鍵", 6)]
 KEYS = ["正面玄関", "会議室A", "会議室B", "社用車1", "社用車2", "倉庫", "Rack 1", "Rack 2", "書庫", "金庫室"]
+#: Name, scene, area of the door that it watches. The last one is out of reach.
+_ALWAYS = [
+    ("正面エントランス カメラ", "entrance", "正面エントランス"),
+    ("サーバー室前 通路", "corridor", "サーバー室"),
+    ("Loading dock camera", "dock", "Loading dock"),
+]
+_SOMETIMES = [("執務室 3F", "office", "執務室 3F"), ("Lobby (wide)", "lobby", "")]
+_AWAY = ("駐車場 カメラ", "parking", "")
 
 
 @dataclass(frozen=True)
@@ -82,3 +90,21 @@ def _doors(tenant: Tenant, areas: list[Area], random: Random) -> list[PassContro
                 )
             )
     return doors
+
+
+def create_cameras(tenant: Tenant, places: Places, seed: str) -> None:
+    """Four to six cameras, most of them at a door. They have a random stream of their own."""
+    random = Random(f"{seed}|cameras")  # noqa: S311 - data that repeats is the point
+    doors = {door.area.name: door for door in places.doors if door.in_out == "in"}
+    chosen = [*_ALWAYS, *_SOMETIMES[: random.randint(0, len(_SOMETIMES))], _AWAY]
+    Camera.objects.bulk_create(
+        Camera(
+            tenant=tenant,
+            camera_id=f"c{number:03d}{random.randrange(16**6):06x}",
+            name=name,
+            scene=scene,
+            door=doors.get(area),
+            is_connected=scene != "parking",
+        )
+        for number, (name, scene, area) in enumerate(chosen, 1)
+    )

@@ -10,12 +10,11 @@ from sandbox import behaviour, clock
 from sandbox.service.models import Administrator, KeyUse, Tenant
 
 from . import names
-from .cameras import create_cameras
 from .copying import copy_house
 from .guests import SEEDED, create_guests
 from .histories import create_histories
 from .people import create_groups, create_members
-from .places import create_places
+from .places import create_cameras, create_places
 
 ALL_CONTRACTS = ("door", "key_box", "qr", "face", "licence")
 #: Members from which on their table is worth settling.

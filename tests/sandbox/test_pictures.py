@@ -10,10 +10,10 @@ from PIL import Image, ImageChops, ImageStat
 
 from accessapi.limits import JST
 from sandbox.cameras import playlists, video
+from sandbox.cameras.cache import Cache
 from sandbox.cameras.people import Arrival
 from sandbox.cameras.picture import View, draw
 from sandbox.cameras.scenes import SCENES
-from sandbox.cameras.shared import Shared
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=JST)
 HALL = View("c1", "正面エントランス カメラ", "entrance")
@@ -117,7 +117,7 @@ def test_time_stamps_begin_anew_at_midnight_and_the_playlist_says_so() -> None:
 
 def test_many_who_want_the_same_let_it_be_made_once() -> None:
     made, together = [], threading.Barrier(5)
-    shared = Shared(2)
+    shared = Cache(2)
 
     def make() -> bytes:
         made.append(1)

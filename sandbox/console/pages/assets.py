@@ -5,7 +5,7 @@ from pathlib import Path
 
 from django.http import HttpRequest, HttpResponse
 
-from sandbox.api.faults import not_found
+from sandbox.errors import not_found
 
 _FOLDER = Path(__file__).resolve().parents[1] / "static"
 _TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}

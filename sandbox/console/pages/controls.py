@@ -12,10 +12,10 @@ from sandbox.faults import store
 from sandbox.service.models import Settings
 
 from . import glance, words
-from .acting import answered
+from .actions import answered
+from .control_actions import ACTS, CLOCK, FAULTS, Desk
 from .forms import Form
 from .page import page, render, tenant_of
-from .setting import ACTS, CLOCK, FAULTS, Desk
 
 #: The settings as people think of them. What is not named here comes last.
 _GROUPS = {

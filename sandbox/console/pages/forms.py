@@ -85,13 +85,13 @@ def together(*reads: Callable[[], Any]) -> list[Any]:
     return found
 
 
-def refused(values: Mapping[str, Any], fault: Wrong, sentences: Mapping[str, str]) -> Form:
+def refused(values: Mapping[str, Any], wrong: Wrong, sentences: Mapping[str, str]) -> Form:
     """The form again, with everything that was typed."""
     return Form(
         values,
         {
             name: sentences.get(word, sentences["other"]).format_map(_Parts(parts))
-            for name, (word, parts) in fault.errors.items()
+            for name, (word, parts) in wrong.errors.items()
         },
     )
 

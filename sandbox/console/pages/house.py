@@ -4,14 +4,15 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from sandbox import behaviour, clock, engine
+from sandbox import behaviour, clock
+from sandbox.engine import steps
 from sandbox.faults import store
 from sandbox.seeding.tenants import describe
 
-from . import people, records, sights, words
-from .acting import answered
-from .acts import ACTS, Stage
+from . import devices, people, records, words
+from .actions import answered
 from .forms import Form
+from .house_actions import ACTS, Stage
 from .page import is_live, page, render, tenant_of, text
 
 
@@ -20,7 +21,7 @@ def house(request: HttpRequest, tenant_id: str) -> HttpResponse:
     """GET ?at=&who=&q=: the house, with a device and a person chosen. POST act=…: something is done there."""
     tenant = tenant_of(tenant_id)
     with behaviour.clock_of(tenant.pk):
-        engine.advance(tenant)
+        steps.advance(tenant)
         stage = Stage(tenant, text(request.GET, "at"), text(request.GET, "who"), words.of(request))
 
         def show(forms: dict[str, Form], status: int) -> HttpResponse:
@@ -40,11 +41,11 @@ def _seen(request: HttpRequest, stage: Stage) -> dict[str, Any]:
         "now": now,
         "offset_seconds": behaviour.of(tenant.pk).clock_offset,
         "faults_left": sum(fault["left"] for fault in store.left() if fault["tenant_id"] in (None, tenant.pk)),
-        "plan": sights.plan(tenant, now, said),
-        "boxes": sights.boxes(tenant, now, said),
-        "cameras": sights.cameras(request, tenant, now),
-        "door": sights.door_sight(stage.door, now, said) if stage.door else None,
-        "box": sights.box_sight(stage.box, now, said) if stage.box else None,
+        "plan": devices.plan(tenant, now, said),
+        "boxes": devices.boxes(tenant, now, said),
+        "cameras": devices.cameras(request, tenant, now),
+        "door": devices.door_sight(stage.door, now, said) if stage.door else None,
+        "box": devices.box_sight(stage.box, now, said) if stage.box else None,
         "who": people.about(stage.who) if stage.who else None,
         "carried": people.carried(stage.who, now, said) if stage.who else [],
         "query": query,

@@ -16,7 +16,7 @@ from django.views.decorators.cache import never_cache
 
 from sandbox.service.models import Tenant
 
-from . import assets, said, words
+from . import assets, messages, words
 
 View = Callable[..., HttpResponseBase]
 PLACE = "/console/"
@@ -78,7 +78,7 @@ def page(view: View) -> View:
 
 def render(request: HttpRequest, template: str, context: dict[str, Any], status: int = 200) -> HttpResponse:
     """The page, or only what of it changes by itself."""
-    message = None if is_live(request) else said.take(request)
+    message = None if is_live(request) else messages.take(request)
     language = words.language(request)
     frame = {
         "request": request,
@@ -91,7 +91,7 @@ def render(request: HttpRequest, template: str, context: dict[str, Any], status:
     }
     response = rendered(request, f"console/{template}.html", frame | context, status=status)
     if message:
-        said.forget(response)
+        messages.forget(response)
     return response
 
 

@@ -8,16 +8,16 @@ from django.http import HttpRequest, HttpResponse
 from pydantic import Field, field_validator
 
 from accessapi.operations import SCOPES
-from sandbox.console import office
+from sandbox.console import setup
 from sandbox.console.requests import Contract, NewClient, NewTenant
 from sandbox.seeding.tenants import describe
 from sandbox.service.models import Client, Member, PassController, Settings, Tenant
 
 from . import glance, words
-from .acting import Act, answered
+from .actions import Act, answered
 from .forms import Form, Wrong
+from .messages import Message
 from .page import page, render, text
-from .said import Said
 
 _PAGE, _CLIENTS = 25, 50
 
@@ -51,24 +51,24 @@ def index(request: HttpRequest) -> HttpResponse:
     return answered(request, _ACTS, show, words.of(request))
 
 
-def create(said: words.Words, wanted: TenantForm) -> Said:
+def create(said: words.Words, wanted: TenantForm) -> Message:
     """A tenant with its house."""
     try:
-        tenant = office.new_tenant(wanted)
-    except office.Taken as taken:
+        tenant = setup.new_tenant(wanted)
+    except setup.Taken as taken:
         raise Wrong.at(str(taken), "taken") from taken
     known = describe(tenant)
     access = f"{said['login']} {known['admin_login']} · {said['password']} {known['admin_password']}"
-    return Said("good", f"{said['said_created']} · {tenant.name}", access)
+    return Message("good", f"{said['said_created']} · {tenant.name}", access)
 
 
-def register(said: words.Words, wanted: ClientForm) -> Said:
+def register(said: words.Words, wanted: ClientForm) -> Message:
     """A client, new or changed."""
     if not wanted.redirect_uris:
         raise Wrong.at("redirect_uris", "no_uri")
-    client, _ = office.register(wanted)
+    client, _ = setup.register(wanted)
     access = f"{said['client_id']} {client.client_id} · {said['client_secret']} {client.client_secret}"
-    return Said("good", f"{said['said_registered']} · {client.name}", access)
+    return Message("good", f"{said['said_registered']} · {client.name}", access)
 
 
 _ACTS = {"create": Act(TenantForm, create), "register": Act(ClientForm, register)}

@@ -1,13 +1,11 @@
 """Tables of the sandbox."""
 
 from .access import AccessToken, AuthorizationCode, Client
-from .cameras import Camera, CameraUse
 from .guests import Guest, TemporaryUse
 from .histories import Delivery, History
-from .mails import Mail
 from .people import Face, Group, Member, ProfileImage
-from .places import Area, KeyBox, KeyUse, PassController
-from .records import Call, Command, InjectedFault, RateWindow
+from .places import Area, Camera, CameraUse, KeyBox, KeyUse, PassController
+from .records import Call, Command, InjectedFault, Mail, RateWindow
 from .requests import BulkRequest, DeviceRequest, FaceRequest
 from .tenants import Administrator, Settings, Tenant
 

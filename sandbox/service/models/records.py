@@ -3,6 +3,8 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from .tenants import Tenant
+
 
 class Call(models.Model):
     """One call of the API by a known token, with what it was answered."""
@@ -53,3 +55,18 @@ class InjectedFault(models.Model):
     kind = models.CharField(max_length=30)
     values = models.JSONField(default=dict)
     left = models.IntegerField()
+
+
+class Mail(models.Model):
+    """A QR code on its way to a member or guest. `remarks` is the message added to it."""
+
+    tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
+    at = models.DateTimeField()
+    email = models.CharField(max_length=254)
+    recipient_id = models.CharField(max_length=64)
+    recipient_name = models.CharField(max_length=40)
+    qr_data = models.TextField()
+    remarks = models.CharField(max_length=200, blank=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant", "id"], name="service_mail_page")]

@@ -7,15 +7,15 @@ from pydantic import AwareDatetime, Field, field_validator
 
 from sandbox import behaviour, clock
 from sandbox.behaviour import Behaviour, UnknownSetting
-from sandbox.console import office
+from sandbox.console import setup
 from sandbox.console.faults import Wanted
 from sandbox.console.pages.words import Words
 from sandbox.console.requests import Control, Reset
 from sandbox.faults import kinds, store
 
-from .acting import Act
+from .actions import Act
 from .forms import Wrong, together
-from .said import Said
+from .messages import Message
 
 #: The setting that the clock's own form is for.
 CLOCK = "clock_offset"
@@ -75,7 +75,7 @@ class AnewForm(Reset):
     word: str = ""
 
 
-def move_clock(desk: Desk, wanted: MoveForm) -> Said:
+def move_clock(desk: Desk, wanted: MoveForm) -> Message:
     """The clock goes on by some time, to a moment, or back to where it is by default."""
     by = {"by": wanted.seconds, "to": wanted.at, "back": True}.get(wanted.way)
     if by is None:
@@ -88,10 +88,10 @@ def move_clock(desk: Desk, wanted: MoveForm) -> Said:
         )
     except UnknownSetting:
         raise Wrong.at("at" if wanted.way == "to" else "seconds", "too_far") from None
-    return Said("plain", desk.words["said"]["clock"])
+    return Message("plain", desk.words["said"]["clock"])
 
 
-def ask_for_fault(desk: Desk, wanted: FaultForm) -> Said:
+def ask_for_fault(desk: Desk, wanted: FaultForm) -> Message:
     """The next calls meet it."""
     given = {name: value for name, value in wanted.model_dump().items() if value != ""}
     kind = FAULTS.get(wanted.kind)
@@ -103,30 +103,30 @@ def ask_for_fault(desk: Desk, wanted: FaultForm) -> Said:
         lambda: kinds.read({name: value for name, value in given.items() if name in kind.model_fields}),
     )
     store.add(fault, **whom.model_dump())
-    return Said("plain", f"{desk.words['said']['fault']} · {desk.words['fault_kinds'][wanted.kind]}")
+    return Message("plain", f"{desk.words['said']['fault']} · {desk.words['fault_kinds'][wanted.kind]}")
 
 
-def clear_faults(desk: Desk, wanted: ClearForm) -> Said:
+def clear_faults(desk: Desk, wanted: ClearForm) -> Message:
     """They are forgotten; a tenant's page clears its own alone, everybody's page any."""
     store.clear(tenant_id=desk.key or None, identifier=wanted.fault)
-    return Said("plain", desk.words["said"]["cleared"])
+    return Message("plain", desk.words["said"]["cleared"])
 
 
-def set_behaviour(desk: Desk, wanted: Behaviour) -> Said:
+def set_behaviour(desk: Desk, wanted: Behaviour) -> Message:
     """What was filled in is set here, and everything else is as by default."""
     names = set(Behaviour.model_fields) - {CLOCK}
     given: dict[str, Any] = {name: getattr(wanted, name) for name in names & wanted.model_fields_set}
     behaviour.change(desk.key, dict.fromkeys(names) | given)
-    return Said("plain", desk.words["said"]["settings"])
+    return Message("plain", desk.words["said"]["settings"])
 
 
-def begin_anew(desk: Desk, wanted: AnewForm) -> Said:
+def begin_anew(desk: Desk, wanted: AnewForm) -> Message:
     """Everything is forgotten."""
     word = desk.words["confirm_word"]
     if wanted.word.strip().casefold() != word:
         raise Wrong.at("word", "confirm", word=word)
-    office.begin_anew(Reset(tenants=wanted.tenants, members=wanted.members, seed=wanted.seed))
-    return Said("plain", desk.words["said"]["reset"])
+    setup.begin_anew(Reset(tenants=wanted.tenants, members=wanted.members, seed=wanted.seed))
+    return Message("plain", desk.words["said"]["reset"])
 
 
 #: For everybody; a tenant has all but the last.

@@ -13,7 +13,7 @@ from django.db.models import Max, Min
 
 from accessapi.permissions import AreaPlace, KeyPlace
 from sandbox import behaviour, clock
-from sandbox.engine import borrowing, keys, people, quiet, world
+from sandbox.engine import borrowing, keys, people, reset_lock, world
 from sandbox.engine.people import Person
 from sandbox.service.models import Guest, KeyBox, Member, PassController, Settings, Tenant
 from sandbox.service.models.people import PLACE
@@ -34,10 +34,10 @@ def due(clocks: behaviour.Clocks) -> list[tuple[str, float]]:
     return found
 
 
-def live(tenant_id: str, per_hour: float) -> None:
+def simulate(tenant_id: str, per_hour: float) -> None:
     """Lets happen what should have happened since the last look, at most some of it: the next look goes on."""
     with behaviour.clock_of(tenant_id), transaction.atomic():
-        if not quiet.may_move():
+        if not reset_lock.may_move():
             return
         tenant = Tenant.objects.select_for_update(no_key=True, skip_locked=True).filter(pk=tenant_id).first()
         if tenant is None:

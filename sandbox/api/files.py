@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from sandbox.api.faults import Fault, not_found
+from sandbox.errors import ApiError, not_found
 from sandbox.service.models import ProfileImage
 
 _PROFILE_IMAGES = "/files/profile_images/"
@@ -17,16 +17,12 @@ def profile_image_url(request: HttpRequest, token: str) -> str:
 def profile_image(request: HttpRequest, token: str) -> HttpResponse:
     """GET: a member's picture."""
     if request.method not in {"GET", "HEAD"}:
-        raise Fault(405, "40500", "GET")
+        raise ApiError(405, "40500", "GET")
     image = None if "\0" in token else ProfileImage.objects.filter(token=token).first()
     if image is None:
         raise not_found("file")
-    return whole(bytes(image.content), image.content_type)
-
-
-def whole(content: bytes, content_type: str) -> HttpResponse:
-    """A file as it is: taken for nothing else, kept by no one between, of no use to a page as a document."""
-    response = HttpResponse(content, content_type=content_type)
+    response = HttpResponse(bytes(image.content), content_type=image.content_type)
+    # Nothing may take it for another type, cache it between, or use it as a document.
     response["X-Content-Type-Options"] = "nosniff"
     response["Cache-Control"] = f"private, max-age={_CACHED_SECONDS}, immutable"
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"

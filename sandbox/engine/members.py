@@ -10,8 +10,8 @@ from typing import Any
 from django.db import models, transaction
 
 from sandbox import behaviour, clock
-from sandbox.api.faults import card_taken, check_period, contract_missing, invalid, qr_taken
 from sandbox.engine import codes
+from sandbox.errors import card_taken, check_period, contract_missing, invalid, qr_taken
 from sandbox.service.models import Area, Group, KeyBox, Mail, Member, Tenant
 
 _LISTED = ("member_name", "member_code", "use_date_start", "use_date_end")
@@ -27,7 +27,7 @@ def locked(tenant: Tenant) -> Iterator[None]:
         yield
 
 
-class Desk:
+class MemberBatch:
     """Applies bodies to members in memory and saves them together. Use inside `locked`.
 
     `bodies` are all that will be applied: what they refer to is looked up once, for all of them.
@@ -56,7 +56,7 @@ class Desk:
         return behaviour.of(self.tenant.tenant_id)
 
     def create(self, body: dict[str, Any]) -> Member:
-        """A new member. Raises Fault (40002, 40302, 40901, 40903) and then changes nothing."""
+        """A new member. Raises ApiError (40002, 40302, 40901, 40903) and then changes nothing."""
         identifier = f"m{secrets.token_hex(9)}"
         member = Member(tenant=self.tenant, member_id=identifier, listed={"member_id": identifier})
         member.detail = {

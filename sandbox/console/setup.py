@@ -5,7 +5,7 @@ from typing import Any
 from django.apps import apps
 from django.db import IntegrityError, connection, transaction
 
-from sandbox.engine import quiet
+from sandbox.engine import reset_lock
 from sandbox.seeding.tenants import create_tenant, seed, settle
 from sandbox.service.models import Administrator, Client, Tenant
 
@@ -44,7 +44,7 @@ def begin_anew(wanted: Reset) -> list[Tenant]:
     """Forgets everything, then seeds anew when tenants are asked for."""
     tables = ", ".join(model._meta.db_table for model in apps.get_app_config("service").get_models())
     with transaction.atomic(), connection.cursor() as cursor:
-        quiet.hold_still()
+        reset_lock.hold_still()
         cursor.execute(f"TRUNCATE {tables} RESTART IDENTITY")
     return seed(wanted.tenants, wanted.members, wanted.seed)
 

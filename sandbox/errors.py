@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
+from django.http import JsonResponse
+
 from accessapi.operations import Contract
 from sandbox.catalogue import CATALOGUE
 
@@ -37,7 +39,7 @@ LIMITED = "42901"
 FAILED = "50001"
 
 
-class Fault(Exception):
+class ApiError(Exception):
     """A refusal: HTTP status, five-digit code and a detail that names the field or the reason."""
 
     def __init__(self, status: int, code: str, detail: str) -> None:
@@ -54,43 +56,47 @@ class Fault(Exception):
             "error_detail": self.detail,
         }
 
+    def as_response(self) -> JsonResponse:
+        """The error as an answer."""
+        return JsonResponse(self.body(), status=self.status)
+
     def in_bulk(self) -> dict[str, str]:
         """The error of a member in a bulk result."""
         return {"error_code": self.code, "error_detail": self.detail}
 
 
-def invalid(detail: str) -> Fault:
+def invalid(detail: str) -> ApiError:
     """40002: the request's parameters are not valid."""
-    return Fault(400, INVALID, detail)
+    return ApiError(400, INVALID, detail)
 
 
-def not_found(what: str) -> Fault:
+def not_found(what: str) -> ApiError:
     """An identifier that this tenant does not have."""
-    return Fault(404, NOT_FOUND, f"{what} does not exist")
+    return ApiError(404, NOT_FOUND, f"{what} does not exist")
 
 
-def contract_missing(contract: str) -> Fault:
+def contract_missing(contract: str) -> ApiError:
     """The tenant has not concluded what the operation needs."""
     codes = getattr(_ERRORS.contract, Contract(contract))
-    return Fault(403, _first(codes, "40302"), f"the contract {contract} is missing")
+    return ApiError(403, _first(codes, "40302"), f"the contract {contract} is missing")
 
 
 def check_period(start: Any, end: Any, *, may_be_empty: bool) -> None:
-    """Raises Fault when a use would end before it begins, or at that moment if no use may be empty."""
+    """Raises ApiError when a use would end before it begins, or at that moment if no use may be empty."""
     if start and end and (start > end or (start == end and not may_be_empty)):
         raise invalid(f"use_date_end: is {'not after' if start == end else 'before'} use_date_start")
 
 
-def setting_off(detail: str) -> Fault:
+def setting_off(detail: str) -> ApiError:
     """A setting of a device or of a member that must be enabled beforehand."""
-    return Fault(403, SETTING_OFF, detail)
+    return ApiError(403, SETTING_OFF, detail)
 
 
-def card_taken() -> Fault:
+def card_taken() -> ApiError:
     """Card information is already registered."""
-    return Fault(409, CARD_TAKEN, "card_data is already registered")
+    return ApiError(409, CARD_TAKEN, "card_data is already registered")
 
 
-def qr_taken() -> Fault:
+def qr_taken() -> ApiError:
     """The code belongs to another member or guest (assumed: the specification does not show it)."""
-    return Fault(409, QR_TAKEN, "the QR data is already registered")
+    return ApiError(409, QR_TAKEN, "the QR data is already registered")

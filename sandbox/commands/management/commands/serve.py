@@ -6,10 +6,11 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
+from django.core.wsgi import get_wsgi_application
 from gunicorn.app.base import BaseApplication
 
+from sandbox.commands import starting
 from sandbox.engine import ticker
-from sandbox.service import starting
 
 
 class Command(BaseCommand):
@@ -33,18 +34,22 @@ class Command(BaseCommand):
         if options["port"]:
             starting.check_port(options["host"], options["port"])
         greeting = starting.prepare(options["tenants"], options["members"], options["seed"])
+        Server(_configuration(options, greeting)).run()
 
-        class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
-            def load_config(self) -> None:
-                for name, value in _configuration(options, greeting).items():
-                    self.cfg.set(name, value)
 
-            def load(self) -> Any:
-                from sandbox.wsgi import application
+class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
+    """gunicorn with the sandbox's application and these settings."""
 
-                return application
+    def __init__(self, configuration: dict[str, Any]) -> None:
+        self.configuration = configuration
+        super().__init__()
 
-        Server().run()
+    def load_config(self) -> None:
+        for name, value in self.configuration.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Any:
+        return get_wsgi_application()
 
 
 def _configuration(options: dict[str, Any], greeting: list[str]) -> dict[str, Any]:
@@ -60,7 +65,7 @@ def _configuration(options: dict[str, Any], greeting: list[str]) -> dict[str, An
         "bind": f"{options['host']}:{options['port']}",
         "workers": options["workers"],
         "threads": options["threads"],
-        "worker_class": "sandbox.service.worker.Worker",
+        "worker_class": "sandbox.commands.worker.Worker",
         "worker_connections": 1000,
         "keepalive": 75,
         "timeout": 120,

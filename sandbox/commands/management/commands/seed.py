@@ -5,9 +5,9 @@ from argparse import ArgumentParser
 
 from django.core.management.base import BaseCommand
 
+from sandbox.commands import starting
 from sandbox.seeding.tenants import describe
 from sandbox.seeding.tenants import seed as make
-from sandbox.service import starting
 
 
 class Command(BaseCommand):

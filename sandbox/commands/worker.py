@@ -9,7 +9,7 @@ from gunicorn import util
 from gunicorn.http.errors import InvalidResponseHeader, InvalidResponseHeaderName, ParseException
 from gunicorn.workers.gthread import ThreadWorker
 
-from sandbox.api.faults import FAILED, INVALID, Fault
+from sandbox.errors import FAILED, INVALID, ApiError
 
 _OURS = (InvalidResponseHeader, InvalidResponseHeaderName)
 
@@ -20,17 +20,17 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     def handle_error(self, req: Any, client: socket, addr: Any, exc: BaseException) -> None:
         """Answers for a request that never reached the site, or an answer that could not be written."""
         if isinstance(exc, ParseException) and not isinstance(exc, _OURS):
-            fault = Fault(400, INVALID, f"the request cannot be read: {type(exc).__name__}")
+            fault = ApiError(400, INVALID, f"the request cannot be read: {type(exc).__name__}")
         else:
             self.log.exception("A request failed before or after the site answered it")
-            fault = Fault(500, FAILED, "the service failed")
+            fault = ApiError(500, FAILED, "the service failed")
         try:
             util.write_nonblock(client, _answer(fault))
         except OSError:
             self.log.debug("Nobody is there any more to be told of an error")
 
 
-def _answer(fault: Fault) -> bytes:
+def _answer(fault: ApiError) -> bytes:
     body = json.dumps(fault.body()).encode()
     head = (
         f"HTTP/1.1 {fault.status} {HTTPStatus(fault.status).phrase}\r\nConnection: close\r\n"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable
 from threading import Lock
 
 
-class Shared:
+class Cache:
     """The last `most` files by their key. Whoever asks while one is being made waits for it."""
 
     def __init__(self, most: int) -> None:

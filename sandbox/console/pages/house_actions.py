@@ -15,9 +15,9 @@ from sandbox.engine.people import Kind
 from sandbox.service.models import Guest, KeyBox, Member, PassController, Tenant
 
 from . import people
-from .acting import Act
+from .actions import Act
 from .forms import Wrong
-from .said import Said
+from .messages import Message
 
 
 @dataclass(frozen=True)
@@ -98,13 +98,13 @@ class BoxSettings(Control):
     temporary_use_enabled: bool = False
 
 
-def present(stage: Stage, wanted: Showing) -> Said:
+def present(stage: Stage, wanted: Showing) -> Message:
     """Somebody shows something at the door."""
     outcome = world.present(stage.tenant, _chosen(stage), *wanted.read_by(stage))
     return _came_of_it(stage, outcome, "admitted", "refused")
 
 
-def use_key(stage: Stage, wanted: AtBox) -> Said:
+def use_key(stage: Stage, wanted: AtBox) -> Message:
     """Somebody takes a key, or brings one back."""
     kind, value = wanted.read_by(stage)
     if wanted.take:
@@ -116,14 +116,14 @@ def use_key(stage: Stage, wanted: AtBox) -> Said:
     return _came_of_it(stage, outcome, "returned", "not_returned")
 
 
-def to_door(stage: Stage, wanted: ToDoor) -> Said:
+def to_door(stage: Stage, wanted: ToDoor) -> Message:
     """Somebody breaks, holds or shuts the door."""
     ways = {"force": world.force_door, "hold": world.hold_door, "close": world.close_door}
     history = ways[wanted.do](stage.tenant, _chosen(stage))
     return _done(stage, wanted.do, history.history_id if history else "")
 
 
-def to_lines(stage: Stage, wanted: ToLines) -> Said:
+def to_lines(stage: Stage, wanted: ToLines) -> Message:
     """Power or connection is cut or restored."""
     verb, _, line = wanted.do.partition("_")
     on = verb == "restore"
@@ -136,7 +136,7 @@ def to_lines(stage: Stage, wanted: ToLines) -> Said:
     return _done(stage, wanted.do, found[0].history_id if found else "")
 
 
-def set_box(stage: Stage, wanted: BoxSettings) -> Said:
+def set_box(stage: Stage, wanted: BoxSettings) -> Message:
     """What a key box may be used for, as the member site sets it."""
     if stage.box is None:
         raise Wrong.at("", "no_device")
@@ -159,13 +159,13 @@ def _chosen(stage: Stage) -> str:
     return stage.device_id
 
 
-def _came_of_it(stage: Stage, outcome: Outcome, good: str, bad: str) -> Said:
+def _came_of_it(stage: Stage, outcome: Outcome, good: str, bad: str) -> Message:
     words = stage.words
     who = outcome.person.name if outcome.person else ""
     title = f"{words[good if outcome.admitted else bad]} · {stage.place}" + (f" · {who}" if who else "")
     history_id = outcome.history.history_id if outcome.history else "-"
-    return Said("good" if outcome.admitted else "bad", title, sentences.of(outcome.reason, words), history_id)
+    return Message("good" if outcome.admitted else "bad", title, sentences.of(outcome.reason, words), history_id)
 
 
-def _done(stage: Stage, word: str, history_id: str) -> Said:
-    return Said("plain", f"{stage.words['said'][word]} · {stage.place}", history_id=history_id)
+def _done(stage: Stage, word: str, history_id: str) -> Message:
+    return Message("plain", f"{stage.words['said'][word]} · {stage.place}", history_id=history_id)

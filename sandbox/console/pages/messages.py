@@ -10,7 +10,7 @@ _SECONDS = 60
 
 
 @dataclass(frozen=True)
-class Said:
+class Message:
     """A message. tone: good, bad or plain; history_id: the record that was written, if any."""
 
     tone: str
@@ -19,16 +19,16 @@ class Said:
     history_id: str = ""
 
 
-def keep(response: HttpResponse, message: Said) -> None:
+def keep(response: HttpResponse, message: Message) -> None:
     """Has the next page say it."""
     value = signing.dumps(asdict(message), salt=_SALT, compress=True)
     response.set_cookie(_COOKIE, value, max_age=_SECONDS, path=_PLACE, httponly=True, samesite="Lax")
 
 
-def take(request: HttpRequest) -> Said | None:
+def take(request: HttpRequest) -> Message | None:
     """What is to be said now, if anything."""
     try:
-        return Said(**signing.loads(request.COOKIES.get(_COOKIE, ""), salt=_SALT, max_age=_SECONDS))
+        return Message(**signing.loads(request.COOKIES.get(_COOKIE, ""), salt=_SALT, max_age=_SECONDS))
     except (signing.BadSignature, TypeError):
         return None
 

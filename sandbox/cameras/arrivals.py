@@ -16,7 +16,7 @@ def view(camera: Camera) -> View:
     return View(camera.camera_id, camera.name, camera.scene)
 
 
-def arrivals(camera: Camera, since: float, until: float) -> tuple[Arrival, ...]:
+def seen(camera: Camera, since: float, until: float) -> tuple[Arrival, ...]:
     """Everybody at the camera's door whom a picture between these seconds shows, as far as is known now."""
     if camera.door is None:
         return ()
@@ -31,7 +31,7 @@ def arrivals(camera: Camera, since: float, until: float) -> tuple[Arrival, ...]:
     )
 
 
-def watching(history: History) -> Camera | None:
+def camera_of(history: History) -> Camera | None:
     """The camera at the door that the log tells of."""
     device_id = (history.device or {}).get("id")
     cameras = Camera.objects.select_related("door").filter(tenant_id=history.tenant_id, door__device_id=device_id)

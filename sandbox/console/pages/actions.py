@@ -7,12 +7,12 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from pydantic import BaseModel
 
-from sandbox.api.faults import Fault
 from sandbox.console.requests import Control
+from sandbox.errors import ApiError
 
-from . import said, words
+from . import messages, words
 from .forms import Form, Wrong, read, refused, typed
-from .said import Said
+from .messages import Message
 
 #: Shows the page with these forms, each under its act's name, and this status.
 Show = Callable[[dict[str, Form], int], HttpResponse]
@@ -23,7 +23,7 @@ class Act:
     """What a form does: its fields, what is called with them, and where on the page its reader is led."""
 
     fields: type[BaseModel]
-    do: Callable[..., Said]
+    do: Callable[..., Message]
     anchor: str = ""
 
 
@@ -39,17 +39,17 @@ def answered(request: HttpRequest, acts: Mapping[str, Act], show: Show, *about: 
     values = typed(act.fields, request.POST)
     try:
         message = act.do(*about, read(act.fields, values))
-    except Wrong as fault:
-        return show({name: refused(values, fault, words.of(request)["errors"])}, 422)
-    except Fault as fault:
-        refusal = Wrong.at("", "refused", detail=fault.detail)
+    except Wrong as wrong:
+        return show({name: refused(values, wrong, words.of(request)["errors"])}, 422)
+    except ApiError as error:
+        refusal = Wrong.at("", "refused", detail=error.detail)
         return show({name: refused(values, refusal, words.of(request)["errors"])}, 422)
     response = HttpResponseRedirect(request.get_full_path() + (f"#{act.anchor}" if act.anchor else ""))
-    said.keep(response, message)
+    messages.keep(response, message)
     return response
 
 
-def _unknown(*_: Any) -> Said:
+def _unknown(*_: Any) -> Message:
     raise Wrong.at("", "act")
 
 

@@ -1,0 +1,65 @@
+"""What happens by itself as time passes. Everything is computed from what the database holds and the clock.
+
+`advance` brings a tenant up to this moment before anybody looks, so a restart changes nothing and two processes
+agree.
+"""
+
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, Protocol
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from sandbox import clock
+from sandbox.engine import bulk, faces, guests, keys
+from sandbox.engine.members import locked
+from sandbox.service.models import Tenant
+
+
+class Step(Protocol):
+    """A module of the engine: what of the tenant is due, and doing it (inside `locked`)."""
+
+    def due(self, tenant: Tenant, now: datetime, /) -> QuerySet[Any]: ...
+
+    def advance(self, tenant: Tenant, now: datetime, /) -> None: ...
+
+
+#: In the order in which they come about.
+STEPS: tuple[Step, ...] = (bulk, faces, guests, keys)
+
+
+# What the question is made with, once, and what of it is put into its place.
+_SOMEBODY, _SOME_TIME = "some tenant", datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def advance(tenant: Tenant) -> None:
+    """Works through what is due."""
+    now = clock.now()
+    if not _is_anything_due(tenant, now):
+        return
+    with locked(tenant):
+        for step in STEPS:
+            step.advance(tenant, now)
+
+
+def _is_anything_due(tenant: Tenant, now: datetime) -> bool:
+    """One question for all steps, made once: every call of the interface asks it."""
+    statement, values = _question()
+
+    def given(value: Any) -> Any:
+        if isinstance(value, datetime):
+            return now + (value - _SOME_TIME)
+        return tenant.pk if value == _SOMEBODY else value
+
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [given(value) for value in values])
+        return bool(cursor.fetchone()[0])
+
+
+@cache
+def _question() -> tuple[str, tuple[Any, ...]]:
+    due = [step.due(Tenant(pk=_SOMEBODY), _SOME_TIME).order_by().values("pk") for step in STEPS]
+    asked = [rows.query.sql_with_params() for rows in due]
+    statement = " OR ".join(f"EXISTS ({sql})" for sql, _values in asked)
+    return f"SELECT {statement}", tuple(value for _sql, values in asked for value in values)

@@ -1,8 +1,0 @@
-"""The sandbox as a WSGI application."""
-
-import os
-
-from django.core.wsgi import get_wsgi_application
-
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "sandbox.settings")
-application = get_wsgi_application()
