@@ -9,6 +9,8 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+from django.conf import settings
+from django.utils.translation.template import templatize
 
 from stack.paths import ROOT
 
@@ -51,11 +53,8 @@ def _texts() -> Iterator[tuple[Path, bytes]]:
 
 
 def _templatized(path: Path) -> bytes:
-    import django.conf
-    from django.utils.translation.template import templatize
-
-    if not django.conf.settings.configured:
-        django.conf.settings.configure()
+    if not settings.configured:
+        settings.configure()
     source: str = templatize(path.read_text(), origin=str(path))
     # What surrounds the strings is blanked out but keeps its indentation, which is no valid Python.
     return re.sub(r"(?m)^[ \t]+", "", source).encode()
