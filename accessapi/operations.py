@@ -55,6 +55,14 @@ class Body(StrEnum):
     FORM = "form"
 
 
+class RequestType(StrEnum):
+    """What a request is that the service works on after it has answered (operation 34, `request_type`)."""
+
+    MEMBERS_BULK = "members_bulk"
+    FACE = "face"
+    DEVICE = "device_request"
+
+
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
@@ -65,6 +73,8 @@ class Operation:
     `scope` None: no permission needed (34), or not shown (35, 36). `list_key` names the array of a list's
     answer, `list_names` the fields of its items that this environment calls otherwise (its name, ours), and
     `paged` says whether it takes limit and last_evaluated_key. `empty` is true when the answer may have no body.
+    `followed`: it answers with a request_id, under which the outcome of a request of this type is read. `deletes`: what
+    is not found is gone; `reads_back`: it may as well be something else that was not found, which only reading tells.
     """
 
     number: int
@@ -83,6 +93,9 @@ class Operation:
     list_names: tuple[tuple[str, str], ...] = ()
     paged: bool = False
     empty: bool = False
+    followed: RequestType | None = None
+    deletes: bool = False
+    reads_back: bool = False
     overridden: bool = False
 
     @property
@@ -115,20 +128,20 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(7, "register_profile_image", "Register profile image", "PUT", _MEMBER + "/profile_image",
               "members:write", delivery=_SET, provenance=_ASSUMED, body=_IMAGE),
     Operation(8, "register_face_image", "Register face image", "PUT", _MEMBER + "/face_image", "members:write",
-              Contract.FACE, delivery=_CREATE, provenance=_ASSUMED, body=_IMAGE),
+              Contract.FACE, delivery=_CREATE, provenance=_ASSUMED, body=_IMAGE, followed=RequestType.FACE),
     Operation(9, "delete_face_image", "Delete face image", "DELETE", _MEMBER + "/face_image", "members:write",
-              Contract.FACE, delivery=_SET, provenance=_ASSUMED, empty=True),
+              Contract.FACE, delivery=_SET, provenance=_ASSUMED, empty=True, deletes=True, reads_back=True),
     Operation(10, "delete_member", "Delete member", "DELETE", _MEMBER, "members:write",
-              delivery=_SET, provenance=_ASSUMED, empty=True),
+              delivery=_SET, provenance=_ASSUMED, empty=True, deletes=True),
     Operation(11, "temporary_use", "Temporary key use", "PUT", _MEMBER + "/temporary_use", "members:write",
               Contract.KEY_BOX, delivery=_PHYSICAL, body=_JSON),
     Operation(12, "one_time_qr", "Issue one-time QR", "POST", _MEMBER + "/one_time_qr", "members:read", Contract.QR),
     Operation(13, "bulk_create_members", "Bulk create members", "POST", "/v1/members/bulk/create", "members:write",
-              delivery=_CREATE, provenance=_ASSUMED, body=_JSON),
+              delivery=_CREATE, provenance=_ASSUMED, body=_JSON, followed=RequestType.MEMBERS_BULK),
     Operation(14, "bulk_update_members", "Bulk update members", "POST", "/v1/members/bulk/update", "members:write",
-              delivery=_SET, provenance=_ASSUMED, body=_JSON),
+              delivery=_SET, provenance=_ASSUMED, body=_JSON, followed=RequestType.MEMBERS_BULK),
     Operation(15, "bulk_delete_members", "Bulk delete members", "POST", "/v1/members/bulk/delete", "members:write",
-              delivery=_SET, provenance=_ASSUMED, body=_JSON),
+              delivery=_SET, provenance=_ASSUMED, body=_JSON, followed=RequestType.MEMBERS_BULK),
     Operation(16, "list_membergroups", "List member groups", "GET", "/v1/membergroups", "membergroups:read",
               list_key="membergroups", paged=True),
     Operation(17, "create_membergroup", "Create member group", "POST", "/v1/membergroups", "membergroups:write",
@@ -164,9 +177,11 @@ OPERATIONS: tuple[Operation, ...] = (
               provenance=_ASSUMED),
     Operation(34, "request_result", "Request result", "GET", "/v1/requests/{request_id}", provenance=_ASSUMED),
     Operation(35, "operate_door", "Operate door lock", "POST", "/v1/devices/passes/{device_id}/requests",
-              licence=True, call_class=_DEVICE, delivery=_PHYSICAL, provenance=_PUBLISHED, body=_JSON),
+              licence=True, call_class=_DEVICE, delivery=_PHYSICAL, provenance=_PUBLISHED, body=_JSON,
+              followed=RequestType.DEVICE),
     Operation(36, "operate_keys", "Operate key box keys", "POST", "/v1/devices/keys/{key_device_id}/requests",
-              licence=True, call_class=_DEVICE, delivery=_PHYSICAL, provenance=_ASSUMED, body=_JSON),
+              licence=True, call_class=_DEVICE, delivery=_PHYSICAL, provenance=_ASSUMED, body=_JSON,
+              followed=RequestType.DEVICE),
     Operation(37, "authorize", "Authorise", "GET", "/oauth2/authorize", call_class=_OAUTH),
     Operation(38, "issue_token", "Issue token", "POST", "/oauth2/token", call_class=_OAUTH,
               delivery=_CREATE, body=_FORM),
@@ -180,3 +195,10 @@ SCOPES: tuple[str, ...] = (
     "tenant:read", "tenant:write", "members:read", "members:write", "membergroups:read", "membergroups:write",
     "guests:read", "guests:write", "histories:read", "areas:read", "devices:read", "cameras:read",
 )  # fmt: skip
+
+STATED: dict[str, Operation] = {operation.name: operation for operation in OPERATIONS}
+
+
+def followed_as(kind: RequestType) -> tuple[str, ...]:
+    """Return the names of the operations whose outcome is read as a request of this type."""
+    return tuple(operation.name for operation in OPERATIONS if operation.followed is kind)

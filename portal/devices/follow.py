@@ -8,6 +8,7 @@ from portal.core.intents import handlers
 from portal.core.intents.handlers import Finding, Told
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
+from portal.core.intents.words import uncertain_words
 from portal.core.mirror import doors, reading
 from portal.core.timers.bell import ring_after_commit
 from portal.core.timers.clock import database_now
@@ -51,6 +52,8 @@ def finished(intent: Intent) -> None:
 
 def words(intent: Intent) -> Told:
     """A request that the service took and then reported as failed may have moved the door all the same."""
+    if intent.state == State.UNCERTAIN and not intent.is_lock:
+        return Told(uncertain_words(intent, _("The door may have opened. It is not sent again.")))
     if intent.reason != Reason.REQUEST_FAILED:
         return Told()
     if _control(intent) == Command.LOCK:

@@ -18,7 +18,7 @@ from portal.core.intents import actions, reconciling
 from portal.core.intents.actions import Asker, submit
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import record
+from portal.core.intents.record import Asked, record
 from portal.core.intents.sending import send_inline
 from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.intents.targets import target_of
@@ -126,7 +126,7 @@ def standing(member: Member, about: Iterable[Intent]) -> Standing:
     )
 
 
-def _registration(member: Member, picture: Picture, by: Asker, nonce: Nonce) -> dict[str, object]:
+def _registration(member: Member, picture: Picture, by: Asker, nonce: Nonce) -> Asked:
     return {
         "by": by,
         "permission": Permission.MEMBERS_EDIT,
@@ -141,7 +141,7 @@ def _registration(member: Member, picture: Picture, by: Asker, nonce: Nonce) -> 
     }
 
 
-def _deletion(member: Member, by: Asker, nonce: Nonce) -> dict[str, object]:
+def _deletion(member: Member, by: Asker, nonce: Nonce) -> Asked:
     return {
         "by": by,
         "permission": Permission.MEMBERS_EDIT,

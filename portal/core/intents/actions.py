@@ -1,12 +1,12 @@
 """What pages and jobs call: ask, try, stop."""
 
-from typing import Any
+from typing import Unpack
 
 from django.db import transaction
 
 from portal.core.intents.models import Intent
 from portal.core.intents.outcome import apply
-from portal.core.intents.record import Asker, record
+from portal.core.intents.record import Asked, Asker, record
 from portal.core.intents.sending import send_inline
 from portal.core.intents.states import Reason, State
 from portal.core.intents.sweeping import ring
@@ -16,8 +16,8 @@ from portal.core.timers.clock import ClockTime
 __all__ = ["Asker", "dispatch", "release", "stop", "submit", "withdraw"]
 
 
-def submit(*, inline: bool = True, **asked: Any) -> Intent:
-    """Record an intent (see `record.record` for what it takes) and have it sent: at once when `inline` and a slot is
+def submit(*, inline: bool = True, **asked: Unpack[Asked]) -> Intent:
+    """Record an intent (what it takes: `Asked`) and have it sent: at once when `inline` and a slot is
     free, by a worker otherwise. The returned row says how far it came; the same nonce finds the same row. Inside a
     transaction only `inline=False` is possible: nothing may leave before its row is committed.
     """

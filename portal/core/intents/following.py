@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import F
 
 from accessapi import errors
+from accessapi.operations import STATED, RequestType
 from accessapi.overrides import Outcome, States
 from accessapi.resources import RequestRecord
 from portal.core.budget.client import client
@@ -20,8 +21,7 @@ from portal.core.intents.verdicts import Verdict
 from portal.core.timers.clock import ClockTime, database_now
 from tenants.connections.service import current_connection
 
-GIVE_UP_SECONDS = {"operate_door": 60, "operate_keys": 60, "register_face_image": 900}
-GIVE_UP_BULK = 24 * 3600
+GIVE_UP_SECONDS = {RequestType.DEVICE: 60, RequestType.FACE: 900, RequestType.MEMBERS_BULK: 24 * 3600}
 
 
 def poll(intent: Intent) -> None:
@@ -76,10 +76,8 @@ def _ended(operation: str, status: str, states: States) -> State | None:
     return State.FAILED if meaning == Outcome.FAILED else State.SUCCEEDED
 
 
-def _request_type(operation: str) -> str:
-    if operation in BULK:
-        return "members_bulk"
-    return "face" if operation == "register_face_image" else "device_request"
+def _request_type(operation: str) -> RequestType:
+    return STATED[operation].followed or RequestType.MEMBERS_BULK
 
 
 def _counts(record: RequestRecord) -> dict[str, Any]:
@@ -97,7 +95,7 @@ def _settle(intent: Intent, verdict: Verdict) -> None:
 
 
 def _again(intent: Intent, record: RequestRecord | None = None) -> None:
-    limit = GIVE_UP_SECONDS.get(intent.operation, GIVE_UP_BULK)
+    limit = GIVE_UP_SECONDS[_request_type(intent.operation)]
     if intent.accepted_at and database_now() - intent.accepted_at > timedelta(seconds=limit):
         _settle(intent, Verdict(State.UNCERTAIN, Reason.UNFOLLOWED))
         return

@@ -1,11 +1,12 @@
 """When to look next at an accepted request: often enough for whoever waits, no oftener than the service's own pace."""
 
+from accessapi.operations import RequestType, followed_as
 from accessapi.resources import RequestRecord
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.timers.clock import database_now
 
-BULK = ("bulk_create_members", "bulk_update_members", "bulk_delete_members")
+BULK = followed_as(RequestType.MEMBERS_BULK)
 _SOONEST, _LATEST = 1.0, 60.0
 # Members a second where nothing of the size was seen yet; the first look then tells the true pace.
 _GUESSED_PACE = 500

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Required, TypedDict, Unpack
 
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest
@@ -44,72 +44,80 @@ class Asker:
         return cls(request.tenant, request.user, request.access.support_session)
 
 
-def record(
-    *,
-    by: Asker,
-    permission: Permission,
-    operation: str,
-    title: Said | str,
-    nonce: Nonce,
-    target: str = "",
-    path: Mapping[str, str] | None = None,
-    body: Any = None,
-    before: Mapping[str, Any] | None = None,
-    after: Mapping[str, Any] | None = None,
-    snapshot: Any = None,
-    priority: Priority = Priority.PEOPLE,
-    image: Image | None = None,
-    held: bool = False,
-    automatic: bool = False,
-) -> tuple[Intent, bool]:
-    """The intent of this nonce, and whether it is new. A second one with the same nonce finds the first, unchanged.
+class Asked(TypedDict, total=False):
+    """What is asked of the service, by whom and of what.
 
     `before` and `after` go to the audit trail in clear: leave secrets out or mask them. `body` rests encrypted. The
-    trail takes the title without names that are to be forgotten one day.
-    `image` is sent as the body of the operations that take one; `body` then only describes it. A `held` intent is not
-    due before `actions.release`: a second step, whose first one is still to be confirmed. An `automatic` one needs the
-    rights of `by` like any other, and is written down as the portal's own.
+    trail takes the title without names that are to be forgotten one day. `image` is sent as the body of the operations
+    that take one; `body` then only describes it. A `held` intent is not due before `actions.release`: a second step,
+    whose first one is still to be confirmed. An `automatic` one needs the rights of `by` like any other, and is written
+    down as the portal's own.
     """
-    stated = by.tenant.environment.catalogue.operation(operation)
-    intent = Intent(
-        tenant=by.tenant,
-        nonce=nonce.value,
-        operation=operation,
-        delivery=str(stated.delivery),
-        target=target,
-        title=title,
-        audit_title=_unnamed(title),
-        path=dict(path or {}),
-        body=body,
-        snapshot=snapshot,
-        by=by.user,
-        support_session=by.support_session,
-        automatic=automatic,
-        permission=permission.value,
-        priority=priority,
-        queue=QUEUES[priority],
-        deadline=_deadline(stated.delivery, nonce.clicked_at),
-    )
-    if held:
-        intent.due_at, intent.reason = None, Reason.STEP_BEFORE
+
+    by: Required[Asker]
+    permission: Required[Permission]
+    operation: Required[str]
+    title: Required[Said | str]
+    nonce: Required[Nonce]
+    target: str
+    path: Mapping[str, str]
+    body: Any
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+    snapshot: Any
+    priority: Priority
+    image: Image
+    held: bool
+    automatic: bool
+
+
+def record(**asked: Unpack[Asked]) -> tuple[Intent, bool]:
+    """The intent of this nonce, and whether it is new. A second one with the same nonce finds the first, unchanged."""
+    intent = _made(asked)
     try:
         with transaction.atomic():
             intent.save(force_insert=True)
-            if image is not None:
+            if (image := asked.get("image")) is not None:
                 _enclose(intent, image)
             audit.record(
-                tenant=by.tenant,
-                action=operation,
-                target=target,
+                tenant=intent.tenant,
+                action=intent.operation,
+                target=intent.target,
                 summary=intent.summary,
-                before=before,
-                after=after,
+                before=asked.get("before"),
+                after=asked.get("after"),
                 intent_id=str(intent.pk),
                 **actor(intent),
             )
     except IntegrityError:
-        return Intent.objects.get(nonce=nonce.value), False
+        return Intent.objects.get(nonce=intent.nonce), False
     return intent, True
+
+
+def _made(asked: Asked) -> Intent:
+    by, title, nonce = asked["by"], asked["title"], asked["nonce"]
+    stated = by.tenant.environment.catalogue.operation(asked["operation"])
+    priority, held = asked.get("priority", Priority.PEOPLE), asked.get("held", False)
+    return Intent(
+        tenant=by.tenant,
+        nonce=nonce.value,
+        operation=stated.name,
+        delivery=str(stated.delivery),
+        target=asked.get("target", ""),
+        title=title,
+        audit_title=_unnamed(title),
+        path=dict(asked.get("path") or {}),
+        body=asked.get("body"),
+        snapshot=asked.get("snapshot"),
+        by=by.user,
+        support_session=by.support_session,
+        automatic=asked.get("automatic", False),
+        permission=asked["permission"].value,
+        priority=priority,
+        queue=QUEUES[priority],
+        deadline=_deadline(stated.delivery, nonce.clicked_at),
+        **({"due_at": None, "reason": Reason.STEP_BEFORE} if held else {}),
+    )
 
 
 def actor(intent: Intent) -> dict[str, Any]:

@@ -18,18 +18,6 @@ from tenants import living
 
 log = structlog.get_logger(__name__)
 
-FOLLOWED = {
-    "register_face_image",
-    "bulk_create_members",
-    "bulk_update_members",
-    "bulk_delete_members",
-    "operate_door",
-    "operate_keys",
-}
-DELETIONS = {"delete_member", "delete_face_image"}
-# Of these a 404 does not say whether it is the thing that is missing; a live face called deleted would open doors.
-READ_BACK = {"delete_face_image"}
-
 _slots = threading.BoundedSemaphore(settings.INLINE_SENDS)
 
 
@@ -90,7 +78,7 @@ def transmit(claimed: Claimed) -> Verdict:
                 fresh=intent.is_physical,
                 before_write=before_write,
             )
-        return verdicts.of_answer(answer, follows=intent.operation in FOLLOWED)
+        return verdicts.of_answer(answer, follows=operation.followed is not None)
     except Withdrawn:
         return Verdict(State.CANCELLED, Reason.RIGHTS)
     except errors.ServiceError as error:
@@ -101,8 +89,8 @@ def transmit(claimed: Claimed) -> Verdict:
             delivery=operation.delivery,
             lock=intent.is_lock,
             attempts=intent.attempts,
-            deletes=intent.operation in DELETIONS,
-            reads=intent.operation in READ_BACK,
+            deletes=operation.deletes,
+            reads=operation.reads_back,
         )
     except Exception:
         log.exception("sending_broke", intent_id=intent.pk, operation=intent.operation)

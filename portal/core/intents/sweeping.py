@@ -5,11 +5,10 @@ from datetime import timedelta
 from django.db.models import Q, QuerySet
 
 from accessapi import errors
-from accessapi.operations import Delivery
+from accessapi.operations import STATED, Delivery
 from portal.core.intents import outcome, verdicts
 from portal.core.intents.leases import is_due
 from portal.core.intents.models import Intent
-from portal.core.intents.sending import DELETIONS
 from portal.core.intents.states import CLAIM_SECONDS, REPEAT_SECONDS, SILENT_SECONDS, Reason, State
 from portal.core.intents.verdicts import Verdict
 from portal.core.timers import bell, ticking
@@ -52,7 +51,7 @@ def settle_abandoned(intent: Intent) -> None:
         delivery=Delivery(intent.delivery),
         lock=intent.is_lock,
         attempts=intent.attempts,
-        deletes=intent.operation in DELETIONS,
+        deletes=STATED[intent.operation].deletes,
     )
     # What is sent again has waited for long enough.
     verdict = Verdict(verdict.state, Reason.PROCESS, again_in=None if verdict.again_in is None else 0.0)

@@ -63,16 +63,12 @@ def _message(intent: Intent, state: State) -> Text:
     return joined([reason, intent.error_detail]) if intent.reason == Reason.INVALID else reason
 
 
-def uncertain_words(intent: Intent) -> str:
-    """What may have happened, said as such."""
+def uncertain_words(intent: Intent, may: str = "") -> str:
+    """Why it is not known what happened, and what may have (`may`, or what may of any intent)."""
     why = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
-    if intent.operation == "operate_door" and not intent.is_lock:
-        may = _("The door may have opened. It is not sent again.")
-    elif intent.is_physical:
-        may = _("It may have been carried out. It is not sent again.")
-    else:
-        may = _("The service may have applied it. It is not sent again before that is known.")
-    return joined([why, may])
+    if intent.is_physical:
+        may = may or _("It may have been carried out. It is not sent again.")
+    return joined([why, may or _("The service may have applied it. It is not sent again before that is known.")])
 
 
 def _counted(intent: Intent) -> str:

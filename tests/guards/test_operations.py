@@ -1,0 +1,64 @@
+"""An operation of the service is named by the table and by the area of work that sends it, and nowhere else."""
+
+import ast
+from pathlib import Path
+
+from accessapi.operations import STATED
+
+ROOT = Path(__file__).resolve().parents[2]
+# Who names an operation besides: its title for people, and what is kept of acts.
+WORDED = {"tenants/connections/titles.py", "tenants/sentences.py"}
+SHARED = {
+    ("get_tenant", "tenants/connections"): "a new token is tried with the lightest call",
+    ("get_tenant", "portal/core/mirror"): "the mirror reads the tenant's record",
+    ("list_histories", "portal/core/mirror"): "the mirror reads the log",
+    ("list_histories", "portal/members"): "whether temporary keys were given is told by the log alone",
+    ("list_guests", "portal/core/mirror"): "the mirror reads the list",
+    ("list_guests", "portal/guests"): "a guest whose answer was lost is looked for in the list",
+    ("list_membergroups", "portal/core/mirror"): "the mirror reads the list",
+    ("list_membergroups", "portal/groups"): "a group whose answer was lost is looked for in the list",
+    ("read_member", "portal/core/mirror"): "single reads are the mirror's",
+    ("read_member", "portal/areas"): "why rights are not known is what the service refused of reading them",
+    ("update_member", "portal/members"): "the member's own fields",
+    ("update_member", "portal/rights"): "the member's rights",
+    ("create_member", "portal/members"): "the member's own fields",
+    ("create_member", "portal/explain"): "rights begin with the member",
+    ("update_member", "portal/explain"): "rights change with the member",
+    ("create_guest", "portal/guests"): "issuing a code",
+    ("create_guest", "portal/today"): "what was asked about a guest is forgotten with it",
+    ("update_guest", "portal/guests"): "changing and ending a code",
+    ("update_guest", "portal/today"): "what was asked about a guest is forgotten with it",
+}  # fmt: skip
+
+
+def folder_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).parts
+    return "/".join(parts[: 3 if parts[:2] == ("portal", "core") else 2])
+
+
+def named() -> dict[str, set[str]]:
+    """Of each operation the folders that name it."""
+    found: dict[str, set[str]] = {}
+    for package in ("portal", "tenants"):
+        for path in (ROOT / package).rglob("*.py"):
+            if "migrations" in path.parts or str(path.relative_to(ROOT)) in WORDED:
+                continue
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in STATED:
+                    found.setdefault(node.value, set()).add(folder_of(path))
+    return found
+
+
+def test_an_operation_is_named_in_one_area_or_for_a_reason():
+    several = {name: folders for name, folders in named().items() if len(folders) > 1}
+    unexplained = {(name, folder) for name, folders in several.items() for folder in folders} - SHARED.keys()
+    assert unexplained == set(), "ask the table (accessapi.operations) for what is to be known of an operation"
+
+
+def test_no_reason_is_left_over():
+    now = named()
+    assert {pair for pair in SHARED if pair[1] not in now.get(pair[0], ()) or len(now[pair[0]]) == 1} == set()
+
+
+def test_the_engine_names_no_operation():
+    assert {name for name, folders in named().items() if "portal/core/intents" in folders} <= {"request_result"}
