@@ -6,6 +6,7 @@ from portal.changes.plans import Plan
 from portal.core.intents.record import Asker
 from portal.core.jobs import acts
 from portal.core.jobs.models import Job
+from portal.core.mirror.fields.members import CODE, END, GROUP, NAME, START
 from portal.core.mirror.models import Member
 from portal.core.ui.tables import Selection
 
@@ -30,16 +31,8 @@ def prepare(*, by: Asker, act: Act, form: ChangeForm, selection: Selection) -> t
 
 
 def _members(act: Act, selection: Selection) -> list[Member]:
-    columns = [
-        "member_id",
-        "member_name",
-        "member_code",
-        "membergroup_id",
-        "use_date_start",
-        "use_date_end",
-        "use_end_key",
-    ]
+    needed = [column for field in (NAME, CODE, GROUP, START, END) for column in field.columns]
     if act.name == "rights":
-        columns.append("rights")
-    rows = selection.queryset.order_by("name_key", "pk").defer(None).only("id", "tenant_id", *columns)
+        needed.append("rights")
+    rows = selection.queryset.order_by("name_key", "pk").defer(None).only("id", "tenant_id", "member_id", *needed)
     return list(rows[: acts.MOST_ROWS])

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from accessapi.resources import write_moment
-from portal.changes.rightsets import normal
+from portal.core.mirror.fields.members import CODE, END, GROUP, MEMBER, NAME
 from portal.core.mirror.models import UNREADABLE, Member
 
 Body = dict[str, Any]
@@ -121,7 +121,7 @@ def move(membergroup_id: str) -> Callable[[Member], Outcome]:
     def decide(member: Member) -> Outcome:
         if member.membergroup_id == membergroup_id:
             return "same"
-        return {"membergroup_id": membergroup_id}, {"membergroup_id": member.membergroup_id}
+        return {GROUP.name: membergroup_id}, {GROUP.name: member.membergroup_id}
 
     return decide
 
@@ -132,7 +132,7 @@ def rights(body: Mapping[str, Any]) -> Callable[[Member], Outcome]:
     def decide(member: Member) -> Outcome:
         known = member.rights
         old = {} if known is None else {name: known.get(name) or {} for name in body}
-        if known is not None and all(normal(name, old[name]) == normal(name, value) for name, value in body.items()):
+        if known is not None and all(MEMBER.same(name, value, old[name]) for name, value in body.items()):
             return "same"
         return dict(body), old
 
@@ -141,17 +141,8 @@ def rights(body: Mapping[str, Any]) -> Callable[[Member], Outcome]:
 
 def delete(member: Member) -> Outcome:
     """Delete whoever still is who was looked at."""
-    return {}, {
-        "member_name": member.member_name,
-        "member_code": member.member_code,
-        "membergroup_id": member.membergroup_id,
-        "use_date_end": _written(member.use_date_end),
-    }
+    return {}, {field.name: field.written(member) for field in (NAME, CODE, GROUP, END)}
 
 
 def _end(member: Member, end: datetime | None) -> tuple[Body, Body]:
-    return {"use_date_end": _written(end)}, {"use_date_end": _written(member.use_date_end)}
-
-
-def _written(moment: datetime | None) -> str | None:
-    return None if moment is None else write_moment(moment)
+    return {END.name: end and write_moment(end)}, {END.name: END.written(member)}

@@ -7,21 +7,14 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accessapi.permissions import normalise_devices, normalise_keys
 from portal.core.jobs.kinds import Already, Change, Fresh, Send, Skip
 from portal.core.jobs.models import Job, Row
-from portal.core.jobs.words import label
+from portal.core.mirror.fields.members import MEMBER
 from portal.core.mirror.models import Member
 from portal.core.rights import places, words
 
 # Rights that were read this lately are taken for those that the member has.
 FRESH = timedelta(minutes=15)
-_NORMAL = {"devices_pass": normalise_devices, "keys_pass": normalise_keys}
-
-
-def normal(name: str, value: Any) -> Any:
-    """Rights in the form in which equal ones are equal."""
-    return _NORMAL[name](value) if name in _NORMAL else value
 
 
 def unread(job: Job, rows: Sequence[Row]) -> set[int]:
@@ -49,9 +42,9 @@ def _look(row: Row, member: Member | None) -> Fresh:
         return Skip("unreadable")
     body, old = row.content["body"], row.content["old"]
     now = {name: member.rights.get(name) or {} for name in body}
-    if all(normal(name, now[name]) == normal(name, value) for name, value in body.items()):
+    if all(MEMBER.same(name, value, now[name]) for name, value in body.items()):
         return Already()
-    changed = [name for name, value in old.items() if normal(name, value) != normal(name, now[name])]
+    changed = [name for name, value in old.items() if not MEMBER.same(name, value, now[name])]
     return Skip("meanwhile", field=changed[0]) if changed else Send(body, now)
 
 
@@ -62,7 +55,7 @@ def changes(row: Row) -> list[Change]:
     for name, value in content["body"].items():
         old = content["old"].get(name)
         before = _("not known yet") if old is None else _words(name, old, known)
-        said.append((label(name), before, _words(name, value, known)))
+        said.append((MEMBER.label(name), before, _words(name, value, known)))
     return said
 
 

@@ -21,6 +21,7 @@ from portal.core.jobs import words as bulk_words
 from portal.core.jobs.models import Row
 from portal.core.jobs.states import RowState
 from portal.core.mirror import queries as mirror
+from portal.core.mirror.fields.members import CARD, DOORS_AND_KEYS, END, QR, START
 from portal.core.mirror.models import History, Member, RightsChange
 from portal.core.rights import places, words
 from portal.explain.questions import Place
@@ -29,8 +30,8 @@ from tenants.models import AuditEntry
 MOST, RECORDS = 20, 6
 # How far around the moment the log is looked at.
 AROUND = timedelta(hours=12)
-_DECIDES = frozenset({"devices_pass", "keys_pass", "use_date_start", "use_date_end", "card_data", "qrcode"})
-_RIGHTS = ("devices_pass", "keys_pass")
+_RIGHTS = tuple(each.name for each in DOORS_AND_KEYS)
+_DECIDES = {START.name, END.name, CARD.name, QR.name, *_RIGHTS}
 Fields = list[tuple[str, str, str]]
 
 
@@ -124,15 +125,15 @@ class Since:
             yield Change(row.read_at, "", self._rights(row.before, row.after), since=row.since)
 
     def _fields(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> Fields:
-        plain = [name for name in ("use_date_start", "use_date_end") if name in after]
         fields = [
-            (bulk_words.label(name), _shown(name, before.get(name)), _shown(name, after.get(name))) for name in plain
+            (str(each.label), each.drawn(before.get(each.name)), each.drawn(after.get(each.name)))
+            for each in (START, END)
+            if each.name in after
         ]
-        masked = {"card": "card_data", "qr": "qrcode"}
         fields += [
-            (bulk_words.label(masked[name]), str(before.get(name) or ""), str(after.get(name) or ""))
-            for name in masked
-            if name in after
+            (str(each.label), str(before.get(each.trail) or ""), str(after.get(each.trail) or ""))
+            for each in (CARD, QR)
+            if each.trail in after
         ]
         if any(name in after for name in _RIGHTS):
             fields += self._rights(before, {**before, **after})
@@ -140,10 +141,6 @@ class Since:
 
     def _rights(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> Fields:
         return [(each.place, each.before, each.after) for each in words.changes(before, after, self._places)]
-
-
-def _shown(name: str, value: Any) -> str:
-    return bulk_words.shown(name, value, {})
 
 
 def before(member: Member, place: Place, at: datetime, now: datetime, tenant_slug: str) -> Since | None:

@@ -1,16 +1,11 @@
 """What can be said of a group: its name (specification: "Member group")."""
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
 
-from accessapi.limits import GROUP_NAME_MAX
+from portal.core.mirror.fields.groups import GROUP_NAME
 
 
 class NameForm(forms.Form):
     """The name of a new group, or another name for one that is there."""
 
-    membergroup_name = forms.CharField(
-        label=_("Group name"),
-        max_length=GROUP_NAME_MAX,
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
-    )
+    membergroup_name = GROUP_NAME.typed(widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}))

@@ -7,20 +7,23 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.core.files.sending import written_down
-from portal.core.intents import nonces
+from portal.core.intents import nonces, refusals
 from portal.core.intents.addresses import seen_at
 from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.intents.states import State
 from portal.core.mirror.access import get_group
+from portal.core.mirror.fields.groups import GROUP
 from portal.core.mirror.models import Group
 from portal.core.ui.tables import files
-from portal.groups import actions, alike, queries, refusals
+from portal.groups import actions, alike, queries
 from portal.groups.forms import NameForm
 from portal.groups.lists import GroupMembers, Groups
 from tenants.access import tenant_view
 from tenants.roles import Permission
 from tenants.wording import say
+
+_UNSENT = (State.FAILED, State.EXPIRED, State.CANCELLED)
 
 
 @tenant_view(Permission.GROUPS_VIEW)
@@ -45,7 +48,7 @@ def new(request: HttpRequest) -> HttpResponse:
     form, intent = NameForm(request.POST or None), None
     if form.is_valid():
         intent = _asked(form, lambda **asked: actions.create(**asked), request)
-    if intent is None or refusals.show(form, intent):
+    if intent is None or _is_refused(form, intent):
         return render(request, "groups/new.html", {"form": form, "refused": intent})
     if intent.state == State.SUCCEEDED and intent.result.get("membergroup_id"):
         return redirect("groups:group", request.tenant.slug, intent.result["membergroup_id"])
@@ -63,7 +66,7 @@ def rename(request: HttpRequest, membergroup_id: str) -> HttpResponse:
     found, form, intent = get_group(membergroup_id), NameForm(request.POST), None
     if form.is_valid():
         intent = _asked(form, lambda **asked: actions.rename(group=found, **asked), request)
-    if intent is None or refusals.show(form, intent):
+    if intent is None or _is_refused(form, intent):
         return _page(request, found, form)
     return redirect(seen_at(reverse("groups:group", args=[request.tenant.slug, membergroup_id]), intent))
 
@@ -81,6 +84,14 @@ def _asked(form: NameForm, ask, request: HttpRequest) -> Intent | None:
         form.add_error(None, _("This form was already sent, with another name. Nothing was sent now."))
         return None
     return intent
+
+
+def _is_refused(form: NameForm, intent: Intent) -> bool:
+    """Whether it was surely not applied; the form then says why."""
+    if intent.state not in _UNSENT:
+        return False
+    refusals.show(form, intent, GROUP.inputs)
+    return True
 
 
 def _page(request: HttpRequest, found: Group, form: NameForm) -> HttpResponse:

@@ -9,14 +9,15 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.intents import nonces
+from portal.core.intents import nonces, refusals
 from portal.core.intents.addresses import seen_at
 from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.intents.states import State
+from portal.core.mirror.fields.guests import GUEST
 from portal.core.mirror.folding import fold
 from portal.core.visits.models import Stage, Visit
-from portal.guests import actions, issuing, refusals
+from portal.guests import actions, explaining, issuing
 from portal.guests.clashes import Clash
 from portal.guests.forms import IssueForm
 
@@ -47,7 +48,8 @@ def issue(request: HttpRequest, form: IssueForm) -> HttpResponse | None:
         return None
     if len(visits) == 1 and visits[0].stage == Stage.NOT_ISSUED and visits[0].intent is not None:
         form.refused = visits[0].intent
-        refusals.show(form, visits[0].intent)
+        if not explaining.is_of_the_desk(visits[0].intent):  # else the page says it by itself
+            refusals.show(form, visits[0].intent, GUEST.inputs, explaining.explained(visits[0].intent))
         return None
     return redirect(address(request, visits))
 
@@ -103,7 +105,7 @@ def change(
         form.add_error(None, _("This form was used before. What stands below was not sent: send it again to do so."))
         return None
     if intent.state in UNSENT:
-        refusals.show(form, intent)
+        refusals.show(form, intent, GUEST.inputs, explaining.explained(intent))
         return None
     page = reverse("guests:guest", args=[request.tenant.slug, visit.guest_id])  # type: ignore[attr-defined]
     return redirect(seen_at(page, intent))

@@ -16,7 +16,7 @@ from portal.core.visits.models import Visit
 from portal.core.visits.queries import guest_of, presets
 from portal.core.visits.rows import Row, row_of
 from portal.core.visits.standing import standing
-from portal.guests import cutting, masks, queries, refusals
+from portal.guests import cutting, explaining, masks, queries
 from portal.guests.changing import ExtendForm
 from portal.guests.places import Places
 from tenants.roles import Permission
@@ -54,7 +54,7 @@ def facts(request: HttpRequest, visit: Visit) -> dict[str, Any]:
         "may_read": visit.gone_at is None,
         "may_change": can(Permission.GUESTS_DESK) and visit.gone_at is None and guest is not None,
         "may_cut": may_cut(visit),
-        "given_up": refusals.why_it_lives(visit.cut_intent) if cutting.is_given_up(visit) else "",
+        "given_up": explaining.why_it_lives(visit.cut_intent) if cutting.is_given_up(visit) else "",
         "extend": ExtendForm(visit=visit, presets=presets()),
         "fresh": _is_fresh(guest, now),
     }

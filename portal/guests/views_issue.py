@@ -15,7 +15,7 @@ from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
 from portal.core.visits.access import get_visit_row
 from portal.core.visits.models import Stage
-from portal.guests import actions, attempts, hosts, prefilling, queries, refusals
+from portal.guests import actions, attempts, explaining, hosts, prefilling, queries
 from portal.guests.following import Line, lines_of, party
 from portal.guests.forms import IssueForm
 from tenants.access import tenant_view
@@ -38,7 +38,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
 def _shown(request: HttpRequest, form: IssueForm) -> dict[str, Any]:
     last = form.refused or queries.last_refusal()
-    denied = last if last is not None and refusals.is_of_the_desk(last) else None
+    denied = last if last is not None and explaining.is_of_the_desk(last) else None
     why = absence.of(Kind.GUESTS, known(request)[Kind.GUESTS], "create_guest")
     why = why if why is not None and why.refused else None
     return {
@@ -46,7 +46,7 @@ def _shown(request: HttpRequest, form: IssueForm) -> dict[str, Any]:
         "desk": form.desk,
         "script": prefilling.for_script(form.desk),
         "denied": denied,
-        "why": refusals.why_no_codes(denied) if denied is not None else why.text if why is not None else "",
+        "why": explaining.why_no_codes(denied) if denied is not None else why.text if why is not None else "",
         # Whoever gets no code, whatever the reason, is still somebody in the building.
         "without_code": denied is not None or why is not None or form.refused is not None,
         "may_manage": request.access.can(Permission.GUESTS_MANAGE),

@@ -13,7 +13,8 @@ from portal.core.files.faults import FileFault
 from portal.core.jobs import rowstore
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action, JobState
-from portal.core.mirror.rows import Reader
+from portal.core.mirror.fields.members import CARD, CODE, MEMBER_ID
+from portal.core.mirror.rows import MemberReader
 from portal.core.timers.clock import ClockTime
 from portal.imports import giving
 from portal.imports.judging import Verdict, judge
@@ -107,7 +108,7 @@ class Twins:
     _named: set[bytes | str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self._reader = Reader(self.tenant_id)
+        self._reader = MemberReader(self.tenant_id)
 
     def refuse(
         self, rows: list[tuple[int, Cells]], verdicts: dict[int, Verdict]
@@ -131,13 +132,13 @@ class Twins:
 
     def _keys(self, cells: Cells, verdict: Verdict) -> Iterator[tuple[bytes | str, str, str]]:
         if cells.code:
-            yield f"c{cells.code}", "member_code", "twice_code"
+            yield f"c{cells.code}", CODE.name, "twice_code"
         member_id = verdict.member_id or cells.member_id
         if member_id:
-            yield f"m{member_id}", "member_id", "twice_member"
-        card = cells.given.get("card_data")
+            yield f"m{member_id}", MEMBER_ID.name, "twice_member"
+        card = cells.given.get(CARD.name)
         if card:
-            yield self._reader.card_fingerprint(card)[:16], "card_data", "twice_card"
+            yield self._reader.card_fingerprint(card)[:16], CARD.name, "twice_card"
 
 
 def _refuse_row(verdict: Verdict, problem: tuple[str, str, dict[str, int]]) -> None:

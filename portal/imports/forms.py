@@ -12,8 +12,9 @@ from django.utils.translation import gettext_lazy
 from portal.core.files import bounds
 from portal.core.files.marks import is_reason
 from portal.core.jobs.models import Job
-from portal.core.jobs.words import masked
-from portal.imports.columns import BY_NAME, FIELDS
+from portal.core.mirror.fields.members import CODE, MEMBER, MEMBER_ID, NAME
+from portal.core.mirror.fields.values import masked
+from portal.imports.columns import BY_NAME
 
 
 class UploadForm(forms.Form):
@@ -55,7 +56,7 @@ class ColumnsForm(forms.Form):
         self.sample: list[list[str]] = job.sheet.file.sample
         self.fields["default_group"].choices = [("", _("None: refuse such rows")), *groups]  # type: ignore[attr-defined]
         self.initial.setdefault("default_group", job.sheet.default_group)
-        choices = [("", _("– leave out –")), *((field.name, field.label) for field in FIELDS)]
+        choices = [("", _("– leave out –")), *((cell.name, cell.label) for cell in MEMBER.cells)]
         at = {place: field for field, place in job.sheet.columns.items()}
         for place, heading in enumerate(self.headings):
             if is_reason(heading):
@@ -96,6 +97,6 @@ class ColumnsForm(forms.Form):
                 )
             elif field:
                 taken[field] = place
-        if not taken.keys() & {"member_name", "member_code", "member_id"}:
+        if not taken.keys() & {NAME.name, CODE.name, MEMBER_ID.name}:
             self.add_error(None, _("Choose the column of names, of member codes or of member IDs."))
         return cleaned

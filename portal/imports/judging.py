@@ -6,12 +6,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from accessapi.resources import BulkMember, MemberCreate
-from portal.core.jobs.present import present_values, same
 from portal.core.jobs.states import Action
-from portal.imports.columns import OF_MODEL
+from portal.core.mirror.fields.members import CARD, CODE, END, GROUP, MEMBER, MEMBER_ID, NAME, START
 from portal.imports.giving import Give
 from portal.imports.matching import Groups, Known
-from portal.imports.values import CLEARED, Cells, Problem
+from portal.imports.values import Cells, Problem
 
 
 def _nothing(_group_id: str) -> dict[str, Any]:
@@ -46,7 +45,7 @@ def judge(line: int, row: Cells, known: Known, groups: Groups, default_group: st
     if member is None:
         _create(verdict, row, group_id or ("" if row.group else default_group), give)
     else:
-        _change(verdict, row, group_id, present_values(member))
+        _change(verdict, row, group_id, MEMBER.written(member))
         verdict.member_id = member.member_id
         verdict.name, verdict.code = row.name or member.member_name, row.code or member.member_code
     _note_cards(verdict, row, known)
@@ -60,13 +59,13 @@ def _meant(row: Cells, known: Known, verdict: Verdict) -> Any:
     if row.member_id:
         member = known.by_id.get(row.member_id)
         if member is None:
-            verdict.problems.append(("member_id", "no_such_member", {}))
+            verdict.problems.append((MEMBER_ID.name, "no_such_member", {}))
         return member
     if not row.code:
         return None
     members = known.by_code.get(row.code, [])
     if len(members) > 1:
-        verdict.problems.append(("member_code", "several_members", {"n": len(members)}))
+        verdict.problems.append((CODE.name, "several_members", {"n": len(members)}))
     return members[0] if members else None
 
 
@@ -84,7 +83,7 @@ def _group(row: Cells, groups: Groups, verdict: Verdict) -> str:
 def _create(verdict: Verdict, row: Cells, group_id: str, give: Give) -> None:
     body = dict(row.given)
     if group_id:
-        body["membergroup_id"] = group_id
+        body[GROUP.name] = group_id
         rights = give(group_id)
         body |= rights or {}
         if rights is None:
@@ -92,18 +91,18 @@ def _create(verdict: Verdict, row: Cells, group_id: str, give: Give) -> None:
     elif not any(field == "group" for field, _word, _facts in verdict.problems):
         verdict.problems.append(("group", "missing", {}))
     if row.member_id:  # an unknown member is refused already; its other faults are worth naming too
-        body.setdefault("member_name", "-")
+        body.setdefault(NAME.name, "-")
     verdict.action, verdict.body = Action.CREATE, body
-    _check(verdict, MemberCreate, {"membergroup_id": "-", **body}, body)
+    _check(verdict, MemberCreate, {GROUP.name: "-", **body}, body)
 
 
 def _change(verdict: Verdict, row: Cells, group_id: str, present: dict[str, Any]) -> None:
     wanted = dict(row.given)
     if group_id:
-        wanted["membergroup_id"] = group_id
+        wanted[GROUP.name] = group_id
     for name in row.cleared:
-        wanted[name] = CLEARED.get(name)
-    changed = {name: value for name, value in wanted.items() if not same(name, value, present[name])}
+        wanted[name] = MEMBER[name].empty
+    changed = {name: value for name, value in wanted.items() if not MEMBER.same(name, value, present[name])}
     verdict.action = Action.UPDATE if changed else Action.SAME
     verdict.body, verdict.old = changed, {name: present[name] for name in changed}
     _check(verdict, BulkMember, {"member_id": "-", **wanted}, {**present, **wanted})
@@ -117,21 +116,18 @@ def _check(verdict: Verdict, model: Any, body: dict[str, Any], whole: dict[str, 
     except ValidationError as error:
         for fault in error.errors(include_input=False, include_url=False):
             place = str(fault["loc"][0]) if fault["loc"] else ""
-            shown = _qr_field(body) if place == "qrcode" else OF_MODEL.get(place, place)
+            known = MEMBER.get(place)
+            shown = known.cell_of(body.get(place)) if known else place
             if shown not in named:
                 facts = {name: value for name, value in fault.get("ctx", {}).items() if isinstance(value, int)}
                 verdict.problems.append((shown, fault["type"], facts))
-    start, end = whole.get("use_date_start"), whole.get("use_date_end")
+    start, end = whole.get(START.name), whole.get(END.name)
     if start and end and start > end:
-        verdict.problems.append(("use_date_end", "ends_before", {}))
-
-
-def _qr_field(body: dict[str, Any]) -> str:
-    return "qr_email" if "email" in (body.get("qrcode") or {}) else "qr_data"
+        verdict.problems.append((END.name, "ends_before", {}))
 
 
 def _note_cards(verdict: Verdict, row: Cells, known: Known) -> None:
     """A card that somebody else holds is refused by the service, as far as the mirror knows: said, and left to it."""
-    card = verdict.body.get("card_data")
+    card = verdict.body.get(CARD.name)
     if card and any(owner != verdict.member_id for owner in known.owners(card)):
-        verdict.notes.append(("card_data", "card_of_another", {}))
+        verdict.notes.append((CARD.name, "card_of_another", {}))

@@ -5,16 +5,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from portal.core.mirror.fields.members import CARD, MEMBER
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Group, Member
-from portal.core.mirror.rows import Reader
+from portal.core.mirror.rows import MemberReader
 from portal.imports.values import Cells
 from tenants.scope import current_tenant_id
-
-_COLUMNS = (
-    "id", "tenant_id", "member_id", "member_name", "member_code", "membergroup_id", "membergroup_name", "code_key",
-    "card_data", "card_fingerprint", "qrcode", "use_date_start", "use_date_end",
-)  # fmt: skip
 
 
 @dataclass
@@ -61,7 +57,7 @@ class Known:
     by_id: Mapping[str, Member]
     by_code: Mapping[str, list[Member]]
     card_owners: Mapping[bytes, list[str]]  # fingerprint -> member IDs
-    reader: Reader
+    reader: MemberReader
 
     def owners(self, card: str) -> list[str]:
         return self.card_owners.get(self.reader.card_fingerprint(card), [])
@@ -70,11 +66,11 @@ class Known:
 def known(rows: Iterable[Cells]) -> Known:
     """Look up everything that the rows name."""
     rows = list(rows)
-    reader = Reader(current_tenant_id())
+    reader = MemberReader(current_tenant_id())
     ids = {row.member_id for row in rows if row.member_id}
     codes = {row.code for row in rows if row.code and not row.member_id}
-    cards = {reader.card_fingerprint(row.given["card_data"]) for row in rows if row.given.get("card_data")}
-    present = Member.objects.filter(gone_at__isnull=True).only(*_COLUMNS)
+    cards = {reader.card_fingerprint(row.given[CARD.name]) for row in rows if row.given.get(CARD.name)}
+    present = Member.objects.filter(gone_at__isnull=True).only("id", "tenant_id", "member_id", *MEMBER.listed)
     by_id = {member.member_id: member for member in present.filter(member_id__in=ids)} if ids else {}
     by_code: dict[str, list[Member]] = {}
     if codes:

@@ -10,6 +10,7 @@ from portal.core.jobs.models import Job
 from portal.core.jobs.pages import View, sent, table, tabs
 from portal.core.jobs.states import Action, JobState
 from portal.core.jobs.tables import ATTENTION, job_chip
+from portal.core.mirror.fields.members import CODE, MEMBER_ID
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState
 from portal.core.mirror.queries import groups as groups_by_name
@@ -72,6 +73,6 @@ def _checked(view: View, job: Job) -> HttpResponse:
         "same_file": queries.same_file(job) if job.retry_of_id is None else None,
         "left_out": queries.left_out(job),
         "rights": words.of_rights(job.sheet.rights) if counts.action(Action.CREATE) else "",
-        "unmatched": not job.sheet.columns.keys() & {"member_id", "member_code"},
+        "unmatched": not job.sheet.columns.keys() & {MEMBER_ID.name, CODE.name},
     }
     return table(view, CheckedRows, found, "imports/checked.html")

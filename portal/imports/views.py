@@ -15,8 +15,8 @@ from portal.core.jobs import files, kinds
 from portal.core.jobs.access import of_family
 from portal.core.jobs.states import JobState
 from portal.core.jobs.views import Pages
+from portal.core.mirror.fields.members import MEMBER
 from portal.imports import actions, giving, pages, queries, words
-from portal.imports.columns import FIELDS
 from portal.imports.forms import ColumnsForm, UploadForm
 from portal.imports.models import KIND
 from portal.imports.tables import Imports
@@ -62,7 +62,7 @@ def columns(request: HttpRequest, job_id: int) -> HttpResponse:
 
 @tenant_view(RUN)
 def template(request: HttpRequest, language: str, kind: str) -> HttpResponseBase:
-    lines = files.template(FIELDS, language)
+    lines = files.template(MEMBER.cells, language)
     return send(lines, kind=kind, name=f"members-{language}", title="members", record=None, comes_back=True)
 
 

@@ -9,12 +9,15 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.intents import nonces
+from portal.core.intents import nonces, refusals
 from portal.core.intents.addresses import seen_at
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, State
+from portal.core.mirror.fields.members import MEMBER
 from portal.core.mirror.models import Member
-from portal.members import bounds, refusals
+from portal.members import bounds
+from portal.members.explaining import explained
+from portal.members.key_forms import TEMPORARY_INPUTS
 
 _UNSENT = (State.FAILED, State.CANCELLED, State.EXPIRED)
 
@@ -50,7 +53,7 @@ def _unsent(request: HttpRequest, form: Any, intent: Intent) -> HttpResponse | N
     if intent.operation == "delete_member" and intent.http_status == 404:
         messages.info(request, _("The service did not know this member any more: there was nothing to delete."))
         return redirect("members:index", request.tenant.slug)
-    refusals.show(form, intent, request.access)
+    refusals.show(form, intent, {**MEMBER.inputs, **TEMPORARY_INPUTS}, explained(intent, request.access))
     return None
 
 

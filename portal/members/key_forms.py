@@ -14,6 +14,8 @@ from portal.core.mirror.models import KeyBox, Member
 from portal.members import temporary
 from portal.members.forms import one_line
 
+# What the form calls the names of operation 11.
+TEMPORARY_INPUTS = {"targets_list": ("units",), "timer": ("period",), "info": ("info",)}
 PERIODS = (900, 3600, 4 * 3600, 8 * 3600, 24 * 3600)
 OTHER = "other"
 

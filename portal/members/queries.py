@@ -10,7 +10,7 @@ from portal.core.intents.models import Intent
 from portal.core.intents.targets import target_of
 from portal.core.mirror import queries as mirror
 from portal.core.mirror.models import Group, Member
-from portal.core.mirror.rows import Reader
+from portal.core.mirror.rows import MemberReader
 from portal.core.rights import digests
 from tenants.kept import Kept
 from tenants.models import AuditEntry
@@ -100,5 +100,5 @@ def _readable(field: tuple[str, str, str], groups: dict[str, str]) -> tuple[str,
 
 def holder_of_card(card: str) -> Member | None:
     """Who has this card, as far as the mirror knows."""
-    print_ = Reader(current_tenant_id()).card_fingerprint(card)
+    print_ = MemberReader(current_tenant_id()).card_fingerprint(card)
     return mirror.members().filter(has_card=True, card_fingerprint=print_).first()

@@ -12,7 +12,7 @@ from django.db.models import Q
 
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Member
-from portal.core.mirror.rows import Reader
+from portal.core.mirror.rows import MemberReader
 from tenants.scope import current_tenant_id
 
 
@@ -59,6 +59,6 @@ def _marks(body: Mapping[str, Any]) -> list[Q]:
     if body.get("member_code"):
         marks.append(Q(code_key=fold(body["member_code"])))
     if body.get("card_data"):
-        fingerprint = Reader(current_tenant_id()).card_fingerprint(body["card_data"])
+        fingerprint = MemberReader(current_tenant_id()).card_fingerprint(body["card_data"])
         marks.append(Q(has_card=True, card_fingerprint=fingerprint))
     return marks

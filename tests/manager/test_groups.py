@@ -198,7 +198,7 @@ def test_a_refusal_keeps_what_was_typed_and_says_the_services_words(here):
     answer = send(here, "gone/rename/", "gone/", membergroup_name="Sales Tokyo")
     assert answer.status_code == 200
     text = text_of(answer)
-    assert "The service refused it:" in text
+    assert "The service refused this. Nothing was changed. The service said: “" in text
     assert Intent.objects.get().error_code in text
     assert "Nothing was changed at the service." in text
     assert 'value="Sales Tokyo"' in answer.content.decode()
@@ -212,7 +212,7 @@ def test_a_rejected_name_is_told_beside_its_field(here, monkeypatch):
     monkeypatch.setattr(ServiceClient, "call", refuse)
     answer = send(here, "new/", membergroup_name="Sales")
     beside = re.search(r'(?s)id="id_membergroup_name_errors">(.*?)</ul>', answer.content.decode())[1]
-    assert "membergroup_name is taken (40999)" in beside
+    assert "“membergroup_name is taken” (40999)" in beside
     assert 'value="Sales"' in answer.content.decode()
 
 

@@ -17,8 +17,8 @@ from portal.core.intents.record import Asker
 from portal.core.intents.states import State
 from portal.core.jobs import bell, kinds, queries, results, rowstore
 from portal.core.jobs.models import Job, Part, Row
-from portal.core.jobs.present import HIDDEN, present_values
 from portal.core.jobs.states import ALIVE, SENDING, Action, Halt, JobState, PartState, RowState
+from portal.core.mirror.fields.members import CODE, MEMBER, NAME, RIGHTS
 from portal.core.mirror.models import Member
 from portal.core.timers.clock import ClockTime, database_now
 from tenants import audit
@@ -93,8 +93,7 @@ def _store(job: Job, action: Action, rows: Iterable[Change]) -> int:
     line, left = 0, iter(rows)
     while batch := list(itertools.islice(left, _BATCH)):
         found = Member.objects.filter(member_id__in=[member_id for member_id, _body, _old in batch])
-        named = {member_id: (name, code) for member_id, name, code in found.values_list(
-            "member_id", "member_name", "member_code")}  # fmt: skip
+        named = {member_id: who for member_id, *who in found.values_list("member_id", NAME.name, CODE.name)}
         fresh = []
         for member_id, body, old in batch:
             line += 1
@@ -223,9 +222,9 @@ def _copy(job: Job, rows: Sequence[Row]) -> None:
     for row in rows:
         content, member = dict(row.content), members.get(row.member_id)
         if member is not None:
-            listed, rights = present_values(member), member.rights or {}
+            listed, rights = MEMBER.written(member), member.rights or {}
             old = {name: listed[name] for name in content["body"] or content["old"] if name in listed}
-            old |= {name: rights[name] for name in content["body"] if name in HIDDEN and name in rights}
+            old |= {name: rights[name] for name in content["body"] if name in RIGHTS and name in rights}
             content["old"] = old
         fresh.append(_New(row.line, Action(row.action), row.member_id, content))
     rowstore.insert(job, fresh)

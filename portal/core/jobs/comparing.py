@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from portal.core.jobs.kinds import Already, Fresh, Skip
 from portal.core.jobs.models import Job, Row
-from portal.core.jobs.present import present_values, same
 from portal.core.jobs.states import Action
+from portal.core.mirror.fields.members import MEMBER
 from portal.core.mirror.models import Member
 
 
@@ -20,9 +20,9 @@ def _look(row: Row, member: Member | None) -> Fresh | None:
     gone = member is None or member.gone_at is not None
     if member is None or gone:
         return Already() if row.action == Action.DELETE else Skip("gone")
-    present, content = present_values(member), row.content
+    present, content = MEMBER.written(member), row.content
     old, body = content["old"], content["body"]
-    if row.action != Action.DELETE and all(same(name, value, present[name]) for name, value in body.items()):
+    if row.action != Action.DELETE and all(MEMBER.same(name, value, present[name]) for name, value in body.items()):
         return Already()
-    changed = [name for name, value in old.items() if not same(name, value, present[name])]
+    changed = [name for name, value in old.items() if not MEMBER.same(name, value, present[name])]
     return Skip("meanwhile", field=changed[0]) if changed else None

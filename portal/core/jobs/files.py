@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Protocol
 
 from django.utils.translation import get_language
 
@@ -10,18 +9,10 @@ from portal.core.files.marks import REASONS, is_reason
 from portal.core.jobs import queries, words
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import RowState
+from portal.core.mirror.fields.headings import Cell
 
 #: The headings (line 0), then these lines of a job's file as they were uploaded, each with its number.
 Cells = Callable[[Job, set[int]], Iterator[tuple[int, list[str]]]]
-
-
-class Field(Protocol):
-    """A column of a template: its heading and an example, English and Japanese."""
-
-    @property
-    def headings(self) -> tuple[str, str]: ...
-    @property
-    def example(self) -> tuple[str, str]: ...
 
 
 def reasons(job: Job) -> dict[int, str]:
@@ -52,7 +43,7 @@ def name(job: Job) -> str:
     return f"{stem[:80]}-to-correct"
 
 
-def template(fields: Iterable[Field], language: str) -> list[list[str]]:
+def template(cells: Iterable[Cell], language: str) -> list[list[str]]:
     """An empty spreadsheet with every heading and one line to show what goes where."""
     place = 1 if language == "ja" else 0
-    return [list(each) for each in zip(*((f.headings[place], f.example[place]) for f in fields), strict=True)]
+    return [list(each) for each in zip(*((cell.headings[place], cell.example[place]) for cell in cells), strict=True)]

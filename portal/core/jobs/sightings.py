@@ -12,10 +12,10 @@ from typing import Any
 from django.db.models import Q
 
 from portal.core.jobs.models import Row
-from portal.core.jobs.present import HIDDEN, present_values, same
+from portal.core.mirror.fields.members import MEMBER, RIGHTS
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Member
-from portal.core.mirror.rows import Reader
+from portal.core.mirror.rows import MemberReader
 from tenants.scope import current_tenant_id
 
 Signature = tuple[str, str, str, bytes]
@@ -40,7 +40,7 @@ def snapshot(rows: Sequence[Row]) -> dict[str, Any]:
 
 def created(rows: Sequence[Row], known: Iterable[str]) -> Found:
     """Which of the new members are there. `known`: the IDs of the snapshot, and those that other rows already have."""
-    before, reader, found = set(known), Reader(current_tenant_id()), Found()
+    before, reader, found = set(known), MemberReader(current_tenant_id()), Found()
     fresh = [member for member in _alike(rows) if member.member_id not in before]
     by_signature: dict[Signature, list[str]] = defaultdict(list)
     for member in sorted(fresh, key=lambda each: each.pk):
@@ -87,9 +87,9 @@ def changed(rows: Sequence[Row], shows: Same | None = None) -> Found:
 
 def _shows(row: Row, member: Member) -> bool | None:
     """Whether the member has all of the row's values; None when it has those that lists show, and others were sent."""
-    body, present = row.content["body"], present_values(member)
-    listed = all(same(name, value, present.get(name)) for name, value in body.items() if name not in HIDDEN)
-    return None if listed and body.keys() & HIDDEN else listed
+    body, present = row.content["body"], MEMBER.written(member)
+    listed = all(MEMBER.same(name, value, present[name]) for name, value in body.items() if name not in RIGHTS)
+    return None if listed and body.keys() & set(RIGHTS) else listed
 
 
 def deleted(rows: Sequence[Row]) -> Found:
@@ -104,7 +104,7 @@ def deleted(rows: Sequence[Row]) -> Found:
 
 def _alike(rows: Sequence[Row]) -> list[Member]:
     """Members with the code, the card or the name of one of the rows."""
-    reader = Reader(current_tenant_id())
+    reader = MemberReader(current_tenant_id())
     bodies = [row.content["body"] for row in rows]
     codes = {fold(body["member_code"]) for body in bodies if body.get("member_code")}
     cards = {reader.card_fingerprint(body["card_data"]) for body in bodies if body.get("card_data")}
@@ -121,7 +121,7 @@ def _of_member(member: Member) -> Signature:
     return member.name_key, member.member_code, member.membergroup_id, bytes(member.card_fingerprint or b"")
 
 
-def _of_row(row: Row, reader: Reader) -> Signature:
+def _of_row(row: Row, reader: MemberReader) -> Signature:
     body = row.content["body"]
     card = body.get("card_data")
     return (

@@ -4,32 +4,17 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from accessapi.meanings import Blame, Meaning
 from portal.core.jobs import kinds
 from portal.core.jobs.models import Job, Row
-from portal.core.jobs.present import HIDDEN
 from portal.core.jobs.states import Action, RowState
+from portal.core.mirror.fields.members import CODE, END, GROUP, MEMBER, NAME, RIGHTS
 from portal.core.ui.times import local
 from tenants.scope import current_tenant
 
 Facts = Mapping[str, Any]
-
-LABELS: dict[str, str | Promise] = {
-    "member_name": gettext_lazy("Name"),
-    "member_code": gettext_lazy("Member code"),
-    "membergroup_id": gettext_lazy("Group"),
-    "card_data": gettext_lazy("Card"),
-    "qrcode": gettext_lazy("QR code"),
-    "use_date_start": gettext_lazy("Use from"),
-    "use_date_end": gettext_lazy("Use until"),
-    "devices_pass": gettext_lazy("Areas"),
-    "keys_pass": gettext_lazy("Keys"),
-    "privilege": gettext_lazy("Privileges"),
-}
 
 _ROWS: dict[str, Callable[[Facts], str]] = {
     "appeared": lambda f: _("a member with this code has come meanwhile, so that it was not sent"),
@@ -74,7 +59,7 @@ def problems(found: Iterable[Any], job: Job) -> list[str]:
     said = []
     for field, word, facts in found:
         text = described(word, facts, kind.words)
-        said.append(f"{kind.label(field) or label(field)}: {text}" if field else text)
+        said.append(f"{kind.label(field) or MEMBER.label(field)}: {text}" if field else text)
     return said
 
 
@@ -99,38 +84,14 @@ def reasons(row: Row, job: Job) -> list[str]:
     return said
 
 
-def label(field: str) -> str:
-    return str(LABELS.get(field, field))
-
-
-def shown(field: str, value: Any, groups: Mapping[str, str]) -> str:
-    """A value as pages show it: secrets masked, groups by name, moments without their offset."""
-    if value in (None, "", {}):
-        return _("no end") if field == "use_date_end" else ""
-    if field == "card_data":
-        return masked(str(value))
-    if field == "qrcode":
-        return _qr(value)
-    if field == "membergroup_id":
-        return groups.get(value, value)
-    if field in ("use_date_start", "use_date_end"):
-        return str(value)[:16].replace("T", " ")
-    return str(value)
-
-
-def masked(text: str) -> str:
-    """Enough to recognise a card by and too little to make one."""
-    return "••••" + text[-4:] if len(text) >= 8 else "••••"
-
-
 def changes(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str, str]]:
     """(field, old, new) of a row to be changed; old is empty for a new one."""
     content = row.content
     old, body = content.get("old", {}), content.get("body", {})
-    skip = {"member_name", "member_code", *HIDDEN} if row.action == Action.CREATE else set()
-    rights = [(_("Access rights"), "", _("set"))] if skip & HIDDEN & body.keys() else []
+    skip = {NAME.name, CODE.name, *RIGHTS} if row.action == Action.CREATE else set()
+    rights = [(_("Access rights"), "", _("set"))] if skip & set(RIGHTS) & body.keys() else []
     return rights + [
-        (label(name), shown(name, old.get(name), groups), shown(name, value, groups))
+        (MEMBER.label(name), MEMBER.drawn(name, old.get(name), groups), MEMBER.drawn(name, value, groups))
         for name, value in body.items()
         if name not in skip
     ]
@@ -139,14 +100,7 @@ def changes(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str, str]]:
 def known(row: Row, groups: Mapping[str, str]) -> list[tuple[str, str]]:
     """(field, value) of a member to be deleted, besides name and code."""
     old = row.content.get("old", {})
-    return [(label(name), shown(name, old[name], groups)) for name in ("membergroup_id", "use_date_end") if name in old]
-
-
-def _qr(value: Any) -> str:
-    if isinstance(value, dict) and value.get("email"):
-        return str(value["email"])
-    data = value.get("data") if isinstance(value, dict) else value
-    return masked(str(data or ""))
+    return [(str(each.label), each.drawn(old[each.name], groups)) for each in (GROUP, END) if each.name in old]
 
 
 def _read_at(facts: Facts) -> dict[str, str]:

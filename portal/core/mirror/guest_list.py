@@ -13,10 +13,10 @@ from typing import Any
 
 from django.db import connection as database
 
-from portal.core.mirror.guest_rows import COLUMNS, GuestReader
-from portal.core.mirror.keyed import as_json
+from portal.core.mirror.fields.guests import GUEST, GUEST_NAME
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState, StagedPage, SyncRun
+from portal.core.mirror.rows import GuestReader, sql_types
 from portal.core.mirror.swap import Swapped
 from portal.core.timers.clock import database_now
 from tenants.scope import current_tenant
@@ -26,11 +26,7 @@ LESS = ("use_date_start,use_date_end", "")
 # What was refused is asked for again after this long: services learn.
 _FORGIVE = timedelta(days=1)
 
-_TYPES = {
-    "guest_name": "text", "name_key": "text", "email": "bytea", "use_date_start": "timestamptz",
-    "use_date_end": "timestamptz", "key_return_date_end": "timestamptz", "is_for_reserve": "bool",
-    "qrcode_data": "bytea", "qr_fingerprint": "bytea", "extra": "jsonb",
-}  # fmt: skip
+_TYPES = {"guest_id": "text", "digest": "bytea", **sql_types(GUEST), "extra": "jsonb"}
 
 # A row about which our own write or single read told something after the reading began stays as that left it.
 _OLDER = "(g.first_hand_at IS NULL OR g.first_hand_at <= %(since)s)"
@@ -67,7 +63,7 @@ def take_over(run: SyncRun) -> Swapped:
     found = _items(run)
     known = _known_digests(run.tenant_id)
     digests = {guest_id: reader.digest(item) for guest_id, item in found.items()}
-    told = {name for item in found.values() for name in item.keys() & COLUMNS.keys()} | {"guest_name"}
+    told = {name for item in found.values() for name in item.keys() & GUEST.columns_of.keys()} | {GUEST_NAME.name}
     changed = {guest_id: item for guest_id, item in found.items() if known.get(guest_id) != digests[guest_id]}
     scope: dict[str, Any] = {"tenant": run.tenant_id, "since": run.started_at}
     with database.cursor() as cursor:
@@ -75,7 +71,7 @@ def take_over(run: SyncRun) -> Swapped:
         removed = cursor.rowcount
         written = 0
         if changed:
-            columns = [column for name in COLUMNS if name in told for column in COLUMNS[name]] + ["extra"]
+            columns = [column for name, each in GUEST.columns_of.items() if name in told for column in each] + ["extra"]
             cursor.execute(_upsert(columns), {**scope, **_arrays(reader, columns, changed, digests)})
             written = cursor.rowcount
         cursor.execute("SELECT count(*) FROM mirror_guest WHERE tenant_id = %s AND gone_at IS NULL", [run.tenant_id])
@@ -100,7 +96,7 @@ def _known_digests(tenant_id: int) -> dict[str, bytes | None]:
 def _upsert(columns: Iterable[str]) -> str:
     """One statement for all guests that are new or differ; `columns` are those that this reading told."""
     named = ["guest_id", "digest", *columns]
-    arrays = ", ".join(f"%({name})s::{_TYPES.get(name, _KEYS.get(name))}[]" for name in named)
+    arrays = ", ".join(f"%({name})s::{_TYPES[name]}[]" for name in named)
     values = ", ".join(f"EXCLUDED.{name}" for name in named[1:])
     rest = {"guest_name": "''", "name_key": "''", "extra": "'{}'"}
     unsaid = {name: value for name, value in rest.items() if name not in named}
@@ -112,17 +108,9 @@ def _upsert(columns: Iterable[str]) -> str:
     """  # noqa: S608 - our own column names
 
 
-_KEYS = {"guest_id": "text", "digest": "bytea"}
-
-
 def _arrays(
     reader: GuestReader, columns: list[str], items: dict[str, dict[str, Any]], digests: dict[str, bytes]
 ) -> dict[str, list[Any]]:
-    arrays: dict[str, list[Any]] = {"guest_id": list(items), "digest": [digests[guest_id] for guest_id in items]}
-    rows = [reader.values(item) for item in items.values()]
-    for column in columns:
-        arrays[column] = [row[column] for row in rows]
-    for column in {"email", "qrcode_data"} & arrays.keys():
-        arrays[column] = [reader.seal(column, value) for value in arrays[column]]
-    arrays["extra"] = [as_json(row["extra"]) for row in rows]
-    return arrays
+    rows = [reader.sealed(item) for item in items.values()]
+    told = {column: [row[column] for row in rows] for column in columns}
+    return {"guest_id": list(items), "digest": [digests[guest_id] for guest_id in items], **told}

@@ -11,18 +11,18 @@ from django.db import transaction
 from django.db.models import Count, F
 
 from portal.core.mirror import hooks, rights_changes, seen
+from portal.core.mirror.fields.members import CARD, MEMBER, QR, RIGHTS
 from portal.core.mirror.folding import fold
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Group, Member, MemberSearch, MirrorState
 from portal.core.mirror.own_guests import guest_gone, guest_read, guest_written
-from portal.core.mirror.rows import Reader
+from portal.core.mirror.rows import MemberReader
 from portal.core.mirror.small import rename_members
 from portal.core.timers.clock import database_now
 from tenants.models import Tenant
 from tenants.scope import current_tenant, tenant_scope
 
 __all__ = [
-    "RIGHTS",
     "group_written",
     "guest_gone",
     "guest_read",
@@ -34,25 +34,8 @@ __all__ = [
     "members_written",
 ]
 
-# Which columns follow from which field of the service.
-_COLUMNS = {
-    "member_name": ("member_name", "name_key"),
-    "member_code": ("member_code", "code_key"),
-    "membergroup_id": ("membergroup_id",),
-    "membergroup_name": ("membergroup_name", "group_key"),
-    "card_data": ("card_data", "card_fingerprint", "has_card"),
-    "qrcode": ("qrcode", "qr_fingerprint", "has_qr"),
-    "face_data": ("has_face",),
-    "use_date_start": ("use_date_start",),
-    "use_date_end": ("use_date_end", "use_end_key"),
-}
-RIGHTS = ("devices_pass", "keys_pass", "privilege")
-# What the service does when a creation leaves these out (specification: rule 1 of the permissions, "privilege").
-_UNSAID: dict[str, dict[str, Any]] = {
-    "devices_pass": {"default_mode": "deny_all"},
-    "keys_pass": {"default_mode": "deny_all"},
-    "privilege": {"keys_without_2fa": False, "restricted_keys_enabled": False},
-}
+# What the service does when a creation leaves these out.
+_UNSAID = {name: MEMBER[name].unsaid for name in RIGHTS}
 # What others keep in a member's row: the log's reading, and whoever gives a card.
 _NOT_TOLD = {"last_seen_at", "shares_card"}
 _WRITTEN = [
@@ -79,7 +62,7 @@ def members_written(tenant: Tenant, written: Iterable[tuple[str, Mapping[str, An
     if not bodies:
         return
     with tenant_scope(tenant), transaction.atomic():
-        reader, now = Reader(tenant.pk), database_now()
+        reader, now = MemberReader(tenant.pk), database_now()
         known = _locked(bodies)
         names = _group_names(bodies.values())
         rows = []
@@ -88,7 +71,7 @@ def members_written(tenant: Tenant, written: Iterable[tuple[str, Mapping[str, An
             if bodies[member_id].get("membergroup_id"):
                 group_id = str(bodies[member_id]["membergroup_id"])
                 bodies[member_id].setdefault("membergroup_name", names.get(group_id, ""))
-            _apply(row, bodies[member_id], reader)
+            reader.apply(row, bodies[member_id])
             _apply_rights(row, bodies[member_id], now, created=created)
             row.first_hand_at, row.gone_at, row.digest = now, None, None
             rows.append(row)
@@ -119,16 +102,14 @@ def member_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetime) -> 
         row = known.get(member_id) or Member(tenant=tenant, member_id=member_id, name_key="")
         if row.first_hand_at is not None and row.first_hand_at > asked_at:
             return  # a write of ours was recorded while the answer was on its way
-        reader = Reader(tenant.pk)
+        reader = MemberReader(tenant.pk)
         before = _listed(row)
-        full = {name: item.get(name) for name in _COLUMNS if name != "membergroup_name"}
+        full = {name: item.get(name) for name in MEMBER.columns_of if name != "membergroup_name"}
         group_name = item.get("membergroup_name") or _group_names([full]).get(str(full["membergroup_id"]))
         if group_name is not None:
             full["membergroup_name"] = group_name
-        _apply(row, full, reader)
+        reader.apply(row, full)
         row.extra = {**row.extra, **reader.values(item)["extra"]}
-        row.account_type = str(item.get("account_type") or "")
-        row.has_profile_image = bool(item.get("profile_image_url"))
         told = {name: item.get(name) for name in RIGHTS}
         rights_changes.note(row, told, asked_at)
         row.rights = told
@@ -169,16 +150,6 @@ def _group_names(bodies: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return dict(rows.values_list("membergroup_id", "membergroup_name")) if wanted else {}
 
 
-def _apply(row: Member, fields: Mapping[str, Any], reader: Reader) -> None:
-    values = reader.values(fields)
-    for name in fields.keys() & _COLUMNS.keys():
-        for column in _COLUMNS[name]:
-            setattr(row, column, values[column])
-    said = {name for name in fields if name in _COLUMNS}
-    odd = {name: value for name, value in values["extra"].items() if name in said}
-    row.extra = {**{name: value for name, value in row.extra.items() if name not in said}, **odd}
-
-
 def _apply_rights(row: Member, fields: Mapping[str, Any], now: datetime, *, created: bool) -> None:
     told = {name: fields[name] for name in RIGHTS if name in fields}
     if created:
@@ -189,12 +160,11 @@ def _apply_rights(row: Member, fields: Mapping[str, Any], now: datetime, *, crea
 
 def _listed(row: Member) -> list[Any]:
     """What the list tells of a member, as stored: to see whether a single read told something else."""
-    names = [name for columns in _COLUMNS.values() for name in columns]
-    values = [getattr(row, name) for name in names if name not in ("card_data", "qrcode")]
+    values = [getattr(row, name) for name in MEMBER.listed if name not in (CARD.name, QR.name)]
     return [bytes(value) if isinstance(value, memoryview) else value for value in values]
 
 
-def _store(rows: Sequence[Member], reader: Reader) -> None:
+def _store(rows: Sequence[Member], reader: MemberReader) -> None:
     """Rows and what they are found by. Listeners of RIGHTS hear of those whose permissions are known."""
     unknown = {row.member_id: row for row in rows if row.pk is None}
     for member_id, at in seen.known(unknown).items():

@@ -1,23 +1,25 @@
 """What we know of guests first hand: our own successful writes (operations 20 and 22), and single reads (21)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
 from django.db.models import F
 
-from portal.core.mirror.guest_rows import COLUMNS, DETAIL, GuestReader
+from portal.core.mirror.fields.guests import AREAS, GRACE, GUEST, KEYS
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Guest, MirrorState
+from portal.core.mirror.rows import GuestReader
 from portal.core.timers.clock import database_now
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
+_DETAIL = GUEST.inside("detail")
 # What a creation that leaves these out comes to.
-_UNSAID: dict[str, Any] = {"area_id_list": [], "key_devices_list": [], "return_grace_period": 0, "remarks": ""}
+_UNSAID = {name: GUEST[name].unsaid for name in _DETAIL if GUEST[name].unsaid is not None}
 # From these the service works the permissions of a single read out: after a change of ours the old ones are none.
-_DECIDES = {"area_id_list", "key_devices_list"}
+_DECIDES = {AREAS.name: AREAS.by, KEYS.name: KEYS.by}
 _WRITTEN = [
     field.attname for field in Guest._meta.concrete_fields if field.attname not in ("id", "tenant_id", "guest_id")
 ]
@@ -34,11 +36,11 @@ def guest_written(tenant: Tenant, guest_id: str, fields: Mapping[str, Any], *, c
         now, row = database_now(), _locked(tenant, guest_id)
         fresh = row.pk is None or row.gone_at is not None
         before = row.use_date_end
-        _apply(row, said, GuestReader(tenant.pk))
+        GuestReader(tenant.pk).apply(row, said)
         detail = dict(_UNSAID) if created else dict(row.detail or {})
-        if _DECIDES & said.keys():
-            detail = {name: value for name, value in detail.items() if not name.endswith("_pass")}
-        detail |= {name: said[name] for name in DETAIL if name in said}
+        if _DECIDES.keys() & said.keys():
+            detail = {name: value for name, value in detail.items() if name not in _DECIDES.values()}
+        detail |= {name: said[name] for name in _DETAIL if name in said}
         row.key_return_date_end = _return_end(row, detail, before)
         row.detail = detail or None
         if created:
@@ -66,7 +68,7 @@ def guest_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetime) -> N
             return  # a write of ours was recorded while the answer was on its way
         reader = GuestReader(tenant.pk)
         fresh = row.pk is None or row.gone_at is not None
-        _apply(row, {name: item.get(name) for name in COLUMNS}, reader)
+        reader.apply(row, {name: item.get(name) for name in GUEST.columns_of})
         row.extra = {**row.extra, **reader.values(item)["extra"]}
         row.detail = _detail(row, item)
         row.detail_read_at = asked_at
@@ -85,19 +87,9 @@ def _locked(tenant: Tenant, guest_id: str) -> Guest:
     return row or Guest(tenant=tenant, guest_id=guest_id, guest_name="", name_key="")
 
 
-def _apply(row: Guest, fields: Mapping[str, Any], reader: GuestReader) -> None:
-    values = reader.values(fields)
-    said = fields.keys() & COLUMNS.keys()
-    for name in said:
-        for column in COLUMNS[name]:
-            setattr(row, column, values[column])
-    odd = {name: value for name, value in values["extra"].items() if name in said}
-    row.extra = {**{name: value for name, value in row.extra.items() if name not in said}, **odd}
-
-
 def _return_end(row: Guest, detail: Mapping[str, Any], before: datetime | None) -> datetime | None:
     """The end of use plus the grace period, as the service works it out; None while either is unknown."""
-    grace = detail.get("return_grace_period")
+    grace = detail.get(GRACE.name)
     if isinstance(grace, int) and row.use_date_end is not None:
         return row.use_date_end + timedelta(minutes=grace)
     if row.key_return_date_end is None or before is None or row.use_date_end is None:
@@ -107,53 +99,14 @@ def _return_end(row: Guest, detail: Mapping[str, Any], before: datetime | None) 
 
 def _detail(row: Guest, item: Mapping[str, Any]) -> dict[str, Any]:
     """What a single read tells beside the columns; what it tells by the permissions only, in the words of a writing."""
-    derived = {
-        "area_id_list": _areas_of(item.get("devices_pass")),
-        "key_devices_list": _keys_of(item.get("keys_pass")),
-        "return_grace_period": _grace_of(row),
-    }
-    return {name: item[name] if item.get(name) is not None else derived.get(name) for name in DETAIL}
+    derived = {AREAS.name: AREAS.told(item), KEYS.name: KEYS.told(item), GRACE.name: _grace_of(row)}
+    return {name: item[name] if item.get(name) is not None else derived.get(name) for name in _DETAIL}
 
 
 def _grace_of(row: Guest) -> int | None:
     if row.use_date_end is None or row.key_return_date_end is None:
         return None
     return int((row.key_return_date_end - row.use_date_end).total_seconds() // 60)
-
-
-def _areas_of(devices_pass: Any) -> list[str] | None:
-    """The areas that a guest's permissions name; None when they do not say."""
-    listed = _listed(devices_pass, "areas_list")
-    if listed is None:
-        return None
-    return [str(each["area_id"]) for each in listed if "area_id" in each and _admits(each.get("pass"))]
-
-
-def _keys_of(keys_pass: Any) -> list[dict[str, Any]] | None:
-    listed = _listed(keys_pass, "key_devices_list")
-    if listed is None:
-        return None
-    found = []
-    for box in listed:
-        units = _listed(box, "units")
-        if units is None or "key_device_id" not in box:
-            return None
-        numbers = [str(unit["unit_no"]) for unit in units if "unit_no" in unit and _admits(unit.get("pass"))]
-        found.append({"key_device_id": str(box["key_device_id"]), "units_no_list": numbers})
-    return found
-
-
-def _listed(rights: Any, name: str) -> list[dict[str, Any]] | None:
-    """What mode `option` lists, nothing under `deny_all`; None where no list is said (allow_all, unknown)."""
-    mode = rights.get("default_mode") if isinstance(rights, dict) else None
-    if mode == "deny_all":
-        return []
-    listed = rights.get(name) if mode == "option" else None
-    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, Iterable) else None
-
-
-def _admits(rule: Any) -> bool:
-    return not isinstance(rule, dict) or rule.get("effect") != "deny_all"
 
 
 def _store(row: Guest, at: datetime) -> None:

@@ -13,7 +13,7 @@ from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
 from portal.core.mirror.folding import code_needles, fold, name_needles, terms
 from portal.core.mirror.models import Member, MemberSearch
 from portal.core.mirror.queries import among
-from portal.core.mirror.rows import Reader
+from portal.core.mirror.rows import MemberReader
 from tenants.scope import current_tenant_id
 
 
@@ -51,7 +51,7 @@ def needles(text: str) -> Needles:
     words = terms(text)
     if not words:
         return Needles((), {})
-    values, reader = {}, Reader(current_tenant_id())
+    values, reader = {}, MemberReader(current_tenant_id())
     for number, word in enumerate(words):
         values[f"word{number}"] = word
         for kind, pieces in (("name", name_needles(word)), ("code", code_needles(word))):
@@ -94,6 +94,6 @@ def may_be_a_card(text: str) -> bool:
 
 
 def _card_holders(text: str) -> list[int]:
-    fingerprint = Reader(current_tenant_id()).card_fingerprint(text)
+    fingerprint = MemberReader(current_tenant_id()).card_fingerprint(text)
     holders = Member.objects.filter(has_card=True, card_fingerprint=fingerprint)
     return list(holders.values_list("pk", flat=True)[:10])

@@ -15,16 +15,14 @@ from django.db import connection as database
 from django.db import transaction
 
 from portal.core.mirror import seen
+from portal.core.mirror.fields.kinds import Text
+from portal.core.mirror.fields.members import MEMBER
 from portal.core.mirror.models import StagedPage, SyncRun
-from portal.core.mirror.rows import Listed, Reader
+from portal.core.mirror.rows import MemberReader, sql_types
 
-_COLUMNS = [name for name in Listed._fields if name != "pieces"]
-_TYPES = {
-    "member_id": "text", "digest": "bytea", "card_data": "bytea", "card_fingerprint": "bytea", "qrcode": "bytea",
-    "qr_fingerprint": "bytea", "has_card": "bool", "has_qr": "bool", "has_face": "bool",
-    "use_date_start": "timestamptz", "use_date_end": "timestamptz", "use_end_key": "int8",
-}  # fmt: skip
-_INCOMING = ", ".join(f"{name} {_TYPES.get(name, 'text')}" for name in Listed._fields)
+_COLUMNS = ("member_id", "digest", *MEMBER.listed, "extra")
+_TYPES = {"member_id": "text", "digest": "bytea", **sql_types(MEMBER), "extra": "text", "pieces": "text"}
+_INCOMING = ", ".join(f"{name} {kind}" for name, kind in _TYPES.items())
 
 # A list tells less of a QR code than a single read does: while it is the same code, the fuller account stays.
 _SAME_QR = "m.qr_fingerprint IS NOT DISTINCT FROM EXCLUDED.qr_fingerprint"
@@ -35,7 +33,8 @@ _SET = ", ".join(
     for name in _COLUMNS
     if name != "member_id"
 )
-_DEFAULTS = {"account_type": "''"}
+# Texts that only single reads tell.
+_DEFAULTS = {each.name: "''" for each in MEMBER if isinstance(each, Text) and not each.listed}
 
 # Of members who become known after the records about them.
 _LAST_SEEN = """
@@ -127,7 +126,7 @@ def staged(run: SyncRun, items: list[dict[str, Any]]) -> Staged:
 
     Compared while the pages come in: what anybody writes first hand after that is left alone by the swap.
     """
-    reader = Reader(run.tenant_id)
+    reader = MemberReader(run.tenant_id)
     named = {str(item["member_id"]): item for item in items}
     known = _known_digests(run.tenant_id, list(named))
     return Staged(list(named), [item for each, item in named.items() if known.get(each) != reader.digest(item)])
@@ -141,7 +140,7 @@ def members(run: SyncRun) -> Swapped:
         cursor.execute(f"CREATE TEMP TABLE mirror_incoming ({_INCOMING}) ON COMMIT DROP")
         cursor.execute(_LISTED, scope)
         for rows in _incoming(run):
-            _copy(cursor, "mirror_incoming", [_TYPES.get(name, "text") for name in Listed._fields], rows)
+            _copy(cursor, "mirror_incoming", list(_TYPES.values()), rows)
         # What this transaction writes is in no statistics: the planner would take it for a few rows, and look at every
         # row for every other. With joins by hash the work grows with the list, whatever others have.
         cursor.execute("SET LOCAL enable_nestloop = off")
@@ -187,13 +186,13 @@ def tidy(done: Swapped) -> None:
             cursor.execute(_GLANCE)
 
 
-def _incoming(run: SyncRun) -> Iterator[list[Listed]]:
+def _incoming(run: SyncRun) -> Iterator[list[tuple[Any, ...]]]:
     """Of each page the staged items as columns. What a later page lists again counts there, changed or not."""
-    reader = Reader(run.tenant_id)
+    reader = MemberReader(run.tenant_id)
     taken: set[str] = set()
     for page in StagedPage.objects.filter(run=run).order_by("-number").iterator(chunk_size=4):
         items = json.loads(zlib.decompress(page.body))
-        yield [reader.read(item, reader.digest(item)) for item in items if str(item["member_id"]) not in taken]
+        yield [reader.incoming(item) for item in items if str(item["member_id"]) not in taken]
         taken.update(page.listed)
 
 

@@ -1,0 +1,1 @@
+"""What the service says of members, guests and groups, field by field, each described once."""

@@ -1,0 +1,119 @@
+"""The fields of a guest, each described once (specification: resource "Guest", operations 19 to 22)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from accessapi.resources.guests import GuestUpdate
+from portal.core.mirror.fields.field import Field, Fields
+from portal.core.mirror.fields.kinds import Flag, Moment, Number, Sealed, Text
+from portal.core.mirror.fields.values import Item
+from portal.core.mirror.models import Guest
+
+
+@dataclass(frozen=True)
+class Places(Field):
+    """What a guest is let into. A single read tells it by the permissions alone, in the field `by`."""
+
+    by: str = ""
+
+    def told(self, item: Item) -> Any:
+        """Return what a single read tells, in the words of a writing; None when it does not say."""
+        if item.get(self.name) is not None:
+            return item[self.name]
+        return (_areas_of if self.by == "devices_pass" else _keys_of)(item.get(self.by))
+
+    def same(self, wanted: Any, told: Any) -> bool:
+        return _set(wanted) == _set(told)
+
+
+GUEST_NAME = Text(
+    "guest_name", _("Name"), sent=GuestUpdate, key="name_key", missing=_("Enter a name."), inputs=("name",)
+)
+EMAIL = Sealed("email", _("E-mail"), sent=GuestUpdate)
+START = Moment("use_date_start", _("Starts"), sent=GuestUpdate, inputs=("start",))
+END = Moment("use_date_end", _("Ends"), sent=GuestUpdate, inputs=("until", "end"))
+CODE = Sealed(
+    "qrcode_data", _("Code"), sent=GuestUpdate, fingerprint="qr_fingerprint", purpose="guest qr",
+    inputs=("new_code", "delivery"),
+)  # fmt: skip
+GRACE = Number(
+    "return_grace_period", _("Minutes to return keys"), sent=GuestUpdate, inside="detail", unsaid=0,
+    inputs=("grace_minutes",), help=_("How long after the end keys can still be brought back."),
+    invalid=_("Give a whole number of minutes."),
+)  # fmt: skip
+REMARKS = Text("remarks", _("Remarks"), sent=GuestUpdate, inside="detail", unsaid="", several=True)
+AREAS = Places("area_id_list", _("Areas"), sent=GuestUpdate, inside="detail", unsaid=[], inputs=("area_ids",),
+               by="devices_pass")  # fmt: skip
+KEYS = Places("key_devices_list", _("Keys"), sent=GuestUpdate, inside="detail", unsaid=[], inputs=("keys",),
+              by="keys_pass")  # fmt: skip
+
+GUEST = Fields(
+    Guest,
+    Field("guest_id", _("Guest ID")),
+    GUEST_NAME,
+    EMAIL,
+    START,
+    END,
+    Moment("key_return_date_end", _("Keys back by")),
+    Flag("is_for_reserve", _("For a reservation")),
+    CODE,
+    AREAS,
+    KEYS,
+    GRACE,
+    REMARKS,
+    Field("devices_pass", _("Areas"), inside="detail"),
+    Field("keys_pass", _("Keys"), inside="detail"),
+    Field(
+        "qrcode_issuing_method",
+        _("Code"),
+        inputs=("delivery",),
+        within={"qrcode_issuing_method.email": ("email",)},
+    ),
+)
+
+
+def _areas_of(devices_pass: Any) -> list[str] | None:
+    """The areas that a guest's permissions name; None when they do not say."""
+    listed = _listed(devices_pass, "areas_list")
+    if listed is None:
+        return None
+    return [str(each["area_id"]) for each in listed if "area_id" in each and _admits(each.get("pass"))]
+
+
+def _keys_of(keys_pass: Any) -> list[dict[str, Any]] | None:
+    listed = _listed(keys_pass, "key_devices_list")
+    if listed is None:
+        return None
+    found = []
+    for box in listed:
+        units = _listed(box, "units")
+        if units is None or "key_device_id" not in box:
+            return None
+        numbers = [str(unit["unit_no"]) for unit in units if "unit_no" in unit and _admits(unit.get("pass"))]
+        found.append({"key_device_id": str(box["key_device_id"]), "units_no_list": numbers})
+    return found
+
+
+def _listed(rights: Any, name: str) -> list[dict[str, Any]] | None:
+    """What mode `option` lists, nothing under `deny_all`; None where no list is said (allow_all, unknown)."""
+    mode = rights.get("default_mode") if isinstance(rights, dict) else None
+    if mode == "deny_all":
+        return []
+    listed = rights.get(name) if mode == "option" else None
+    return [each for each in listed if isinstance(each, dict)] if isinstance(listed, Iterable) else None
+
+
+def _admits(rule: Any) -> bool:
+    return not isinstance(rule, dict) or rule.get("effect") != "deny_all"
+
+
+def _set(items: Iterable[Any]) -> set[Any]:
+    return {
+        (item.get("key_device_id"), tuple(sorted(item.get("units_no_list") or [])))
+        if isinstance(item, Mapping)
+        else item
+        for item in items
+    }

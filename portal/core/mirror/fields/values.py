@@ -1,0 +1,69 @@
+"""Single values as the service tells them and as spreadsheets hold them: read, or left as they came."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from accessapi.limits import JST
+from accessapi.resources import write_moment
+from portal.core.files import moments
+
+Item = Mapping[str, Any]
+Odd = dict[str, Any]  # what is not of its field's type, as it came
+
+
+def text(item: Item, name: str, odd: Odd) -> str:
+    """Return a text; empty for none and for what is none, which goes to `odd`. A number counts as its digits."""
+    value = item.get(name)
+    if value is None or isinstance(value, str):
+        return value or ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    odd[name] = value
+    return ""
+
+
+def moment(item: Item, name: str, odd: Odd) -> datetime | None:
+    """Return a datetime of the service; what is none goes to `odd` as it came."""
+    value = item.get(name)
+    if value is None or value == "":
+        return None
+    try:
+        read = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+        read = read if read.tzinfo else read.replace(tzinfo=JST)
+        if not 1900 <= read.year <= 9998:
+            raise ValueError("outside of what the database and the clock can hold")
+    except (ValueError, TypeError):
+        odd[name] = value
+        return None
+    return read
+
+
+@lru_cache(maxsize=10_000)
+def moment_of_cell(cell: str, ends: bool) -> str | None:
+    """Return the moment that a cell means, as written; None for none. A day alone begins or, as an end, ends."""
+    found = moments.moment_of(cell, end=ends)
+    try:
+        return write_moment(found) if found is not None else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def without_seed(code: Any) -> Any:
+    """Return a QR code as it may rest: with the seed of a one-time code in hand, anyone could make its codes."""
+    if isinstance(code, dict):
+        return {key: without_seed(value) for key, value in code.items() if key != "totp_seed"}
+    return code
+
+
+def masked(secret: str) -> str:
+    """Return enough of a secret to recognise it by, and too little to make another."""
+    return "••••" + secret[-4:] if len(secret) >= 8 else "••••"
+
+
+def within(wanted: Any, told: Any) -> bool:
+    """Whether everything wanted is told, and perhaps more."""
+    if isinstance(wanted, dict):
+        return isinstance(told, dict) and all(within(value, told.get(name)) for name, value in wanted.items())
+    return bool(wanted == told)

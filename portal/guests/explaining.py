@@ -1,0 +1,56 @@
+"""Refusals that the desk can explain: what is wrong, and whether the tenant gets codes for guests at all."""
+
+from django.utils.translation import gettext as _
+
+from accessapi.meanings import Blame
+from accessapi.operations import Contract
+from portal.core.intents import meanings
+from portal.core.intents.models import Intent
+from portal.core.intents.refusals import Explained, said
+from portal.core.intents.states import Reason
+from portal.core.mirror.fields.guests import AREAS, CODE, KEYS
+from portal.core.ui.sentences import joined
+
+
+def is_of_the_desk(intent: Intent) -> bool:
+    """Whether the service refuses codes to this tenant altogether, whatever a form says: for want of the QR option (an
+    unnamed contract is that one) or of a permission, or by a 403 that nobody can explain.
+    """
+    if meanings.contract(intent) == Contract.QR or meanings.is_for_want_of(intent, Blame.SCOPE):
+        return True
+    return intent.http_status == 403 and explained(intent) is None
+
+
+def why_no_codes(intent: Intent) -> str:
+    """The one sentence for a refusal `is_of_the_desk`."""
+    if meanings.contract(intent) == Contract.QR:
+        return _("This tenant’s contract has no QR option: the service issues no codes to guests.")
+    if meanings.is_for_want_of(intent, Blame.SCOPE):
+        return _("The connection lacks the permission to issue codes to guests. An owner can reconnect with it.")
+    return _("The service issues no codes to guests of this tenant.")
+
+
+def explained(intent: Intent) -> Explained | None:
+    """Say what is wrong and what to do, beside the inputs that it is about; None for any other refusal."""
+    contract = meanings.contract(intent)
+    if contract == Contract.DOOR:
+        return AREAS.inputs, _("The contract has no door entry. Issue the code without areas.")
+    if contract == Contract.KEY_BOX:
+        return KEYS.inputs, _("The contract has no key boxes. Issue the code without keys.")
+    if meanings.is_for_want_of(intent, Blame.SETTING) and (intent.body or {}).get(KEYS.name):
+        return KEYS.inputs, _("Keys for guests must first be allowed for this key box on the member site.")
+    if meanings.is_for_want_of(intent, Blame.DUPLICATE, "qr"):
+        return CODE.inputs, _("Somebody has this very code already. Send the form again for another one.")
+    return None
+
+
+def why_it_lives(intent: Intent | None) -> str:
+    """Why a code could not be ended in any way: in the service's words where it said something, else in ours."""
+    refused = _("The service refuses every way of ending it.")
+    if intent is None or not intent.error_detail:
+        return refused
+    if not meanings.of_the_service(intent):
+        ours = Reason(intent.reason).label if intent.reason in Reason.values else ""
+        return joined([ours, intent.error_detail])
+    code = f" ({intent.error_code})" if intent.error_code else ""
+    return joined([refused, f"{said(intent.error_detail)}{code}"])
