@@ -22,7 +22,7 @@ from django.utils.translation import gettext as _
 
 from tenants import roles
 from tenants.carrying import Carried
-from tenants.kept import Kept
+from tenants.kept import KeptQuery
 from tenants.landing import home_of
 from tenants.models import Staff, SupportSession, Tenant, User
 from tenants.reauthentication import page_asked_for, recently_authenticated, redirect_to_reauthentication
@@ -32,8 +32,8 @@ from tenants.scope import across_tenants, tenant_scope
 View = Callable[..., HttpResponseBase]
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
-_tenant = Kept[Tenant](lambda slug: Tenant.objects.select_related("environment").filter(slug=slug)[:1], slug="")
-_staff = Kept[Staff](
+_tenant = KeptQuery[Tenant](lambda slug: Tenant.objects.select_related("environment").filter(slug=slug)[:1], slug="")
+_staff = KeptQuery[Staff](
     lambda user: Staff.objects.select_related("tenant__connection").filter(user=user, is_active=True)[:1], user=0
 )
 

@@ -1,6 +1,6 @@
 """Queries whose SQL is made once in a process, for the few that every page asks: making it costs more than asking.
 
-    _tenant = Kept(lambda slug: Tenant.objects.filter(slug=slug)[:1], slug="")
+    _tenant = KeptQuery(lambda slug: Tenant.objects.filter(slug=slug)[:1], slug="")
     _tenant.rows(slug="acme")
 
 Only what is written into the SQL is kept: the tenant that is entered and the values are filled in at each reading, and
@@ -27,7 +27,7 @@ _ANY_NUMBER = 1_987_655_000
 _ANY_TEXT = "\x02any"
 
 
-class Kept(Generic[T]):
+class KeptQuery(Generic[T]):
     """A queryset built by `build(**values)`; `kinds` gives a value of the kind of each: a whole number or a text.
 
     PostgreSQL plans it once, too; with `planned_anew` each time, for what finds many rows of one tenant and few of

@@ -9,10 +9,7 @@ import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tenants.models import Tenant
+from typing import Any, Protocol
 
 
 class NoTenant(RuntimeError):
@@ -23,12 +20,22 @@ class WrongTenant(RuntimeError):
     """Code working for one tenant reached for another's rows. Nothing was read or written."""
 
 
+class Enterable(Protocol):
+    """A tenant, as far as entering it goes: `tenants.models.Tenant` is one."""
+
+    @property
+    def pk(self) -> Any: ...
+
+    @property
+    def slug(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class Scope:
-    """One tenant, or (with a reason) all of them."""
+    """One tenant, or (with a reason) all of them. `tenant` is None when it was entered by its key alone."""
 
     tenant_id: int | None = None
-    tenant: Tenant | None = None
+    tenant: Enterable | None = None
     across: str = ""
 
 
@@ -41,7 +48,7 @@ def current_scope() -> Scope | None:
 
 
 @contextlib.contextmanager
-def tenant_scope(tenant: Tenant | int) -> Iterator[None]:
+def tenant_scope(tenant: Enterable | int) -> Iterator[None]:
     """Work for one tenant until the block ends.
 
     Entering the same tenant again is harmless; entering another one from inside raises WrongTenant, because the only
@@ -83,16 +90,6 @@ def current_tenant_id() -> int:
     if scope is None or scope.tenant_id is None:
         raise NoTenant("No tenant is entered: wrap the work in tenant_scope(tenant).")
     return scope.tenant_id
-
-
-def current_tenant() -> Tenant:
-    """The entered tenant. Raises NoTenant outside of a tenant."""
-    scope = _scope.get()
-    if scope is not None and scope.tenant is not None:
-        return scope.tenant
-    from tenants.models import Tenant
-
-    return Tenant.objects.select_related("environment").get(pk=current_tenant_id())
 
 
 def may_touch(tenant_id: int | None) -> bool:

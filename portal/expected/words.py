@@ -15,7 +15,7 @@ from portal.core.ui.sentences import joined
 from portal.core.ui.times import local
 from portal.expected.columns import BY_NAME
 from portal.expected.models import ExpectedRow, RowState, Verdict
-from tenants.scope import current_tenant
+from tenants.models import current_tenant
 
 Facts = Mapping[str, Any]
 

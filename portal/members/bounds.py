@@ -15,8 +15,7 @@ from accessapi import limits
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
 from tenants.connections.service import current_connection
-from tenants.models import Connection
-from tenants.scope import current_tenant
+from tenants.models import Connection, current_tenant
 
 _TIMESTEP = "one_time_timestep_max"
 

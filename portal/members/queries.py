@@ -12,7 +12,7 @@ from portal.core.mirror import queries as mirror
 from portal.core.mirror.models import Group, Member
 from portal.core.mirror.rows import MemberReader
 from portal.core.rights import digests
-from tenants.kept import Kept
+from tenants.kept import KeptQuery
 from tenants.models import AuditEntry
 from tenants.scope import current_tenant_id
 from tenants.trail.changes import changes
@@ -50,7 +50,7 @@ def groups_named() -> QuerySet[Group, tuple[str, str]]:
     return mirror.groups().values_list("membergroup_id", "membergroup_name")
 
 
-_groups = Kept[tuple[str, str]](groups_named)
+_groups = KeptQuery[tuple[str, str]](groups_named)
 
 
 def group_choices() -> Choices:

@@ -9,13 +9,12 @@ from accessapi.errors import ServiceError
 from accessapi.operations import Operation
 from accessapi.reading import Answer
 from tenants.connections import calls
-from tenants.kept import Kept
-from tenants.models import Connection, ServiceEnvironment
-from tenants.scope import current_tenant
+from tenants.kept import KeptQuery
+from tenants.models import Connection, ServiceEnvironment, current_tenant
 
-_current = Kept[Connection](lambda: Connection.objects.select_related("tenant__environment")[:1])
+_current = KeptQuery[Connection](lambda: Connection.objects.select_related("tenant__environment")[:1])
 # Asked before every call of the service.
-_connection = Kept[Connection](lambda connection: Connection.objects.filter(pk=connection)[:1], connection=0)
+_connection = KeptQuery[Connection](lambda connection: Connection.objects.filter(pk=connection)[:1], connection=0)
 
 
 def current_connection() -> Connection:

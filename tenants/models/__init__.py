@@ -4,7 +4,7 @@ from tenants.models.base import TenantModel
 from tenants.models.connections import Connection, OAuthState
 from tenants.models.kept import Kept
 from tenants.models.people import Invitation, Staff, SupportSession, User
-from tenants.models.tenants import ServiceEnvironment, Tenant
+from tenants.models.tenants import ServiceEnvironment, Tenant, current_tenant
 from tenants.models.trail import AuditEntry
 
 __all__ = [
@@ -19,4 +19,5 @@ __all__ = [
     "Tenant",
     "TenantModel",
     "User",
+    "current_tenant",
 ]

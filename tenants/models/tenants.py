@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.overrides import Catalogue, load
+from tenants.scope import current_scope, current_tenant_id
 from tenants.vault import EncryptedText
 
 COLOURS = ("blue", "teal", "green", "orange", "red", "pink", "purple", "indigo", "cyan", "yellow")
@@ -93,3 +94,11 @@ class Tenant(models.Model):
         if len(words) > 1 and words[0].isascii():
             return (words[0][0] + words[1][0]).upper()
         return self.name[:2] if self.name[:2].isascii() else self.name[:1]
+
+
+def current_tenant() -> Tenant:
+    """The entered tenant, read when it was entered by its key. Raises NoTenant outside of a tenant."""
+    scope = current_scope()
+    if scope is not None and isinstance(scope.tenant, Tenant):
+        return scope.tenant
+    return Tenant.objects.select_related("environment").get(pk=current_tenant_id())

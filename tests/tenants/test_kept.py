@@ -4,14 +4,14 @@ import pytest
 from django.db import DataError, NotSupportedError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from tenants.kept import Kept
+from tenants.kept import KeptQuery
 from tenants.models import Staff, Tenant, User
 from tenants.postgresql.planned import Planned
 from tenants.scope import NoTenant, tenant_scope
 from tests.support.statements import prepared
 
-_staff = Kept[Staff](lambda user: Staff.objects.select_related("tenant").filter(user=user), user=0)
-_tenant = Kept[Tenant](lambda slug: Tenant.objects.filter(slug=slug)[:1], slug="")
+_staff = KeptQuery[Staff](lambda user: Staff.objects.select_related("tenant").filter(user=user), user=0)
+_tenant = KeptQuery[Tenant](lambda slug: Tenant.objects.filter(slug=slug)[:1], slug="")
 
 
 def test_it_finds_what_is_there_at_each_reading_in_the_entered_tenant(two):
@@ -33,7 +33,7 @@ def test_texts_are_values_and_never_sql(two):
 
 
 def test_a_session_plans_it_once_and_is_asked_by_name_and_values(two):
-    kept = Kept[Tenant](lambda slug: Tenant.objects.filter(slug=slug).order_by("name", "pk", "slug")[:1], slug="")
+    kept = KeptQuery[Tenant](lambda slug: Tenant.objects.filter(slug=slug).order_by("name", "pk", "slug")[:1], slug="")
     before = prepared()
     with CaptureQueriesContext(connection) as asked:
         found = [kept.rows(slug=slug)[0].name for slug in ("a", "b", "a")]

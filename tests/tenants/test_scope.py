@@ -5,12 +5,11 @@ import threading
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from tenants.models import Connection, Invitation, Staff, Tenant, User
+from tenants.models import Connection, Invitation, Staff, Tenant, User, current_tenant
 from tenants.scope import (
     NoTenant,
     WrongTenant,
     across_tenants,
-    current_tenant,
     current_tenant_id,
     tenant_scope,
 )

@@ -21,7 +21,7 @@ from portal.core.intents.states import WRITE_SECONDS, Reason, State
 from portal.core.timers.clock import ClockTime, database_now
 from tenants import living
 from tenants.connections.service import current_connection
-from tenants.kept import Kept
+from tenants.kept import KeptQuery
 from tenants.models import Connection
 from tenants.standing import holds_permission
 
@@ -91,12 +91,12 @@ def claim(intent: Intent) -> Claimed | None:
 
 
 @cache
-def _still_permitted(permission: str) -> Kept[Intent]:
+def _still_permitted(permission: str) -> KeptQuery[Intent]:
     def build(intent: Any) -> QuerySet[Intent]:
         held = holds_permission(permission, user="by_id", tenant="tenant_id")
         return Intent.objects.filter(held, pk=intent).only("pk")[:1]
 
-    return Kept(build, intent=0)
+    return KeptQuery(build, intent=0)
 
 
 def _permitted(intent: Intent) -> Q:

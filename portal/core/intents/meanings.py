@@ -6,7 +6,7 @@ from accessapi.meanings import Blame, Meaning
 from accessapi.operations import Contract
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason
-from tenants.scope import current_tenant
+from tenants.models import current_tenant
 
 # Of these the detail is what the service said; of all others it is ours.
 _THE_SERVICES = {Reason.REFUSED, Reason.REQUEST_FAILED, Reason.CONNECTION, Reason.UNFOLLOWED}

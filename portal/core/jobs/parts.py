@@ -23,8 +23,9 @@ from portal.core.jobs import freshening, kinds, reading
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.sightings import snapshot
 from portal.core.jobs.states import SENDING, Action, PartState, RowState
+from tenants.models import current_tenant
 from tenants.roles import Permission
-from tenants.scope import current_tenant, current_tenant_id
+from tenants.scope import current_tenant_id
 from tenants.wording import Said, say
 
 OPERATIONS = {

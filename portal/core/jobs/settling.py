@@ -16,7 +16,7 @@ from portal.core.jobs.results import MOST_ATTEMPTS, WAITING_AGAIN
 from portal.core.jobs.states import Action, PartState, RowState
 from portal.core.mirror import schedule
 from portal.core.mirror.kinds import Kind
-from tenants.scope import current_tenant
+from tenants.models import current_tenant
 
 # From the loss to the beginning of the first reading.
 SETTLE = timedelta(seconds=5)

@@ -12,7 +12,7 @@ from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action, RowState
 from portal.core.mirror.fields.members import CODE, END, GROUP, MEMBER, NAME, RIGHTS
 from portal.core.ui.times import local
-from tenants.scope import current_tenant
+from tenants.models import current_tenant
 
 Facts = Mapping[str, Any]
 

@@ -19,8 +19,7 @@ from portal.core.ui.tables.extras import Empty
 from tenants.connections.calls import LICENCE
 from tenants.connections.service import current_connection
 from tenants.connections.texts import CONTRACTS
-from tenants.models import Connection
-from tenants.scope import current_tenant
+from tenants.models import Connection, current_tenant
 
 Text = str | Promise
 

@@ -19,7 +19,7 @@ from portal.core.mirror.models import MirrorState, StagedPage, SyncRun
 from portal.core.mirror.rows import GuestReader, sql_types
 from portal.core.mirror.swap import Swapped
 from portal.core.timers.clock import database_now
-from tenants.scope import current_tenant
+from tenants.models import current_tenant
 
 # What is asked for when the service refuses what its environment says (by default all that the list's answer shows).
 LESS = ("use_date_start,use_date_end", "")

@@ -19,8 +19,8 @@ from portal.core.mirror.own_guests import guest_gone, guest_read, guest_written
 from portal.core.mirror.rows import MemberReader
 from portal.core.mirror.small import rename_members
 from portal.core.timers.clock import database_now
-from tenants.models import Tenant
-from tenants.scope import current_tenant, tenant_scope
+from tenants.models import Tenant, current_tenant
+from tenants.scope import tenant_scope
 
 __all__ = [
     "group_written",

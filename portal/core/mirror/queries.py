@@ -26,7 +26,7 @@ from portal.core.mirror.models import (
     PassController,
     TenantRecord,
 )
-from tenants.scope import current_tenant
+from tenants.models import current_tenant
 
 
 class Credential(TextChoices):

@@ -11,7 +11,7 @@ from accessapi.overrides import Blame
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.mirror.kinds import Kind
 from portal.core.ui.sentences import joined
-from tenants.scope import current_tenant
+from tenants.models import current_tenant
 
 SENTENCES: dict[str, str | Promise] = {
     "unreadable": _("The service's answer could not be read. Nothing was changed."),

@@ -21,8 +21,7 @@ from portal.core.mirror.leases import Lease
 from portal.core.mirror.models import Guest, Member, MirrorState
 from portal.core.mirror.shares import TRICKLE, free
 from portal.core.timers.clock import ClockTime, database_now
-from tenants.models import Connection
-from tenants.scope import current_tenant
+from tenants.models import Connection, current_tenant
 
 BATCH = 10
 SLICE_SECONDS = 60

@@ -30,7 +30,7 @@ from portal.core.ui.tables.drawing import SIZES, Drawing
 from portal.core.ui.tables.extras import BulkAction, Empty, Wish
 from portal.core.ui.tables.filters import Bound, Filter
 from portal.core.ui.tables.links import Address
-from tenants.kept import Kept
+from tenants.kept import KeptQuery
 
 COUNTED = 10_000
 _HOW_MANY = {"all_that_match": Window(Count("*"))}
@@ -290,10 +290,12 @@ def _has_no_gaps(table: type[Table], field: str) -> bool:
 
 
 @lru_cache(maxsize=500)
-def _beginning(table: type[Table], order: keyset.Order, size: int, long: tuple[bool, ...], names: Any) -> Kept[Any]:
+def _beginning(
+    table: type[Table], order: keyset.Order, size: int, long: tuple[bool, ...], names: Any
+) -> KeptQuery[Any]:
     def build(**values: str) -> QuerySet[Any]:
         rows: Any = table.steady
         found = table.found_by(rows(), long, values).annotate(**_HOW_MANY) if long else rows()
         return keyset.beginning(table.as_drawn(found, order), order, size)
 
-    return Kept(build, planned_anew=True, **dict.fromkeys(names, ""))
+    return KeptQuery(build, planned_anew=True, **dict.fromkeys(names, ""))
