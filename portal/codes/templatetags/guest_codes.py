@@ -4,6 +4,7 @@ from typing import Any
 
 from django import template
 from django.template.context import Context
+from django.utils.translation import gettext as _
 
 from portal.codes.badges import symbol_of
 from portal.codes.hours import hours
@@ -43,6 +44,4 @@ def guest_code(context: Context, visit: Visit | Guest, trouble: str = "") -> dic
 
 
 def _label(visit: Visit) -> str:
-    from django.utils.translation import gettext as _
-
     return _("QR code of %(name)s") % {"name": visit}
