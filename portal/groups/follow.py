@@ -45,7 +45,7 @@ def look_for_new_group(intent: Intent) -> Finding:
     fresh = sorted(set(fresh) - queries.created_by_others(intent, fresh))
     seen: dict[str, Any] = {"read": _moment(groups.at), "groups_of_this_name": len(there)}
     if not there or (known is not None and not fresh):
-        return _absent(intent, groups, seen)
+        return evidence.missing(intent, groups.at, seen, is_whole=groups.whole)
     if known is None or len(fresh) > 1:
         return Finding(None, seen)
     return Finding(True, {**seen, "membergroup_id": fresh[0]})
@@ -59,13 +59,8 @@ def look_at_name(intent: Intent) -> Finding:
     if name == intent.body["membergroup_name"]:
         return Finding(True, seen)
     if name is None or name == (intent.snapshot or {}).get("membergroup_name"):
-        return _absent(intent, groups, seen)
+        return evidence.missing(intent, groups.at, seen, is_whole=groups.whole)
     return Finding(None, seen)
-
-
-def _absent(intent: Intent, groups: "_Groups", seen: dict[str, Any]) -> Finding:
-    """Nothing is proven by a list of which some could not be read."""
-    return evidence.missing(intent, groups.at, seen) if groups.whole else Finding(None, seen)
 
 
 @dataclass(frozen=True)

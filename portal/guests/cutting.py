@@ -177,7 +177,7 @@ def look(visit: Visit) -> bool:
         return False
     at = database_now()
     try:
-        guest = reading.read_guest(line, str(visit.guest_id), Priority.PEOPLE)
+        guest = reading.read_guest(line, str(visit.guest_id), Priority.PEOPLE, alone=True)
     except NotFound:
         return _confirm(visit, at, gone=True)
     except BudgetExhausted as exhausted:

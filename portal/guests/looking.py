@@ -33,7 +33,7 @@ def for_created(intent: Intent) -> Finding:
     """
     at = database_now()
     told = {"read": write_moment(at)}
-    candidates = _candidates(intent)
+    candidates, is_whole = _candidates(intent)
     if len(candidates) > _MOST_CANDIDATES:
         return Finding(None, {**told, "guests of this name": str(len(candidates))})
     code = intent.body["qrcode_issuing_method"].get("qrcode_data")
@@ -42,21 +42,30 @@ def for_created(intent: Intent) -> Finding:
         return Finding(True, {**told, "guest_id": ours[0]})
     if ours or unsure:
         return Finding(None, {**told, "may be": ", ".join([*ours, *unsure][:10])})
-    return evidence.missing(intent, at, told)
+    return evidence.missing(intent, at, told, is_whole=is_whole)
 
 
-def _candidates(intent: Intent) -> list[Mapping[str, Any]]:
-    """Listed guests of the name asked for that were not there before and that no other intent of ours made."""
+def _candidates(intent: Intent) -> tuple[list[Mapping[str, Any]], bool]:
+    """Listed guests of the name asked for that were not there before and that no other intent of ours made; and whether
+    every guest of the list could be read.
+    """
     known = set((intent.snapshot or {}).get("known", []))
     key = fold(intent.body["guest_name"])
+    alike: list[Mapping[str, Any]] = []
+    is_whole = True
     with client(current_connection(), Priority.PEOPLE) as service:
-        pages = service.pages("list_guests", {"limit": PAGE_MAX, **guest_list.query()})
-        alike = [item for page in pages for item in page.data["guests"] if fold(str(item.get("guest_name"))) == key]
-    fresh = {str(item.get("guest_id")): item for item in alike if str(item.get("guest_id")) not in known}
+        for page in service.pages("list_guests", {"limit": PAGE_MAX, **guest_list.query()}):
+            is_whole = is_whole and not page.value.unreadable
+            alike += [item for item in page.value.rows if _has_id(item) and fold(str(item.get("guest_name"))) == key]
+    fresh = {str(item["guest_id"]): item for item in alike if str(item["guest_id"]) not in known}
     others = Visit.objects.filter(guest_id__in=list(fresh), intent__isnull=False).exclude(intent=intent)
     for guest_id in others.values_list("guest_id", flat=True):
         fresh.pop(str(guest_id), None)
-    return list(fresh.values())
+    return list(fresh.values()), is_whole
+
+
+def _has_id(item: Any) -> bool:
+    return isinstance(item, dict) and bool(item.get("guest_id"))
 
 
 def _by_code(intent: Intent, candidates: Iterable[Mapping[str, Any]], code: str) -> tuple[list[str], list[str]]:
@@ -65,7 +74,7 @@ def _by_code(intent: Intent, candidates: Iterable[Mapping[str, Any]], code: str)
     for item in candidates:
         guest_id = str(item["guest_id"])
         try:
-            guest = reading.read_guest(current_connection(), guest_id, Priority.PEOPLE)
+            guest = reading.read_guest(current_connection(), guest_id, Priority.PEOPLE, alone=True)
         except NotFound:
             continue
         if guest.qrcode_data == code:
@@ -108,7 +117,7 @@ def at_updated(intent: Intent) -> Finding:
     """Read the guest once and compare every field that was sent, as far as a reading tells it."""
     at = database_now()
     try:
-        guest = reading.read_guest(current_connection(), intent.path["guest_id"], Priority.PEOPLE)
+        guest = reading.read_guest(current_connection(), intent.path["guest_id"], Priority.PEOPLE, alone=True)
     except NotFound:
         return Finding(False, {"read": write_moment(at), "guest": "not there"})
     differs = differing(intent.body, guest)

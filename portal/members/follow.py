@@ -71,7 +71,7 @@ def look_at_updated(intent: Intent) -> Finding:
     """Read the member once and compare every field that was sent."""
     at = database_now()
     try:
-        member = reading.read_member(current_connection(), intent.path["member_id"], Priority.PEOPLE)
+        member = reading.read_member(current_connection(), intent.path["member_id"], Priority.PEOPLE, alone=True)
     except NotFound:
         return Finding(False, {"read": write_moment(at), "member": "not there"})
     told = member.model_dump(mode="python")
@@ -85,7 +85,7 @@ def look_at_deleted(intent: Intent) -> Finding:
     """A member that cannot be read any more is deleted."""
     at = database_now()
     try:
-        reading.read_member(current_connection(), intent.path["member_id"], Priority.PEOPLE)
+        reading.read_member(current_connection(), intent.path["member_id"], Priority.PEOPLE, alone=True)
     except NotFound:
         return Finding(True, {"read": write_moment(at), "member": "not there"})
     return evidence.missing(intent, at, {"read": write_moment(at), "member": "still there"})

@@ -60,7 +60,7 @@ def look_for_no_face(intent: Intent) -> Finding:
 def _look(intent: Intent, *, wanted: bool) -> Finding:
     at = database_now()
     try:
-        member = reading.read_member(current_connection(), intent.path["member_id"], Priority.PEOPLE)
+        member = reading.read_member(current_connection(), intent.path["member_id"], Priority.PEOPLE, alone=True)
     except NotFound:
         return Finding(not wanted, {"read": write_moment(at), "member": "not there"})
     told = {"read": write_moment(at), "face": "registered" if member.face_data else "none"}

@@ -46,6 +46,11 @@ def test_what_the_service_has_ended_is_known_at_once() -> None:
     assert read(SECOND, is_over=True) == [False]
 
 
+def test_a_list_of_which_some_could_not_be_read_proves_nothing() -> None:
+    assert read(SECOND, 61 * SECOND, is_whole=False) == [None, None]
+    assert read(SECOND, 61 * SECOND, is_whole=False, is_over=True) == [None, None]
+
+
 @pytest.mark.parametrize("first", [None, SENT + SECOND])
 def test_only_a_reading_that_could_prove_more_is_waited_for(first: object) -> None:
     told = {} if first is None else evidence.missing(Intent(result={}), first, {}).evidence

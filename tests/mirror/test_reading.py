@@ -268,6 +268,34 @@ def test_people_who_ask_the_same_thing_share_one_call(transactional_db: None, cu
 
 
 @pytest.mark.django_db(transaction=True)
+def test_whoever_needs_proof_takes_no_answer_whose_reading_began_before(
+    transactional_db: None, customer: MakeCustomer
+) -> None:
+    under_way, proven = threading.Event(), threading.Event()
+
+    def first_is_slow(path: str, query: dict[str, str]) -> tuple[int, Any]:
+        number = len(service.asked)
+        if number == 1:
+            under_way.set()
+            proven.wait(60)
+        return 200, {"member_id": "m1", "member_name": f"Answer {number}"}
+
+    with serving(first_is_slow) as service:
+        here = customer(base_url=service.url)
+        page = threading.Thread(target=_and_close, args=(lambda: read(here, "m1"),))
+        page.start()
+        assert under_way.wait(60)
+        asking = threading.Timer(3, proven.set)  # who joins the call waits for it, and fails below
+        asking.start()
+        with tenant_scope(here.tenant):
+            found = reading.read_member(here.connection, "m1", Priority.PEOPLE, alone=True)
+        asking.cancel()
+        proven.set()
+        page.join()
+    assert found.member_name == "Answer 2"
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_failed_call_is_nobody_elses_answer(transactional_db: None, customer: MakeCustomer) -> None:
     def failing_first(path: str, query: dict[str, str]) -> tuple[int, Any]:
         if len(service.asked) == 1:

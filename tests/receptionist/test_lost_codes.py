@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from accessapi.client import Client as ServiceClient
 from portal.core.intents import reconciling
 from portal.core.intents.evidence import APART
 from portal.core.intents.models import Intent
@@ -63,6 +64,26 @@ def test_a_lost_answer_is_read_before_anything_is_sent_again(desk):
     with desk.scope():
         assert Guest.objects.get(guest_id=visit.guest_id).qrcode_data == code
     assert desk.client.get(f"{desk.url}visits/{visit.pk}/").headers["Location"] == f"{desk.url}{visit.guest_id}/"
+
+
+def test_a_guest_that_the_list_names_without_its_id_is_not_called_absent(desk, monkeypatch):
+    visit, _ = lost(desk)
+    call = ServiceClient.call
+
+    def without_ids(self, name, **more):
+        answer = call(self, name, **more)
+        for item in answer.data["guests"] if name == "list_guests" else ():
+            item.pop("guest_id")
+        return answer
+
+    monkeypatch.setattr(ServiceClient, "call", without_ids)
+    for _reading in range(2):
+        with desk.scope():
+            missed = {"first seen missing": (timezone.now() - APART * 2).isoformat()}
+            Intent.objects.filter(pk=visit.intent_id).update(result={"evidence": missed})
+        visit = settle(desk, visit)
+    assert (visit.stage, visit.intent.state) == (Stage.ASKED, State.UNCERTAIN)
+    assert len(desk.all_at_service()) == 1
 
 
 @pytest.mark.parametrize("mail", [False, True])

@@ -17,12 +17,21 @@ _FIRST = "first seen missing"
 
 
 def missing(
-    intent: Intent, at: datetime, evidence: dict[str, Any], *, apart: timedelta = APART, is_over: bool = False
+    intent: Intent,
+    at: datetime,
+    evidence: dict[str, Any],
+    *,
+    apart: timedelta = APART,
+    is_over: bool = False,
+    is_whole: bool = True,
 ) -> Finding:
     """Judge a reading that began at `at` and did not find what was asked for: surely not applied, or to be read again.
 
     `apart` is longer where the service may take longer. `is_over`: the service has said that nothing is on its way.
+    Nothing is proven by a list that is not `is_whole`, of which some could not be read: that is for a person to decide.
     """
+    if not is_whole:
+        return Finding(None, evidence)
     first = first_missed(intent)
     if is_over or is_proof(first, at, apart=apart):
         return Finding(False, evidence | ({_FIRST: write_moment(first)} if first else {}))

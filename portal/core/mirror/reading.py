@@ -16,19 +16,17 @@ from tenants.scope import tenant_scope
 __all__ = ["door_status", "key_box_status", "read_guest", "read_member"]
 
 
-def read_member(connection: Connection, member_id: str, priority: Priority) -> members.Member:
+def read_member(connection: Connection, member_id: str, priority: Priority, *, alone: bool = False) -> members.Member:
     """The member as the service has it now (operation 5); the mirror learns it too.
 
-    One call, shared with whoever asks at the same moment. The resource holds secrets in clear: show, never store.
+    One call, shared with whoever asks at the same moment. `alone`: a call of its own, which begins now. Proof needs
+    that (decision 53): a shared one may have begun before. The resource holds secrets in clear: show, never store.
     Raises NotFound after marking the mirror's row as gone, BudgetExhausted, and the rest of the error tree.
     """
     with tenant_scope(connection.tenant):
         asked_at = database_now()
         try:
-            data, first = shared(
-                f"member:{member_id}",
-                lambda: _call(connection, priority, "read_member", {"member_id": member_id}),
-            )
+            data, first = _asked(connection, "read_member", {"member_id": member_id}, priority, alone=alone)
         except NotFound:
             own.member_deleted(connection.tenant, member_id)
             raise
@@ -37,15 +35,12 @@ def read_member(connection: Connection, member_id: str, priority: Priority) -> m
         return members.Member.model_validate({**data, "member_id": member_id})
 
 
-def read_guest(connection: Connection, guest_id: str, priority: Priority) -> guests.Guest:
+def read_guest(connection: Connection, guest_id: str, priority: Priority, *, alone: bool = False) -> guests.Guest:
     """The guest as the service has it now (operation 21); the mirror learns it too. Shared and raising as above."""
     with tenant_scope(connection.tenant):
         asked_at = database_now()
         try:
-            data, first = shared(
-                f"guest:{guest_id}",
-                lambda: _call(connection, priority, "read_guest", {"guest_id": guest_id}),
-            )
+            data, first = _asked(connection, "read_guest", {"guest_id": guest_id}, priority, alone=alone)
         except NotFound:
             own_guests.guest_gone(connection.tenant, guest_id)
             raise
@@ -69,8 +64,7 @@ def key_box_status(connection: Connection, key_device_id: str, priority: Priorit
 def _status(connection: Connection, operation: str, path: dict[str, str], priority: Priority) -> dict[str, Any]:
     with tenant_scope(connection.tenant):
         asked_at = database_now()
-        key = f"{operation}:{next(iter(path.values()))}"
-        data, first = shared(key, lambda: _call(connection, priority, operation, path))
+        data, first = _asked(connection, operation, path, priority)
         if first and "device_id" in path:
             doors.read(connection.tenant, path["device_id"], data, asked_at)
         elif first:
@@ -79,5 +73,12 @@ def _status(connection: Connection, operation: str, path: dict[str, str], priori
         return data
 
 
-def _call(connection: Connection, priority: Priority, operation: str, path: dict[str, str]) -> dict[str, Any]:
-    return budgeted(connection, priority).call(operation, path=path).data
+def _asked(
+    connection: Connection, operation: str, path: dict[str, str], priority: Priority, *, alone: bool = False
+) -> tuple[dict[str, Any], bool]:
+    """What the service answers, and whether the call was this caller's own."""
+
+    def call() -> dict[str, Any]:
+        return budgeted(connection, priority).call(operation, path=path).data
+
+    return (call(), True) if alone else shared(f"{operation}:{next(iter(path.values()))}", call)
