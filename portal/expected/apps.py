@@ -6,8 +6,9 @@ class ExpectedConfig(AppConfig):
     label = "expected"
 
     def ready(self) -> None:
-        from portal.core.timers import ticking
-        from portal.expected import bell, erasing
+        from portal.core.jobs import kinds
+        from portal.expected import actions, erasing
+        from portal.today import erasing as visits
 
-        erasing.register()
-        ticking.register("expected", bell.DUE.look, every=3.0, queue="bulk", work=bell.DUE.work)
+        kinds.register(actions.EXPECTED)
+        visits.also(erasing.forget)

@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from portal.core.files import bounds, reading
 from portal.core.files.faults import FileFault
+from portal.core.jobs.states import Action
 from portal.core.visits.models import Stage, Visit
 from portal.expected import columns
-from portal.expected.models import Verdict
 from portal.expected.reading import Known, Problem, Row, read, texts_of
 from portal.guests.issuing import Order
 from tenants import vault
@@ -28,7 +28,7 @@ class Found:
     """What the dry run says of one row. `marks`: visits that it likely doubles."""
 
     row: Row
-    verdict: Verdict
+    action: Action
     problems: list[Problem]
     marks: list[int]
 
@@ -77,7 +77,7 @@ def check(found: Sheet, *, mail: bool) -> list[Found]:
 def _judge(row: Row, there: dict[str, list[Visit]], seen: dict[str, list[tuple[int, Order]]]) -> Found:
     order = row.order
     if order is None:
-        return Found(row, Verdict.REFUSED, row.problems, [])
+        return Found(row, Action.REFUSED, row.problems, [])
     name = order.hours.name_key
     visits = [visit for visit in there.get(name, []) if _meets(order, visit.use_date_start, visit.use_date_end)]
     earlier = next((line for line, other in seen.get(name, []) if _meets(order, other.start, other.end)), 0)
@@ -87,8 +87,8 @@ def _judge(row: Row, there: dict[str, list[Visit]], seen: dict[str, list[tuple[i
     )
     if earlier:
         problems.append(("name", "double_line", {"line": earlier}))
-    verdict = Verdict.DOUBLE if problems else Verdict.READY
-    return Found(row, verdict, [*problems, *row.notes], [visit.pk for visit in visits])
+    action = Action.DOUBLE if problems else Action.CREATE
+    return Found(row, action, problems, [visit.pk for visit in visits])
 
 
 def _meets(order: Order, start: Any, end: Any) -> bool:

@@ -2,12 +2,13 @@
 
 from datetime import datetime, timedelta
 
-from django.db.models import F
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import JobState
 from portal.core.timers.clock import ClockTime
-from portal.expected.models import ExpectedList, ExpectedRow, ListState
+from portal.expected.queries import KIND
 
 # A list that nobody started is of no use a week later.
 _UNSTARTED = timedelta(days=7)
@@ -15,20 +16,14 @@ _UNSTARTED = timedelta(days=7)
 
 def forget(before: datetime) -> None:
     """Erase the lists of the tenant in scope all of whose guests left, or were looked at, before that moment."""
-    lists = ExpectedList.objects.annotate(ends=Coalesce(F("last_end"), F("created_at")))
-    over = lists.filter(ends__lt=before, created_at__lt=before, erased_at=None).exclude(state=ListState.RUNNING)
+    kept = Job.objects.filter(kind=KIND, erased_at=None).exclude(state=JobState.RUNNING)
+    over = kept.annotate(ends=Coalesce("last_end", "created_at")).filter(ends__lt=before, created_at__lt=before)
     ids = list(over.values_list("pk", flat=True))
-    ExpectedRow.objects.filter(job__in=ids).update(content=None, problems=[], marks=[])
-    ExpectedList.objects.filter(pk__in=ids).update(erased_at=ClockTime(), name="")
+    Row.objects.filter(job__in=ids).update(content=None, problems=[], notes=[])
+    Job.objects.filter(pk__in=ids).update(erased_at=ClockTime(), title="", headings=None)
 
 
 def drop_unstarted() -> None:
     """Delete what was uploaded long ago in the tenant in scope and never started."""
     old = timezone.now() - _UNSTARTED
-    ExpectedList.objects.filter(state=ListState.CHECKED, created_at__lt=old).delete()
-
-
-def register() -> None:
-    from portal.today import erasing
-
-    erasing.also(forget)
+    Job.objects.filter(kind=KIND, state=JobState.CHECKED, created_at__lt=old).delete()

@@ -1,91 +1,51 @@
-"""Counts and rows of a list."""
+"""Lists of expected guests, of the tenant in scope."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 
-from django.db.models import Count, Q, QuerySet
-from django.http import Http404
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest
 
-from portal.core.intents.models import Intent
-from portal.core.intents.states import NOT_APPLIED, UNDER_WAY, Reason, State
-from portal.expected.models import ExpectedList, ExpectedRow, ListState, RowState, Verdict
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import RowState
+from portal.core.visits.models import Visit
 
-_ASKED = Q(state=RowState.ASKED)
-_FAILED = _ASKED & Q(visit__intent__state__in=NOT_APPLIED)
-_STATES = {
-    "ready": Q(verdict=Verdict.READY),
-    "doubles": Q(verdict=Verdict.DOUBLE),
-    "refused": Q(verdict=Verdict.REFUSED),
-    "issued": _ASKED & Q(visit__intent__state=State.SUCCEEDED),
-    "failed": _FAILED,
-    "uncertain": _ASKED & Q(visit__intent__state=State.UNCERTAIN),
-    "waiting": Q(state=RowState.PENDING) | (_ASKED & Q(visit__intent__state__in=UNDER_WAY)),
-    "left_out": Q(state=RowState.LEFT_OUT),
-}
+KIND = "expected"
 
 
-@dataclass(frozen=True)
-class Counts:
-    """How many rows are in which state."""
-
-    rows: int
-    ready: int
-    doubles: int
-    refused: int
-    issued: int
-    failed: int
-    uncertain: int
-    waiting: int
-    left_out: int
-
-    @property
-    def settled(self) -> int:
-        return self.issued + self.failed + self.uncertain
-
-    @property
-    def to_send(self) -> int:
-        return self.settled + self.waiting
+def lists() -> QuerySet[Job]:
+    return Job.objects.filter(kind=KIND).select_related("by", "tenant")
 
 
-def get_list(list_id: int) -> ExpectedList:
-    """The list of this number in the tenant in scope; else 404."""
-    rows = ExpectedList.objects.select_related("by", "tenant")
-    found = rows.filter(pk=list_id).first() if list_id < 2**63 else None
-    if found is None:
+def number(job: Job) -> int:
+    """What a list is called by: in addresses, the audit trail and its intents. Those that were uploaded before lists
+    were jobs keep the number of that time.
+    """
+    return int(job.options.get("list") or job.pk)
+
+
+def find(_request: HttpRequest, job_id: int) -> Job:
+    """The list of this number; Http404 for any other."""
+    known = lists().select_related("tenant__environment").filter(Q(pk=job_id) | Q(options__list=job_id))
+    job = known.order_by("-pk").first() if job_id < 2**63 else None
+    if job is None:
         raise Http404
-    return found
+    return job
 
 
-def counts(job: ExpectedList) -> Counts:
-    told = {name: Count("pk", filter=which) for name, which in _STATES.items()}
-    return Counts(**ExpectedRow.objects.filter(job=job).aggregate(rows=Count("pk"), **told))
-
-
-def rows(job: ExpectedList, show: str = "") -> QuerySet[ExpectedRow]:
-    """The rows of a tab; unknown names show all."""
-    found = ExpectedRow.objects.filter(job=job).select_related("visit__intent")
-    return found.filter(_STATES[show]) if show in _STATES else found
-
-
-def not_issued(job: ExpectedList) -> QuerySet[ExpectedRow]:
-    """Rows of which it is sure that no code was issued: what a person may correct and bring again."""
-    ended = job.state in (ListState.DONE, ListState.STOPPED)
-    surely = Q(verdict=Verdict.REFUSED) | _FAILED | (Q(state=RowState.LEFT_OUT) if ended else Q(pk=None))
-    return ExpectedRow.objects.filter(surely, job=job, content__isnull=False).select_related("visit__intent")
-
-
-def issued(job: ExpectedList) -> list[int]:
-    """The visits of the list that have a code."""
-    rows = ExpectedRow.objects.filter(_STATES["issued"], job=job)
-    return list(rows.values_list("visit", flat=True))
-
-
-def same_file(job: ExpectedList) -> ExpectedList | None:
+def same_file(job: Job) -> Job | None:
     """An earlier list of the very same file that was started."""
-    earlier = ExpectedList.objects.filter(fingerprint=job.fingerprint, pk__lt=job.pk, started_at__isnull=False)
-    return earlier.select_related("by").order_by("-pk").first()
+    same = lists().filter(options__fingerprint=job.options["fingerprint"], pk__lt=job.pk, started_at__isnull=False)
+    return same.order_by("-pk").first()
 
 
-def held_up(job: ExpectedList) -> Intent | None:
-    """The first of the list's intents that waits for the hour's calls."""
-    waiting = Intent.objects.filter(state=State.QUEUED, reason=Reason.BUDGET)
-    return waiting.filter(visit__in=ExpectedRow.objects.filter(job=job).values("visit")).order_by("due_at").first()
+def cells_of(job: Job, lines: set[int]) -> Iterator[tuple[int, list[str]]]:
+    """The headings (line 0) and these lines as they were uploaded."""
+    yield 0, job.headings or []
+    for row in Row.objects.filter(job=job, line__in=lines, content__isnull=False).order_by("line"):
+        yield row.line, row.content["cells"]
+
+
+def issued(job: Job) -> QuerySet[Visit]:
+    """The visits of the list that have a code."""
+    done = Row.objects.filter(job=job, state=RowState.SUCCEEDED, intent__isnull=False)
+    return Visit.objects.filter(intent__in=done.values("intent"))

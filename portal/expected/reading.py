@@ -208,7 +208,7 @@ def stored(order: Order) -> dict[str, Any]:
     }
 
 
-def restored(kept: Mapping[str, Any], presets: Mapping[int, Preset]) -> Order:
+def restored(kept: Mapping[str, Any]) -> Order:
     """The order of a row, as the dry run showed it."""
     plain = {name: kept[name] for name in ("name", "area_ids", "keys", "grace_minutes", "email", "mail", "remarks",
                                            "company")}  # fmt: skip
@@ -217,5 +217,5 @@ def restored(kept: Mapping[str, Any], presets: Mapping[int, Preset]) -> Order:
         start=datetime.fromisoformat(kept["start"]),
         end=datetime.fromisoformat(kept["end"]),
         host=Host(*kept["host"]),
-        preset=presets.get(kept["preset"]),
+        preset=Preset.objects.filter(pk=kept["preset"]).first(),
     )

@@ -1,6 +1,6 @@
 """What people read about lists of expected guests: problems of files and rows, and what came of each row."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -9,17 +9,19 @@ from django.utils.translation import gettext as _
 from accessapi.meanings import Blame
 from portal.core.files.words import of_file as of_any_file
 from portal.core.intents.models import Intent
-from portal.core.intents.states import Reason, State
+from portal.core.intents.states import UNDER_WAY, Reason, State
+from portal.core.jobs import tables
+from portal.core.jobs.models import Row
+from portal.core.jobs.words import problems
 from portal.core.ui.chips import Chip
 from portal.core.ui.sentences import joined
 from portal.core.ui.times import local
 from portal.expected.columns import BY_NAME
-from portal.expected.models import ExpectedRow, RowState, Verdict
 from tenants.models import current_tenant
 
 Facts = Mapping[str, Any]
 
-_ROWS: dict[str, Callable[[Facts], str]] = {
+ROWS: dict[str, Callable[[Facts], str]] = {
     "missing": lambda f: _("is needed and not given"),
     "string_too_long": lambda f: _("more than %(max_length)d characters") % f,
     "string_too_short": lambda f: _("may not be empty"),
@@ -41,7 +43,6 @@ _ROWS: dict[str, Callable[[Facts], str]] = {
     "double_line": lambda f: _("the same name for overlapping hours as in line %(line)d") % f,
     "appeared": lambda f: _("a code of this name for these hours was issued meanwhile, so that none was asked for"),
     "waits": lambda f: _("waits until it is known whether an earlier code of this name was issued"),
-    "stopped": lambda f: _("It was stopped before it was sent."),
 }
 
 _MEANT: dict[Blame, Callable[[], str]] = {
@@ -64,26 +65,15 @@ def of_file(word: str, facts: Facts) -> str:
     return f"{said} {_('Nothing was kept or sent.')}"
 
 
-def problem(field: str, word: str, facts: Facts) -> str:
-    described = _ROWS.get(word)
-    text = described(facts) if described else word
+def label(field: str) -> str:
+    """A column's name; empty when it is no column's."""
     known = BY_NAME.get(field)
-    return f"{known.label}: {text}" if known else text
+    return str(known.label) if known else ""
 
 
-def problems(found: Iterable[Any]) -> list[str]:
-    return [problem(field, word, facts) for field, word, facts in found]
-
-
-def outcome(row: ExpectedRow) -> Chip:
-    """What came of a row, in a word. Needs its visit with the intent."""
-    if row.verdict == Verdict.REFUSED:
-        return Chip("refused", text=_("Failed the check"))
-    if row.state == RowState.LEFT_OUT:
-        return Chip("cancelled", text=_("Not sent"))
-    if row.state == RowState.ASKED and row.visit is not None and row.visit.intent is not None:
-        return Chip(_OF_INTENT[State(row.visit.intent.state)])
-    return Chip("waiting")
+def outcome(row: Row) -> Chip:
+    """What came of a row, in a word."""
+    return Chip(_OF_INTENT[State(row.intent.state)]) if row.intent is not None else tables.outcome(row)
 
 
 _OF_INTENT = {
@@ -98,12 +88,11 @@ _OF_INTENT = {
 }
 
 
-def reasons(row: ExpectedRow) -> list[str]:
+def reasons(row: Row) -> list[str]:
     """Everything to be said about what came of a row; the service's code and words among it."""
-    intent = row.visit.intent if row.state == RowState.ASKED and row.visit is not None else None
-    if intent is None or intent.state in (State.QUEUED, State.SENDING, State.SUCCEEDED):
-        shown = [each for each in row.problems if row.state != RowState.ASKED or each[1] == "unsent_remarks"]
-        return problems(shown)
+    intent = row.intent
+    if intent is None or intent.state in (*UNDER_WAY, State.SUCCEEDED):
+        return problems([*row.problems, *row.notes], row.job)
     if intent.state == State.UNCERTAIN:
         return [_("The answer was lost. It is not sent again before it is known whether the code was issued.")]
     if intent.reason == Reason.REFUSED:

@@ -9,6 +9,7 @@ from portal.core.intents import handlers
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.intents.targets import target_of
+from portal.core.jobs import singly
 from portal.core.mirror import hooks, own, schedule
 from portal.core.mirror.folding import fold
 from portal.core.mirror.kinds import Kind
@@ -24,6 +25,7 @@ _LONG_ENOUGH = timedelta(minutes=15)
 
 def created(intent: Intent) -> None:
     """The visit learns its guest's id, and everybody its name. What surely failed may be asked for again."""
+    singly.finished(intent)
     visit = Visit.objects.filter(intent=intent).first()
     if intent.state == State.UNCERTAIN:
         return

@@ -176,5 +176,5 @@ def _jobs(access: Access) -> list[Running]:
     at_work = Job.objects.filter(
         state__in=[JobState.MAPPED, JobState.WAITING, JobState.RUNNING], permission__in=access.permissions
     )
-    found = at_work.select_related("sheet__file", "tenant").order_by("-pk")[:_FEW]
+    found = at_work.select_related("tenant").order_by("-pk")[:_FEW]
     return [Running(kinds.of(job).titled(job), kinds.page(job), JobState(job.state), job.starts_at) for job in found]

@@ -3,12 +3,10 @@ are woken after the commit.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.urls import reverse
-from django.utils.translation import get_language
 
 from portal.core.intents.record import Asker
 from portal.core.jobs import acts, queries
@@ -104,14 +102,7 @@ def _new(
     retry_of: Job | None = None,
 ) -> Job:
     permission = Permission.RIGHTS_EDIT if rights else Permission.IMPORTS_RUN
-    facts: dict[str, Any] = {"kind": KIND, "title": file.name, "permission": permission}
-    job = Job.objects.create(
-        by=by.user,
-        support_session=by.support_session,
-        language=get_language() or "en",
-        retry_of=retry_of,
-        **facts,
-    )
+    job = acts.new(by=by, kind=KIND, permission=permission, title=file.name, retry_of=retry_of)
     sheet = {"file": file, "columns": dict(columns), "default_group": default_group, "rights": dict(rights or {})}
     Sheet.objects.create(job=job, lines=None if lines is None else list(lines), **sheet)
     return job

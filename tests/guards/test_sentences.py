@@ -69,7 +69,9 @@ COMPUTED = {
     ("portal/guests/presetting.py", "action"): given("portal/guests/presetting.py", "_written", at=2),
     ("portal/core/visits/presence.py", "action"): given("portal/core/visits/presence.py", "_step", at=2),
     ("portal/expected/actions.py", "f'expected.{act}'"): {
-        f"expected.{act}" for act in given("portal/expected/actions.py", "_record", at=2)
+        f"expected.{act}"
+        for act in given("portal/expected/actions.py", "record", at=2)
+        | {"started", "stopped", "continued", "discarded", "downloaded"}
     },
     ("portal/codes/reaching.py", "f'guest.{act}'"): {
         f"guest.{act}"

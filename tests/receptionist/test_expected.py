@@ -16,9 +16,10 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.sending import send
 from portal.core.intents.states import State
+from portal.core.jobs import acts, advancing, singly
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import Action, JobState, RowState
 from portal.core.visits.models import DeskSettings, Preset, Visit
-from portal.expected import actions, sending
-from portal.expected.models import ExpectedList, ExpectedRow, ListState, RowState, Verdict
 from portal.today import erasing
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
@@ -49,7 +50,7 @@ class Desk:
 
     def job(self):
         with tenant_scope(self.place.tenant):
-            return ExpectedList.objects.latest("pk")
+            return Job.objects.latest("pk")
 
     def page(self, job, **query):
         answer = self.client.get(url(self.place, f"expected/{job.pk}/"), query)
@@ -65,18 +66,18 @@ class Desk:
 
     def rows(self, job):
         with tenant_scope(self.place.tenant):
-            return list(ExpectedRow.objects.filter(job=job).order_by("line").select_related("visit__intent"))
+            return list(Row.objects.filter(job=job).order_by("line").select_related("intent"))
 
     def work(self, job, *, sends=True):
         """What workers do: a step of the list, the sending of what it asked for, until nothing moves."""
         with tenant_scope(self.place.tenant):
             for _ in range(60):
-                sending.advance(job.pk)
+                advancing.advance(job.pk)
                 waiting = Intent.objects.filter(operation="create_guest", state=State.QUEUED)
                 for intent in waiting if sends else []:
                     send(intent)
                 job.refresh_from_db()
-                if job.state != ListState.RUNNING or not sends:
+                if job.state != JobState.RUNNING or not sends:
                     return job
             return job
 
@@ -115,8 +116,8 @@ def test_the_dry_run_says_row_by_row_what_would_become_of_it(desk, place):
         )
     )
     rows = desk.rows(job)
-    expected = [Verdict.READY, Verdict.READY, Verdict.DOUBLE, Verdict.DOUBLE] + [Verdict.REFUSED] * 3
-    assert [row.verdict for row in rows] == expected
+    expected = [Action.CREATE, Action.CREATE, Action.DOUBLE, Action.DOUBLE] + [Action.REFUSED] * 3
+    assert [row.action for row in rows] == expected
     first, second = (row.content["order"] for row in rows[:2])
     assert (first["end"][11:16], first["host"], first["company"]) == ("15:00", ["鈴木", ""], "株式会社みらい")
     assert second["end"][11:16] == "11:30"  # the preset's 90 minutes
@@ -145,11 +146,11 @@ def test_each_row_becomes_one_code_however_often_it_is_started(desk, place):
     assert again.status_code == 302
     with tenant_scope(place.tenant):
         for _ in range(3):  # several workers, and one that was killed after its first row
-            sending.advance(job.pk)
-        row = ExpectedRow.objects.filter(job=job).order_by("line")[0]
-        ExpectedRow.objects.filter(pk=row.pk).update(state=RowState.PENDING, visit=None)
+            advancing.advance(job.pk)
+        row = Row.objects.filter(job=job).order_by("line")[0]
+        Row.objects.filter(pk=row.pk).update(state=RowState.PENDING, intent=None)
     job = desk.work(job)
-    assert job.state == ListState.DONE
+    assert job.state == JobState.DONE
     assert len(desk.created()) == 3
     with tenant_scope(place.tenant):
         assert Visit.objects.filter(stage="issued").count() == 3
@@ -172,13 +173,13 @@ def test_doubles_are_left_out_unless_a_person_says_so(desk, place):
     job, page = desk.checked(lines)
     assert "Also the 1 likely double" in page
     desk.start(job)
-    assert desk.work(job).state == ListState.DONE
+    assert desk.work(job).state == JobState.DONE
     assert len(desk.created()) == 1
     assert "Not sent" in said(desk.page(job))
 
     other, _page = desk.checked(lines.replace("Guest 001", "Guest 100"))
     desk.start(other, doubles="1")
-    assert desk.work(other).state == ListState.DONE
+    assert desk.work(other).state == JobState.DONE
     assert len(desk.created()) == 3
 
 
@@ -186,7 +187,7 @@ def test_a_code_that_was_issued_meanwhile_is_not_doubled(desk, place):
     job, _page = desk.checked(csv_of(*some(2)))
     visit(place, "Guest 002", start=timezone.now(), end=timezone.now() + timedelta(days=3))
     desk.start(job)
-    assert desk.work(job).state == ListState.DONE
+    assert desk.work(job).state == JobState.DONE
     assert len(desk.created()) == 1
     assert "issued meanwhile" in said(desk.page(job))
 
@@ -249,7 +250,7 @@ def test_an_hour_without_calls_makes_it_wait_and_says_until_when(desk, place):
         ledger.observe(connection, operation, limit=720, remaining=100, reset=3000, refused=False)
     desk.work(job, sends=False)
     with tenant_scope(place.tenant):
-        assert Intent.objects.filter(operation="create_guest").count() == sending.AT_ONCE
+        assert Intent.objects.filter(operation="create_guest").count() == singly.AT_ONCE
         for intent in Intent.objects.filter(operation="create_guest"):
             send(intent)
     page = said(desk.page(job))
@@ -264,12 +265,12 @@ def test_stopping_sends_nothing_more_and_going_on_sends_the_rest(desk, place):
     desk.start(job)
     desk.work(job, sends=False)
     desk.post(job, "stop")
-    assert desk.work(job).state == ListState.STOPPED
+    assert desk.work(job).state == JobState.STOPPED
     assert desk.created() == []
     assert "It was stopped" in said(desk.page(job))
     assert desk.post(job, "start", nonce="x").status_code == 302
     desk.post(job, "continue")
-    assert desk.work(job).state == ListState.DONE
+    assert desk.work(job).state == JobState.DONE
     assert len(desk.created()) == 25
     assert "25 of 25 codes" in said(desk.page(job))
 
@@ -278,7 +279,7 @@ def test_the_progress_is_a_fragment_that_ends_with_the_list(desk, place):
     job, _page = desk.checked(csv_of(*some(1)))
     desk.start(job)
     address = url(place, f"expected/{job.pk}/progress/")
-    assert 'id="expected-progress"' in desk.client.get(address).content.decode()
+    assert 'id="job-progress"' in desk.client.get(address).content.decode()
     desk.work(job)
     assert desk.client.get(address)["HX-Refresh"] == "true"
 
@@ -301,7 +302,7 @@ def test_a_file_that_cannot_be_used_says_why(desk, place, content, words):
     assert words in said(answer)
     assert "Nothing was kept or sent." in said(answer)
     with tenant_scope(place.tenant):
-        assert not ExpectedList.objects.exists()
+        assert not Job.objects.exists()
 
 
 def test_five_hundred_rows_are_taken_and_cost_a_page_no_more_than_five(desk):
@@ -337,13 +338,13 @@ def test_templates_are_read_back_without_a_fault(desk, place):
         content = b"".join(desk.client.get(url(place, f"expected/template-{language}.csv")).streaming_content)
         later = content.replace(b"2026-12-01", b"2035-12-01")
         job, _page = desk.checked(later)
-        assert [row.verdict for row in desk.rows(job)] == [Verdict.READY]
+        assert [row.action for row in desk.rows(job)] == [Action.CREATE]
 
 
 def test_rows_rest_encrypted_and_are_erased_with_the_visits(desk, place):
     job, _page = desk.checked(csv_of(*some(1)))
     with connection.cursor() as cursor:
-        cursor.execute("SELECT content::text, problems::text FROM expected_expectedrow")
+        cursor.execute("SELECT content::text, problems::text FROM bulk_row")
         assert "Guest" not in str(cursor.fetchall())
     desk.start(job)
     desk.work(job)
@@ -352,7 +353,7 @@ def test_rows_rest_encrypted_and_are_erased_with_the_visits(desk, place):
         assert desk.rows(job)[0].content
         ago = timezone.now() - timedelta(days=100)
         DeskSettings.objects.update(erased_through=None)
-        ExpectedList.objects.filter(pk=job.pk).update(created_at=ago, last_end=ago)
+        Job.objects.filter(pk=job.pk).update(created_at=ago, last_end=ago)
         erasing.erase(place.tenant)
     assert desk.rows(job)[0].content is None
     page = said(desk.page(job))
@@ -366,10 +367,10 @@ def test_the_same_file_again_is_pointed_out_and_an_unstarted_one_can_be_discarde
     desk.work(job)
     again, page = desk.checked(csv_of(*some(1)))
     assert "This very file was issued" in page
-    assert desk.rows(again)[0].verdict == Verdict.DOUBLE
+    assert desk.rows(again)[0].action == Action.DOUBLE
     desk.post(again, "discard")
     with tenant_scope(place.tenant):
-        assert not ExpectedList.objects.filter(pk=again.pk).exists()
+        assert not Job.objects.filter(pk=again.pk).exists()
     desk.post(job, "discard")
     assert desk.job().pk == job.pk
 
@@ -384,7 +385,7 @@ def test_an_auditor_may_not_and_another_tenant_finds_nothing(desk, place, make):
     other = Desk(make())
     for rest in (f"{job.pk}/", f"{job.pk}/progress/", f"{job.pk}/to-correct.csv", "99999999999999999999/"):
         assert other.client.get(url(other.place, f"expected/{rest}")).status_code == 404
-    assert desk.post(job, "start", nonce="forged").status_code == 302
+    assert desk.post(job, "start", nonce="forged").status_code == 422
     with tenant_scope(place.tenant):
-        assert not actions.go_on(by=place.asker, job=job)
-        assert ExpectedList.objects.get().state == ListState.CHECKED
+        assert not acts.go_on(by=place.asker, job=job)
+        assert Job.objects.get().state == JobState.CHECKED

@@ -19,7 +19,6 @@ from portal.core.mirror.models import MirrorState, SharedReading
 from portal.core.timers import beat
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.visits.models import Visit
-from portal.expected.models import ExpectedList, ListState
 from portal.site.celery import app
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
@@ -72,12 +71,6 @@ def code_that_must_die(place: Place) -> None:
     )
 
 
-def expected_list(place: Place) -> None:
-    ExpectedList.objects.create(
-        name="list.csv", fingerprint=b"", headings=[], state=ListState.RUNNING, due_at=ClockTime(), by=place.asker.user
-    )
-
-
 def list_to_be_read(place: Place) -> None:
     MirrorState.objects.create(kind=Kind.AREAS, due_at=ClockTime())
 
@@ -106,7 +99,6 @@ def test_where_nothing_is_due_nobody_is_rung_for(timer: str) -> None:
         ("sweep", left_by_a_dead_process),
         ("jobs", job),
         ("codes_that_must_die", code_that_must_die),
-        ("expected", expected_list),
         ("mirror", list_to_be_read),
         ("mirror", answer_that_nobody_waits_for),
     ],

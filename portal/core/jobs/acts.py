@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -12,12 +11,12 @@ from django.utils.translation import get_language
 
 from accessapi import limits
 from portal.core.intents.actions import stop as stop_intent
-from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.intents.states import State
 from portal.core.jobs import bell, kinds, queries, results, rowstore
-from portal.core.jobs.models import Job, Part, Row
-from portal.core.jobs.states import ALIVE, SENDING, Action, Halt, JobState, PartState, RowState
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.rowstore import NewRow
+from portal.core.jobs.states import ALIVE, SENDING, Action, Halt, JobState, RowState
 from portal.core.mirror.fields.members import CODE, MEMBER, NAME, RIGHTS
 from portal.core.mirror.models import Member
 from portal.core.timers.clock import ClockTime, database_now
@@ -31,16 +30,16 @@ _BATCH = 1000
 Change = tuple[str, Mapping[str, Any], Mapping[str, Any]]
 
 
-@dataclass
-class _New:
-    """A row of a job that changes members the mirror knows."""
-
-    line: int
-    action: Action
-    member_id: str
-    content: dict[str, Any]
-    problems: Sequence[Any] = field(default_factory=list)
-    notes: Sequence[Any] = field(default_factory=list)
+def new(*, by: Asker, kind: str, permission: Permission | str = "", **facts: Any) -> Job:
+    """Make a job without rows, in the name of whoever asks. The caller is in a transaction and writes it down."""
+    return Job.objects.create(
+        kind=kind,
+        permission=permission or kinds.named(kind).permission,
+        by=by.user,
+        support_session=by.support_session,
+        language=get_language() or "en",
+        **facts,
+    )
 
 
 def prepare(
@@ -64,16 +63,13 @@ def prepare(
     `fresh` makes it. Names and codes for people are those of the mirror. `unchanged`: how many of the chosen members
     were left out because nothing would change. `quiet`: it belongs to an act that the audit trail has already.
     """
-    registered = kinds.named(kind)
     with transaction.atomic():
-        job = Job.objects.create(
+        job = new(
+            by=by,
             kind=kind,
+            permission=permission or "",
             title=title,
             options=dict(options or {}),
-            permission=permission or registered.permission,
-            by=by.user,
-            support_session=by.support_session,
-            language=get_language() or "en",
             state=JobState.CHECKED,
             checked_at=ClockTime(),
             unchanged=unchanged,
@@ -99,20 +95,24 @@ def _store(job: Job, action: Action, rows: Iterable[Change]) -> int:
             line += 1
             name, code = named.get(member_id, ("", ""))
             content = {"name": name, "code": code, "body": dict(body), "old": dict(old)}
-            fresh.append(_New(line, action, member_id, content))
+            fresh.append(NewRow(line, action, member_id, content))
         rowstore.insert(job, fresh)
     return line
 
 
-def start(*, by: Asker, job: Job, quiet: bool = False) -> bool:
-    """Begin to send, or to wait for the job's moment. False when it was started already, or is not ready.
+def start(*, by: Asker, job: Job, doubles: bool = False, quiet: bool = False) -> bool:
+    """Begin to send, or to wait for the job's moment. False when it was started already, or has nothing to send.
 
-    `quiet`: it belongs to an act that the audit trail has already.
+    `doubles`: somebody looked at the likely doubles and wants them, too. `quiet`: it belongs to an act that the audit
+    trail has already.
     """
     with transaction.atomic():
         waits = job.starts_at is not None and job.starts_at > database_now()
-        ready = Job.objects.filter(pk=job.pk, state=JobState.CHECKED)
-        if not ready.update(
+        ready = Job.objects.filter(pk=job.pk, state=JobState.CHECKED, erased_at=None)
+        found = Row.objects.filter(job=job, state=RowState.CHECKED)
+        wanted = found.filter(action__in=[*SENDING, Action.DOUBLE] if doubles else SENDING)
+        if not wanted.exists() or not ready.update(
+            options={**job.options, "doubles": True} if doubles else job.options,
             state=JobState.WAITING if waits else JobState.RUNNING,
             by=by.user,
             support_session=by.support_session,
@@ -123,8 +123,9 @@ def start(*, by: Asker, job: Job, quiet: bool = False) -> bool:
             part_bytes=limits.BULK_BODY_MAX,
         ):
             return False
-        rows = Row.objects.filter(job=job, state=RowState.CHECKED, action__in=SENDING)
-        count = rows.update(state=RowState.PENDING)
+        count = wanted.filter(action__in=SENDING).update(state=RowState.PENDING)
+        count += wanted.update(state=RowState.PENDING, action=Action.CREATE, problems=[])
+        found.filter(action=Action.DOUBLE).update(state=RowState.STOPPED)
         if job.retry_of_id is not None:
             _take_over(job)
         at = {"at": job.starts_at.isoformat()} if waits and job.starts_at else {}
@@ -159,16 +160,15 @@ def stop(*, by: Asker, job: Job) -> bool:
             results.stop_job(job, Halt.PERSON)
         wake(job)
     # Not under the job's lock: the end of an intent takes both locks, the intent's first.
-    for part in Part.objects.filter(job=job, state=PartState.OPEN, intent__state=State.QUEUED):
-        for intent in Intent.objects.filter(pk=part.intent_id):
-            stop_intent(intent)
+    for intent in queries.intents(job).filter(state=State.QUEUED):
+        stop_intent(intent)
     return True
 
 
 def go_on(*, by: Asker, job: Job) -> bool:
     """Send the rest of a stopped job, in the name of whoever asks. False: it is not stopped."""
     with transaction.atomic():
-        stopped = Job.objects.filter(pk=job.pk, state=JobState.STOPPED)
+        stopped = Job.objects.filter(pk=job.pk, state=JobState.STOPPED, erased_at=None)
         if not stopped.update(
             state=JobState.RUNNING,
             by=by.user,
@@ -194,14 +194,12 @@ def retry(*, by: Asker, job: Job) -> Job | None:
         rows = list(queries.not_applied(job).exclude(member_id="").order_by("line"))
         if not rows or job.state not in (JobState.DONE, JobState.STOPPED):
             return None
-        again = Job.objects.create(
+        again = new(
+            by=by,
             kind=job.kind,
+            permission=job.permission,
             title=job.title,
             options=job.options,
-            permission=job.permission,
-            by=by.user,
-            support_session=by.support_session,
-            language=get_language() or "en",
             state=JobState.CHECKED,
             checked_at=ClockTime(),
             retry_of=job,
@@ -226,7 +224,7 @@ def _copy(job: Job, rows: Sequence[Row]) -> None:
             old = {name: listed[name] for name in content["body"] or content["old"] if name in listed}
             old |= {name: rights[name] for name in content["body"] if name in RIGHTS and name in rights}
             content["old"] = old
-        fresh.append(_New(row.line, Action(row.action), row.member_id, content))
+        fresh.append(NewRow(row.line, Action(row.action), row.member_id, content))
     rowstore.insert(job, fresh)
 
 

@@ -1,34 +1,46 @@
 """The one step of a started job: look at what the database says and do what comes next. Any number of times."""
 
 from datetime import timedelta
+from typing import Protocol
 
 from django.db import transaction
 
 from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
-from portal.core.intents.states import FINAL
-from portal.core.jobs import acts, kinds, reading, results, settling
+from portal.core.jobs import acts, bulk, kinds, results, singly
 from portal.core.jobs.models import Job, Part, Row
-from portal.core.jobs.parts import Next, send_next
-from portal.core.jobs.states import ALIVE, Halt, JobState, PartState, RowState
+from portal.core.jobs.states import ALIVE, Halt, JobState, Next, PartState, RowState
 from portal.core.timers.clock import ClockTime, database_now
 from tenants.standing import holds_permission
 
-# When to look again although nobody rang: the engine tells of the end of a request, readings are waited for.
-_LOOK_AGAIN = {PartState.OPEN: timedelta(seconds=20), PartState.READING: timedelta(seconds=5)}
-_SOON = timedelta(seconds=5)
+_SOON, _LATER = timedelta(seconds=5), timedelta(seconds=20)
+# Whoever dies at work is replaced then.
+_LEASE = timedelta(seconds=45)
+
+
+class Carrier(Protocol):
+    """How rows travel. `wait` and `send` are called with the job's row locked, `work` without."""
+
+    def wait(self, job: Job) -> timedelta | None: ...
+    def send(self, job: Job) -> Next: ...
+    def work(self, job_id: int) -> None: ...
+
+
+def carrier_of(job: Job) -> Carrier:
+    """Return the carrier of a job's rows: one intent a row where its kind asks for them so, else by the thousand."""
+    return bulk if kinds.of(job).ask is None else singly
 
 
 def advance(job_id: int) -> None:
-    """Settle the request that has ended, send the next one, read what it needs, or finish. The job's row is locked
-    meanwhile, but not while members are read.
+    """Settle what has ended, send what comes next, or finish. The job's row is locked meanwhile, but not while members
+    are read, or rows asked for one by one.
     """
     with transaction.atomic():
         job = Job.objects.select_for_update(of=("self",)).filter(pk=job_id, state__in=ALIVE).first()
-        reads = job is not None and _begun(job) and not _waits(job) and _step(job)
-    if reads:
-        reading.run(job_id)
+        works = job is not None and _begun(job) and not _waits(job) and _step(job)
+    if job is not None and works:
+        carrier_of(job).work(job_id)
 
 
 def _begun(job: Job) -> bool:
@@ -55,10 +67,10 @@ def _permitted(job: Job) -> bool:
 
 
 def _step(job: Job) -> bool:
-    """Do what comes next; True when members have to be read before anything can be sent."""
-    part = Part.objects.filter(job=job).exclude(state=PartState.CLOSED).first()
-    if part is not None and not _settled(job, part):
-        _again(job, _LOOK_AGAIN[PartState(part.state)])
+    """Do what comes next; True when that is work that is done without holding the job."""
+    carrier = carrier_of(job)
+    if (wait := carrier.wait(job)) is not None:
+        _again(job, wait)
         return False
     job.refresh_from_db()
     if job.state != JobState.RUNNING:
@@ -66,32 +78,20 @@ def _step(job: Job) -> bool:
     if job.stop_asked:
         results.stop_job(job, Halt.PERSON)
         return False
-    found = send_next(job)
-    if found == Next.READ:
+    found = carrier.send(job)
+    if found == Next.WORK:
         if not _permitted(job):
             results.stop_job(job, Halt.RIGHTS)
             return False
-        _again(job, reading.LEASE)
+        _again(job, _LEASE)
         return True
     if found == Next.NOTHING:
         _finish(job)
     elif found == Next.LATER and job.blocked_until is not None and job.blocked_until > database_now():
         Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(due_at=job.blocked_until)
     else:
-        _again(job, _LOOK_AGAIN[PartState.OPEN] if found == Next.SENT else _SOON)
+        _again(job, _LATER if found == Next.SENT else _SOON)
     return False
-
-
-def _settled(job: Job, part: Part) -> bool:
-    """Whether nothing more is to be learned of the part. Also finds ends that a lost bell or a dead process left."""
-    if part.state == PartState.OPEN and part.intent_id is not None:
-        intent = Intent.objects.get(pk=part.intent_id)
-        if intent.state in FINAL:
-            results.settle(job, part, intent)
-            part.refresh_from_db()
-    if part.state == PartState.READING:
-        settling.look(job, part)
-    return part.state == PartState.CLOSED
 
 
 def _waits(job: Job) -> bool:

@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 from accessapi import limits
 from portal.core.budget.outlook import Outlook, minutes_for, minutes_within
 from portal.core.budget.priorities import Priority
-from portal.core.jobs import kinds
+from portal.core.jobs import kinds, queries
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.states import Action, PartState, RowState
 from tenants.models import Connection
@@ -49,6 +49,12 @@ def of_rows(
     return Cost(submits, polls, max(waiting, working), reads)
 
 
+def of_each(rows: int, connection: Connection) -> Cost:
+    """The cost of asking for so many rows one by one. Nothing is polled for."""
+    waiting = minutes_for(rows, connection, Priority.JOBS) if connection.is_connected else None
+    return Cost(rows, 0, waiting if waiting is None else max(waiting, 1 if rows else 0))
+
+
 def of_reads(reads: int, hour: Outlook | None) -> Cost:
     """The cost of single reads alone, for a page that has looked at the hour already (None: no connection)."""
     if hour is None:
@@ -72,6 +78,8 @@ def pace() -> tuple[float, float]:
 
 def left(job: Job, connection: Connection | None) -> Cost:
     """What the rows that wait will still cost."""
+    if kinds.of(job).ask is not None:
+        return of_each(Row.objects.filter(job=job, state__in=[RowState.PENDING, RowState.SENT]).count(), connection)
     waiting = Row.objects.filter(job=job, state=RowState.PENDING).aggregate(
         creates=Count("pk", filter=Q(action=Action.CREATE)),
         updates=Count("pk", filter=Q(action=Action.UPDATE)),
@@ -96,5 +104,4 @@ def to_read(job: Job) -> int:
 
 def spent(job: Job) -> int:
     """Calls made for the job so far: sendings and polls of its requests, and single reads."""
-    rows = Part.objects.filter(job=job).values_list("intent__attempts", "intent__polls")
-    return job.reads + sum((attempts or 0) + (polls or 0) for attempts, polls in rows)
+    return job.reads + sum(map(sum, queries.intents(job).values_list("attempts", "polls")))

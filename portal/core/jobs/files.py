@@ -18,7 +18,7 @@ Cells = Callable[[Job, set[int]], Iterator[tuple[int, list[str]]]]
 def reasons(job: Job) -> dict[int, str]:
     """Line -> why it was not applied, of every row that was not."""
     said: dict[int, str] = {}
-    for row in queries.not_applied(job).order_by("line").iterator(chunk_size=2000):
+    for row in queries.not_applied(job).select_related("intent").order_by("line").iterator(chunk_size=2000):
         found = words.reasons(row, job)
         if not found and row.state == RowState.STOPPED:
             found = [str(RowState.STOPPED.label)]

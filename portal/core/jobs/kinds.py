@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
 
 from portal.core.budget.priorities import Priority
+from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.jobs.models import Job, Row
 from portal.core.mirror.models import Member
@@ -21,6 +24,7 @@ from tenants.roles import Permission
 from tenants.wording import Said, say
 
 Facts = Mapping[str, Any]
+_ROWS = gettext_lazy("rows")
 Change = tuple[str, str, str]
 
 
@@ -66,6 +70,14 @@ Fresh = Send | Skip | Keep | Already
 
 
 @dataclass(frozen=True)
+class Wait:
+    """Ask for the row later: `word` says what has to be known first."""
+
+    word: str
+    field: str = ""
+
+
+@dataclass(frozen=True)
 class Told:
     """An act with a job as the audit trail has it: `facts` are added to what it keeps of the act."""
 
@@ -99,6 +111,10 @@ class Kind:
     - `undo`: whether the former values can be put back by another job.
     - `sends`: False for jobs that only read (`unread`), and cost nothing else.
     - `started(job, by)`: what else belongs to starting a job, in the same transaction.
+    - `ask(job, row)`: record the one intent that does what a row wants, in the transaction that it is called in. With
+      it rows travel one by one (`singly.py`), without it by the thousand (`bulk.py`).
+    - `reasons(row)`: what is to be said about what came of a row that was asked for singly.
+    - `unit`: what its progress counts; `labels`: its names of what came of rows, where they are not those of all jobs.
     """
 
     name: str
@@ -118,6 +134,10 @@ class Kind:
     undo: bool = False
     sends: bool = True
     started: Callable[[Job, Asker], None] = lambda _job, _by: None
+    ask: Callable[[Job, Row], Intent | Skip | Wait] | None = None
+    reasons: Callable[[Row], list[str]] | None = None
+    unit: str | Promise = _ROWS
+    labels: Mapping[str, str | Promise] = field(default_factory=dict)
 
 
 # Jobs of this family create members: one of them runs at a time, so that the next knows what one created.

@@ -19,7 +19,8 @@ class Job(TenantModel):
     fences off a worker of the dry run that was replaced, `reading_until` one that reads members singly. `looked_at`
     counts the rows that a dry run has seen, `reads` the single reads made. `size`: members that a job was opened for;
     `unchanged`: those that were chosen and left out because nothing would change. `starts_at`: the moment that a
-    started job waits for.
+    started job waits for. `headings`: those of the cells that its rows keep. What is about people who are forgotten one
+    day is erased (`erased_at`) some time after `last_end`, the latest moment that a row is about.
     """
 
     kind = models.CharField(max_length=20)
@@ -36,6 +37,7 @@ class Job(TenantModel):
     halt = models.CharField(max_length=12, choices=Halt, blank=True, default="")
     # Why it cannot be worked on, as a stable word with its facts.
     problem = models.JSONField(default=dict)
+    headings = EncryptedJSON(null=True)
     looked_at = models.PositiveIntegerField(default=0)
     size = models.PositiveIntegerField(default=0)
     unchanged = models.PositiveIntegerField(default=0)
@@ -56,6 +58,9 @@ class Job(TenantModel):
     # When reading for the next request began, and until when no more calls are left for it.
     reading_since = models.DateTimeField(null=True)
     blocked_until = models.DateTimeField(null=True)
+
+    last_end = models.DateTimeField(null=True)
+    erased_at = models.DateTimeField(null=True)
 
     class Meta:
         indexes = [
@@ -96,9 +101,11 @@ class Part(TenantModel):
 
 
 class Row(TenantModel):
-    """One member of a job; of an import, one `line` of the file. `content` (encrypted) holds what is sent:
+    """One member of a job; of a file, one `line`. `content` (encrypted, null once it was erased) holds what is sent:
 
-    {"name", "code": for people; "body": names and values of the specification; "old": {field: value} of an update}.
+    {"name", "code": for people; "body": names and values of the specification; "old": {field: value} of an update}, or
+    what a kind that asks row by row (`singly.py`) keeps of it; `intent` is what asked then. `attempts` counts requests
+    that had the row or, asked row by row, those that surely never left.
     `problems` (why refused) and `notes` (worth knowing) are [[field, word, {facts}], …] without values. `read_at`: when
     this job read the member singly, null when it has to be read again; `faults` counts the readings that failed.
     """
@@ -108,13 +115,14 @@ class Row(TenantModel):
     action = models.CharField(max_length=10, choices=Action)
     state = models.CharField(max_length=10, choices=RowState, default=RowState.CHECKED)
     member_id = models.TextField(blank=True, default="", db_collation="C")
-    content = EncryptedJSON()
+    content = EncryptedJSON(null=True)
     problems = models.JSONField(default=list)
     notes = models.JSONField(default=list)
     code = models.CharField(max_length=20, blank=True, default="")
     detail = models.TextField(blank=True, default="")
     part = models.ForeignKey(Part, null=True, on_delete=models.SET_NULL, related_name="+")
     position = models.PositiveIntegerField(null=True)
+    intent = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, db_index=False, related_name="+")
     attempts = models.PositiveSmallIntegerField(default=0)
     read_at = models.DateTimeField(null=True)
     faults = models.PositiveSmallIntegerField(db_default=0)
@@ -126,6 +134,7 @@ class Row(TenantModel):
         indexes = [
             models.Index(fields=["job", "state", "action", "line"], name="bulk_row_by_state"),
             models.Index(fields=["part", "position"], name="bulk_row_of_part", condition=models.Q(part__isnull=False)),
+            models.Index(fields=["intent"], name="bulk_row_of_intent", condition=models.Q(intent__isnull=False)),
             # What was done to a member by jobs, newest first.
             models.Index(
                 fields=["tenant", "member_id", "-id"],

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.utils.functional import Promise
+from django.utils.functional import Promise, SimpleLazyObject
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.jobs import costs, kinds, progressing, queries, words
@@ -69,8 +69,8 @@ def table(view: View, kind: type[Rows], found: list[Tab], template: str) -> Http
     """Answer with the rows of the chosen tab."""
     tab = next(tab for tab in found if tab.current)
     view.context["tabs"] = found
-    rows = narrowed(Row.objects.filter(job=view.job), tab.name)
-    names = dict(Group.objects.values_list("membergroup_id", "membergroup_name"))
+    rows = narrowed(Row.objects.filter(job=view.job).select_related("intent"), tab.name)
+    names: Any = SimpleLazyObject(lambda: dict(Group.objects.values_list("membergroup_id", "membergroup_name")))
     listed = kind(view.request, rows, total=tab.count, job=view.job, groups=names)
     response: HttpResponse = listed.respond(template, view.context)
     return response
@@ -80,14 +80,15 @@ def sent(view: View, kind: type[Rows], template: str) -> HttpResponse:
     """The page of a job that was started: its progress, then what came of each row."""
     job, counts = view.job, queries.counts(view.job)
     uncertain = counts.state(RowState.UNCERTAIN)
-    final = job.state not in ALIVE
+    final, labels = job.state not in ALIVE, {RowState.SUCCEEDED: _("Done"), RowState.FAILED: _("Not applied")}
+    labels |= kinds.of(job).labels
     attention = sum(counts.state(each) for each in (RowState.FAILED, RowState.UNCERTAIN, RowState.STOPPED))
     found = tabs(view, [
         (ATTENTION, _("Needs attention"), attention + counts.action(Action.REFUSED)),
         ("", _("All"), counts.rows),
-        (RowState.SUCCEEDED, _("Done"), counts.state(RowState.SUCCEEDED)),
+        (RowState.SUCCEEDED, labels[RowState.SUCCEEDED], counts.state(RowState.SUCCEEDED)),
         (RowState.KEPT, _("Left as is"), counts.state(RowState.KEPT)),
-        (RowState.FAILED, _("Not applied"), counts.state(RowState.FAILED)),
+        (RowState.FAILED, labels[RowState.FAILED], counts.state(RowState.FAILED)),
         (RowState.UNCERTAIN, _("Uncertain"), uncertain),
         ("noted", _("Different from the preview"), queries.noted(job) if job.options.get("scheduled") else 0),
         (RowState.PENDING, _("Waiting"), counts.state(RowState.PENDING) + counts.state(RowState.SENT)),

@@ -5,7 +5,6 @@ however often and wherever this is repeated, there is one intent for a part.
 """
 
 from collections.abc import Sequence
-from enum import Enum
 from typing import Any
 
 from django.db import connection as database
@@ -22,7 +21,7 @@ from portal.core.intents.targets import target_of
 from portal.core.jobs import freshening, kinds, reading
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.sightings import snapshot
-from portal.core.jobs.states import SENDING, Action, PartState, RowState
+from portal.core.jobs.states import SENDING, Action, Next, PartState, RowState
 from tenants.models import current_tenant
 from tenants.roles import Permission
 from tenants.scope import current_tenant_id
@@ -40,15 +39,6 @@ _FRAME = len(b'{"members":[]}')
 _LOCK = int.from_bytes(b"bulk", "big")
 
 
-class Next(Enum):
-    """What came of looking for rows to send."""
-
-    SENT = "a request was recorded"
-    READ = "members have to be read singly first"
-    LATER = "rows wait for calls, or for another job's request about the same members"
-    NOTHING = "no row waits"
-
-
 def send_next(job: Job) -> Next:
     """Record the next request of a running job, its row locked by the caller."""
     _one_at_a_time()
@@ -57,7 +47,7 @@ def send_next(job: Job) -> Next:
         while waiting := list(_waiting(job, action)[: job.part_rows]):
             found = reading.sort(job, _free(job, waiting))
             if found.wanted:
-                return Next.READ
+                return Next.WORK
             later = later or not found.ready
             if not found.ready:
                 break

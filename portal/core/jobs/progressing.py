@@ -57,12 +57,13 @@ def of_run(job: Job, counts: Counts, connection: Connection) -> Progress:
     done = counts.settled
     left = costs.left(job, connection) if not final else None
     part = Part.objects.filter(job=job).exclude(state=PartState.CLOSED).select_related("intent").first()
+    idle = part is None and not done and not counts.state(RowState.SENT)
     return Progress(
         title=_("Progress"),
-        unit=_("rows"),
+        unit=str(kinds.of(job).unit),
         done=done,
         total=counts.to_send,
-        state="waiting" if part is None and not final and not done else _CHIPS[JobState(job.state)],
+        state="waiting" if idle and not final else _CHIPS[JobState(job.state)],
         failed=counts.state(RowState.FAILED),
         uncertain=counts.state(RowState.UNCERTAIN),
         rate=_rate(job, done),
@@ -117,9 +118,9 @@ def _notes(job: Job, part: Part | None, connection: Connection) -> list[str]:
         notes.append(
             _("An answer was lost. We read the list of members to see what was applied; this takes about two minutes.")
         )
-    if part is not None and part.intent is not None:
-        notes += _of_intent(part.intent)
-    return notes
+    queued = queries.intents(job).filter(state=State.QUEUED).order_by("due_at")
+    intent = part.intent if part is not None else queued.first()
+    return notes + (_of_intent(intent) if intent is not None else [])
 
 
 def _used_up(until: datetime) -> str:

@@ -1,11 +1,13 @@
 """Jobs as pages ask for them, of the tenant in scope."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
+from portal.core.intents.models import Intent
 from portal.core.jobs import kinds
-from portal.core.jobs.models import Job, Row
+from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.states import NOT_APPLIED, SENDING, Action, RowState
 
 
@@ -39,6 +41,12 @@ class Counts:
 def jobs(family: str) -> QuerySet[Job]:
     """The jobs of a family, for a list."""
     return Job.objects.filter(kind__in=kinds.names(family)).select_related("by", "tenant")
+
+
+def intents(job: Job) -> QuerySet[Intent]:
+    """The requests that a job has asked for, of its rows or of parts of them."""
+    carrying: Any = Part if kinds.of(job).ask is None else Row
+    return Intent.objects.filter(pk__in=carrying.objects.filter(job=job, intent__isnull=False).values("intent"))
 
 
 def counts(job: Job) -> Counts:

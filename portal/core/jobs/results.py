@@ -186,7 +186,7 @@ def _refused(part: Part, intent: Intent) -> None:
 def stop_job(job: Job, halt: Halt) -> None:
     """End a started job before its end: what was not sent says so and can be sent later."""
     waiting = Row.objects.filter(job=job, state=RowState.PENDING)
-    waiting.update(state=RowState.STOPPED)
+    waiting.update(state=RowState.STOPPED, problems=[])
     Job.objects.filter(pk=job.pk, state__in=ALIVE).update(
         state=JobState.STOPPED, halt=halt, finished_at=ClockTime(), due_at=None, stop_asked=False, starts_at=None
     )

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from django.db import connection as database
@@ -48,6 +49,18 @@ class New(Protocol):
     def problems(self) -> Sequence[Any]: ...
     @property
     def notes(self) -> Sequence[Any]: ...
+
+
+@dataclass
+class NewRow:
+    """A row to be stored, where nobody has a class of their own for it."""
+
+    line: int
+    action: Action
+    member_id: str
+    content: dict[str, Any]
+    problems: Sequence[Any] = field(default_factory=list)
+    notes: Sequence[Any] = field(default_factory=list)
 
 
 def insert(job: Job, verdicts: Sequence[New]) -> None:

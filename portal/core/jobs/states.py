@@ -1,5 +1,7 @@
 """How far a job, one of its rows and one of its requests have come."""
 
+from enum import Enum
+
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
@@ -21,11 +23,14 @@ class JobState(TextChoices):
 
 
 class Action(TextChoices):
-    """What a row would do."""
+    """What a row would do. double: it would create what is there already, by its looks: left out unless a person wants
+    it, too.
+    """
 
     CREATE = "create", _("New")
     UPDATE = "update", _("Changed")
     DELETE = "delete", _("Deleted")
+    DOUBLE = "double", _("Likely a double")
     SAME = "same", _("Unchanged")
     REFUSED = "refused", _("Refused")
 
@@ -72,3 +77,12 @@ SENDING = (Action.DELETE, Action.UPDATE, Action.CREATE)
 ALIVE = (JobState.WAITING, JobState.RUNNING)
 # Rows that surely were not applied: a person may send them again.
 NOT_APPLIED = (RowState.FAILED, RowState.STOPPED)
+
+
+class Next(Enum):
+    """What came of looking for rows to send."""
+
+    SENT = "a request was recorded"
+    WORK = "something takes calls or a transaction for each row, and is done without holding the job"
+    LATER = "rows wait for calls, for what is under way, or for another job's request about the same members"
+    NOTHING = "no row waits"

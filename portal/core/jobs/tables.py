@@ -32,6 +32,7 @@ _ACTION_CHIPS = {
     Action.CREATE: "create",
     Action.UPDATE: "change",
     Action.DELETE: "delete",
+    Action.DOUBLE: "uncertain",
     Action.SAME: "same",
     Action.REFUSED: "refused",
 }
@@ -69,7 +70,8 @@ def _what(row: Row) -> Chip:
     return Chip(_ACTION_CHIPS[Action(row.action)])
 
 
-def _outcome(row: Row) -> Any:
+def outcome(row: Row) -> Chip:
+    """What came of a row, in a word."""
     if row.action == Action.REFUSED:
         return Chip("refused", text=str(_("Failed the check")))
     if row.action == Action.SAME:
@@ -161,7 +163,7 @@ WHO = Column("who", _("Member"), cell=_who, phone="title", fixed=True)
 DETAIL = Column("detail", _("What"), kind="detail", cell=_detail, fixed=True)
 
 
-OUTCOME = Column("state", _("Outcome"), value=_outcome, fixed=True)
+OUTCOME = Column("state", _("Outcome"), value=outcome, fixed=True)
 WHAT = Column("action", pgettext_lazy("check", "Result"), value=_what, fixed=True)
 
 

@@ -89,7 +89,7 @@ def start(pages: Pages, request: HttpRequest, job: Job) -> HttpResponseBase:
         return answer
     if not current_connection().is_connected:
         messages.error(request, _("The tenant is not connected to the service. Nothing was sent."))
-    elif not acts.start(by=Asker.of(request), job=job):
+    elif not acts.start(by=Asker.of(request), job=job, doubles="doubles" in request.POST):
         messages.info(request, _("It was started already, or there is nothing to start."))
     return redirect(kinds.page(job))
 

@@ -75,6 +75,9 @@ def of_code(code: str) -> str:
 
 def reasons(row: Row, job: Job) -> list[str]:
     """Everything that is to be said about what came of a row, the service's code and words among it."""
+    if (own := kinds.of(job).reasons) is not None:
+        row.job = job
+        return own(row)
     said = problems(row.problems, job)
     if row.state == RowState.FAILED and (row.code or row.detail):
         words = row.detail or ""
