@@ -1,5 +1,6 @@
 """Doors: the list, a door, its status read now, and its commands."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -11,9 +12,8 @@ from django.utils.translation import gettext as _
 from accessapi.errors import ServiceError
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
-from portal.core.intents import nonces
 from portal.core.intents.addresses import seen_at
-from portal.core.intents.record import Asker
+from portal.core.intents.asking import Button, once
 from portal.core.mirror import reading, reasons
 from portal.core.mirror.access import get_door
 from portal.core.mirror.models import KeyBox, PassController
@@ -85,13 +85,8 @@ def command(request: HttpRequest, device_id: str) -> HttpResponse:
     if wanted not in Command.values:
         messages.error(request, _("There is no such command. Nothing was sent."))
         return redirect(page)
-    try:
-        nonce = nonces.check(request)
-    except nonces.BadNonce as refusal:
-        messages.error(request, str(refusal))
-        return redirect(page)
-    intent = actions.command(door=found, command=Command(wanted), by=Asker.of(request), nonce=nonce)
-    return redirect(seen_at(page, intent))
+    intent = once(request, Button(request), partial(actions.command, door=found, command=Command(wanted)))
+    return redirect(page if intent is None else seen_at(page, intent))
 
 
 def _followed(request: HttpRequest, door: PassController) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from django import forms
 
+from portal.core.intents.models import Intent
 from portal.core.mirror.fields.groups import GROUP_NAME
 
 
@@ -9,3 +10,4 @@ class NameForm(forms.Form):
     """The name of a new group, or another name for one that is there."""
 
     membergroup_name = GROUP_NAME.typed(widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}))
+    refused: Intent | None = None

@@ -1,17 +1,17 @@
 """Groups: the list, a new one, and the page of one with its members and its name."""
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect, render
-from django.urls import reverse
-from django.utils.translation import gettext as _
+from django.shortcuts import render
 
 from portal.core.files.sending import written_down
-from portal.core.intents import nonces, refusals
-from portal.core.intents.addresses import seen_at
+from portal.core.intents.addresses import page_of
+from portal.core.intents.asking import ALL, ask
 from portal.core.intents.models import Intent
-from portal.core.intents.record import Asker
-from portal.core.intents.states import State
 from portal.core.mirror.access import get_group
 from portal.core.mirror.fields.groups import GROUP
 from portal.core.mirror.models import Group
@@ -22,8 +22,6 @@ from portal.groups.lists import GroupMembers, Groups
 from tenants.access import tenant_view
 from tenants.roles import Permission
 from tenants.wording import say
-
-_UNSENT = (State.FAILED, State.EXPIRED, State.CANCELLED)
 
 
 @tenant_view(Permission.GROUPS_VIEW)
@@ -45,14 +43,17 @@ def _file(request: HttpRequest, groups: Groups) -> HttpResponseBase:
 
 @tenant_view(Permission.GROUPS_EDIT, methods=["GET", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    form, intent = NameForm(request.POST or None), None
-    if form.is_valid():
-        intent = _asked(form, lambda **asked: actions.create(**asked), request)
-    if intent is None or _is_refused(form, intent):
-        return render(request, "groups/new.html", {"form": form, "refused": intent})
-    if intent.state == State.SUCCEEDED and intent.result.get("membergroup_id"):
-        return redirect("groups:group", request.tenant.slug, intent.result["membergroup_id"])
-    return redirect("intents:page", request.tenant.slug, intent.pk)
+    form = NameForm(request.POST or None)
+    answer = _ask(request, form, actions.create) if form.is_valid() else None
+    return answer or render(request, "groups/new.html", {"form": form})
+
+
+def _ask(request: HttpRequest, form: NameForm, act: Callable[..., Intent], **on: Any) -> HttpResponse | None:
+    """Ask for a name, and go on to the group's page."""
+    name = form.cleaned_data["membergroup_name"]
+    to = partial(page_of, route="groups:group", name="membergroup_id")
+    on |= {"body": {"membergroup_name": name}, "inputs": GROUP.inputs, "to": to}
+    return ask(request, form, partial(act, name=name), **on)
 
 
 @tenant_view(Permission.GROUPS_VIEW)
@@ -63,35 +64,9 @@ def group(request: HttpRequest, membergroup_id: str) -> HttpResponse:
 
 @tenant_view(Permission.GROUPS_EDIT, methods=["POST"])
 def rename(request: HttpRequest, membergroup_id: str) -> HttpResponse:
-    found, form, intent = get_group(membergroup_id), NameForm(request.POST), None
-    if form.is_valid():
-        intent = _asked(form, lambda **asked: actions.rename(group=found, **asked), request)
-    if intent is None or _is_refused(form, intent):
-        return _page(request, found, form)
-    return redirect(seen_at(reverse("groups:group", args=[request.tenant.slug, membergroup_id]), intent))
-
-
-def _asked(form: NameForm, ask, request: HttpRequest) -> Intent | None:
-    """What came of asking, or None with the reason in the form when the form could not be used."""
-    try:
-        nonce = nonces.check(request)
-    except nonces.BadNonce as refusal:
-        form.add_error(None, str(refusal))
-        return None
-    name = form.cleaned_data["membergroup_name"]
-    intent = ask(name=name, by=Asker.of(request), nonce=nonce)
-    if intent.body != {"membergroup_name": name}:
-        form.add_error(None, _("This form was already sent, with another name. Nothing was sent now."))
-        return None
-    return intent
-
-
-def _is_refused(form: NameForm, intent: Intent) -> bool:
-    """Whether it was surely not applied; the form then says why."""
-    if intent.state not in _UNSENT:
-        return False
-    refusals.show(form, intent, GROUP.inputs)
-    return True
+    found, form = get_group(membergroup_id), NameForm(request.POST)
+    answer = _ask(request, form, partial(actions.rename, group=found), shows=ALL) if form.is_valid() else None
+    return answer or _page(request, found, form)
 
 
 def _page(request: HttpRequest, found: Group, form: NameForm) -> HttpResponse:

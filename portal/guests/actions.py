@@ -8,7 +8,7 @@ from django.db import transaction
 
 from portal.core.intents.actions import Asker, dispatch, stop
 from portal.core.intents.models import Intent
-from portal.core.intents.nonces import Nonce
+from portal.core.intents.nonces import Nonce, NotAsked
 from portal.core.intents.record import record
 from portal.core.intents.targets import target_of
 from portal.core.mirror.folding import fold
@@ -25,8 +25,11 @@ __all__ = ["Host", "Order", "Resurrects", "change", "cut_short", "issue", "note"
 _ARMS = ("qrcode_data", "area_id_list", "key_devices_list")
 
 
-class Resurrects(Exception):
-    """This change would bring a code back to life that somebody cut short. Nothing was recorded and nothing sent."""
+class Resurrects(NotAsked):
+    """This change would bring a code back to life that somebody cut short."""
+
+    def show(self, form: Any) -> None:
+        form.resurrects = True
 
 
 def change(

@@ -4,11 +4,13 @@ import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db import connection
 from django.db.models import Case, Q, When
 from django.utils import timezone
 
+from portal.core.intents.nonces import NotAsked
 from portal.core.visits.models import Stage, Visit
 from tenants.scope import current_tenant_id
 
@@ -22,7 +24,7 @@ class Hours:
     end: datetime
 
 
-class Clash(Exception):
+class Clash(NotAsked):
     """Codes of the same name for overlapping hours.
 
     `pending`: visits whose creation is under way or uncertain; until that is known, nothing may be issued.
@@ -33,6 +35,9 @@ class Clash(Exception):
     def __init__(self, pending: Sequence[Visit], living: Sequence[Visit], doubled: Sequence[str]) -> None:
         self.pending, self.living, self.doubled = list(pending), list(living), list(doubled)
         super().__init__("codes of the same name for overlapping hours")
+
+    def show(self, form: Any) -> None:
+        form.clash = self
 
     @property
     def marks(self) -> list[str]:

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -25,6 +25,10 @@ from tenants import audit
 from tenants.roles import Permission
 from tenants.wording import say
 
+# Ends are whole minutes, beginnings are not.
+_ROUNDED = timedelta(seconds=60)
+_WORDS = ("email", "remarks")
+_PLAIN = ("email", "return_grace_period", "area_id_list", "key_devices_list", "is_for_reserve")
 _PARTY = uuid.UUID("a3c1b7de-0b1c-4f43-9d3a-6f2f0f5c9b11")
 
 
@@ -124,6 +128,29 @@ def issue(
     for number, (intent, _visit) in enumerate(asked):
         dispatch(intent, inline=inline and number == 0)
     return issued_before(by, nonce)
+
+
+def are(visits: Sequence[Visit], orders: Sequence[Order]) -> bool:
+    """Whether these visits are what the orders ask for."""
+    return len(visits) == len(orders) and all(map(_is, visits, orders))
+
+
+def _is(visit: Visit, order: Order) -> bool:
+    """The same guest, the same way in, and the same hours: as a time, or as a length that began anew meanwhile."""
+    wanted = (fold(order.name), order.company, order.host.name)
+    if (visit.name_key, visit.company, visit.host_name) != wanted:
+        return False
+    ends = order.end - visit.use_date_end
+    length = (order.end - order.start) - (visit.use_date_end - visit.use_date_start)
+    if min(abs(ends), abs(length)) > _ROUNDED:
+        return False
+    asked = visit.intent.body if visit.intent is not None else None
+    if asked is None:  # received without a code, or forgotten
+        return True
+    again = order.body()
+    sent, would = (body["qrcode_issuing_method"] for body in (asked, again))
+    same_way = {name: sent.get(name) for name in _WORDS} == {name: would.get(name) for name in _WORDS}
+    return same_way and {name: asked.get(name) for name in _PLAIN} == {name: again.get(name) for name in _PLAIN}
 
 
 def receive_without_code(*, orders: Sequence[Order], by: Asker, nonce: Nonce) -> list[Visit]:

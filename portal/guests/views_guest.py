@@ -1,17 +1,20 @@
 """A guest's page, and what the desk does to a guest: change, extend, cut short."""
 
 from functools import partial
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from portal.core.intents import nonces
+from portal.core.intents.addresses import page_of
+from portal.core.intents.asking import ALL, Button, ask, once
 from portal.core.intents.record import Asker
+from portal.core.mirror.fields.guests import GUEST
 from portal.core.visits.access import get_visit
 from portal.core.visits.queries import guest_of, presets
-from portal.guests import actions, attempts, fresh, pages, queries
+from portal.guests import actions, explaining, fresh, pages, queries
 from portal.guests.changing import ChangeForm, ExtendForm
 from portal.guests.places import Places
 from tenants.access import tenant_view
@@ -47,11 +50,9 @@ def edit(request: HttpRequest, guest_id: str) -> HttpResponse:
         messages.error(request, _("The service does not know this guest any more."))
         return redirect("guests:guest", request.tenant.slug, guest_id)
     form = ChangeForm(request.POST or None, visit=visit, guest=known, known=Places())
-    if request.method == "POST" and form.is_valid():
-        answer = _save(request, form)
-        if answer is not None:
-            return answer
-    return render(request, "guests/edit.html", {"form": form, "visit": visit, "guest": known, "trouble": trouble})
+    answer = _save(request, form) if form.is_valid() else None
+    shown = {"form": form, "visit": visit, "guest": known, "trouble": trouble}
+    return answer or render(request, "guests/edit.html", shown)
 
 
 def _save(request: HttpRequest, form: ChangeForm) -> HttpResponse | None:
@@ -61,47 +62,40 @@ def _save(request: HttpRequest, form: ChangeForm) -> HttpResponse | None:
         messages.info(request, _("Nothing was changed at the service, so that nothing was sent."))
         return redirect("guests:guest", request.tenant.slug, visit.guest_id)
     before = {name: form.seen.get(name) for name in body}
+    return _change(request, form, body, before=before)
+
+
+def _change(
+    request: HttpRequest, form: ChangeForm | ExtendForm, body: dict[str, Any], **more: Any
+) -> HttpResponse | None:
+    """Ask for a change, and go on to the guest's page. Of a code that was cut short only when the person says that it
+    may work again.
+    """
     revive = bool(form.cleaned_data.get("revive"))
-    act = partial(actions.change, visit=visit, body=body, before=before, by=by, revive=revive)
-    return attempts.change(request, form, visit, body, act)
+    act = partial(actions.change, visit=form.visit, body=body, revive=revive, **more)
+    to = partial(page_of, route="guests:guest", name="guest_id")
+    return ask(request, form, act, body=body, inputs=GUEST.inputs, explain=explaining.explained, to=to, shows=ALL)
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
 def extend(request: HttpRequest, guest_id: str) -> HttpResponse:
-    """A later end. Of a code that was cut short only when the person says that it may work again."""
-    visit = get_visit(guest_id)
+    """A later end."""
+    visit, answer = get_visit(guest_id), None
     form = ExtendForm(request.POST, visit=visit, presets=presets())
     if visit.gone_at is None and form.is_valid():
-        body = form.body()
         before = {"use_date_end": queries.written(visit.use_date_end)}
-        act = partial(
-            actions.change,
-            visit=visit,
-            body=body,
-            before=before,
-            by=Asker.of(request),
-            revive=form.cleaned_data["revive"],
-            act="guest.extend",
-        )
-        answer = attempts.change(request, form, visit, body, act)
-        if answer is not None:
-            return answer
-    return render(request, "guests/guest.html", pages.context(request, visit) | {"extend": form})
+        answer = _change(request, form, form.body(), before=before, act="guest.extend")
+    return answer or render(request, "guests/guest.html", pages.context(request, visit) | {"extend": form})
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
 def cut(request: HttpRequest, guest_id: str) -> HttpResponse:
     """This code must die now. It is followed until the service confirms, whatever happens to this page."""
     visit = get_visit(guest_id)
-    try:
-        nonce = nonces.check(request)
-    except nonces.BadNonce as refusal:
-        messages.error(request, str(refusal))
+    if not pages.may_cut(visit):
+        messages.info(request, _("This code had ended already: there was nothing to cut short."))
     else:
-        if not pages.may_cut(visit):
-            messages.info(request, _("This code had ended already: there was nothing to cut short."))
-        else:
-            visit = actions.cut_short(visit=visit, by=Asker.of(request), nonce=nonce)
-            if not visit.may_still_open:
-                messages.success(request, _("The service confirmed: this code opens nothing any more."))
+        found = once(request, Button(request), partial(actions.cut_short, visit=visit))
+        if found is not None and not found.may_still_open:
+            messages.success(request, _("The service confirmed: this code opens nothing any more."))
     return redirect("guests:guest", request.tenant.slug, guest_id)

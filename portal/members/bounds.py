@@ -5,6 +5,7 @@ read out of a sentence, and a service may change its mind.
 """
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -51,8 +52,19 @@ def _said(stated: int) -> str:
     return _("The service takes at most %(n)d.") % {"n": stated} if stated < limits.TIMESTEP_MAX else ""
 
 
-def heed(intent: Intent, form: Any) -> None:
-    """Learn from what the service made of a member's form, and say it beside the field of this one."""
+def heeded(form: Any, act: Callable[..., Intent]) -> Callable[..., Intent]:
+    """Return `act`, which then also learns from what the service made of a member's form."""
+
+    def asked(**given: Any) -> Intent:
+        intent = act(**given)
+        _heed(intent, form)
+        return intent
+
+    return asked
+
+
+def _heed(intent: Intent, form: Any) -> None:
+    """Learn a bound, and say it beside the field of this form."""
     sent = _timestep(intent.body)
     if sent is None:
         return

@@ -4,16 +4,15 @@ from functools import partial
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.core.budget.priorities import Priority
+from portal.core.intents.asking import FOLLOWED, ask
 from portal.core.intents.record import Asker
 from portal.core.mirror import queries as mirror
 from portal.core.mirror.access import get_member
 from portal.core.mirror.models import Member
 from portal.members import actions, codes, pages, queries, temporary
-from portal.members.attempts import attempt
 from portal.members.key_forms import TemporaryForm
 from tenants.access import tenant_view
 from tenants.roles import Permission
@@ -25,16 +24,12 @@ def keys(request: HttpRequest, member_id: str) -> HttpResponse:
     request.access.check(Permission.MEMBERS_VIEW)
     member = get_member(member_id)
     form = TemporaryForm(request.POST or None, member=member, boxes=list(mirror.key_boxes().defer("status")[:200]))
-    if request.method == "POST" and form.is_valid():
-        by = Asker.of(request)
-        body = form.body(by)
-        asked = partial(temporary.ask, member=member, body=body, by=by)
-        then = reverse("members:page", args=[request.tenant.slug, member_id])
-        answer = attempt(request, form, body, asked, then=then)
-        if answer is not None:
-            return answer
+    body = form.body(Asker.of(request)) if form.is_valid() else None
+    act = partial(temporary.ask, member=member, body=body)
+    back = pages.back_to_member(request)
+    answer = None if body is None else ask(request, form, act, body=body, shows=FOLLOWED, **back)
     running = temporary.running(queries.intents_about(member))
-    return render(request, "members/keys.html", {"member": member, "form": form, "running": running})
+    return answer or render(request, "members/keys.html", {"member": member, "form": form, "running": running})
 
 
 @tenant_view(Permission.SECRETS_REVEAL, methods=["POST"])

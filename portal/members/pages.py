@@ -1,15 +1,21 @@
-"""What a member's page shows."""
+"""What a member's page shows, and the way back to it."""
 
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest
 
+from portal.core.intents.addresses import page_of
+from portal.core.intents.models import Intent
 from portal.core.jobs import suspensions
 from portal.core.mirror import queries as mirror
+from portal.core.mirror.fields.members import MEMBER
 from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Member
 from portal.members import codes, faces, queries, standing, temporary
+from portal.members.explaining import explained
+from portal.members.key_forms import TEMPORARY_INPUTS
 from tenants.roles import Permission
 
 LATELY = 8
@@ -45,6 +51,19 @@ def context(request: HttpRequest, member: Member) -> dict[str, Any]:
     found = facts(request, member)
     asked = found["about"][:5]
     return found | {"intents": asked, "changes": queries.staff_changes(member, asked)}
+
+
+def back_to_member(request: HttpRequest) -> dict[str, Any]:
+    """How a form about a member leads on (`asking.lead`): to the member's page, unless it was refused."""
+    inputs = {**MEMBER.inputs, **TEMPORARY_INPUTS}
+    return {"to": _address, "inputs": inputs, "explain": partial(explained, access=request.access)}
+
+
+def _address(intent: Intent) -> str:
+    """The page of the member that an intent is about; none while the mirror could not follow."""
+    member_id = intent.path.get("member_id") or intent.result.get("member_id", "")
+    known = Member.objects.filter(member_id=member_id).exists()
+    return page_of(intent, "members:page", "member_id") if known else ""
 
 
 def secret(member: Member, what: str, value: str) -> dict[str, Any]:

@@ -1,16 +1,20 @@
 """A member's face and profile picture."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from portal.core.intents.record import Asker
+from portal.core.intents.asking import FOLLOWED, Form, ask
+from portal.core.intents.models import Intent
 from portal.core.mirror.access import get_member
+from portal.core.mirror.models import Member
 from portal.members import faces, portraits, queries
-from portal.members.attempts import attempt
 from portal.members.forms import DeleteForm
+from portal.members.pages import back_to_member
 from portal.members.picture_forms import FaceForm, ProfileForm
 from tenants.access import tenant_view
 from tenants.roles import Permission
@@ -21,12 +25,9 @@ def face(request: HttpRequest, member_id: str) -> HttpResponse:
     """Register a face, or put another in the place of the present one; what is under way is followed here."""
     member = get_member(member_id)
     form = FaceForm(request.POST if request.method == "POST" else None, request.FILES or None)
-    if request.method == "POST" and form.is_valid():
-        act = faces.replace if member.has_face else faces.register
-        asked = partial(act, member=member, picture=form.picture, by=Asker.of(request))
-        then = reverse("members:face", args=[request.tenant.slug, member_id])
-        answer = attempt(request, form, form.picture.described, asked, then=then)
-        if answer is not None:
+    if form.is_valid():
+        act = partial(faces.replace if member.has_face else faces.register, member=member, picture=form.picture)
+        if answer := _ask_for_face(request, form, act, member, form.picture.described):
             return answer
     standing = faces.standing(member, queries.intents_about(member))
     response = render(request, "members/face.html", {"member": member, "form": form, "face": standing})
@@ -38,23 +39,26 @@ def face(request: HttpRequest, member_id: str) -> HttpResponse:
 def face_delete(request: HttpRequest, member_id: str) -> HttpResponse:
     member = get_member(member_id)
     form = DeleteForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        asked = partial(faces.delete, member=member, by=Asker.of(request))
-        then = reverse("members:face", args=[request.tenant.slug, member_id])
-        answer = attempt(request, form, None, asked, then=then)
-        if answer is not None:
-            return answer
-    return render(request, "members/face_delete.html", {"member": member, "form": form})
+    act = partial(faces.delete, member=member)
+    answer = _ask_for_face(request, form, act, member, None) if form.is_valid() else None
+    return answer or render(request, "members/face_delete.html", {"member": member, "form": form})
+
+
+def _ask_for_face(
+    request: HttpRequest, form: Form, act: Callable[..., Intent], member: Member, body: Any
+) -> HttpResponse | None:
+    page = reverse("members:face", args=[request.tenant.slug, member.member_id])
+    on = back_to_member(request) | {"to": page, "shows": FOLLOWED}
+    return ask(request, form, act, body=body, **on)
 
 
 @tenant_view(Permission.MEMBERS_EDIT, methods=["GET", "POST"])
 def picture_edit(request: HttpRequest, member_id: str) -> HttpResponse:
     member = get_member(member_id)
     form = ProfileForm(request.POST if request.method == "POST" else None, request.FILES or None)
-    if request.method == "POST" and form.is_valid():
-        asked = partial(faces.set_profile, member=member, picture=form.picture, by=Asker.of(request))
-        answer = attempt(request, form, form.picture.described, asked)
-        if answer is not None:
+    if form.is_valid():
+        act = partial(faces.set_profile, member=member, picture=form.picture)
+        if answer := ask(request, form, act, body=form.picture.described, **back_to_member(request)):
             return answer
     return render(request, "members/picture.html", {"member": member, "form": form})
 

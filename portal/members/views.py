@@ -7,15 +7,19 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from portal.core.intents.asking import ask, lead, once
+from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
+from portal.core.intents.states import State
 from portal.core.mirror.access import get_member
 from portal.core.rights.giving import NewRights
-from portal.members import actions, exporting, fresh, pages, queries
-from portal.members.attempts import attempt
+from portal.members import actions, bounds, exporting, fresh, pages, queries
 from portal.members.forms import DeleteForm, ExportForm, MemberForm
 from portal.members.lists import Members
+from portal.members.pages import back_to_member
 from tenants.access import tenant_view
 from tenants.roles import Permission
 
@@ -46,12 +50,10 @@ def new(request: HttpRequest) -> HttpResponse:
     rights = request.access.can(Permission.RIGHTS_EDIT)
     form = MemberForm(request.POST or None, groups=queries.group_choices(), rights=rights, initial=chosen)
     given = NewRights(request.POST or None) if rights else None
-    body = _new_body(form, given) if request.method == "POST" else None
-    if body is not None:
-        answer = attempt(request, form, body, partial(actions.create, body=body, by=Asker.of(request)))
-        if answer is not None:
-            return answer
-    return render(request, "members/new.html", {"form": form, "given": given})
+    body = _new_body(form, given) if form.is_bound else None
+    act = bounds.heeded(form, partial(actions.create, body=body))
+    answer = None if body is None else ask(request, form, act, body=body, **back_to_member(request))
+    return answer or render(request, "members/new.html", {"form": form, "given": given})
 
 
 def _new_body(form: MemberForm, given: NewRights | None) -> dict[str, Any] | None:
@@ -83,27 +85,37 @@ def edit(request: HttpRequest, member_id: str) -> HttpResponse:
     member = get_member(member_id)
     rights = request.access.can(Permission.RIGHTS_EDIT)
     form = MemberForm(request.POST or None, groups=queries.group_choices(), member=member, rights=rights)
-    if request.method == "POST" and form.is_valid():
-        body = form.body()
-        if not body:
-            messages.info(request, _("Nothing was changed, so that nothing was sent."))
-            return redirect("members:page", request.tenant.slug, member_id)
-        act = partial(actions.update, member=member, body=body, by=Asker.of(request))
-        answer = attempt(request, form, body, act)
-        if answer is not None:
-            return answer
-    return render(request, "members/edit.html", {"form": form, "member": member})
+    body = form.body() if form.is_valid() else None
+    if body == {}:
+        messages.info(request, _("Nothing was changed, so that nothing was sent."))
+        return redirect("members:page", request.tenant.slug, member_id)
+    act = bounds.heeded(form, partial(actions.update, member=member, body=body))
+    answer = None if body is None else ask(request, form, act, body=body, **back_to_member(request))
+    return answer or render(request, "members/edit.html", {"form": form, "member": member})
 
 
 @tenant_view(Permission.MEMBERS_DELETE, methods=["GET", "POST"])
 def delete(request: HttpRequest, member_id: str) -> HttpResponse:
     member = get_member(member_id)
     form = DeleteForm(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
-        answer = attempt(request, form, None, partial(actions.delete, member=member, by=Asker.of(request)))
-        if answer is not None:
-            return answer
-    return render(request, "members/delete.html", {"form": form, "member": member})
+    answer = None
+    if form.is_valid() and (intent := once(request, form, partial(actions.delete, member=member))):
+        on = back_to_member(request) | {"to": partial(_deleted, request)}
+        answer = _nothing_deleted(request, intent) or lead(form, intent, body=None, **on)
+    return answer or render(request, "members/delete.html", {"form": form, "member": member})
+
+
+def _deleted(request: HttpRequest, intent: Intent) -> str:
+    messages.success(request, _("Done: %(title)s") % {"title": intent.title})
+    return reverse("members:index", args=[request.tenant.slug])
+
+
+def _nothing_deleted(request: HttpRequest, intent: Intent) -> HttpResponse | None:
+    """Back to the list, where the service knew no such member: that is what was wanted."""
+    if intent.state != State.FAILED or intent.http_status != 404:
+        return None
+    messages.info(request, _("The service did not know this member any more: there was nothing to delete."))
+    return redirect("members:index", request.tenant.slug)
 
 
 @tenant_view(Permission.SECRETS_REVEAL, methods=["POST"])

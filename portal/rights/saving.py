@@ -1,24 +1,26 @@
 """From a posted editor to an intent: what changed, whether somebody else was faster, and what to say if so."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 from django.utils.translation import gettext as _
 
 from accessapi.resources import write_moment
-from portal.core.intents import meanings
+from portal.core.intents.addresses import page_of
 from portal.core.intents.models import Intent
-from portal.core.intents.states import Reason
+from portal.core.intents.nonces import Nonce, NotAsked
+from portal.core.intents.record import Asker
+from portal.core.jobs.parts import under_way
 from portal.core.mirror import fresh
 from portal.core.mirror.models import Member
 from portal.core.rights import reading
 from portal.core.rights.digests import NAMES, NotOurs, canonical, digest, opened, same, seal
 from portal.core.rights.reading import Rights
 from portal.core.rights.sheet import Sheet
-from portal.core.ui.sentences import joined
-from portal.rights import merging
+from portal.rights import actions, merging
 
 
 def token(member: Member, read: Rights) -> str:
@@ -63,8 +65,8 @@ def read(member: Member) -> tuple[Rights | None, str]:
         return None if why.is_gone else reading.known(member), str(why)
 
 
-@dataclass(frozen=True)
-class Meanwhile:
+@dataclass(eq=False)
+class Meanwhile(NotAsked):
     """Somebody else changed the rights: what they were, what they are now, what was to be sent.
 
     `sheet` is what the form shows next: both together, or mine alone where they `disagree`.
@@ -75,6 +77,9 @@ class Meanwhile:
     mine: dict[str, Any]
     sheet: Sheet
     disagree: bool
+
+    def show(self, form: Any) -> None:
+        form.read, form.sheet, form.clash = self.now, self.sheet, self
 
 
 def meanwhile(was: Rights, now: Rights, mine: dict[str, Any]) -> Meanwhile | None:
@@ -89,17 +94,68 @@ def meanwhile(was: Rights, now: Rights, mine: dict[str, Any]) -> Meanwhile | Non
     return Meanwhile(was, now, whole, Sheet.of(together), disagree=False)
 
 
-def busy() -> str:
-    """Two who replace the whole rights of one member at once would undo each other."""
-    return _("A change of many members is about this member at this moment. Nothing was sent; try again soon.")
+class Already(Exception):
+    """The member has these rights: there is nothing to ask for."""
 
 
-def refusal(intent: Intent) -> str:
-    """Why an intent was surely not applied: the service's words and code, else ours."""
-    code = f"({intent.error_code})" if intent.error_code else ""
-    said = f"{intent.error_detail} {code}".strip()
-    ours = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
-    if intent.reason == Reason.REFUSED and said:
-        refused, words = _("The service refused this. Nothing was changed."), _("The service said: “%(words)s”")
-        return joined([refused, words % {"words": said}, meanings.missing_permission(intent)])
-    return joined([ours, _("Nothing was changed.")])
+@dataclass
+class Trouble:
+    """Why nothing was sent, for the top of the form."""
+
+    trouble: list[str] = field(default_factory=list, kw_only=True)
+    refused: Intent | None = field(default=None, kw_only=True)
+    fields: ClassVar[dict[str, Any]] = {}
+
+    @property
+    def errors(self) -> list[str]:
+        return self.trouble
+
+    def add_error(self, _field: str | None, error: Any) -> None:
+        self.trouble.append(str(error))
+
+
+@dataclass
+class Editor(Trouble):
+    """The editor as it is drawn: what was read, the sheet made of it, and what stands against saving it."""
+
+    member: Member
+    read: Rights | None
+    sheet: Sheet
+    unsaved: bool = False
+    clash: Meanwhile | None = None
+
+
+def change(*, member: Member, was: Rights, body: Mapping[str, Any], by: Asker, nonce: Nonce) -> Intent:
+    """Ask for other rights, unless somebody was faster: raises NotAsked. Sent before, the same intent is found."""
+    sent_before = Intent.objects.filter(nonce=nonce.value).exists()
+    if not sent_before and (clash := meanwhile(was, _now(member), dict(body))):
+        raise clash
+    return actions.change(member=member, body=body, read=was, by=by, nonce=nonce)
+
+
+def give(*, member: Member, body: Mapping[str, Any], by: Asker, nonce: Nonce) -> Intent:
+    """Ask for the parts in `body` in place of what the member has now. Raises Already and NotAsked."""
+    now = _now(member)
+    wanted = body_of(now, body)
+    if not wanted:
+        raise Already
+    return actions.change(member=member, body=wanted, read=now, by=by, nonce=nonce)
+
+
+def _now(member: Member) -> Rights:
+    """What the service has now. Raises NotAsked, also while a change of many members is about this one: two who replace
+    the whole rights of one member at once would undo each other.
+    """
+    if under_way(member.member_id):
+        raise NotAsked(
+            _("A change of many members is about this member at this moment. Nothing was sent; try again soon.")
+        )
+    now, trouble = read(member)
+    if now is None or trouble:
+        said = _("What the service has now could not be read, so nothing was sent.")
+        raise NotAsked(f"{said} {trouble}".strip())
+    return now
+
+
+#: Where a change of rights leads: to the member's page.
+TO_MEMBER: dict[str, Any] = {"inputs": {}, "to": partial(page_of, route="members:page", name="member_id")}

@@ -1,19 +1,14 @@
 """The editor of one member's rights, and the words that follow it."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.core.intents import nonces
-from portal.core.intents.addresses import seen_at
-from portal.core.intents.models import Intent
-from portal.core.intents.record import Asker
-from portal.core.intents.states import State
-from portal.core.jobs.parts import under_way
+from portal.core.intents.asking import ask
 from portal.core.mirror.access import get_member
 from portal.core.mirror.models import Member
 from portal.core.rights import keeping, places, posting, words
@@ -23,83 +18,51 @@ from portal.core.rights.laying import board, modes, samples
 from portal.core.rights.places import Places
 from portal.core.rights.reading import Rights, known
 from portal.core.rights.sheet import Sheet
-from portal.rights import actions, saving
-from portal.rights.saving import Meanwhile
+from portal.rights import saving
+from portal.rights.saving import Editor, Meanwhile
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
-
-_UNSENT = (State.FAILED, State.CANCELLED, State.EXPIRED)
 
 
 @tenant_view(Permission.MEMBERS_VIEW, methods=["GET", "POST"])
 def edit(request: TenantRequest, member_id: str) -> HttpResponse:
     """The editor; without the permission to edit, the same screen to look at."""
+    member, may_edit = get_member(member_id), request.access.can(Permission.RIGHTS_EDIT)
     if request.method == "POST":
         request.access.check(Permission.RIGHTS_EDIT)
-    member = get_member(member_id)
-    if request.method == "POST":
         return _posted(request, member)
-    if request.access.can(Permission.RIGHTS_EDIT) or member.rights is None:
-        read, trouble = saving.read(member)
-    else:
-        read, trouble = known(member), ""
+    read, trouble = saving.read(member) if may_edit or member.rights is None else (known(member), "")
     told = saving.opened_up(read, request.GET.getlist("open"))
-    return _page(request, member, read, Sheet.of(told), [trouble] if trouble else [])
+    return _page(request, Editor(member, read, Sheet.of(told), trouble=[trouble]))
 
 
 def _posted(request: TenantRequest, member: Member) -> HttpResponse:
-    was = saving.seen(member, request.POST.get("seen", ""))
+    was, act = saving.seen(member, request.POST.get("seen", "")), request.POST.get("act", "")
     if was is None:
         read, trouble = saving.read(member)
         words_ = _("This form is too old or incomplete. Nothing was sent; please try again.")
-        return _page(request, member, read, Sheet.of(read.told if read else {}), [words_, *filter(None, [trouble])])
-    sheet, act = posting.sheet(request.POST), request.POST.get("act", "")
+        return _page(request, Editor(member, read, Sheet.of(read.told if read else {}), trouble=[words_, trouble]))
+    editor = Editor(member, was, posting.sheet(request.POST), unsaved=True)
     if act:
         mine = unseal_or_none(request.POST.get("mine", ""), "mine") if act == "mine" else None
         if isinstance(mine, dict):
-            sheet = Sheet.of({**was.told, **mine})
-        act_on_sheet(act, sheet)
-        return _page(request, member, was, sheet, [], unsaved=True)
-    if sheet.is_wrong:
-        return _page(request, member, was, sheet, [_("Some times need correcting: see beside them.")], unsaved=True)
-    return _save(request, member, was, sheet)
+            editor.sheet = Sheet.of({**was.told, **mine})
+        act_on_sheet(act, editor.sheet)
+    elif editor.sheet.is_wrong:
+        editor.add_error(None, _("Some times need correcting: see beside them."))
+    elif answer := _save(request, editor, was):
+        return answer
+    return _page(request, editor)
 
 
-def _save(request: TenantRequest, member: Member, was: Rights, sheet: Sheet) -> HttpResponse:
+def _save(request: TenantRequest, editor: Editor, was: Rights) -> HttpResponse | None:
     """Nothing is sent unless the service still has what the person saw."""
-    body = saving.body_of(was, sheet.rights())
+    member, body = editor.member, saving.body_of(was, editor.sheet.rights())
     if not body:
         messages.info(request, _("Nothing was changed, so that nothing was sent."))
         return redirect("members:page", request.tenant.slug, member.member_id)
-    try:
-        nonce = nonces.check(request)
-    except nonces.BadNonce as refusal:
-        return _page(request, member, was, sheet, [str(refusal)], unsaved=True)
-    earlier = Intent.objects.filter(nonce=nonce.value).first()
-    if earlier is None:
-        if under_way(member.member_id):
-            return _page(request, member, was, sheet, [saving.busy()], unsaved=True)
-        now, trouble = saving.read(member)
-        if now is None or trouble:
-            said = _("What the service has now could not be read, so nothing was sent.")
-            return _page(request, member, was, sheet, [f"{said} {trouble}".strip()], unsaved=True)
-        if clash := saving.meanwhile(was, now, body):
-            return _page(request, member, now, clash.sheet, [], unsaved=True, clash=clash)
-    intent = earlier or actions.change(member=member, body=body, read=was, by=Asker.of(request), nonce=nonce)
-    return _after(request, member, was, sheet, intent, body)
-
-
-def _after(
-    request: TenantRequest, member: Member, was: Rights, sheet: Sheet, intent: Intent, body: dict[str, Any]
-) -> HttpResponse:
-    if intent.body != body:
-        said = _("This form was used before. What stands below was not sent: send it again to do so.")
-        return _page(request, member, was, sheet, [said], unsaved=True)
-    if intent.state in _UNSENT:
-        return _page(request, member, was, sheet, [saving.refusal(intent)], unsaved=True)
-    if intent.state != State.SUCCEEDED:
-        return redirect("intents:page", request.tenant.slug, intent.pk)
-    return redirect(seen_at(reverse("members:page", args=[request.tenant.slug, member.member_id]), intent))
+    act = partial(saving.change, member=member, was=was, body=body)
+    return ask(request, editor, act, body=body, **saving.TO_MEMBER)
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
@@ -132,33 +95,24 @@ def _spoken(sheet: Sheet) -> dict[str, Any]:
     return {"schedules": spoken}
 
 
-def _page(
-    request: TenantRequest,
-    member: Member,
-    read: Rights | None,
-    sheet: Sheet,
-    trouble: list[str],
-    *,
-    unsaved: bool = False,
-    clash: Meanwhile | None = None,
-) -> HttpResponse:
-    named, may_edit = places.known(), request.access.can(Permission.RIGHTS_EDIT)
+def _page(request: TenantRequest, editor: Editor) -> HttpResponse:
+    named, read = places.known(), editor.read
     shown: dict[str, Any] = {
-        "member": member,
+        "member": editor.member,
         "read": read,
-        "trouble": trouble,
-        "may_edit": may_edit and read is not None,
-        "unsaved": unsaved,
-        "summary": [words.upper(text) for text in words.gathered(words.lines(sheet.rights(), named))],
+        "trouble": [*filter(None, editor.trouble)],
+        "may_edit": request.access.can(Permission.RIGHTS_EDIT) and read is not None,
+        "unsaved": editor.unsaved,
+        "summary": [words.upper(text) for text in words.gathered(words.lines(editor.sheet.rights(), named))],
     }
     if read is not None:
-        shown |= _form(request, member, read, sheet, named)
-    if clash is not None:
-        shown["clash"] = _clash(clash, named)
+        shown |= _form(editor.member, read, editor.sheet, named)
+    if editor.clash is not None:
+        shown["clash"] = _clash(editor.clash, named)
     return render(request, "rights/edit.html", shown)
 
 
-def _form(request: TenantRequest, member: Member, read: Rights, sheet: Sheet, named: Places) -> dict[str, Any]:
+def _form(member: Member, read: Rights, sheet: Sheet, named: Places) -> dict[str, Any]:
     kept = list(keeping.templates())
     return {
         "board": board(sheet, named),

@@ -1,5 +1,6 @@
 """Two members beside each other, and giving the rights of one to others."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -7,17 +8,16 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from portal.core.intents import nonces
+from portal.core.intents.asking import lead, once
 from portal.core.intents.record import Asker
-from portal.core.intents.states import State
 from portal.core.jobs import kinds
-from portal.core.jobs.parts import under_way
 from portal.core.mirror import queries
 from portal.core.mirror.access import find_members, get_member
 from portal.core.mirror.models import Member
 from portal.core.rights import places, words
 from portal.core.rights.reading import known
-from portal.rights import actions, comparing, copying, saving
+from portal.rights import comparing, copying, saving
+from portal.rights.saving import Trouble
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -72,7 +72,7 @@ def copy(request: TenantRequest) -> HttpResponse:
         "groups": queries.groups(), "saying": _saying(body, named),
     }  # fmt: skip
     if request.method == "POST" and told and targets and body:
-        answer = _copied(request, source, targets, body, trouble)
+        answer = _copied(request, Trouble(trouble=trouble), source, targets, body)
         if answer is not None:
             return answer
     taken = (source.member_id, *(member.member_id for member in targets))
@@ -83,36 +83,21 @@ def copy(request: TenantRequest) -> HttpResponse:
 
 
 def _copied(
-    request: TenantRequest, source: Member, targets: list[Member], body: dict[str, Any], trouble: list[str]
+    request: TenantRequest, form: Trouble, source: Member, targets: list[Member], body: dict[str, Any]
 ) -> HttpResponse | None:
-    """One is sent at once, several become a job that is looked at first. None: `trouble` says why not."""
+    """One is sent at once, several become a job that is looked at first. None: the form says why not."""
     if len(targets) > 1:
         job = copying.open_job(source=source, targets=targets, body=body, by=Asker.of(request))
         return redirect(kinds.page(job))
-    target = targets[0]
+    act = partial(saving.give, member=targets[0], body=body)
     try:
-        nonce = nonces.check(request)
-    except nonces.BadNonce as refusal:
-        trouble.append(str(refusal))
-        return None
-    if under_way(target.member_id):
-        trouble.append(saving.busy())
-        return None
-    now, why = saving.read(target)
-    if now is None or why:
-        trouble.append(_("What the service has now could not be read, so nothing was sent.") + f" {why}")
-        return None
-    wanted = saving.body_of(now, body)
-    if not wanted:
+        intent = once(request, form, act)
+    except saving.Already:
         messages.info(request, _("They have the same rights already: nothing was sent."))
-        return redirect("members:page", request.tenant.slug, target.member_id)
-    intent = actions.change(member=target, body=wanted, read=now, by=Asker.of(request), nonce=nonce)
-    if intent.state in (State.FAILED, State.CANCELLED, State.EXPIRED):
-        trouble.append(saving.refusal(intent))
+        return redirect("members:page", request.tenant.slug, targets[0].member_id)
+    if intent is None:
         return None
-    done = intent.state == State.SUCCEEDED
-    where = ("members:page", target.member_id) if done else ("intents:page", intent.pk)
-    return redirect(where[0], request.tenant.slug, where[1])
+    return lead(form, intent, body=intent.body, **saving.TO_MEMBER)
 
 
 def _targets(ids: list[str], source: Member) -> list[Member]:

@@ -22,6 +22,14 @@ def seen_at(page: str, intent: Intent) -> str:
     return f"{page}#outcome-intent-{intent.pk}"
 
 
+def page_of(intent: Intent, route: str, name: str) -> str:
+    """Return where the page `route` of what the intent is about shows its outcome; nothing while the service has not
+    told the ID.
+    """
+    found = intent.path.get(name) or intent.result.get(name)
+    return seen_at(reverse(route, args=[intent.tenant.slug, found]), intent) if found else ""
+
+
 def address(intent: Intent, page: str = "page") -> str:
     """The address of one of the intent's pages. Needs the tenant's slug."""
     return reverse(f"{_mounts.get(intent.permission, 'intents:')}{page}", args=[intent.tenant.slug, intent.pk])

@@ -9,6 +9,7 @@ import secrets
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from django.core import signing
 from django.http import HttpRequest
@@ -22,8 +23,16 @@ _CLICK = "portal.core.intents.click"
 _LIFETIME = 12 * 3600
 
 
-class BadNonce(Exception):
-    """The form cannot be used; its text says why, for a person. Nothing was recorded and nothing sent."""
+class NotAsked(Exception):
+    """Nothing was recorded and nothing sent; the text says why, for a person."""
+
+    def show(self, form: Any) -> None:
+        """Put the reason into the form."""
+        form.add_error(None, str(self))
+
+
+class BadNonce(NotAsked):
+    """The form cannot be used."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,83 @@
+"""From a posted form to the next page: what it asks for is asked once, and what stands against it comes back in it."""
+
+from collections.abc import Callable, Collection
+from typing import Any, Protocol, TypeVar
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.translation import gettext_lazy as _
+
+from portal.core.intents import nonces, refusals
+from portal.core.intents.addresses import address
+from portal.core.intents.models import Intent
+from portal.core.intents.record import Asker
+from portal.core.intents.refusals import Explained, Inputs
+from portal.core.intents.states import NOT_APPLIED, UNDER_WAY, State
+
+T = TypeVar("T")
+#: What a page can show of an intent, beside what was done: also what is under way, or whatever becomes of it.
+FOLLOWED, ALL = (*UNDER_WAY, State.SUCCEEDED), tuple(State)
+USED_BEFORE = _("This form was used before. What stands below was not sent: send it again to do so.")
+
+
+class Form(Protocol):
+    """What says why something was not asked: a Django form, or whatever stands for one."""
+
+    def add_error(self, field: str | None, error: Any) -> None: ...
+
+
+class Button:
+    """A form that is a button and nothing else: what stands against it is said on the next page."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._request = request
+
+    def add_error(self, field: str | None, error: Any) -> None:
+        messages.error(self._request, str(error))
+
+
+def once(request: HttpRequest, form: Form, act: Callable[..., T]) -> T | None:
+    """Return what `act(by=…, nonce=…)` makes of a posted form: the same, however often that is sent.
+
+    None: nothing was asked, and the form says why.
+    """
+    try:
+        return act(by=Asker.of(request), nonce=nonces.check(request))
+    except nonces.NotAsked as reason:
+        reason.show(form)
+        return None
+
+
+def lead(
+    form: Any,
+    intent: Intent,
+    *,
+    body: Any,
+    to: str | Callable[[Intent], str],
+    inputs: Inputs,
+    explain: Callable[[Intent], Explained | None] = lambda intent: None,
+    shows: Collection[State] = (State.SUCCEEDED,),
+) -> HttpResponse | None:
+    """Return the way on from an intent that sends `body`: to the address `to` in the states that the page there shows,
+    else to the intent's own page.
+
+    None: the form is shown again, and what was typed stays. It was sent before with other values (the back button), or
+    surely nothing was changed: why stands beside one of the `inputs`, as the area `explain`s it where it can, and
+    `form.refused` is the intent.
+    """
+    if intent.body != body:
+        form.add_error(None, USED_BEFORE)
+        return None
+    if intent.state in NOT_APPLIED:
+        refusals.show(form, intent, inputs, explain(intent))
+        form.refused = intent
+        return None
+    page = "" if intent.state not in shows else to if isinstance(to, str) else to(intent)
+    return redirect(page or address(intent))
+
+
+def ask(request: HttpRequest, form: Form, act: Callable[..., Intent], **on: Any) -> HttpResponse | None:
+    """Ask for one thing (`once`) and return where it leads (`lead`, with its arguments); None: the form again."""
+    intent = once(request, form, act)
+    return None if intent is None else lead(form, intent, **on)
