@@ -24,6 +24,8 @@ SHARED = {
     ("create_member", "portal/members"): "the member's own fields",
     ("create_member", "portal/explain"): "rights begin with the member",
     ("update_member", "portal/explain"): "rights change with the member",
+    ("one_time_qr", "portal/members"): "issuing a one-time code",
+    ("one_time_qr", "portal/core/mirror"): "a field of a member's QR information is called the same",
     ("create_guest", "portal/guests"): "issuing a code",
     ("create_guest", "portal/today"): "what was asked about a guest is forgotten with it",
     ("update_guest", "portal/guests"): "changing and ending a code",

@@ -61,7 +61,7 @@ class Asked(TypedDict, total=False):
     nonce: Required[Nonce]
     target: str
     path: Mapping[str, str]
-    body: Any
+    body: Mapping[str, Any] | None
     before: Mapping[str, Any] | None
     after: Mapping[str, Any] | None
     snapshot: Any
