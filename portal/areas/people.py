@@ -21,6 +21,7 @@ from portal.areas.loading import Loaded
 from portal.areas.look import Look
 from portal.core.jobs import suspensions
 from portal.core.mirror import absence, queries, search
+from portal.core.mirror.fields.members import CODE, END, GROUP, MEMBER_ID, NAME
 from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Member
@@ -57,13 +58,13 @@ class People(Table):
     search_label = _("Find by name or code")
     default_sort = "name_key"
     columns = (
-        Column("name", _("Name"), "member_name", sort="name_key", phone="title", fixed=True),
-        Column("code", _("Member code"), "member_code", kind="mono", sort="code_key"),
-        Column("group", _("Group"), "membergroup_name", sort="group_key"),
+        NAME.column(phone="title", fixed=True),
+        CODE.column(),
+        GROUP.column(),
         Column("when", _("Right here")),
         Column("then", _("Entry")),
-        Column("end", _("End of use"), "use_date_end", kind="time", sort="use_end_key", phone="hide"),
-        Column("member_id", _("Member ID"), "member_id", kind="mono", shown=False, phone="hide"),
+        END.column(phone="hide"),
+        MEMBER_ID.column(),
     )
     exports = ("csv", "xlsx")
     export_permission = Permission.MEMBERS_EXPORT

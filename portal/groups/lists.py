@@ -13,6 +13,7 @@ from django.utils.translation import pgettext_lazy
 from portal.core.files.sending import KINDS
 from portal.core.jobs import offered
 from portal.core.mirror import absence, queries, search
+from portal.core.mirror.fields.members import CODE, END, NAME
 from portal.core.mirror.folding import fold
 from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
@@ -79,9 +80,9 @@ class GroupMembers(Table):
     search_label = _("Find by name or code")
     default_sort = "name_key"
     columns = (
-        Column("name", _("Name"), value="member_name", sort="name_key", phone="title", fixed=True),
-        Column("code", _("Member code"), value="member_code", kind="mono", sort="code_key"),
-        Column("end", _("End of use"), value="use_date_end", kind="time", sort="use_end_key"),
+        NAME.column(phone="title", fixed=True),
+        CODE.column(),
+        END.column(),
         Column("rights", _("Rights"), value=_compared),
     )
     actions = offered.actions(_group_of)

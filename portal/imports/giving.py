@@ -5,9 +5,9 @@ again gives what the template says or the member has by then, and the preview is
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
-from portal.core.mirror.models import Member
+from django.core.exceptions import ValidationError
+
 from portal.core.rights import giving
 from portal.core.rights.models import RightsTemplate
 from portal.imports.matching import Groups
@@ -55,6 +55,7 @@ def _of_template(pk: str) -> giving.Body | None:
 
 
 def _of_member(text: str) -> giving.Body | None:
-    known: Any = Member.objects.filter(gone_at__isnull=True, rights__isnull=False)
-    found = known.filter(member_id=text).first() or known.filter(member_code=text).first()
-    return (giving.of_member(found) or None) if found else None
+    try:
+        return giving.of_member(giving.model(text)) or None
+    except ValidationError:
+        return None

@@ -9,6 +9,8 @@ from portal.core.intents.actions import Asker, submit
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.targets import target_of
+from portal.core.mirror.fields.field import OLD
+from portal.core.mirror.fields.members import CARD, MEMBER, QR
 from portal.core.mirror.models import Member
 from portal.members import sightings
 from portal.members.forms import seen_of
@@ -66,7 +68,7 @@ def delete(*, member: Member, by: Asker, nonce: Nonce) -> Intent:
 def reveal(*, member: Member, what: str, by: Asker) -> str:
     """A secret in clear, for a person who may see it; written into the audit trail. Empty when there is none."""
     qrcode = member.qrcode if isinstance(member.qrcode, dict) else {}
-    value = {"card": member.card_data, "qr": qrcode.get("data")}.get(what)
+    value = {CARD.trail: member.card_data, QR.trail: qrcode.get("data")}.get(what)
     with transaction.atomic():
         audit.record(
             tenant=by.tenant,
@@ -95,25 +97,13 @@ def exported(*, by: Asker, count: int, match: str, kind: str, secrets: bool) -> 
 
 def masked(body: Body) -> dict[str, Any]:
     """A body as the audit trail may hold it: what opens doors is named, not told."""
-    shown = {name: value for name, value in body.items() if name not in ("card_data", "qrcode", "privilege")}
-    shown |= body.get("privilege") or {}
-    if "card_data" in body:
-        shown["card"] = "••••" if body["card_data"] else ""
-    if "qrcode" in body:
-        qrcode = body["qrcode"] or {}
-        shown["qr"] = qrcode.get("email") or ("••••" if qrcode else "")
-        shown |= {f"qr_{name}": value for name, value in (qrcode.get("one_time_qr") or {}).items() if name != "enabled"}
-    return shown
+    return {key: told for name, value in body.items() for key, told in MEMBER[name].audited(value).items()}
 
 
 def before(member: Member, body: Body) -> dict[str, Any]:
     """The same fields as they were. An old secret's mask differs from a new one's: a change shows as one."""
-    seen = seen_of(member)
-    shown = {name: seen[name] for name in body if name in seen}
-    if "card_data" in body:
-        shown["card"] = "•••" if member.has_card else ""
-    if "qrcode" in body:
-        shown["qr"] = "•••" if member.has_qr else ""
-    if "privilege" in body:
-        shown |= (member.rights or {}).get("privilege") or {}
+    shown: dict[str, Any] = {}
+    for field in (MEMBER[name] for name in body):
+        value = field.written(member)
+        shown |= {field.trail: OLD if value else ""} if field.trail else field.audited(value)
     return shown

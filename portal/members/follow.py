@@ -1,7 +1,7 @@
 """What follows when a member's creation, change or deletion comes to something."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from accessapi.errors import NotFound
@@ -13,6 +13,7 @@ from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.intents.targets import target_of
 from portal.core.mirror import own, reading, schedule
+from portal.core.mirror.fields.members import MEMBER, RIGHTS
 from portal.core.mirror.kinds import Kind
 from portal.core.rights import digests
 from portal.core.timers.clock import database_now
@@ -92,17 +93,7 @@ def look_at_deleted(intent: Intent) -> Finding:
 
 
 def _agrees(name: str, wanted: Any, told: Any) -> bool:
-    if name == "qrcode":
-        given, shown = wanted or {}, told or {}
-        same = all(shown.get(key) == given[key] for key in ("data", "email") if key in given)
-        once, told_once = given.get("one_time_qr") or {}, shown.get("one_time_qr") or {}
-        same = same and all(told_once.get(key) == value for key, value in once.items())
-        return same and bool(given) == bool(shown)
-    if name in digests.NAMES:
-        return digests.agrees(name, wanted, told)
-    if isinstance(told, datetime):
-        told = write_moment(told)
-    return (wanted or "") == (told or "")
+    return digests.agrees(name, wanted, told) if name in RIGHTS else MEMBER.same(name, wanted, told)
 
 
 def register() -> None:

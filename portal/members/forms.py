@@ -1,6 +1,5 @@
 """The form of a member: what people type becomes what the service takes, and nothing that they left alone is sent."""
 
-import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,8 +10,11 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
-from accessapi.resources import write_moment
+from portal.core.mirror.fields.field import form_of
+from portal.core.mirror.fields.kinds import Text
+from portal.core.mirror.fields.members import CARD, END, GROUP, MEMBER, PRIVILEGES, START
 from portal.core.mirror.models import Member
+from portal.core.ui import inputs
 from portal.core.ui.forms import with_current
 from portal.members import bounds, standing
 from portal.members.queries import Choices
@@ -20,64 +22,32 @@ from portal.members.queries import Choices
 _SALT = "portal.members.seen"
 # What a QR code can hold at most, as bytes. The specification gives members no limit of its own.
 QR_CAPACITY = 2953
-TEXTS = ("member_name", "member_code", "membergroup_id")
-MOMENTS = ("use_date_start", "use_date_end")
-PRIVILEGES = ("keys_without_2fa", "restricted_keys_enabled")
+# What is typed as it stands at the service, without a form of its own.
+PLAIN = tuple(each for each in MEMBER if each.part)
 Seen = dict[str, Any]
 
 
-def one_line(value: str) -> None:
-    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in value):
-        raise ValidationError(_("Line breaks and control characters cannot be used here."))
-
-
-def _text(label: Any, most: int, needed: Any = "", **more: Any) -> forms.CharField:
-    said = {"max_length": _("At most %(limit_value)d characters fit; these are %(show_value)d."), "required": needed}
-    return forms.CharField(
-        label=label,
-        max_length=most,
-        strip=False,
-        validators=[one_line],
-        error_messages=said,
-        required=bool(needed),
-        **more,
-    )
-
-
-def _moment(label: Any, **more: Any) -> forms.DateTimeField:
-    """A moment of service time (+09:00), in the browser's own control, with seconds: an end of day is 23:59:59."""
-    widget = forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}, format="%Y-%m-%dT%H:%M:%S")
-    return forms.DateTimeField(label=label, required=False, widget=widget, **more)
-
-
-class MemberForm(forms.Form):
+class MemberForm(form_of(PLAIN)):  # type: ignore[misc]
     """Creates or, given `member`, changes a member. `body()` is the request's body, in the specification's names.
 
     `groups` are the choices of membergroup_id. A change is what differs from what the person was shown (`seen`, signed
     into the form), so that values which others changed meanwhile are neither sent nor overwritten.
     """
 
-    member_name = _text(_("Name"), limits.MEMBER_NAME_MAX, _("Enter a name."))
-    member_code = _text(_("Member code"), limits.MEMBER_CODE_MAX)
-    membergroup_id = forms.ChoiceField(label=_("Group"), error_messages={"required": _("Choose a group.")})
-    use_date_start = _moment(_("Start of use"), help_text=_("Empty: from now on."))
-    use_date_end = _moment(_("End of use"), help_text=_("Empty: without end. Japanese time (+09:00)."))
-    card_data = _text(_("Card number"), limits.CARD_DATA_MAX, help_text=_("IC card data; leading zeros are kept."))
+    card_data = CARD.typed(label=_("Card number"))
     card_remove = forms.BooleanField(label=_("Remove the card"), required=False)
     qr = forms.ChoiceField(label=_("QR code"), widget=forms.RadioSelect)
     qr_email = forms.EmailField(
         label=_("E-mail for the QR code"), max_length=limits.EMAIL_MAX, required=False,
         help_text=_("The service makes a QR code and sends it there at once."),
     )  # fmt: skip
-    qr_data = _text(_("Data of the QR code"), QR_CAPACITY)
+    qr_data = inputs.line(_("Data of the QR code"), QR_CAPACITY, strip=False)
     qr_timestep = forms.IntegerField(required=False)  # its bounds are the environment's: see `bounds`
     qr_skew = forms.IntegerField(
         label=_("Codes also taken"), required=False, initial=0,
         min_value=0, max_value=limits.SKEW_MAX,
         help_text=_("So many before and after the current one; each is one more that opens a door."),
     )  # fmt: skip
-    keys_without_2fa = forms.BooleanField(label=_("Takes keys without a second factor"), required=False)
-    restricted_keys_enabled = forms.BooleanField(label=_("May take restricted keys"), required=False)
 
     def __init__(
         self, *args: Any, groups: Choices, member: Member | None = None, rights: bool = True, **kwargs: Any
@@ -87,8 +57,8 @@ class MemberForm(forms.Form):
         self.member = member
         self.seen = self._seen_by_person()
         self.initial = {**self._initial(), **self.initial}
-        chosen = with_current(groups, self.seen.get("membergroup_id", ""))
-        self.fields["membergroup_id"].choices = [("", _t("Choose a group")), *chosen]
+        chosen = with_current(groups, self.seen.get(GROUP.name, ""))
+        self.fields[GROUP.name].choices = [("", _t("Choose a group")), *chosen]
         self.fields["qr"].choices = self._qr_choices()
         self.fields["qr_timestep"] = bounds.timestep_field()
         if member is None or not member.has_card:
@@ -98,15 +68,22 @@ class MemberForm(forms.Form):
             self.fields["card_data"].help_text = _("Empty: the present card stays. Leading zeros are kept.")
         if self._present_data:
             self.fields["qr_data"].help_text = _("Empty: the present data stays.")
-        if not rights or (member is not None and not isinstance(self.seen.get("privilege"), dict)):
-            for name in PRIVILEGES:
-                del self.fields[name]
+        if rights and (member is None or isinstance(self.seen.get("privilege"), dict)):
+            self.fields |= {flag.name: flag.typed() for flag in PRIVILEGES}
 
     # What is shown
 
     @property
+    def who(self) -> list[forms.BoundField]:
+        return [self[each.name] for each in MEMBER.in_part("who")]
+
+    @property
+    def period(self) -> list[forms.BoundField]:
+        return [self[each.name] for each in MEMBER.in_part("period")]
+
+    @property
     def privileges(self) -> list[forms.BoundField]:
-        return [self[name] for name in PRIVILEGES if name in self.fields]
+        return [self[flag.name] for flag in PRIVILEGES if flag.name in self.fields]
 
     @property
     def _present_data(self) -> str:
@@ -137,9 +114,9 @@ class MemberForm(forms.Form):
     def _initial(self) -> dict[str, Any]:
         if self.member is None:
             return {"qr": "none"}
-        shown = {name: getattr(self.member, name) for name in (*TEXTS, *MOMENTS)}
+        shown = {each.name: getattr(self.member, each.name) for each in PLAIN}
         given = self.seen.get("privilege") or {}
-        shown |= {name: given.get(name) is True for name in PRIVILEGES if isinstance(given, dict)}
+        shown |= {flag.name: given.get(flag.name) is True for flag in PRIVILEGES if isinstance(given, dict)}
         once = self.member.qrcode.get("one_time_qr") if isinstance(self.member.qrcode, dict) else None
         if isinstance(once, dict):
             named = {"qr_timestep": once.get("timestep"), "qr_skew": once.get("skew")}
@@ -157,12 +134,6 @@ class MemberForm(forms.Form):
 
     # What is meant
 
-    def clean_member_name(self) -> str:
-        return self._tidy("member_name", required=True)
-
-    def clean_member_code(self) -> str:
-        return self._tidy("member_code")
-
     def clean_card_data(self) -> str:
         return str(self.cleaned_data["card_data"]).strip()
 
@@ -172,31 +143,21 @@ class MemberForm(forms.Form):
             raise ValidationError(_("This is more than a QR code can hold (%(n)d bytes)."), params={"n": QR_CAPACITY})
         return data
 
-    def clean_use_date_start(self) -> Any:
-        return self._sensible("use_date_start")
-
-    def clean_use_date_end(self) -> Any:
-        return self._sensible("use_date_end")
-
-    def _tidy(self, name: str, *, required: bool = False) -> str:
-        """Without spaces around, unless that is how it already is at the service."""
-        value = str(self.cleaned_data[name])
-        tidy = value if value == self.seen.get(name) else value.strip()
-        if required and not tidy:
-            raise ValidationError(self.fields[name].error_messages["required"], code="required")
-        return tidy
-
-    def _sensible(self, name: str) -> Any:
-        moment = self.cleaned_data[name]
-        if moment is not None and not 1900 <= moment.year <= 9998:
-            raise ValidationError(_("Give a year from 1900 to 9998."))
-        return moment
+    def _tidy(self, given: dict[str, Any]) -> None:
+        """Take spaces away around texts, unless that is how it already is at the service."""
+        for each in PLAIN:
+            typed = given.get(each.name)
+            if isinstance(each, Text) and typed and typed != self.seen.get(each.name):
+                given[each.name] = typed.strip()
+                if each.missing and not given[each.name]:
+                    self.add_error(each.name, each.missing)
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        start, end = given.get("use_date_start"), given.get("use_date_end")
+        given: dict[str, Any] = super().clean() or {}
+        self._tidy(given)
+        start, end = given.get(START.name), given.get(END.name)
         if start and end and end < start:
-            self.add_error("use_date_end", _t("The end lies before the start."))
+            self.add_error(END.name, _t("The end lies before the start."))
         if given.get("card_remove") and given.get("card_data"):
             self.add_error("card_remove", _t("Either give a new number or remove the card."))
         if given.get("qr") == "email" and not given.get("qr_email") and "qr_email" not in self.errors:
@@ -210,11 +171,8 @@ class MemberForm(forms.Form):
     def body(self) -> dict[str, Any]:
         """What to send: everything given for a new member, only what was changed for an existing one."""
         given = self.cleaned_data
-        body: dict[str, Any] = {name: given[name] for name in TEXTS if given[name] != self.seen.get(name, "")}
-        for name in MOMENTS:
-            moment = write_moment(given[name]) if given[name] else None
-            if moment != self.seen.get(name):
-                body[name] = moment
+        meant = {each.name: each.meant(given[each.name]) for each in PLAIN}
+        body = {name: value for name, value in meant.items() if not MEMBER.same(name, value, self.seen.get(name))}
         if given["card_data"]:
             body["card_data"] = given["card_data"]
         elif given.get("card_remove"):
@@ -226,8 +184,8 @@ class MemberForm(forms.Form):
         if not self.privileges:
             return {}
         seen = self.seen.get("privilege") or {}
-        given = {name: bool(self.cleaned_data[name]) for name in PRIVILEGES}
-        changed = any(given[name] != (seen.get(name) is True) for name in PRIVILEGES)
+        given = {flag.name: bool(self.cleaned_data[flag.name]) for flag in PRIVILEGES}
+        changed = any(value != (seen.get(name) is True) for name, value in given.items())
         return {"privilege": {**seen, **given}} if changed else {}
 
 
@@ -249,9 +207,7 @@ def _qr_body(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def seen_of(member: Member) -> Seen:
     """A member's plain fields as the specification writes them."""
-    moments = {name: getattr(member, name) for name in MOMENTS}
-    texts = {name: getattr(member, name) for name in TEXTS}
-    return texts | {name: write_moment(moment) if moment else None for name, moment in moments.items()}
+    return {each.name: each.written(member) for each in PLAIN}
 
 
 class DeleteForm(forms.Form):

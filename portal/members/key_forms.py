@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy as _
 from accessapi import limits
 from portal.core.intents.actions import Asker
 from portal.core.mirror.models import KeyBox, Member
+from portal.core.ui import inputs
 from portal.members import temporary
-from portal.members.forms import one_line
 
 # What the form calls the names of operation 11.
 TEMPORARY_INPUTS = {"targets_list": ("units",), "timer": ("period",), "info": ("info",)}
@@ -60,10 +60,7 @@ class TemporaryForm(forms.Form):
         required=False,
         help_text=_("It sounds and lights up when this arrives there."),
     )
-    info = forms.CharField(
-        label=_("For the log"), required=False, max_length=limits.INFO_MAX, validators=[one_line],
-        help_text=_("Empty: your e-mail address."),
-    )  # fmt: skip
+    info = inputs.line(_("For the log"), limits.INFO_MAX, help_text=_("Empty: your e-mail address."))
 
     def __init__(self, *args: Any, member: Member, boxes: Sequence[KeyBox], **kwargs: Any) -> None:
         super().__init__(*args, initial={"period": str(PERIODS[1])}, **kwargs)

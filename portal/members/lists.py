@@ -15,6 +15,7 @@ from django.utils.translation import pgettext_lazy
 from portal.core.files.sending import KINDS
 from portal.core.jobs import offered, suspensions
 from portal.core.mirror import absence, queries, search
+from portal.core.mirror.fields.members import GROUP, MEMBER, MEMBER_ID, NAME
 from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Member
@@ -38,12 +39,11 @@ class Members(Table):
     search_label = _("Find by name or code")
     default_sort = "name_key"
     steady = staticmethod(_everybody)
-    drawn_from = ("member_id", "member_name", "member_code", "membergroup_name", "has_card", "has_qr", "has_face",
-                  "use_date_start", "use_date_end", "use_end_key")  # fmt: skip
+    drawn_from = ("member_id", *(each.name for each in MEMBER if each.part), "membergroup_name", "has_card", "has_qr",
+                  "has_face", "use_end_key")  # fmt: skip
     columns = (
-        Column("name", _("Name"), lambda row: row.member_name, sort="name_key", phone="title", fixed=True),
-        Column("code", _("Member code"), "member_code", kind="mono", sort="code_key"),
-        Column("group", _("Group"), "membergroup_name", sort="group_key"),
+        NAME.column(phone="title", fixed=True),
+        *(each.column() for each in MEMBER.in_part("who") if each is not NAME),
         Column(
             "credentials",
             _("Credentials"),
@@ -52,12 +52,11 @@ class Members(Table):
             drawer=standing.credential_drawer,
         ),
         Column("validity", pgettext_lazy("member", "Status"), standing.validity_of, drawer=standing.validity_drawer),
-        Column("start", _("Start of use"), "use_date_start", kind="time", shown=False, phone="hide"),
-        Column("end", _("End of use"), "use_date_end", kind="time", sort="use_end_key"),
-        Column("member_id", _("Member ID"), "member_id", kind="mono", shown=False, phone="hide"),
+        *(each.column() for each in MEMBER.in_part("period")),
+        MEMBER_ID.column(),
     )
     filters = (
-        Filter("group", _("Group"), lambda request: together.told(request, "groups"), queries.in_groups),
+        Filter("group", GROUP.label, lambda request: together.told(request, "groups"), queries.in_groups),
         Filter("credential", _("Credential"), queries.Credential.choices, queries.with_credentials),
         Filter("validity", pgettext_lazy("member", "Status"), suspensions.CHOICES, suspensions.with_standing),
     )

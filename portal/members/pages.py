@@ -24,11 +24,12 @@ LATELY = 8
 def facts(request: HttpRequest, member: Member) -> dict[str, Any]:
     """What the mirror knows of the member, what runs by our own requests, and what the person lately did."""
     can, about = request.access.can, queries.intents_about(member)
-    suspension = suspensions.of(member)
+    suspension, named = suspensions.of(member), {member.membergroup_id: member.membergroup_name}
     member.suspended = suspension is not None  # type: ignore[attr-defined]
     return {
         "suspension": suspension,
         "member": member,
+        "who": [(each, each.drawn(each.written(member), named)) for each in MEMBER.in_part("who")],
         "about": about,
         "state": standing.validity_of(member),
         "qr": standing.qr_of(member),

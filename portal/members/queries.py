@@ -9,9 +9,9 @@ from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent
 from portal.core.intents.targets import target_of
 from portal.core.mirror import queries as mirror
+from portal.core.mirror.fields.members import CARD, GROUP, MEMBER, QR, RIGHTS
 from portal.core.mirror.models import Group, Member
 from portal.core.mirror.rows import MemberReader
-from portal.core.rights import digests
 from tenants.kept import KeptQuery
 from tenants.models import AuditEntry
 from tenants.scope import current_tenant_id
@@ -19,21 +19,10 @@ from tenants.trail.changes import changes
 
 Choices = list[tuple[str, str]]
 
+# What the audit trail names besides the member's own fields.
 _LABELS = {
-    "member_name": _("Name"),
-    "member_code": _("Member code"),
-    "member_id": _("Member ID"),
-    "membergroup_id": _("Group"),
-    "use_date_start": _("Start of use"),
-    "use_date_end": _("End of use"),
-    "card": _("Card"),
-    "qr": _("QR code"),
     "qr_timestep": _("Seconds per code"),
     "qr_skew": _("Codes also taken"),
-    "keys_without_2fa": _("Takes keys without a second factor"),
-    "restricted_keys_enabled": _("May take restricted keys"),
-    "face": _("Face"),
-    "picture": _("Picture"),
     "keys": _("Keys"),
     "time": _("Time"),
     "info": _("For the log"),
@@ -76,12 +65,14 @@ def staff_changes(member: Member, about: list[Intent]) -> list[Change]:
     mine = Q(target=target_of("member", member.member_id)) | Q(intent_id__in=[str(intent.pk) for intent in about])
     rows = AuditEntry.objects.filter(mine, action__in=_ACTS).select_related("support_session").order_by("-at", "-pk")
     entries = [(entry, changes(entry)) for entry in rows[:20]]
-    groups = {"": "", member.membergroup_id: member.membergroup_name}
-    named = {value for _, fields in entries for name, *values in fields if name == "membergroup_id" for value in values}
+    groups = {member.membergroup_id: member.membergroup_name}
+    named = {
+        value for _, fields in entries for name, *values in fields if name == GROUP.name for value in values if value
+    }
     if named - groups.keys():
         groups |= dict(group_choices())
     return [
-        Change(entry, [_readable(field, groups) for field in fields if field[0].partition(".")[0] not in digests.NAMES])
+        Change(entry, [_readable(field, groups) for field in fields if field[0].partition(".")[0] not in RIGHTS])
         for entry, fields in entries  # rights stand there in words; the audit trail has them verbatim, too
     ]
 
@@ -89,13 +80,10 @@ def staff_changes(member: Member, about: list[Intent]) -> list[Change]:
 def _readable(field: tuple[str, str, str], groups: dict[str, str]) -> tuple[str, str, str]:
     """A changed field with its name and values as the page writes them."""
     name, *values = field
-    if name == "membergroup_id":
-        values = [groups.get(value, value) for value in values]
-    if name in ("keys_without_2fa", "restricted_keys_enabled", "face"):
-        values = [str({"true": _("yes"), "false": _("no")}.get(value, value)) for value in values]
-    if name in ("use_date_start", "use_date_end"):
-        values = [value.replace("T", " ").removesuffix("+09:00") for value in values]
-    return str(_LABELS.get(name, name)), values[0], values[1]
+    known = MEMBER.get(name)
+    if known is not None and known not in (CARD, QR):  # these two are kept as they may be shown
+        values = [known.drawn(value, groups) if value else "" for value in values]
+    return str(known.label if known else _LABELS.get(name, name)), values[0], values[1]
 
 
 def holder_of_card(card: str) -> Member | None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accessapi import errors
 from accessapi.client import Client as ServiceClient
-from portal.core.intents import nonces
+from portal.core.intents import nonces, reconciling
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
 from portal.core.mirror.kinds import Kind
@@ -375,8 +375,6 @@ def test_two_new_groups_of_one_name_leave_it_to_a_person(here, uncertain):
 
 
 def test_a_found_creation_reaches_the_mirror(here, uncertain):
-    from portal.core.intents import reconciling
-
     intent = uncertain(create(here), applied=True)
     Intent.objects.filter(pk=intent.pk).update(due_at=timezone.now() - timedelta(seconds=5))
     intent.refresh_from_db()
@@ -393,12 +391,9 @@ def test_a_lost_renaming_is_read_back(here, uncertain):
         return actions.rename(group=group, name="Verkauf", by=here.asker, nonce=fresh_nonce())
 
     done = uncertain(rename, applied=True)
+    path, token = f"/v1/membergroups/{group.membergroup_id}", here.service.token
     assert follow.look_at_name(done).applied is True
-    here.sandbox.api(
-        "PUT", f"/v1/membergroups/{group.membergroup_id}", token=here.service.token, json={"membergroup_name": SALES}
-    )
+    here.sandbox.api("PUT", path, token=token, json={"membergroup_name": SALES})
     assert read_twice(follow.look_at_name, done).applied is False
-    here.sandbox.api(
-        "PUT", f"/v1/membergroups/{group.membergroup_id}", token=here.service.token, json={"membergroup_name": "Else"}
-    )
+    here.sandbox.api("PUT", path, token=token, json={"membergroup_name": "Else"})
     assert follow.look_at_name(done).applied is None

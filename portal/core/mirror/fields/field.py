@@ -4,7 +4,7 @@ A value has two forms: as the interface writes it, which bodies hold and forms, 
 columns of the mirror keep it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any
@@ -48,7 +48,7 @@ class Field:
     - `inputs`: what forms call it, the likeliest first; `within`: the same for the names of its parts. `help`, and
       `missing` for what must be given, are said there.
     - `part`: where on the page and in the form it is drawn with others; fields of none are drawn by hand.
-    - `short`: what lists call its column. A `quiet` column waits until somebody chooses it.
+    - `short`: what lists call its column. A `quiet` column waits until somebody chooses it. `mono`: drawn as a code.
     - `trail`: what the audit trail calls what it names and does not tell.
     - `cells`: the columns of spreadsheets that hold it.
     """
@@ -67,6 +67,7 @@ class Field:
     part: str = ""
     short: str = ""
     quiet: bool = True
+    mono: bool = False
     trail: str = ""
     cells: tuple[Cell, ...] = ()
 
@@ -112,6 +113,10 @@ class Field:
         """Return the input of a form for it."""
         raise NotImplementedError(self.name)
 
+    def meant(self, typed: Any) -> Any:
+        """Return the written value of what a form's input was cleaned to."""
+        return typed
+
     def parsed(self, texts: Mapping[str, str]) -> Any:
         """Return the written value that the cells of a row mean. Raises Unreadable."""
         return texts[self.name]
@@ -140,7 +145,7 @@ class Field:
 
     @property
     def _shown(self) -> dict[str, Any]:
-        return {"value": self.name}
+        return {"value": self.name, "kind": "mono" if self.mono else "text"}
 
     def _said(self, **more: Any) -> dict[str, Any]:
         return {"label": self.label, "help_text": self.help, **more}
@@ -158,6 +163,7 @@ class Fields:
         self.model = model
         self._by_name = {each.name: each for each in fields}
         self._by_trail = {each.trail: each for each in fields if each.trail}
+        self._by_trail |= {flag.name: flag for each in fields for flag in getattr(each, "flags", ())}
         self.names = frozenset(self._by_name)
         self.columns_of = {each.name: each.columns for each in fields if each.columns}
         self.kept = [each.keep for each in fields if each.columns]
@@ -209,3 +215,8 @@ class Fields:
         """Return a written value as pages show it."""
         known = self.get(name)
         return known.drawn(value, named) if known else str(value)
+
+
+def form_of(fields: Iterable[Field]) -> type[forms.Form]:
+    """Return a form with an input for each of these fields, under its own name."""
+    return type("Described", (forms.Form,), {each.name: each.typed() for each in fields})

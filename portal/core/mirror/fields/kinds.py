@@ -20,10 +20,9 @@ from portal.core.ui import inputs
 
 @dataclass(frozen=True)
 class Text(Field):
-    """A text. `key`: the column of its folded form, by which it sorts and is found. `mono`: drawn as a code."""
+    """A text. `key`: the column of its folded form, by which it sorts and is found."""
 
     key: str = ""
-    mono: bool = False
     several: bool = False  # of several lines
 
     @property
@@ -38,18 +37,19 @@ class Text(Field):
         most = self.limits["maxLength"]
         if self.several:
             return inputs.lines(most=most, **self._said(**more))
-        return inputs.line(most=most, missing=self.missing, **self._said(**more))
+        return inputs.line(most=most, missing=self.missing, **self._said(**{"strip": False, **more}))
 
     @property
     def _shown(self) -> dict[str, Any]:
-        return {"value": self.name, "kind": "mono" if self.mono else "text", "sort": self.key}
+        return {**super()._shown, "sort": self.key}
 
 
 @dataclass(frozen=True)
-class Reference(Text):
-    """The identifier of something that has a name, which the column `named` keeps beside it."""
+class Reference(Field):
+    """The identifier of something whose name the column `named` keeps beside it; `key` is the folded name's."""
 
     named: str = ""
+    key: str = ""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -191,6 +191,9 @@ class Moment(Field):
     def typed(self, **more: Any) -> forms.Field:
         return inputs.moment(**self._said(**more))
 
+    def meant(self, typed: Any) -> Any:
+        return typed and write_moment(typed)
+
     def parsed(self, texts: Mapping[str, str]) -> Any:
         at = moment_of_cell(texts[self.name], self.ends)
         if at is None:
@@ -217,7 +220,7 @@ class Flag(Field):
         return (value if isinstance(value, bool) else None,)
 
     def drawn(self, value: Any, named: Mapping[str, str] | None = None) -> str:
-        return {"true": _("yes"), "false": _("no")}.get(str(value).lower(), "")
+        return {"true": _("yes"), "false": _("no")}.get(str(value).lower()) or super().drawn(value)
 
     def typed(self, **more: Any) -> forms.Field:
         return forms.BooleanField(required=False, **self._said(**more))
@@ -236,7 +239,8 @@ class Presence(Field):
     def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
         return (bool(item.get(self.name)),)
 
-    drawn = Flag.drawn
+    def drawn(self, value: Any, named: Mapping[str, str] | None = None) -> str:
+        return Flag("", "").drawn(value)
 
 
 @dataclass(frozen=True)
@@ -270,7 +274,9 @@ class Rights(Field):
 
 @dataclass(frozen=True)
 class Privileges(Field):
-    """What goes beyond rights: an object of flags, of which an absent one is as `unsaid`."""
+    """What goes beyond rights: an object of `flags`, of which an absent one is as `unsaid`."""
+
+    flags: tuple[Flag, ...] = ()
 
     def same(self, wanted: Any, told: Any) -> bool:
         return bool({**self.unsaid, **(wanted or {})} == {**self.unsaid, **(told or {})})

@@ -20,7 +20,7 @@ from portal.core.mirror.fields.kinds import (
 from portal.core.mirror.models import Member
 
 MEMBER_ID = Field(
-    "member_id", _("Member ID"),
+    "member_id", _("Member ID"), mono=True,
     cells=(
         Cell(
             ("Member ID", "会員ID"), "メンバーID, 利用者ID",
@@ -146,7 +146,14 @@ MEMBER = Fields(
     Text("account_type", _("Kind of account"), listed=False),
     Presence("profile_image_url", _("Picture"), flag="has_profile_image", listed=False, trail="picture"),
     *DOORS_AND_KEYS,
-    Privileges("privilege", _("Privileges"), sent=MemberUpdate, inside="rights", unsaid=Privilege().model_dump()),
+    Privileges(
+        "privilege",
+        _("Privileges"),
+        sent=MemberUpdate,
+        inside="rights",
+        unsaid=Privilege().model_dump(),
+        flags=PRIVILEGES,
+    ),
 )
 # What single reads alone tell: a list can neither confirm nor refute it.
 RIGHTS = MEMBER.inside("rights")
