@@ -1,4 +1,4 @@
-"""What the documentation is made of.
+"""Print what the documentation is made of.
 
 `python -m accessapi` prints the table of operations as Markdown, `python -m accessapi openapi` the OpenAPI document
 (with `--operations FILE` under an overrides file, with `--server URL` for a base address).
@@ -14,7 +14,7 @@ from accessapi.overrides import Catalogue, load
 
 
 def table() -> str:
-    """One row for each operation: number, title, method and path, what it needs, its delivery, and provenance."""
+    """Return the table as Markdown, a row for each operation: number, title, address, needs, delivery, provenance."""
     lines = [
         "| # | Operation | Method and path | Needs | Calls | Delivery | Method and path are |",
         "|--|--|--|--|--|--|--|",
@@ -30,7 +30,7 @@ def table() -> str:
 
 
 def openapi(catalogue: Catalogue | None = None, servers: tuple[str, ...] = ()) -> str:
-    """The OpenAPI document as text."""
+    """Return the OpenAPI document as text."""
     return json.dumps(document(catalogue, servers), ensure_ascii=False, indent=2)
 
 

@@ -1,6 +1,4 @@
-"""Calls to the service, one at a time, each ending in an `Answer` or in the error tree of
-`accessapi.errors`.
-"""
+"""The client: makes calls to the service, each ending in an `Answer` or in an error of `accessapi.errors`."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ def no_licence() -> str | None:
 
 
 def checked_base_url(base_url: str) -> str:
-    """`base_url` without a trailing slash. Raises ValueError unless it is plain
-    http(s)://host[:port][/path].
-    """
+    """Return `base_url` without a trailing slash. Raises ValueError unless it is plain http(s)://host[:port][/path]."""
     parts = urlsplit(base_url)
     plain = not (parts.username or parts.password or parts.query or parts.fragment)
     if parts.scheme not in ("http", "https") or not parts.hostname or not plain:
@@ -44,13 +40,11 @@ def checked_base_url(base_url: str) -> str:
 
 
 class Client:
-    """The service as one tenant sees it. Usable from several threads; holds no secret, it asks for them per
-    call.
+    """The service as one tenant sees it. Threads may share it. It holds no secret but asks for them at each call.
 
-    `gate` is asked before anything is sent and refuses by raising its own exception. `observe` hears the
-    operation, the rate headers, the status and the error (None for a 2xx) of every response that arrives;
-    what it raises is logged, never hides the outcome. Connections come from the process's pool for
-    `base_url`, or from `transport`.
+    `gate` is asked before anything is sent and refuses by raising its own exception. `observe` gets the operation, the
+    rate headers, the status and the error (None for a 2xx) of every response; what it raises is logged and never hides
+    the outcome. Connections come from the process's pool for `base_url`, or from `transport`.
     """
 
     def __init__(
@@ -87,7 +81,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Nothing to release: connections belong to the pool."""
+        """Do nothing: connections belong to the pool."""
 
     def call(
         self,
@@ -125,9 +119,9 @@ class Client:
         return reading.read_answer(operation, response.status_code, response.headers, response.content)
 
     def pages(self, name: str, query: Mapping[str, Any] | None = None) -> Iterator[Answer]:
-        """Every page of a list, in order, one call each. Raises `UnreadableAnswer` when a cursor comes twice.
+        """Yield every page of a list in order, one call each. Raises `UnreadableAnswer` when a cursor comes twice.
 
-        Specification: "Pagination", the query is repeated unchanged with last_evaluated_key set.
+        Specification: "Pagination": the query is repeated unchanged with last_evaluated_key set.
         """
         seen: set[str] = set()
         query = dict(query or {})
@@ -174,7 +168,7 @@ class Client:
         return request
 
     def _sign(self, operation: Operation, request: httpx2.Request) -> None:
-        # Set on the request and kept in no local of a longer-lived frame: tracebacks show locals.
+        # Set on the request and kept in no local variable of a frame that lives longer: tracebacks show those.
         _set_secret(request, "Authorization", "Bearer ", self._token(), "no_usable_token")
         if operation.licence:
             _set_secret(request, "License-Key", "", self._licence_key() or "", "no_licence_key")
@@ -189,7 +183,9 @@ class Client:
 
 
 def _without_credentials(request: httpx2.Request, content: bytes) -> bytes:
-    """The body of an error, also from a service that repeats what it was sent: errors are stored and shown."""
+    """Return the body of an error without our credentials. A service may repeat what it was sent, and errors are stored
+    and shown.
+    """
     for header, prefix in (("Authorization", "Bearer "), ("License-Key", "")):
         secret = request.headers.get(header, "").removeprefix(prefix)
         if secret:

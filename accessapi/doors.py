@@ -1,7 +1,7 @@
-"""What the service's words about a door mean: its lock, its leaf, its power and line, and the events of its log.
+"""What the service's words about a door mean: its lock, leaf, power and connection, and the events of its log.
 
-The specification shows a few words of each and no complete set, so all of them are data of the table `[states]`. A word
-that stands in no list means nothing here, and is shown as it came.
+The specification shows a few of these words and no complete set, so all of them are data of the table `[states]`. A
+word in no list means nothing here, and is shown as it came.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Patterns = tuple[Annotated[str, Field(min_length=1, max_length=100)], ...]
 
 
 class DoorWord(StrEnum):
-    """What is told about a door in one word."""
+    """What one word of the service says about a door."""
 
     FORCED = "forced"
     LEFT = "left"
@@ -50,45 +50,45 @@ class DoorWords(BaseModel):
         return self
 
     def is_locked(self, word: str | None) -> bool:
-        """Whether a lock of which the service says this word is surely locked. A word in neither list says nothing."""
+        """Return whether this word for a lock means locked. A word in neither list means nothing."""
         return among(self.locked, word)
 
     def is_unlocked(self, word: str | None) -> bool:
-        """Whether a lock of which the service says this word is surely unlocked."""
+        """Return whether this word for a lock means unlocked."""
         return not self.is_locked(word) and among(self.unlocked, word)
 
     def lock(self, word: str | None) -> str:
-        """locked, unlocked, or nothing for a word that stands in neither list."""
+        """Return locked, unlocked, or nothing for a word in neither list."""
         if self.is_locked(word):
             return "locked"
         return "unlocked" if self.is_unlocked(word) else ""
 
     def leaf(self, word: str | None) -> str:
-        """open, closed, or nothing for a word that stands in neither list."""
+        """Return open, closed, or nothing for a word in neither list."""
         if among(self.leaf_open, word):
             return "open"
         return "closed" if among(self.leaf_closed, word) else ""
 
     def is_connected(self, word: str | None) -> bool:
-        """Whether a device is in reach; one that does not say is taken to be."""
+        """Return whether the device is connected; True when it does not say."""
         return not word or among(self.connected, word)
 
     def is_powered(self, word: str | None) -> bool:
-        """Whether a device has power; one that does not say is taken to have it."""
+        """Return whether the device has power; True when it does not say."""
         return not word or among(self.powered, word)
 
     def event(self, texts: Iterable[str]) -> DoorWord | None:
-        """The most alarming thing that one of these texts (errors of a status, content of a record) tells."""
+        """Return the most serious event that one of these texts (errors of a status, content of a record) names."""
         small = [text.lower() for text in texts]
         lists = ((self.forced_open, DoorWord.FORCED), (self.left_open, DoorWord.LEFT))
         held = ((self.held_unlocked, DoorWord.HELD),)
         return next((word for patterns, word in lists + held if any(among(patterns, text) for text in small)), None)
 
     def is_over(self, status: str | None) -> bool:
-        """Whether a record of this status says that what it tells of has ended."""
+        """Return whether a record with this status says that its event has ended."""
         return among(self.over, status)
 
 
 def among(patterns: Patterns, word: str | None) -> bool:
-    """Whether a word is one of these."""
+    """Return whether the word is in this list."""
     return bool(word) and any(fnmatchcase(str(word), pattern) for pattern in patterns)

@@ -1,4 +1,4 @@
-"""From an operation and Python values to the request that goes out. Pure: nothing here touches a socket."""
+"""Turn an operation and Python values into the request that goes out. Pure: nothing here touches a socket."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Image:
 
 
 def problems(error: ValidationError) -> tuple[FieldProblem, ...]:
-    """What is wrong, per field, without the values (they may be secrets)."""
+    """Return what is wrong, per field, without the values (they may be secrets)."""
     return tuple(
         FieldProblem(".".join(str(part) for part in fault["loc"]), fault["type"], fault["msg"])
         for fault in error.errors(include_input=False, include_url=False, include_context=False)
@@ -42,7 +42,7 @@ def refuse(name: str, kind: str, message: str) -> InvalidRequest:
 
 
 def encode_path(operation: Operation, values: Mapping[str, str]) -> str:
-    """The path with its parameters quoted, so that an identifier can never change which operation is called.
+    """Return the path with its parameters quoted, so that an identifier can never change which operation is called.
 
     Raises `InvalidRequest` for a missing, surplus, empty or dot-only parameter.
     """
@@ -57,8 +57,8 @@ def encode_path(operation: Operation, values: Mapping[str, str]) -> str:
 
 
 def encode_query(operation: Operation, values: Mapping[str, Any]) -> str:
-    """The query string; values that are None are left out. Raises `InvalidRequest` outside the specified
-    limits.
+    """Return the query string; values that are None are left out. Raises `InvalidRequest` outside the
+    specified limits.
     """
     given = {name: value for name, value in values.items() if value is not None}
     model = registry.QUERIES.get(operation.name)
@@ -71,10 +71,11 @@ def encode_query(operation: Operation, values: Mapping[str, Any]) -> str:
 
 
 def checked_body(operation: Operation, body: Any, stated: Limits | None = None) -> Any:
-    """The body as plain JSON values within every limit, the environment's `stated` ones too, or the image; keys that
-    were not given stay away.
+    """Return the body as plain JSON values, or the image, checked against every limit, the environment's `stated` ones
+    too.
 
-    `body` is the operation's request model, a mapping, an `Image` or None. Raises `InvalidRequest`.
+    `body` is the operation's request model, a mapping, an `Image` or None; keys that were not given stay out. Raises
+    `InvalidRequest`.
     """
     if operation.body is Body.NONE:
         if body is not None:
@@ -113,7 +114,7 @@ def _checked_image(operation: Operation, body: Any) -> Image:
 
 
 def encode_json(operation: Operation, body: Json, shapes: Shapes) -> bytes:
-    """The bytes of a checked body, with the environment's shape for removing QR information put in.
+    """Return a checked body as bytes, with the environment's shape for removing QR information.
 
     Raises `InvalidRequest` for a bulk body above 4 MB.
     """
@@ -134,11 +135,11 @@ def _shaped(body: Json, shapes: Shapes) -> Json:
 
 
 def encode_image(image: Image, shapes: Shapes) -> tuple[bytes, str]:
-    """Content and Content-Type of an image, raw or as the one part of a multipart body."""
+    """Return content and Content-Type of an image, raw or as the one part of a multipart body."""
     if shapes.image_body == "raw":
         return image.content, image.content_type
     boundary = uuid4().hex
-    # As a form of a browser writes it: nothing but these three is escaped.
+    # As a browser's form writes it: only these three are escaped.
     name = shapes.image_field.replace('"', "%22").replace("\r", "%0D").replace("\n", "%0A")
     head = (
         f"--{boundary}\r\n"
@@ -151,5 +152,5 @@ def encode_image(image: Image, shapes: Shapes) -> tuple[bytes, str]:
 
 
 def header_value(value: str) -> bool:
-    """Whether a secret can be sent in a header at all."""
+    """Return whether a secret can be sent in a header."""
     return bool(value) and value.isascii() and value.isprintable() and " " not in value

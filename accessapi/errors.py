@@ -173,12 +173,12 @@ REJECTIONS: dict[int, type[Rejected]] = {
 def for_status(
     status: int, *, code: str = "", detail: str = "", message: str = "", retry_after: int | None = None
 ) -> ServiceError:
-    """The error that an HTTP status outside 2xx means."""
+    """Return the error class for an HTTP status outside 2xx."""
     if status == 429:
         return RateLimited(status, code, detail, message, retry_after=retry_after)
     if status in REJECTIONS:
         return REJECTIONS[status](status, code, detail, message)
-    if 400 <= status <= 499 and _APPLICATION.match(code):  # which status goes with which code is not shown
+    if 400 <= status <= 499 and _APPLICATION.match(code):  # statuses and codes are not tied
         return Rejected(status, code, detail, message)
     if 500 <= status <= 599:
         return ServerFault("the service failed", status)

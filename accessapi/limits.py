@@ -59,7 +59,7 @@ UNIT_PATTERN: Final = r"^[0-9]{2}$"
 TIMESTEP_DEFAULT: Final = 300
 TIMESTEP_MIN: Final = 30
 TIMESTEP_MAX: Final = 86400
-# Assumed: each window of skew is one more code that opens a door.
+# Assumed: each window of skew means one more code that opens a door.
 SKEW_MAX: Final = 100
 ONE_TIME_QR_PREFIX: Final = "SL-OTQR"
 
@@ -72,5 +72,5 @@ VIDEO_RETENTION_DAYS: Final = 90
 RESULT_RETENTION_DAYS: Final = 30
 CODE_LIFETIME: Final = 600
 
-# Every datetime of the interface carries this fixed offset
+# Every datetime of the interface has this fixed offset
 JST: Final = timezone(timedelta(hours=9), "+09:00")

@@ -1,7 +1,7 @@
-"""What the service's words and codes mean, where the specification does not say: two tables of the overrides file.
+"""What the service's words and codes mean where the specification does not say: two tables of the overrides file.
 
 `States` reads the statuses of requests and locks, `Errors` the codes of refusals. Everything is a default that an
-environment may state differently; a word or a code that stands in no table means nothing, and is shown verbatim.
+environment may change; a word or a code in no table means nothing, and is shown as it came.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Codes = tuple[Annotated[str, Field(pattern=r"^[0-9]{5}$")], ...]
 
 
 class Table(BaseModel):
-    """A table of the file: nothing in it that is not known."""
+    """A table of the file. Unknown entries are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -50,8 +50,7 @@ class States(DoorWords):
     device_request_failed: Patterns = ("failed", "failed_*", "timeout")
 
     def outcome(self, request_type: str | None, status: str | None) -> Outcome:
-        """Meaning of `status` for a members_bulk, face or device_request; UNKNOWN for a value nobody
-        described.
+        """Return what `status` means for a members_bulk, face or device_request; UNKNOWN when no table has it.
 
         Specification: part "States and transitions"; device requests from this table.
         """
@@ -70,11 +69,11 @@ class States(DoorWords):
         return next((outcome for patterns, outcome in table if among(patterns, status)), Outcome.UNKNOWN)
 
     def is_done(self, status: str | None) -> bool:
-        """Whether a device request of this status has succeeded."""
+        """Return whether a device request of this status has succeeded."""
         return self.outcome("device_request", status) is Outcome.DONE
 
     def is_failed(self, status: str | None) -> bool:
-        """Whether a device request of this status has failed."""
+        """Return whether a device request of this status has failed."""
         return self.outcome("device_request", status) is Outcome.FAILED
 
 
@@ -95,7 +94,7 @@ def _face(status: str) -> Outcome:
 
 
 class Blame(StrEnum):
-    """What kind of thing a refusal is for want of."""
+    """What is missing, or in the way, when a call is refused."""
 
     SCOPE = "scope"
     CONTRACT = "contract"
@@ -130,9 +129,9 @@ class DuplicateCodes(Table):
 
 
 class Errors(Table):
-    """What a refusal means, by its code of five digits. A code in no table blames nothing.
+    """What a refusal means, by its five-digit code. A code in no table means nothing.
 
-    What the file states goes before the defaults: a code that it gives a meaning loses the assumed one.
+    What the file states wins: a code that it gives a meaning loses the assumed one.
     """
 
     scope: Codes = ("40301",)
@@ -151,7 +150,7 @@ class Errors(Table):
         return self
 
     def meaning(self, code: str | None) -> Meaning | None:
-        """What a refusal with this code is for want of; None when nobody described it."""
+        """Return what a refusal with this code means; None when no table has it."""
         rows = [(blame, of) for blame, of, codes in self._rows() if code in codes]
         stated = [blame for blame, _, codes in self._rows(stated_only=True) if code in codes]
         if not rows:
@@ -160,9 +159,9 @@ class Errors(Table):
         return Meaning(meant, tuple(of for blame, of in rows if blame is meant and of))
 
     def contract_of(self, code: str | None, detail: str, operation: Operation | None = None) -> Contract | None:
-        """The contract that a refusal is for want of; None when it is about none, or does not say which.
+        """Return the contract whose absence the refusal is about; None when it is about none, or does not say which.
 
-        A code of several contracts is about the one that the service's words name, else the one that `operation` needs.
+        For a code of several contracts the service's text decides, else the contract that `operation` needs.
         """
         meaning = self.meaning(code)
         if meaning is None or meaning.blame is not Blame.CONTRACT:

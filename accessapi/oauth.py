@@ -34,9 +34,8 @@ _PLAIN = (RateLimited, TooLarge)
 class OAuth:
     """The OAuth endpoints of one service environment, for one registered client.
 
-    Every method but `authorize_url` makes one call, without retry. A code is exchanged once: on
-    `OutcomeUnknown` start the grant again. Raises `OAuthError` with the endpoint's own code, and the rest of
-    the error tree.
+    Every method but `authorize_url` makes one call, without retry. A code is exchanged once: on `OutcomeUnknown` start
+    the grant again. Raises `OAuthError` with the endpoint's own code, and the other errors of `accessapi.errors`.
     """
 
     def __init__(
@@ -65,15 +64,15 @@ class OAuth:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Nothing to release: connections belong to the pool."""
+        """Do nothing: connections belong to the pool."""
 
     def authorize_url(self, state: str) -> str:
-        """Where to send the administrator's browser. `state` must be one-time and bound to their session."""
+        """Return the address for the administrator's browser. `state` must be used once and bound to their session."""
         url, _ = self._session().create_authorization_url(self._endpoint("authorize"), state=state)
         return str(url)
 
     def exchange(self, code: str) -> str:
-        """The access token for an authorization code (valid for 10 minutes, exchanged once)."""
+        """Exchange an authorization code (valid for 10 minutes, once) and return the access token."""
         if not encoding.header_value(code):
             raise NotSent("no_usable_code")
         session = self._session()
@@ -84,12 +83,12 @@ class OAuth:
         return str(token["access_token"])
 
     def reissue(self, token: str) -> str:
-        """A new access token for an existing one. Keep the old one until the new one has worked."""
+        """Exchange an access token for a new one and return that. Keep the old one until the new one has worked."""
         response = _bare(lambda: _checked(self._present("reissue_token", token)))
         return str(reading.read_json(response.content)["access_token"])
 
     def revoke(self, token: str) -> None:
-        """Make a token unusable. `OAuthError` with code not_found: there is no such token (any more)."""
+        """Revoke a token. Raises `OAuthError` with code not_found when there is no such token (any more)."""
         _bare(lambda: _refuse(self._present("revoke_token", token)))
 
     def _present(self, operation: str, token: str) -> httpx2.Response:
@@ -117,7 +116,7 @@ class OAuth:
 
 
 def _bare(call: Callable[[], Any]) -> Any:
-    """`call()`, whose errors leave without the frames below: their locals hold the form with its secrets."""
+    """Return `call()`. Its errors leave without the frames below, whose locals hold the form with its secrets."""
     failure: ServiceError
     try:
         return call()
@@ -129,7 +128,7 @@ def _bare(call: Callable[[], Any]) -> Any:
 
 
 def _refuse(response: httpx2.Response) -> dict[str, Any]:
-    """The body of a 2xx without an error ({} when there is none), else the error it means."""
+    """Return the body of a 2xx without an error ({} when there is none); raise the error it means otherwise."""
     try:
         body = reading.read_json(response.content)
     except ValueError:
@@ -151,7 +150,7 @@ def _refuse(response: httpx2.Response) -> dict[str, Any]:
 
 
 def _checked(response: httpx2.Response) -> httpx2.Response:
-    """The response, surely { token_type: Bearer, access_token }."""
+    """Return the response when it is { token_type: Bearer, access_token }; raise otherwise."""
     fields = _refuse(response)
     token, kind = fields.get("access_token"), fields.get("token_type")
     bearer = isinstance(kind, str) and kind.lower() == "bearer"

@@ -56,7 +56,7 @@ class Body(StrEnum):
 
 
 class RequestType(StrEnum):
-    """What a request is that the service works on after it has answered (operation 34, `request_type`)."""
+    """The type of a request that the service works on after it has answered (operation 34, `request_type`)."""
 
     MEMBERS_BULK = "members_bulk"
     FACE = "face"
@@ -70,11 +70,11 @@ _PARAMETER = re.compile(r"\{(\w+)\}")
 class Operation:
     """One row: everything about a call but its fields.
 
-    `scope` None: no permission needed (34), or not shown (35, 36). `list_key` names the array of a list's
-    answer, `list_names` the fields of its items that this environment calls otherwise (its name, ours), and
-    `paged` says whether it takes limit and last_evaluated_key. `empty` is true when the answer may have no body.
-    `followed`: it answers with a request_id, under which the outcome of a request of this type is read. `deletes`: what
-    is not found is gone; `reads_back`: it may as well be something else that was not found, which only reading tells.
+    `scope` None: no permission needed (34), or not shown (35, 36). `list_key` names the array of a list's answer,
+    `list_names` the fields of its items that this environment calls otherwise (its name, ours), and `paged` says
+    whether it takes limit and last_evaluated_key. `empty` is true when the answer may have no body. `followed`: it
+    answers with a request_id, under which the outcome of a request of this type is read. `deletes`: a 404 means that
+    the object is gone; `reads_back`: the 404 may be about something else, so the object is read to be sure.
     """
 
     number: int
@@ -100,7 +100,7 @@ class Operation:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Names of the path parameters, in order."""
+        """Return the names of the path parameters, in order."""
         return tuple(_PARAMETER.findall(self.path))
 
     @property

@@ -99,7 +99,7 @@ class OperationOverride(Table):
 
 
 class PassListNames(Table):
-    """What the items of the list of pass controllers call the fields that the portal needs."""
+    """The names that items of the list of pass controllers use for the fields that the portal needs."""
 
     device_id: str = Field(default="device_id", min_length=1, max_length=100)
     device_name: str = Field(default="device_name", min_length=1, max_length=100)
@@ -112,7 +112,7 @@ class PassListNames(Table):
 
     @property
     def other(self) -> tuple[tuple[str, str], ...]:
-        """(its name, ours) of those that are called otherwise."""
+        """Return (its name, ours) for the fields with another name."""
         return tuple((theirs, ours) for ours, theirs in self if theirs != ours)
 
 
@@ -151,7 +151,7 @@ class Limits(Table):
     one_time_timestep_max: int = Field(default=limits.TIMESTEP_MAX, ge=limits.TIMESTEP_MIN, le=limits.TIMESTEP_MAX)
 
     def calls(self, call_class: CallClass) -> int | None:
-        """Calls per window of a class; None where the specification shows no limit (OAuth)."""
+        """Return the calls per window of a class; None where the specification shows no limit (OAuth)."""
         if call_class is CallClass.GENERAL:
             return self.general
         return self.device if call_class is CallClass.DEVICE else None
@@ -184,7 +184,7 @@ class Overrides(Table):
 
 
 def load(source: str | Path | None) -> Overrides:
-    """Overrides from TOML text or, given a `Path`, from that file; None and "" mean no overrides.
+    """Return the overrides from TOML text or, given a `Path`, from that file; None and "" mean no overrides.
 
     Raises `OverrideError` with a sentence per fault; also for an override that the table does not allow.
     """
@@ -232,7 +232,7 @@ class Catalogue:
         return iter(self._by_number.values())
 
     def operation(self, name: str) -> Operation:
-        """The operation of this name; KeyError names it when there is none."""
+        """Return the operation of this name. Raises KeyError naming it when there is none."""
         return self._by_name[name]
 
     def by_number(self, number: int) -> Operation:

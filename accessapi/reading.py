@@ -1,6 +1,4 @@
-"""From a response's status, headers and bytes to values or an error. Pure: nothing here touches the
-network.
-"""
+"""Turn a response's status, headers and bytes into values or an error. Pure: nothing here touches the network."""
 
 from __future__ import annotations
 
@@ -19,16 +17,15 @@ from accessapi.resources import registry
 from accessapi.resources.received import Page, read_page
 
 _SURROGATE = re.compile("[\ud800-\udfff\x00]")
-# The escapes by which such characters come: a service that escapes all Japanese must not cost a walk of every page.
+# JSON escapes of such characters. Looked for first: a service that escapes all Japanese must not cost a walk of every
+# page.
 _SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _TEXT_MAX = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class RateHeaders:
-    """X-Rate-Limit-Limit, -Remaining and -Reset (seconds); None for one that is missing or no sensible
-    number.
-    """
+    """X-Rate-Limit-Limit, -Remaining and -Reset (seconds); None for one that is missing or not a usable number."""
 
     limit: int | None = None
     remaining: int | None = None
@@ -58,14 +55,14 @@ class Answer:
 
     @property
     def cursor(self) -> str | None:
-        """last_evaluated_key of a list that has more, else None."""
+        """Return the last_evaluated_key of a list that has more pages, else None."""
         return self.value.cursor if isinstance(self.value, Page) else None
 
 
 def read_json(content: bytes) -> Any:
-    """JSON as plain values. Raises ValueError for anything that is not JSON, too deep, or holds NaN.
+    """Return JSON as plain values. Raises ValueError for anything that is not JSON, too deep, or holds NaN.
 
-    NUL and lone surrogates, which JSON can smuggle and neither a page nor a database can hold, become U+FFFD.
+    NUL and lone surrogates, which no page and no database can hold, become U+FFFD.
     """
     try:
         text = content.decode("utf-8-sig")
@@ -96,7 +93,7 @@ def _cleaned(value: Any) -> Any:
 
 
 def read_error(status: int, headers: Mapping[str, str], content: bytes) -> ServiceError:
-    """The error a status outside 2xx means, with code and detail when the body has the specified shape.
+    """Return the error for a status outside 2xx, with code and detail when the body has the specified shape.
 
     Specification: part "Errors", { message, error_code, error_detail }.
     """
@@ -117,7 +114,7 @@ def _short(value: Any) -> str:
 
 
 def read_answer(operation: Operation, status: int, headers: Mapping[str, str], content: bytes) -> Answer:
-    """The answer of a 2xx. Raises `UnreadableAnswer` when it is wholly unusable: not JSON, no object, no
+    """Return the answer of a 2xx. Raises `UnreadableAnswer` when it cannot be used at all: not JSON, no object, no
     identifier.
     """
     rate = RateHeaders.read(headers)
@@ -142,7 +139,7 @@ def read_answer(operation: Operation, status: int, headers: Mapping[str, str], c
 
 
 def _in_our_names(operation: Operation, data: Any) -> Any:
-    """The list with the fields of its items named as the specification names them elsewhere."""
+    """Return the list with the fields of its items under the names that the specification uses elsewhere."""
     if not operation.list_names:
         return data
     rows, names = data.get(operation.list_key) if isinstance(data, dict) else data, dict(operation.list_names)
@@ -153,7 +150,7 @@ def _in_our_names(operation: Operation, data: Any) -> Any:
 
 
 def _loose_object(content: bytes) -> dict[str, Any]:
-    # Deletions and the webhook update: no body shape is shown, so any body will do.
+    # Deletions and the webhook update: no body is shown, so any will do.
     try:
         data = read_json(content)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The one place that touches a socket: send a request once and say truthfully what came of it.
+"""The only module that touches a socket: sends a request once and reports exactly what came of it.
 
 `Wire` is an httpx2 transport. It follows no redirect, retries nothing, keeps no cookies, ignores proxies of
 the environment, and turns every failure into `NotSent` (not one byte was written) or `OutcomeUnknown` (some
@@ -48,7 +48,7 @@ BeforeWrite = Callable[[], None]
 
 
 class Exchange:
-    """One request on its way: whether writing has begun, and until when an answer is waited for."""
+    """One request on its way: whether writing has begun, and how long to wait for an answer."""
 
     def __init__(self, before_write: BeforeWrite | None, read_seconds: float, answer_seconds: float) -> None:
         self._before_write = before_write
@@ -62,8 +62,8 @@ class Exchange:
         return self._until is not None
 
     def begin(self) -> None:
-        """Called right before the first byte is written; what `before_write` raises keeps it from being
-        written.
+        """Note that writing begins. Called right before the first byte; what `before_write` raises keeps it from being
+        sent.
         """
         if self._until is not None:
             return
@@ -76,8 +76,8 @@ class Exchange:
         self._until = time.monotonic() + self._answer_seconds
 
     def patience(self, timeout: float | None) -> float:
-        """Seconds the next read or write may take: a server that drips bytes must not hold a worker for
-        ever.
+        """Return how many seconds the next read or write may take: a server that sends slowly must not hold a worker
+        for ever.
         """
         wait = self.read_seconds if timeout is None else min(timeout, self.read_seconds)
         return wait if self._until is None else min(wait, self._until - time.monotonic())
@@ -87,11 +87,10 @@ _exchange: ContextVar[Exchange] = ContextVar("accessapi_exchange")
 
 
 class _Stream(httpcore2.NetworkStream):
-    """A connection that forgets what it has not delivered when it is given up without a byte of an answer, or when its
-    process dies.
+    """A connection that drops its undelivered bytes when it is given up without an answer, or when its process dies.
 
-    An ordinary close leaves that to the kernel, which goes on trying for minutes: a door would open when the network
-    comes back, long after its command was called uncertain.
+    After an ordinary close the kernel goes on trying for minutes: a door would open when the network comes back, long
+    after its command was called uncertain.
     """
 
     def __init__(self, stream: httpcore2.NetworkStream) -> None:
@@ -136,9 +135,9 @@ class _Backend(httpcore2.SyncBackend):
     def connect_tcp(self, *args: Any, **kwargs: Any) -> httpcore2.NetworkStream:
         stream = super().connect_tcp(*args, **kwargs)
         opened = stream.get_extra_info("socket")
-        # From the start: a process that is killed closes nothing in order, its kernel does.
+        # From the start: a killed process closes nothing in order, but its kernel does.
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):  # and nothing is delivered after a longer standstill
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # and nothing is delivered after a longer pause
             opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(READ_SECONDS * 1000))
         return _Stream(stream)
 
@@ -199,9 +198,7 @@ _shared_lock = threading.Lock()
 
 
 def shared_pool(base_url: str) -> Pool:
-    """The process's pool for a service environment. A forked child gets its own: sockets must not be
-    shared.
-    """
+    """Return the process's pool for a service environment. A forked child gets its own: sockets must not be shared."""
     key = os.getpid(), base_url
     with _shared_lock:
         if key not in _shared:
@@ -219,8 +216,8 @@ def _close_shared() -> None:
 class Wire(httpx2.BaseTransport):
     """Sends over `transport` and returns a fully read response, of any status.
 
-    Reads `before_write` and `fresh` from the request's extensions. Raises `NotSent` or a child of
-    `OutcomeUnknown` only. When a documented refusal (4xx) arrives but its body does not, the refusal stands,
+    Reads `before_write` and `fresh` from the request's extensions. Raises only `NotSent` or a child of
+    `OutcomeUnknown`. When a documented refusal (4xx) arrives without its body, it counts as a refusal
     with an empty body.
     """
 
@@ -270,8 +267,7 @@ class Wire(httpx2.BaseTransport):
             failure = _classify(error, exchange)
         else:
             return self._read(response)
-        # Raised outside the except block: the transport's own exception would carry the request with its
-        # headers.
+        # Raised outside the except block: the transport's own exception would carry the request with its headers.
         raise failure
 
     def _read(self, response: httpx2.Response) -> httpx2.Response:
@@ -305,7 +301,7 @@ class Wire(httpx2.BaseTransport):
         return b"".join(chunks)
 
     def close(self) -> None:
-        """Leaves the transport open: it is shared, and whoever made it closes it."""
+        """Leave the transport open: it is shared, and whoever made it closes it."""
 
 
 def _whole(response: httpx2.Response, content: bytes) -> httpx2.Response:

@@ -1,7 +1,7 @@
 """The interface as an OpenAPI 3.1 document, made from the table of operations and the models of the resources.
 
 It is strict about what is sent (every limit of the specification, no other field) and open about what is received
-(more fields, other values). What only this project knows stands in `x-` fields: see `paths`.
+(more fields, other values). `x-` fields hold what only this project knows: see `paths`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Datetimes carry the fixed offset +09:00. Keys left out of an update stay as they
 
 
 def document(catalogue: Catalogue | None = None, servers: Sequence[str] = ()) -> dict[str, Any]:
-    """The whole document, as JSON values. `servers` are base addresses; none means the document's own.
+    """Return the whole document, as JSON values. `servers` are base addresses; none means the document's own.
 
     Specification: all parts; method, path and shapes as the overrides of `catalogue` have them.
     """

@@ -31,7 +31,7 @@ _RATE = {
 
 
 def headers(catalogue: Catalogue) -> Json:
-    """The rate headers as components."""
+    """Return the rate headers as components."""
     window = f" The window is {catalogue.limits.window_seconds} s; general calls have {catalogue.limits.general}"
     window += f" and calls of devices {catalogue.limits.device}."
     count = {"type": "integer", "minimum": 0}
@@ -41,7 +41,7 @@ def headers(catalogue: Catalogue) -> Json:
 
 
 def responses() -> Json:
-    """The application errors as components, by reason."""
+    """Return the application errors as components, by reason."""
     found: Json = {}
     for status, (text, provenance) in _ERRORS.items():
         found[_name(status)] = _error(text) | {"x-provenance": provenance}
@@ -52,7 +52,7 @@ def responses() -> Json:
 
 
 def of_operation(operation: Operation) -> Json:
-    """The answers of an operation that is not OAuth's, by status."""
+    """Return the answers of an operation that is not OAuth's, by status."""
     found: Json = {"200": {"description": "Done, or accepted where the answer carries a request_id."}}
     if content := _content(operation):
         found["200"]["content"] = {"application/json": {"schema": content}}
@@ -65,7 +65,7 @@ def of_operation(operation: Operation) -> Json:
 def _content(operation: Operation) -> Json | None:
     model = registry.ANSWERS.get(operation.name)
     if model is None:
-        # The webhook update answers an empty object; of deletions no body is shown.
+        # The webhook update answers with an empty object; no body is shown for deletions.
         return {"type": "object"} if operation.body is Body.JSON else None
     if operation.list_key is None:
         return ref(model.__name__)

@@ -1,4 +1,4 @@
-"""From the schema of what may be sent to the schema of what may be received."""
+"""Turn the schema of what may be sent into the schema of what may be received."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _PREFIX = "Received"
 
 
 def loosened(definitions: dict[str, Any], at: str) -> dict[str, Any]:
-    """The same components under names of their own, open for more fields, other words and other variants."""
+    """Return the components under other names, open for more fields, other values and other variants."""
     return {_PREFIX + name: _loose(schema, at) for name, schema in definitions.items()}
 
 
@@ -28,7 +28,7 @@ def _loose(value: Any, at: str) -> Any:
 
 
 def _variants(value: dict[str, Any], at: str) -> dict[str, Any]:
-    """The known variants as they are known, and any other that bears another name."""
+    """Return the known variants, and any other under another name."""
     key, names = value["discriminator"]["propertyName"], list(value["discriminator"]["mapping"])
     other = {"type": "object", "properties": {key: {"type": "string", "not": {"enum": names}}}, "required": [key]}
     return {"anyOf": [*_loose(value["oneOf"], at), other]}

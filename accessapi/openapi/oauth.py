@@ -1,4 +1,4 @@
-"""The four OAuth endpoints, whose fields stand in no model. Specification: "OAuth endpoints", "Errors"."""
+"""The four OAuth endpoints, whose fields are in no model. Specification: "OAuth endpoints", "Errors"."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CODES = {
 
 
 def parameters() -> list[Json]:
-    """The query of the authorization endpoint; it refuses any other parameter and any that is repeated."""
+    """Return the query of the authorization endpoint, which refuses other and repeated parameters."""
     return [
         {
             "name": name,
@@ -42,7 +42,7 @@ def parameters() -> list[Json]:
 
 
 def form(name: str) -> Json:
-    """The form that one of the other three takes."""
+    """Return the form that one of the other three takes."""
     fields = _FIELDS[name]
     schema = {
         "type": "object",
@@ -53,7 +53,7 @@ def form(name: str) -> Json:
 
 
 def of_operation(name: str) -> Json:
-    """The answers of an OAuth operation, by status. Statuses of errors are assumed."""
+    """Return the answers of an OAuth operation, by status. Statuses of errors are assumed."""
     if name == "authorize":
         return _authorize()
     token = {"type": "object", "properties": {"token_type": _TEXT, "access_token": _TEXT}}

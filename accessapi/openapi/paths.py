@@ -1,7 +1,7 @@
-"""One operation of the document: parameters, body, answers, and what the table says besides.
+"""One operation of the document: parameters, body, answers, and what else the table says.
 
-`x-number`, `x-provenance`, `x-call-class` and `x-delivery` stand with every operation; `x-scope`, `x-contract`,
-`x-licence` and `x-overridden` where they apply.
+Every operation has `x-number`, `x-provenance`, `x-call-class` and `x-delivery`; `x-scope`, `x-contract`, `x-licence`
+and `x-overridden` where they apply.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 
 def item(operation: Operation, catalogue: Catalogue) -> Json:
-    """The operation object of one row of the table."""
+    """Return the operation object of one row of the table."""
     found: Json = {
         "operationId": operation.name,
         "summary": operation.title,
@@ -39,7 +39,7 @@ def item(operation: Operation, catalogue: Catalogue) -> Json:
 
 
 def notification(catalogue: Catalogue) -> Json:
-    """What the service posts to the tenant's own address when a log is recorded (published)."""
+    """Return the call that the service makes to the tenant's own address when a log is recorded (published)."""
     names = {
         catalogue.webhook.id_header: "Unique per request.",
         catalogue.webhook.signature_header: "HMAC-SHA256 of the raw body, keyed with the secret token; only with one.",

@@ -1,7 +1,7 @@
 """The models of the resources as JSON Schema components.
 
-Pydantic describes what Python takes; `_Wire` makes of it what goes over the wire: a key that is left out has no
-default, and null is written only where the specification allows it.
+Pydantic describes what Python takes; `_Wire` describes what goes over the wire: a key that is left out has no default,
+and null is written only where the specification allows it.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _REMOVABLE = ("MemberUpdate", "BulkMember")
 
 
 def ref(name: str) -> Json:
-    """A reference to the component of a model."""
+    """Return a reference to the component of a model."""
     return {"$ref": _AT + name}
 
 
 def schemas(catalogue: Catalogue) -> Json:
-    """Every model that an operation sends in a body or receives, by name."""
+    """Return every model that an operation sends in a body or receives, by name."""
     sent = set(registry.REQUESTS.values())
     received: set[type[Received]] = {*registry.ANSWERS.values(), Notification}
     found = _described(sent) | _received(received) | _errors()
@@ -46,7 +46,9 @@ def schemas(catalogue: Catalogue) -> Json:
 
 
 def query_fields(model: type[Sent]) -> tuple[Json, list[str]]:
-    """Schemas of a query's parameters by name, with the service's defaults, and the names that are required."""
+    """Return the schemas of a query's parameters by name, with the service's defaults, and the names
+    that are required.
+    """
     schema = model.model_json_schema(schema_generator=_Query)
     return schema["properties"], schema.get("required", [])
 
@@ -62,7 +64,7 @@ def _described(models: Iterable[type[BaseModel]]) -> Json:
 
 def _received(models: set[type[Received]]) -> Json:
     found = _described(models)
-    # Rights are plain objects; what is sent says what they look like, and what is received may say more.
+    # Rights are plain objects: what is sent has a fixed form, what is received may have more.
     found |= loosened(_described({DevicesPass, KeysPass}), _AT)
     for schema in found.values():
         for name, rights in (("devices_pass", "ReceivedDevicesPass"), ("keys_pass", "ReceivedKeysPass")):
@@ -103,7 +105,7 @@ class _Wire(GenerateJsonSchema):
         received = issubclass(model, Received)
         described.pop("title", None)
         if "description" in described:
-            # What follows the first paragraph is for those who read the code.
+            # The paragraphs after the first are for readers of the code.
             described["description"] = " ".join(described["description"].split("\n\n")[0].split())
         for name, field in described.get("properties", {}).items():
             described["properties"][name] = self._field(field, null=name in model.nullable, received=received)

@@ -10,7 +10,7 @@ _BEARER, _LICENCE, _AUTHORIZATIONS = "accessToken", "licenceKey", "authorization
 
 
 def schemes() -> dict[str, Any]:
-    """The three ways, by name."""
+    """Return the three security schemes, by name."""
     return {
         _BEARER: {"type": "http", "scheme": "bearer", "description": "The access token of one tenant."},
         _LICENCE: {
@@ -29,7 +29,7 @@ def schemes() -> dict[str, Any]:
 
 
 def needed(operation: Operation) -> list[dict[str, list[str]]]:
-    """What an operation needs; an empty list for those that need nothing."""
+    """Return the security requirement of an operation; an empty list when it needs none."""
     if operation.name in ("reissue_token", "revoke_token"):
         return [{_AUTHORIZATIONS: []}]
     if operation.call_class is CallClass.OAUTH:

@@ -1,8 +1,8 @@
 """The algebra of devices_pass and keys_pass.
 
-Rights are the plain JSON objects the service returns; nothing here changes its arguments, and modes, effects
-and entries that nobody described survive everything. `decide` says who may pass where and when, `grant_*` and
-`withdraw_*` give new rights, `compare_*` lists what differs, `describe_*` and `explain` put it into words.
+Rights are the plain JSON objects the service returns; nothing here changes its arguments, and unknown modes, effects
+and entries are always kept. `decide` says who may pass where and when, `grant_*` and `withdraw_*` return new rights,
+`compare_*` lists what differs, `describe_*` and `explain` put it into words.
 """
 
 from accessapi.permissions.change import (

@@ -1,8 +1,8 @@
-"""Grant and withdraw one area or key, giving new rights and leaving the old ones alone.
+"""Grant and withdraw one area or key: return new rights and leave the old ones alone.
 
-An update replaces the whole of devices_pass or keys_pass, so these take whole rights (as read) and give whole
-rights (normalised, to be sent). What they do not understand in other entries stays. Rights whose own mode is
-not known cannot be changed without guessing: `UnknownRights`.
+An update replaces the whole of devices_pass or keys_pass, so these take whole rights (as read) and return whole rights
+(normalised, to be sent). Unknown values in other entries are kept. Rights whose own mode is unknown cannot be
+changed without guessing: `UnknownRights`.
 
 Under allow_all everything is granted, "including areas added later". To take something away there, the rest
 must be listed one by one, so the caller must say what exists (`all_area_ids`, `inventory`), else
@@ -29,7 +29,7 @@ class NeedsInventory(ValueError):
 
 
 def grant_area(rights: Any, area_id: str, pass_: Json, *, all_area_ids: Collection[str] | None = None) -> Json:
-    """devices_pass with `area_id` given exactly `pass_`; a pass it had before is replaced.
+    """Return devices_pass with `area_id` given exactly `pass_`; a pass it had before is replaced.
 
     `all_area_ids` is needed only under allow_all for a pass that is less than always.
     """
@@ -42,16 +42,16 @@ def grant_area(rights: Any, area_id: str, pass_: Json, *, all_area_ids: Collecti
 
 
 def withdraw_area(rights: Any, area_id: str, *, all_area_ids: Collection[str] | None = None) -> Json:
-    """devices_pass without `area_id`. Withdrawing what was just granted to someone without it restores the
-    former.
+    """Return devices_pass without `area_id`. Granting an area to someone without it and withdrawing it again restores
+    the rights.
     """
     opened = _opened(normalise_devices(rights), "areas_list", _areas(all_area_ids))
     return normalise_devices(_without(opened, "areas_list", "area_id", area_id))
 
 
 def grant_key_box(rights: Any, key_device_id: str) -> Json:
-    """keys_pass with every key of a box, including ones added later; narrower passes for its keys are
-    replaced.
+    """Return keys_pass with every key of a box, including ones added later; narrower passes for its keys
+    are replaced.
     """
     normal = normalise_keys(rights)
     if normal.get("default_mode") == "allow_all":
@@ -62,7 +62,7 @@ def grant_key_box(rights: Any, key_device_id: str) -> Json:
 
 
 def withdraw_key_box(rights: Any, key_device_id: str, *, inventory: Inventory | None = None) -> Json:
-    """keys_pass without any key of a box. `inventory` (box to its unit numbers) is needed under allow_all."""
+    """Return keys_pass without any key of a box. `inventory` (box to its unit numbers) is needed under allow_all."""
     opened = _opened(normalise_keys(rights), _BOXES, _boxes(inventory))
     return normalise_keys(_without(opened, _BOXES, "key_device_id", key_device_id))
 
@@ -70,7 +70,7 @@ def withdraw_key_box(rights: Any, key_device_id: str, *, inventory: Inventory | 
 def grant_key(
     rights: Any, key_device_id: str, unit_no: str, pass_: Json, *, inventory: Inventory | None = None
 ) -> Json:
-    """keys_pass with one key given exactly `pass_`. `inventory` is needed to give less than always under
+    """Return keys_pass with one key given exactly `pass_`. `inventory` is needed to give less than always under
     allow_all.
     """
     normal = normalise_keys(rights)
@@ -80,7 +80,7 @@ def grant_key(
 
 
 def withdraw_key(rights: Any, key_device_id: str, unit_no: str, *, inventory: Inventory | None = None) -> Json:
-    """keys_pass without one key. `inventory` is needed when the box, or everything, is allow_all."""
+    """Return keys_pass without one key. `inventory` is needed when the box, or everything, is allow_all."""
     return _with_unit(normalise_keys(rights), key_device_id, unit_no, None, inventory)
 
 
@@ -106,7 +106,7 @@ def _units(inventory: Inventory | None, key_device_id: str) -> list[Json] | None
 
 
 def _opened(normal: Json, list_name: str, everything: list[Json] | None) -> Json:
-    """The same rights in mode option, with an explicit list."""
+    """Return the same rights in mode option, with an explicit list."""
     mode = normal.get("default_mode")
     if mode == "option" and isinstance(normal.get(list_name), list):
         return normal

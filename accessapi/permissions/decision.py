@@ -1,4 +1,4 @@
-"""May this member pass here, at this moment, and by which rule?
+"""Decide whether a member may pass here at this moment, and by which rule.
 
 Specification: "Entry permissions (devices_pass) and key permissions (keys_pass)" and the member's use period.
 Moments are compared by whole seconds at +09:00; both ends of an item and of the use period are inclusive, so
@@ -6,8 +6,7 @@ that 00:00:00 to 23:59:59 is the whole day (rule 3). Assumed, because not shown:
 its end admits at no time; where an area or key is listed twice any entry admits; a key that is not listed in
 a listed key box is denied.
 
-An answer is True, False, or None when rights hold a value nobody described: then nobody can tell but the
-service.
+An answer is True, False, or None when rights hold an unknown value: then only the service can tell.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from accessapi.resources.members import Member
 
 
 class Rule(StrEnum):
-    """What decided."""
+    """The rule that decided."""
 
     BEFORE_USE = "before_use"
     AFTER_USE = "after_use"
@@ -57,8 +56,7 @@ class KeyPlace:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`allowed` (None: cannot be told), the rule that decided, the schedule item if one did, and the day's
-    holiday.
+    """A decision: `allowed` (None: unknown), the rule, the schedule item if one decided, and the day's holiday.
 
     `holiday` is None on an ordinary day, "" on a holiday without a name. `explain` puts it into words.
     """
@@ -70,7 +68,7 @@ class Decision:
 
 
 def decide(member: Member, place: AreaPlace | KeyPlace, at: datetime, holidays: Holidays = NO_HOLIDAYS) -> Decision:
-    """The decision for a member as read by operation 5. ValueError for a moment without a time zone.
+    """Return the decision for a member as read by operation 5. Raises ValueError for a moment without a time zone.
 
     Rights that are absent from the record (the member list has none) give RIGHTS_NOT_READ, never a guess.
     """
@@ -94,7 +92,7 @@ def decide_place(
     *,
     use_period: tuple[datetime | None, datetime | None] = (None, None),
 ) -> Decision:
-    """The decision for rights as the service returns them: devices_pass for an area, keys_pass for a key.
+    """Return the decision for rights as the service returns them: devices_pass for an area, keys_pass for a key.
 
     Omitted rights (None) are deny_all (rule 1).
     """
@@ -123,7 +121,7 @@ def _outside(period: tuple[datetime | None, datetime | None], moment: datetime) 
 
 
 def _best(decisions: Iterable[Decision]) -> Decision:
-    """Any that admits; else any that cannot be told; else the first refusal."""
+    """Return a decision that admits; else one that is unknown; else the first refusal."""
     ranked = {True: 0, None: 1, False: 2}
     return min(decisions, key=lambda decision: ranked[decision.allowed])
 
@@ -189,7 +187,7 @@ def _by_pass(value: Any, moment: datetime, holidays: Holidays, holiday: str | No
 
 
 def _applies(item: Any, moment: datetime, holidays: Holidays, on_holiday: bool) -> bool | None:
-    """Whether a schedule item covers the moment; None when the item is not understood."""
+    """Return whether a schedule item covers the moment; None when the item has unknown values."""
     if not isinstance(item, dict):
         return None
     start, end = item.get("start"), item.get("end")

@@ -1,4 +1,4 @@
-"""What changes between two rights, per area or key: for audit, dry runs and "are you sure"."""
+"""List what differs between two rights, per area or key: for audit, dry runs and confirmation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Change:
     """One area (`unit_no` None), key box (`unit_no` None) or key whose pass differs.
 
     `target` None is everything not listed, areas or key boxes added later among them. `before` and `after`
-    are passes; None where the rights say something that is not understood.
+    are passes; None where the rights hold unknown values.
     """
 
     target: str | None
@@ -24,13 +24,13 @@ class Change:
 
 
 def compare_devices(before: Any, after: Any) -> list[Change]:
-    """Differences between two devices_pass; empty when they mean the same."""
+    """Return the differences between two devices_pass; empty when they mean the same."""
     old, new = normalise_devices(before), normalise_devices(after)
     return _compare(_flat(old, "areas_list", "area_id"), _flat(new, "areas_list", "area_id"))
 
 
 def compare_keys(before: Any, after: Any) -> list[Change]:
-    """Differences between two keys_pass; a target with unit_no None is the rest of that key box."""
+    """Return the differences between two keys_pass; a target with unit_no None is the rest of that key box."""
     return _compare(_flat_keys(normalise_keys(before)), _flat_keys(normalise_keys(after)))
 
 
@@ -70,7 +70,7 @@ def _flat(rights: Json, list_name: str, identifier: str) -> _Flat:
 
 
 def _put(flat: _Flat, key: _Key, value: Any) -> None:
-    # A second entry that could not be merged: what it means together is not understood.
+    # A second entry that could not be merged: what both mean together is unknown.
     flat[key] = value if key not in flat and isinstance(value, dict) else None
 
 

@@ -33,7 +33,7 @@ class Holidays:
 
     @classmethod
     def of(cls, settings: HolidaySettings | None, *, weekdays_apply: bool = False) -> Holidays:
-        """Holidays as the tenant record says them; what is no date or weekday is passed over."""
+        """Return the holidays of the tenant record; entries that are no date or weekday are left out."""
         if settings is None:
             return cls(weekdays_apply=weekdays_apply)
         return cls(
@@ -46,7 +46,7 @@ class Holidays:
         )
 
     def name(self, day: date) -> str | None:
-        """The name of the holiday, "" for one without a name, None for an ordinary day."""
+        """Return the name of the holiday, "" for one without a name, None for an ordinary day."""
         if day in self.excluded:
             return None
         if day in self.included:

@@ -1,8 +1,8 @@
 """Rights in canonical form, so that two that mean the same compare equal.
 
 Specification: "Entry permissions (devices_pass) and key permissions (keys_pass)", rules 1 and 2. Normalising
-is idempotent, changes no decision, and keeps every mode, effect, key and entry it does not know. Where one
-area, key box or key is listed twice, any of its entries admits (assumed).
+is idempotent, changes no decision, and keeps every unknown mode, effect, key and entry. Where one area, key box
+or key is listed twice, any of its entries admits (assumed).
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from accessapi.permissions.passes import Json, is_plain, merge_passes, never, no
 
 
 def normalise_devices(rights: Any) -> Json:
-    """devices_pass in canonical form; omitted rights are deny_all (rule 1)."""
+    """Return devices_pass in canonical form; omitted rights are deny_all (rule 1)."""
     return _normal_mode(rights, "areas_list", lambda entries: _normal_passes(entries, "area_id"))
 
 
 def normalise_keys(rights: Any) -> Json:
-    """keys_pass in canonical form; omitted rights are deny_all (rule 1)."""
+    """Return keys_pass in canonical form; omitted rights are deny_all (rule 1)."""
     return _normal_mode(rights, "key_devices_list", _normal_boxes)
 
 
@@ -38,9 +38,7 @@ def _normal_mode(rights: Any, list_name: str, normal_list: Callable[[list[Any]],
 
 
 def _normal_passes(entries: list[Any], identifier: str) -> list[Any]:
-    """Entries { identifier, pass }: merged, sorted, those that admit nobody dropped; foreign ones at the
-    end.
-    """
+    """Return entries { identifier, pass }: merged, sorted, without those that admit nobody; unknown ones at the end."""
     merged: dict[str, Json] = {}
     foreign: list[Any] = []
     for entry in entries:
@@ -93,6 +91,6 @@ def _foreign(entry: Any) -> Any:
 
 
 def _settled(foreign: list[Any]) -> list[Any]:
-    """What cannot be merged, each once, in an order that does not depend on where it stood."""
+    """Return the entries that cannot be merged, each once, in an order that does not depend on their positions."""
     distinct = {sort_key(entry): entry for entry in foreign}
     return [distinct[key] for key in sorted(distinct)]

@@ -1,4 +1,4 @@
-"""When a place is open to somebody: the stretches of a day, the next opening, and how long one lasts.
+"""Tell when a place is open to a person: the stretches of a day, the next opening, and how long one lasts.
 
 A decision changes only at the edges that rights and the use period name, and at midnight (holidays, weekdays). So a day
 is cut at those seconds and decided once in each piece; nothing here knows a rule that `decide_place` does not.
@@ -24,7 +24,7 @@ HORIZON = 400
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """From `start` up to `end` (not included), at +09:00, the answer stays the same; None: cannot be told."""
+    """The answer from `start` up to `end` (not included), at +09:00; None: unknown."""
 
     start: datetime
     end: datetime
@@ -41,11 +41,11 @@ class Openings:
     use_period: tuple[datetime | None, datetime | None] = (None, None)
 
     def at(self, moment: datetime) -> Decision:
-        """The decision at a moment. ValueError for one without a time zone."""
+        """Return the decision at a moment. Raises ValueError for one without a time zone."""
         return decide_place(self.rights, self.place, moment, self.holidays, use_period=self.use_period)
 
     def day(self, day: date) -> list[Stretch]:
-        """The day from 00:00 to 24:00 in stretches, each differing from its neighbours."""
+        """Return the day from 00:00 to 24:00 in stretches, each differing from its neighbours."""
         midnight = datetime.combine(day, time(), tzinfo=JST)
         edges = sorted({0, *self._daily, *self._dated.get(day, ())})
         found: list[Stretch] = []
@@ -58,20 +58,22 @@ class Openings:
         return found
 
     def opens(self, moment: datetime) -> Stretch | None:
-        """The first stretch from `moment` on that admits, up to its end of day; None when there is none in sight."""
+        """Return the first stretch from `moment` on that admits, up to its end of day; None without one in the next
+        year.
+        """
         return next((each for each in self._from(moment) if each.allowed is True), None)
 
     def doubtful(self, moment: datetime) -> Stretch | None:
-        """The first stretch from `moment` on of which nothing can be told."""
+        """Return the first stretch from `moment` on whose answer is unknown."""
         return next((each for each in self._from(moment) if each.allowed is None), None)
 
     def changes(self, moment: datetime) -> datetime | None:
-        """When the answer that holds at `moment` ends; None when no end is in sight."""
+        """Return when the answer that holds at `moment` ends; None when it does not end in the next year."""
         now = self.at(moment).allowed
         return next((max(each.start, moment) for each in self._from(moment) if each.allowed is not now), None)
 
     def _from(self, moment: datetime) -> Iterator[Stretch]:
-        """Stretches that end after `moment`: day by day up to the horizon, then the days that rights name."""
+        """Yield the stretches that end after `moment`: day by day for a year, then on the days that rights name."""
         moment = moment.astimezone(JST).replace(microsecond=0)
         first, last = moment.date(), _later(moment.date(), HORIZON)
         beyond = sorted(day for day in self._dated if day > last)
@@ -83,7 +85,7 @@ class Openings:
 
     @cached_property
     def _daily(self) -> frozenset[int]:
-        """Seconds of any day at which a weekly item begins, or has just ended."""
+        """Return the seconds of a day at which a weekly item begins, or has just ended."""
         found: set[int] = set()
         for item in _items(self.rights):
             start, end = (_second(item.get(side)) for side in ("start", "end"))
@@ -93,7 +95,7 @@ class Openings:
 
     @cached_property
     def _dated(self) -> dict[date, set[int]]:
-        """The same for single days: edges of dated items and of the use period."""
+        """Return the edges of dated items and of the use period, by day."""
         found: dict[date, set[int]] = {}
         starts = [self.use_period[0].astimezone(JST).replace(tzinfo=None)] if self.use_period[0] else []
         ends = [self.use_period[1].astimezone(JST).replace(tzinfo=None)] if self.use_period[1] else []
@@ -123,7 +125,7 @@ def _second(edge: Any) -> int | None:
 
 
 def _items(value: Any) -> Iterator[dict[str, Any]]:
-    """Every schedule item anywhere in rights: more edges than the place needs do no harm."""
+    """Yield every schedule item anywhere in rights. Edges that this place does not need do no harm."""
     if isinstance(value, list):
         for inner in value:
             yield from _items(inner)

@@ -1,6 +1,6 @@
 """The innermost part of rights: a pass { effect, schedule } and its schedule items, in canonical form.
 
-Everything here is plain JSON values. What is not understood is kept exactly as it came.
+Everything here is plain JSON values. Unknown values are kept exactly as they came.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ DAY_START, DAY_END = time(0, 0, 0), time(23, 59, 59)
 
 
 def always() -> Json:
-    """A pass that admits at any time."""
+    """Return a pass that admits at any time."""
     return {"effect": "allow_all"}
 
 
 def never() -> Json:
-    """A pass that admits at no time."""
+    """Return a pass that admits at no time."""
     return {"effect": "deny_all"}
 
 
 def by_schedule(*items: Json) -> Json:
-    """A pass that admits while any of the schedule items applies."""
+    """Return a pass that admits while any of the schedule items applies."""
     return {"effect": "allow", "schedule": list(items)}
 
 
 def weekly(start: str, end: str, *days: str) -> Json:
-    """A weekly item from hh:mm:ss to hh:mm:ss, both inclusive; no days mean every day including holidays."""
+    """Return a weekly item from hh:mm:ss to hh:mm:ss, both inclusive; no days mean every day including holidays."""
     week = list(days) or [EVERY_DAY]
     return {
         "mode": "weekly",
@@ -48,20 +48,18 @@ def weekly(start: str, end: str, *days: str) -> Json:
 
 
 def all_day(*days: str) -> Json:
-    """A weekly item for whole days (specification, rule 3)."""
+    """Return a weekly item for whole days (specification, rule 3)."""
     return weekly("00:00:00", "23:59:59", *days)
 
 
 def dated(start: datetime, end: datetime) -> Json:
-    """A range item between two moments, both inclusive, in service time (+09:00) without seconds'
-    fractions.
-    """
+    """Return a range item between two moments, both inclusive, in service time (+09:00) without seconds' fractions."""
     edges = [{"date": f"{edge:%Y-%m-%d}", "time": f"{edge:%H:%M:%S}+09:00"} for edge in (start, end)]
     return {"mode": "range", "start": edges[0], "end": edges[1]}
 
 
 def read_time(value: Any) -> time | None:
-    """A time of day, or None when it is not hh:mm:ss at +09:00."""
+    """Return a time of day, or None when it is not hh:mm:ss at +09:00."""
     match = _TIME.match(value) if isinstance(value, str) else None
     try:
         return time.fromisoformat(match.group(1)) if match else None
@@ -70,7 +68,7 @@ def read_time(value: Any) -> time | None:
 
 
 def read_edge(edge: Any) -> datetime | None:
-    """A { date, time } as a moment in service time (without tzinfo), or None."""
+    """Return a { date, time } as a moment in service time (without tzinfo), or None."""
     if not isinstance(edge, dict) or not isinstance(edge.get("date"), str):
         return None
     at = read_time(edge.get("time"))
@@ -81,7 +79,7 @@ def read_edge(edge: Any) -> datetime | None:
 
 
 def read_week(value: Any) -> list[Any] | None:
-    """The day names of a weekly item; the bare value * counts as an array of one. None when it is neither."""
+    """Return the day names of a weekly item; the bare value * counts as an array of one. None when it is neither."""
     if isinstance(value, str):
         return [value]
     return value if isinstance(value, list) else None
@@ -92,7 +90,7 @@ def sort_key(value: Any) -> str:
 
 
 def normal_pass(value: Any) -> Any:
-    """A pass in canonical form: no schedule beside allow_all or deny_all, items sorted and none twice."""
+    """Return a pass in canonical form: no schedule beside allow_all or deny_all, items sorted and none twice."""
     if not isinstance(value, dict):
         return value
     if value.get("effect") in ("allow_all", "deny_all"):
@@ -121,7 +119,7 @@ def _normal_item(item: Any) -> Any:
 
 
 def merge_passes(first: Json, second: Json) -> Json:
-    """One pass that admits whenever either of two plain passes does."""
+    """Return one pass that admits whenever either of two plain passes does."""
     effects = {first["effect"], second["effect"]}
     if "allow_all" in effects:
         return always()
@@ -132,9 +130,7 @@ def merge_passes(first: Json, second: Json) -> Json:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a pass has the specified shape and nothing more; its schedule items may still be unknown
-    ones.
-    """
+    """Return whether a pass has the specified shape and nothing more; its schedule items may still be unknown ones."""
     if not isinstance(value, dict) or not set(value) <= {"effect", "schedule"}:
         return False
     if value.get("effect") == "allow":

@@ -1,8 +1,8 @@
 """One pass as people say it: "weekdays 08:00 to 12:00 and 13:00 to 19:00, and 1 December 2026 all day".
 
-Unlike `words.describe_pass`, which states item by item what stands there, this joins what belongs together: days with
-the same times, times of the same days. It says the same (`tests/accessapi/test_phrases.py`), only shorter. Message
-ids are English and begin in lower case; `translate` (gettext or anything like it) puts them into another language.
+`words.describe_pass` states item by item what is there; this joins what belongs together: days with the same times,
+times of the same days. It says the same (`tests/accessapi/test_phrases.py`), only shorter. Message ids are English
+and begin in lower case; `translate` (gettext or anything like it) puts them into another language.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MONTHS = (
 
 
 def phrase(pass_: Any, translate: Translate = str) -> str:
-    """When a pass admits, in a few words: always, never, or its schedule with everything joined that can be."""
+    """Return when a pass admits, in a few words: always, never, or its schedule with everything joined that can be."""
     _ = translate
     effect = pass_.get("effect") if isinstance(pass_, dict) else None
     if effect == "allow_all":
@@ -47,7 +47,7 @@ def phrase(pass_: Any, translate: Translate = str) -> str:
 
 
 def phrase_schedule(items: Sequence[Any], translate: Translate = str) -> str:
-    """The items of a schedule joined into one phrase: the week, then the dates, then what nobody described."""
+    """Return the items of a schedule as one phrase: the week, then the dates, then unknown values as they came."""
     _ = translate
     if not items:
         return _("never (its schedule is empty)")
@@ -61,7 +61,7 @@ def phrase_schedule(items: Sequence[Any], translate: Translate = str) -> str:
 
 
 def read_weekly(item: Any) -> tuple[frozenset[str], Times] | None:
-    """The days (holidays as a day of its own) and times of a weekly item; None when any of it is not understood."""
+    """Return the days (holidays as a day of its own) and times of a weekly item; None when it holds unknown values."""
     if not isinstance(item, dict) or item.get("mode") != "weekly":
         return None
     opens, closes, week = _time(item.get("start")), _time(item.get("end")), read_week(item.get("week"))
@@ -73,7 +73,7 @@ def read_weekly(item: Any) -> tuple[frozenset[str], Times] | None:
 
 
 def read_range(item: Any) -> tuple[datetime, datetime] | None:
-    """The first and the last moment of a range item in service time; None when either is not understood."""
+    """Return the first and the last moment of a range item in service time; None when either is unknown."""
     if not isinstance(item, dict) or item.get("mode") != "range":
         return None
     first, last = read_edge(item.get("start")), read_edge(item.get("end"))
@@ -81,7 +81,7 @@ def read_range(item: Any) -> tuple[datetime, datetime] | None:
 
 
 def phrase_days(days: Iterable[str], translate: Translate = str) -> str:
-    """A set of days: "weekdays", "Monday to Wednesday and holidays", "every day including holidays"."""
+    """Return a set of days in words: "weekdays", "Monday to Wednesday and holidays", "every day including holidays"."""
     _ = translate
     chosen = set(days)
     if chosen == set(DAYS):
@@ -104,7 +104,7 @@ def phrase_days(days: Iterable[str], translate: Translate = str) -> str:
 
 
 def clock(at: time, *, closing: bool = False) -> str:
-    """08:00, with seconds only where there are any; the last second of a day closes at 24:00."""
+    """Return 08:00, with seconds only when there are any; the last second of a day closes at 24:00."""
     if closing and at == DAY_END:
         return "24:00"
     return f"{at:%H:%M:%S}" if at.second else f"{at:%H:%M}"
@@ -116,7 +116,9 @@ def phrase_date(day: date, translate: Translate = str) -> str:
 
 
 def _gathered(weekly: list[tuple[frozenset[str], Times]]) -> list[tuple[frozenset[str], list[Times]]]:
-    """Days by their times first, so that equal hours share a name; then times by their days. In the order of a week."""
+    """Return days with their times: days with the same times together, then times of the same days. In the order of a
+    week.
+    """
     by_times: dict[Times, set[str]] = {}
     for days, times in weekly:
         by_times.setdefault(times, set()).update(days)
@@ -157,7 +159,7 @@ def _between(first: datetime, last: datetime, translate: Translate) -> str:
 
 
 def _runs(week: list[str]) -> list[list[str]]:
-    """Days that follow each other, together."""
+    """Return the days in groups of those that follow each other."""
     found: list[list[str]] = []
     for day in week:
         if found and WEEKDAYS.index(day) == WEEKDAYS.index(found[-1][-1]) + 1:
@@ -168,7 +170,7 @@ def _runs(week: list[str]) -> list[list[str]]:
 
 
 def _listed(parts: list[str], translate: Translate) -> str:
-    """Short names in a row: "Monday, Thursday and holidays"."""
+    """Return short names in a row: "Monday, Thursday and holidays"."""
     _ = translate
     if len(parts) < 2:
         return "".join(parts)
@@ -179,7 +181,7 @@ def _listed(parts: list[str], translate: Translate) -> str:
 
 
 def _joined(parts: list[str], translate: Translate) -> str:
-    """Whole phrases in a row, so that "and" inside of one is not taken for the last one's."""
+    """Return whole phrases in a row, kept apart from an "and" inside one of them."""
     _ = translate
     if len(parts) < 2:
         return "".join(parts)

@@ -1,7 +1,7 @@
 """Rights and decisions as sentences a person can check.
 
 The sentences are English message ids; `translate` (gettext or anything like it) puts them into the reader's
-language, `names` puts in the names of areas and key boxes. Values that are not known are quoted as they came.
+language, `names` puts in the names of areas and key boxes. Unknown values are quoted as they came.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Line:
 
 
 def describe_devices(rights: Any, translate: Translate = str, names: Names | None = None) -> list[Line]:
-    """devices_pass in sentences, one per area, or one for all."""
+    """Return devices_pass in sentences, one per area, or one for all."""
     _ = translate
     normal = normalise_devices(rights)
     mode = normal.get("default_mode")
@@ -44,7 +44,7 @@ def describe_devices(rights: Any, translate: Translate = str, names: Names | Non
 
 
 def describe_keys(rights: Any, translate: Translate = str, names: Names | None = None) -> list[Line]:
-    """keys_pass in sentences, one per key box or key, or one for all."""
+    """Return keys_pass in sentences, one per key box or key, or one for all."""
     _ = translate
     normal = normalise_keys(rights)
     mode = normal.get("default_mode")
@@ -98,7 +98,7 @@ def _pass_line(entry: Any, identifier: str, box: str | None, translate: Translat
 
 
 def describe_pass(pass_: Any, translate: Translate = str) -> str:
-    """One pass: always, never, or its schedule."""
+    """Return one pass in words: always, never, or its schedule."""
     _ = translate
     effect = pass_.get("effect") if isinstance(pass_, dict) else None
     if effect == "allow_all":
@@ -114,7 +114,7 @@ def describe_pass(pass_: Any, translate: Translate = str) -> str:
 
 
 def describe_item(item: Any, translate: Translate = str) -> str:
-    """One schedule item, times at +09:00."""
+    """Return one schedule item in words, times at +09:00."""
     _ = translate
     fields = item if isinstance(item, dict) else {}
     if fields.get("mode") == "range":
@@ -160,7 +160,7 @@ def _days(week: list[Any], translate: Translate) -> str:
 
 
 def explain(decision: Decision, translate: Translate = str) -> str:
-    """Why the answer is what it is, in one sentence."""
+    """Return why the answer is what it is, in one sentence."""
     _ = translate
     sentences = {
         Rule.BEFORE_USE: _("Refused: the use period has not begun."),

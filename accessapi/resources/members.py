@@ -63,7 +63,7 @@ class Privilege(s.Sent):
 
 
 def _privilege(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-    # As with rights: what the service itself returned may hold more than we know, and an update may replace the whole
+    # As with rights: the service's own values may hold more than we know, and an update may replace the whole
     # object, so the client carries it (see `rights._checked`).
     if not (info.context and info.context.get("carry_unknown")):
         Privilege.model_validate(value)

@@ -40,7 +40,7 @@ Moment = Annotated[datetime, AfterValidator(_in_service_time)]
 
 
 def words(*seen: str) -> Any:
-    """A text of which some values are known and any other may come."""
+    """Return the type of a text with these known values, in which any other may come."""
     return Field(default=None, examples=list(seen))
 
 
@@ -60,7 +60,7 @@ class Received(BaseModel):
 
     @property
     def extra(self) -> dict[str, Any]:
-        """Fields the specification does not name, as they came."""
+        """Return the fields that the specification does not name, as they came."""
         return self.model_extra or {}
 
     @model_validator(mode="wrap")
@@ -74,7 +74,7 @@ class Received(BaseModel):
                 raise
             odd = {str(fault["loc"][0]) for fault in error.errors(include_url=False) if fault["loc"]} & set(data)
         read = handler({name: value for name, value in data.items() if name not in odd})
-        # Where the cached property keeps its value: a private attribute would cost every object a third of its time.
+        # The key of the cached property: a private attribute would cost every object a third of its time.
         read.__dict__["odd"] = {name: data[name] for name in sorted(odd)}
         return read
 
@@ -139,14 +139,14 @@ class Page(Generic[R]):
 
 
 def _all_have(rows: list[Any], name: str) -> bool:
-    """Whether every row surely has what makes it usable: an identifier of ordinary length."""
+    """Return whether every row certainly has a usable identifier, of ordinary length."""
     return all(
         isinstance(row, dict) and isinstance(value := row.get(name), str) and 0 < len(value) < _ORDINARY for row in rows
     )
 
 
 def read_page(data: Any, key: str, model: type[R]) -> Page[R]:
-    """The page in `data[key]`; a bare array is taken as the page. Raises ValueError if there is no array."""
+    """Return the page in `data[key]`; a bare array is taken as the page. Raises ValueError without an array."""
     rows, cursor = data, None
     if isinstance(data, dict):
         rows, cursor = data.get(key), data.get("last_evaluated_key")

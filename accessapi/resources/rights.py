@@ -125,7 +125,7 @@ class KeysPass(Sent):
 
 
 def _checked(model: type[Sent], value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-    # What the service itself returned may hold modes or effects we do not know; an update replaces the whole
+    # The service's own values may hold modes or effects we do not know; an update replaces the whole
     # object, so they must travel back unchanged. Only the client carries them (context), forms and the
     # sandbox do not.
     if info.context and info.context.get("carry_unknown"):

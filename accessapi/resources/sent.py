@@ -47,7 +47,7 @@ class Sent(BaseModel):
         return value
 
     def wire(self) -> dict[str, Any]:
-        """What goes on the wire: JSON values, only the keys that were given."""
+        """Return what goes on the wire: JSON values, only the keys that were given."""
         return self.model_dump(mode="json", exclude_unset=True, by_alias=True)
 
     def __repr_args__(self) -> Any:
@@ -79,7 +79,7 @@ def _moment(value: Any) -> Any:
     if isinstance(value, str):
         if not _MOMENT.match(value):
             raise PydanticCustomError("moment", "must look like 2026-04-01T09:00:00+09:00")
-        # In the one zone object: converting the first hours of the calendar from another would overflow.
+        # In the one zone object: converting the first hours of the calendar from another zone would overflow.
         return datetime.fromisoformat(value).replace(tzinfo=limits.JST)
     if isinstance(value, datetime):
         if value.tzinfo is None:
@@ -89,7 +89,7 @@ def _moment(value: Any) -> Any:
 
 
 def write_moment(value: datetime) -> str:
-    """A datetime as the interface writes it: whole seconds at +09:00."""
+    """Return a datetime as the interface writes it: whole seconds at +09:00."""
     return value.astimezone(limits.JST).replace(microsecond=0).isoformat()
 
 
@@ -119,7 +119,7 @@ UnitNumber = Annotated[str, StringConstraints(pattern=r"\A[0-9]{2}\z"), Describe
 
 
 def distinct(values: list[Any]) -> list[Any]:
-    """Validator of arrays that the specification wants unique."""
+    """Check that an array has no value twice, where the specification says so."""
     if len(set(values)) != len(values):
         raise PydanticCustomError("not_unique", "holds a value twice")
     return values
