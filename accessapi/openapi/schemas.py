@@ -13,7 +13,6 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, models_json_schema
 from pydantic_core import core_schema
 
-from accessapi.openapi.loosening import loosened
 from accessapi.overrides import Catalogue
 from accessapi.resources import registry
 from accessapi.resources.histories import Notification
@@ -23,6 +22,7 @@ from accessapi.resources.sent import MOMENT_PATTERN, Sent
 
 Json = dict[str, Any]
 _AT = "#/components/schemas/"
+_PREFIX = "Received"
 _NULL = {"type": "null"}
 _REMOVABLE = ("MemberUpdate", "BulkMember")
 
@@ -65,7 +65,7 @@ def _described(models: Iterable[type[BaseModel]]) -> Json:
 def _received(models: set[type[Received]]) -> Json:
     found = _described(models)
     # Rights are plain objects: what is sent has a fixed form, what is received may have more.
-    found |= loosened(_described({DevicesPass, KeysPass}), _AT)
+    found |= _for_receiving(_described({DevicesPass, KeysPass}))
     for schema in found.values():
         for name, rights in (("devices_pass", "ReceivedDevicesPass"), ("keys_pass", "ReceivedKeysPass")):
             if name in schema.get("properties", {}):
@@ -92,6 +92,33 @@ def _errors() -> Json:
             "required": ["error"],
         },
     }
+
+
+def _for_receiving(definitions: Json) -> Json:
+    """Return the components under other names, open for more fields, other values and other variants."""
+    return {_PREFIX + name: _loose(schema) for name, schema in definitions.items()}
+
+
+def _loose(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_loose(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "discriminator" in value:
+        return _variants(value)
+    if "enum" in value:
+        return {"type": "string", "examples": value["enum"]}
+    kept = {name: item for name, item in value.items() if name not in ("additionalProperties", "oneOf", "anyOf")}
+    if "$ref" in kept:
+        return {"$ref": _AT + _PREFIX + kept["$ref"].removeprefix(_AT)}
+    return {name: _loose(item) for name, item in kept.items()}
+
+
+def _variants(value: Json) -> Json:
+    """Return the known variants, and any other under another name."""
+    key, names = value["discriminator"]["propertyName"], list(value["discriminator"]["mapping"])
+    other = {"type": "object", "properties": {key: {"type": "string", "not": {"enum": names}}}, "required": [key]}
+    return {"anyOf": [*_loose(value["oneOf"]), other]}
 
 
 class _Wire(GenerateJsonSchema):
