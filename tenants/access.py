@@ -1,4 +1,6 @@
-"""Who may enter a tenant, and what they may do there. Every view under /t/<tenant>/ is declared with `tenant_view`."""
+"""Access to a tenant: who may enter it, and what they may do there. `tenant_view` declares every view under
+/t/<tenant>/.
+"""
 
 from __future__ import annotations
 
@@ -39,13 +41,13 @@ _staff = KeptQuery[Staff](
 
 
 class SignedInRequest(HttpRequest):
-    """What a view receives that is not open to everybody: somebody is signed in."""
+    """The request of a view for signed-in people."""
 
     user: User
 
 
 class TenantRequest(HttpRequest):
-    """What a view declared with `tenant_view` receives."""
+    """The request of a view declared with `tenant_view`."""
 
     user: User
     tenant: Tenant
@@ -70,11 +72,11 @@ class Access:
         return self.role.permissions
 
     def can(self, permission: Permission | str) -> bool:
-        """For templates and code that hides what somebody may not do."""
+        """Return whether the person may do this. For templates and code that hides what is not allowed."""
         return Permission(permission) in self.role.permissions
 
     def check(self, permission: Permission | str) -> None:
-        """For actions. Raises Refused with the reason."""
+        """Raise Refused with the reason unless the person may do this. For actions."""
         if not self.can(permission):
             raise Refused(
                 _("This needs the permission “%(permission)s”, which the role “%(role)s” does not have.")
@@ -83,14 +85,14 @@ class Access:
 
 
 def access_to(user: User, tenant: Tenant) -> Access | None:
-    """The person's access now, read from the database each time; None for strangers.
+    """Return the person's access now, read from the database each time; None for strangers.
 
     Staff come first; platform staff have access only while a support session of theirs is open.
     """
     if not user.is_active or not tenant.pk:
         return None
     with tenant_scope(tenant):
-        # With the connection, which every page says something about.
+        # With the connection, which every page shows something of.
         staff = next(iter(_staff.rows(user=user.pk)), None)
         if staff is not None:
             connection = getattr(staff.tenant, "connection", None)
@@ -108,7 +110,7 @@ def access_to(user: User, tenant: Tenant) -> Access | None:
 
 
 def tenants_of(user: User) -> list[tuple[Tenant, type[Role]]]:
-    """Every tenant that the person may enter now, with the role there, by name: for the switcher."""
+    """Return every tenant that the person may enter now, with their role there, by name: for the switcher."""
     now = timezone.now()
     with across_tenants("the switcher lists all tenants of one person"):
         staff = Staff.objects_across_tenants.filter(user=user, is_active=True).select_related("tenant")
@@ -129,11 +131,11 @@ def tenant_view(
 ) -> Callable[[View], View]:
     """Declare a view under /t/<slug:tenant>/: who may call it, and how.
 
-    The view is called as view(request, **rest of the address) with the tenant entered, `request.tenant` and
+    The view is called as view(request, **rest of the address) inside the tenant's scope, with `request.tenant` and
     `request.access` set. Strangers get the 404 of a tenant that does not exist; members without the permission a 403
-    page with the reason. HEAD comes with GET. With `reauth` the person must have given a password or second factor a
-    short while ago, else is sent to do so and comes back to the page: a POST is never replayed, but for the command
-    that `carries(request, **rest)` makes of it (tenants.carrying). Unless stated, `reauth` follows from the permission:
+    page with the reason. HEAD comes with GET. With `reauth` the person must have given a password or second factor
+    recently; otherwise they are sent to do so and come back to the page. A POST is not repeated then, except the
+    command that `carries(request, **rest)` returns (tenants.carrying). By default `reauth` follows from the permission:
     whatever takes a POST under one of `roles.PROVEN` asks.
     """
     allowed = {method.upper() for method in methods}
@@ -176,7 +178,7 @@ def tenant_view(
 def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[View], View]:
     """Declare a view outside of any tenant for platform staff of these roles; everybody else gets a 404.
 
-    One that takes a POST asks for fresh proof of who is there, as `tenant_view` does.
+    A view that takes a POST asks for fresh proof of identity, as `tenant_view` does.
     """
     allowed = {method.upper() for method in methods} | {"HEAD"}
     proven = bool(allowed - SAFE)
@@ -207,7 +209,9 @@ def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[V
 
 
 def needs_second_factor(user: User, permissions: frozenset[Permission] = frozenset()) -> bool:
-    """Whether the person must first set up a second factor: platform staff, and whoever may operate doors."""
+    """Return whether the person must first set up a second factor: platform staff, and everybody who may
+    operate doors.
+    """
     if not settings.REQUIRE_MFA or not (user.platform_role or Permission.DOORS_OPERATE in permissions):
         return False
     return not is_mfa_enabled(user)
@@ -227,7 +231,7 @@ def _enter(user: User, slug: str) -> Access:
 
 
 def _rendered_inside(response: HttpResponseBase, tenant: Tenant) -> HttpResponseBase:
-    """Whatever is still to be produced is produced inside the tenant: late templates, streamed exports."""
+    """Produce late templates and streamed exports inside the tenant's scope."""
     if isinstance(response, SimpleTemplateResponse) and not response.is_rendered:
         return response.render()
     if isinstance(response, StreamingHttpResponse) and not response.is_async:

@@ -1,8 +1,8 @@
-"""Where a request comes from: the client's own address, behind as many proxies as are known to stand before the site.
+"""The client's own address, behind as many trusted proxies as the settings name.
 
-Each proxy adds the address that it was asked from to X-Forwarded-For. With n trusted proxies the last n - 1 of them and
-the connection itself are theirs, and the entry before those is what the first of them saw: the client. Whatever stands
-further left was sent by the client and says nothing.
+Each proxy adds the address that called it to X-Forwarded-For. With n trusted proxies, the last n - 1 entries and the
+connection itself are theirs, and the entry before those is the client as the first proxy saw it. Anything further left
+was sent by the client and proves nothing.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _current: ContextVar[str | None] = ContextVar("client_address", default=None)
 
 
 def client_address(request: HttpRequest, proxies: int) -> str:
-    """The client's address as the outermost of that many trusted proxies saw it.
+    """Return the client's address as the outermost of `proxies` trusted proxies saw it.
 
-    The address of the connection when fewer proxies told than are trusted, or told nothing readable: what somebody
-    says who came past them is not believed. `UNKNOWN` where there is none, as over a socket of the machine itself.
+    Return the address of the connection when there are fewer entries than trusted proxies, or an unreadable one: a
+    caller who came past the proxies is not believed. Return `UNKNOWN` when there is none, as over a Unix socket.
     """
     chain = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
     told = _readable(chain[-proxies]) if 0 < proxies <= len(chain) else ""
@@ -32,19 +32,21 @@ def client_address(request: HttpRequest, proxies: int) -> str:
 
 
 def network_of(address: str) -> str:
-    """What one client is counted by: an IPv4 address, or the /64 from which one client may take any address."""
+    """Return the key by which one client is counted: an IPv4 address, or the /64 in which one client may take any
+    address.
+    """
     found = ipaddress.ip_address(address)
     return str(ipaddress.ip_network((found, _ADDRESS_BITS[found.version]), strict=False).network_address)
 
 
 def current() -> str | None:
-    """The client's address of the request that is being answered; None in workers and commands."""
+    """Return the client's address of the current request; None in workers and commands."""
     return _current.get()
 
 
 @contextmanager
 def answering(address: str) -> Iterator[None]:
-    """For the length of the block, `current` is this address."""
+    """Make this address the `current` one for the length of the block."""
     token = _current.set(address)
     try:
         yield
@@ -53,7 +55,9 @@ def answering(address: str) -> Iterator[None]:
 
 
 def _readable(text: str) -> str:
-    """The address in its plain form, without port, brackets, zone, or IPv6 around IPv4. Empty if it is none."""
+    """Return the address in its plain form, without port, brackets, zone, or IPv6 around IPv4; empty
+    when it is none.
+    """
     text = text.strip().strip('"')
     if text.startswith("["):
         text = text[1:].partition("]")[0]

@@ -1,4 +1,4 @@
-"""Writing the audit trail, in the very transaction of what it records."""
+"""Write the audit trail, in the same transaction as what it records."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def record(
     support_session: SupportSession | None = None,
     by_label: str = "",
 ) -> AuditEntry:
-    """Add one entry. Raises RuntimeError outside of a transaction: then the act and its record could part.
+    """Add one entry. Raises RuntimeError outside of a transaction, where an act could be kept without its entry.
 
     `action` is "noun.verb" ("connection.reissue"); `target` "kind:id". `before` and `after` hold JSON of what changed,
-    without secrets. `by` is None for the command line and for the site itself, which `by_label` then names.
+    without secrets. `by` is None for the command line and for the site itself; `by_label` names them.
     """
     if not connection.in_atomic_block:
         raise RuntimeError("The audit trail is written inside transaction.atomic(), with what it records.")
@@ -49,6 +49,6 @@ def record(
 
 
 def latest(target_kind: str, count: int) -> list[AuditEntry]:
-    """The newest entries of the entered tenant whose target is of this kind."""
+    """Return the newest entries of the entered tenant whose target is of this kind."""
     rows = AuditEntry.objects.filter(target__startswith=target_kind).select_related("by")
     return list(rows.order_by("-at", "-pk")[:count])

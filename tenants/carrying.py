@@ -1,8 +1,8 @@
-"""A command that waits until its person is confirmed, and is then carried through once.
+"""Keep a command until its person has confirmed their identity, then carry it out once.
 
-It rests in the person's own session, sealed to person, session and tenant, and waits for one page of confirming
-alone: that page's `next` holds its token. Confirming for anything else, or too late, carries nothing through. What is
-carried goes through the same door again as any request: rights, second factor and proof are looked at anew.
+The command rests in the person's own session, sealed to person, session and tenant. It belongs to one confirmation
+page, whose `next` holds its token: confirming for anything else, or too late, carries out nothing. Rights, second
+factor and proof are checked again, as for any request.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _SALT = "tenants.carrying"
 
 @dataclass(frozen=True)
 class Carried:
-    """What is carried: `title` is what the page of confirming is headed with, `page` where it was asked and where its
-    outcome is shown, `through` the dotted name of the function that does it, as through(request, values).
+    """A command to carry out: `title` heads the confirmation page, `page` is where it was asked and where its outcome
+    is shown, `through` is the dotted name of the function that does it, as through(request, values).
     """
 
     title: str
@@ -39,7 +39,7 @@ class Carried:
 
 
 def keep(request: HttpRequest, carried: Carried) -> str:
-    """Have a command wait in the session, in place of any other. Returns the address to come back to."""
+    """Keep a command in the session, in place of any other. Return the address to come back to."""
     back = f"{carried.page}?{urlencode({ASKED: secrets.token_urlsafe(18)})}"
     sealed = signing.dumps([_whose(request), back, carried.through, carried.values], salt=_SALT)
     state = {"title": carried.title, "page": carried.page, "back": back, "at": time.time(), "sealed": sealed}
@@ -48,12 +48,12 @@ def keep(request: HttpRequest, carried: Carried) -> str:
 
 
 def forget(request: HttpRequest) -> None:
-    """Drop what waits: the person is asked for something else."""
+    """Drop the kept command: the person is asked for something else."""
     request.session.pop(STATE_SESSION_KEY, None)
 
 
 def waiting(request: HttpRequest) -> dict[str, str] | None:
-    """The command that this very page of confirming would carry through: its title and page; None for none."""
+    """Return title and page of the command that this confirmation page would carry out; None for none."""
     state = (request.session.get(STATE_SESSION_KEY) or {}).get("state")
     if not isinstance(state, dict) or not _is_meant(request, state):
         return None
@@ -61,7 +61,9 @@ def waiting(request: HttpRequest) -> dict[str, str] | None:
 
 
 def resume(request: HttpRequest, state: dict[str, Any]) -> HttpResponseBase:
-    """Carry through what waited, now that its person has been confirmed; allauth calls it once, having forgotten it."""
+    """Carry out the kept command after its person has confirmed. allauth calls this once, after dropping
+    the command.
+    """
     if not _is_meant(request, state):
         return redirect(get_next_redirect_url(request) or "/")
     try:
@@ -79,7 +81,7 @@ def _whose(request: HttpRequest) -> list[Any]:
 
 
 def _is_meant(request: HttpRequest, state: dict[str, Any]) -> bool:
-    """Whether the page of confirming was opened for this command, and not too long ago."""
+    """Return whether the confirmation page was opened for this command, and not too long ago."""
     asked = request.POST.get("next") or request.GET.get("next") or ""
     return secrets.compare_digest(asked.encode(), str(state.get("back", "")).encode()) and (
         time.time() - float(state.get("at", 0)) < KEPT_SECONDS

@@ -14,7 +14,7 @@ from tenants import vault
 
 @checks.register(checks.Tags.security)
 def vault_opens(**kwargs: Any) -> list[checks.CheckMessage]:
-    """The keys in VAULT_KEYS are there and well formed."""
+    """Check that the keys in VAULT_KEYS exist and are well formed."""
     try:
         vault.ring()
     except ImproperlyConfigured as error:
@@ -24,7 +24,7 @@ def vault_opens(**kwargs: Any) -> list[checks.CheckMessage]:
 
 @checks.register(checks.Tags.database)
 def row_security_binds(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
-    """The database role is a plain one: superusers and roles with BYPASSRLS see every tenant's rows."""
+    """Check that the database role is a plain one: superusers and roles with BYPASSRLS see every tenant's rows."""
     found: list[checks.CheckMessage] = []
     for alias in databases or ():
         with connections[alias].cursor() as cursor:

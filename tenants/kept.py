@@ -1,11 +1,11 @@
-"""Queries whose SQL is made once in a process, for the few that every page asks: making it costs more than asking.
+"""Queries whose SQL is made once per process, for the few that every page asks: making it costs more than asking.
 
     _tenant = KeptQuery(lambda slug: Tenant.objects.filter(slug=slug)[:1], slug="")
     _tenant.rows(slug="acme")
 
-Only what is written into the SQL is kept: the tenant that is entered and the values are filled in at each reading, and
-nothing that was read stays. What is built must follow from these alone, and be built whole inside `build`: a condition
-made outside has the tenant of whoever came first. No moment, no language, no choice.
+Only the SQL is kept: the entered tenant and the values are filled in at each reading, and no result is kept. The query
+must depend on these alone, and be built entirely inside `build`: a condition made outside would have the first caller's
+tenant. Nothing in it may depend on the time, the language or a choice.
 """
 
 import copy
@@ -21,17 +21,17 @@ from tenants.scope import across_tenants, current_tenant_id, tenant_scope
 
 T = TypeVar("T")
 
-# What no row has: it stands for the tenant and for each value, while the SQL is made.
+# Stand-ins for the tenant and for each value while the SQL is made; no row has them.
 _ANY_TENANT = 4_611_686_018_427_387_002
 _ANY_NUMBER = 1_987_655_000
 _ANY_TEXT = "\x02any"
 
 
 class KeptQuery(Generic[T]):
-    """A queryset built by `build(**values)`; `kinds` gives a value of the kind of each: a whole number or a text.
+    """A queryset built by `build(**values)`; `kinds` gives a sample of each value: a whole number or a text.
 
-    PostgreSQL plans it once, too; with `planned_anew` each time, for what finds many rows of one tenant and few of
-    another.
+    PostgreSQL also plans it once; with `planned_anew` each time, for a query that finds many rows of one tenant and few
+    of another.
     """
 
     def __init__(self, build: Callable[..., QuerySet[Any]], *, planned_anew: bool = False, **kinds: int | str) -> None:
@@ -42,7 +42,7 @@ class KeptQuery(Generic[T]):
         }
 
     def rows(self, **values: int | str) -> list[T]:
-        """What the queryset would find now, in the scope that is entered, with these values."""
+        """Return what the queryset would find now, in the entered scope, with these values."""
         queryset, compiler, statement, params, converters = self._made
         filled: dict[Any, Any] = {self._stand_ins[name]: value for name, value in values.items()}
         if _ANY_TENANT in params:
@@ -81,7 +81,7 @@ class KeptQuery(Generic[T]):
 
 
 class _Asked:
-    """As much of a queryset as its iterable looks at, with the compiler that has its SQL already."""
+    """The part of a queryset that its iterable looks at, with the compiler that already has its SQL."""
 
     def __init__(self, queryset: QuerySet[Any], compiler: Any) -> None:
         self.db, self.model, self.query = queryset.db, queryset.model, self

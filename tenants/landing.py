@@ -1,4 +1,4 @@
-"""Where somebody begins in a tenant. The site knows its pages; this part only knows that there is a first one."""
+"""The first page that a person sees in a tenant. The site registers it, since it knows the pages."""
 
 from collections.abc import Callable
 
@@ -16,11 +16,11 @@ _first_page: FirstPage = _bare
 
 
 def register(first_page: FirstPage) -> None:
-    """Called once by the site: `first_page(slug, permissions)` is the address of the first page that they open."""
+    """Keep `first_page(slug, permissions)`, which returns the address of the first page. The site calls this once."""
     global _first_page
     _first_page = first_page
 
 
 def home_of(tenant: Tenant, allowed: frozenset[Permission]) -> str:
-    """The address at which somebody with these permissions begins in the tenant."""
+    """Return the address of the first page in the tenant for somebody with these permissions."""
     return _first_page(tenant.slug, allowed)

@@ -1,7 +1,7 @@
-"""Signs of life: whoever works on something that others wait for holds a lock of its database session meanwhile.
+"""Signs of life: a process holds a lock of its database session while others wait for its work.
 
-The lock is derived from a token that the work's row carries. It is taken by the very transaction that takes the work,
-and ends with the session, so that the death of a process is known at once:
+The lock is derived from a token that the work's row carries. The transaction that takes the work takes the lock, and it
+ends with the session, so that the death of a process is known at once:
 
     rows.annotate(held=living.Held(token)), or RETURNING {living.HELD} in SQL
     living.let_go(token)
@@ -15,7 +15,8 @@ from django.db import Error
 from django.db import connection as database
 from django.db.models import BooleanField, Func, Q, TextField, Value
 
-# Who holds shares, who asks wants it alone: two tokens that meet in 32 bits hinder nobody, and an end is seen later.
+# Holders share the lock, whoever asks wants it alone. Two tokens that agree in 32 bits do no harm: an end is seen
+# later.
 # The first key of these locks; the second comes from the token.
 KIND = 0x5EAD
 _KEYS = f"{KIND}, ('x' || left(%s::text, 8))::bit(32)::int4"
@@ -26,7 +27,7 @@ AND usename = current_user AND backend_start < %s)"""
 
 
 class Held(Func):
-    """Takes the lock of a token, for this session, with each row that the statement gives. Waits for nobody."""
+    """Takes the lock of a token, for this session, with each row that the statement returns. Never waits."""
 
     template = HELD.replace("%s", "%(expressions)s")
     output_field = TextField()
@@ -43,30 +44,30 @@ class _Free(Func):
 
 
 class _SameServer(Func):
-    """Whether a session of ours from before that moment is there: no restart, crash or change of the server since."""
+    """Whether a session of ours from before that moment exists: no restart, crash or change of the server since."""
 
     template = _SAME_SERVER.replace("%s", "%(expressions)s")
     output_field = BooleanField()
 
 
 def ended(token: str, *, since: str) -> Q:
-    """The rows of whose tokens the sessions have ended; `since` is the field that says when a token was taken.
+    """Return a condition for rows whose token's session has ended; `since` is the field with the time it was taken.
 
-    Whatever ends all sessions at once takes the locks of the living along: then a missing lock says nothing, and no row
-    is given. A single session that was cut off counts as ended though its process lives: let only follow what is
-    harmless then.
+    What ends all sessions at once also frees the locks of processes that run on: then a free lock means nothing, and no
+    row is returned. A single session that was cut off counts as ended though its process runs: do only what is harmless
+    then.
     """
     return Q(_Free(token)) & Q(_SameServer(since))
 
 
 def let_go(token: uuid.UUID) -> None:
-    """The work of this token is done. A session that was lost has let go by itself."""
+    """Free the lock of this token: its work is done. A lost session has freed it already."""
     with contextlib.suppress(Error), database.cursor() as cursor:
         cursor.execute(f"SELECT pg_advisory_unlock_shared({_KEYS})", [token])
 
 
 def lives(token: uuid.UUID) -> bool:
-    """Whether the session of whoever took this token is there. Not in a transaction, which would keep the lock."""
+    """Return whether the session that took this token exists. Not in a transaction, which would keep the lock."""
     with database.cursor() as cursor:
         cursor.execute(f"SELECT {_FREE}", [token])
         return not cursor.fetchone()[0]

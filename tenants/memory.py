@@ -1,7 +1,7 @@
-"""Django's cache in PostgreSQL: what limits and second factors count must not depend on the broker.
+"""Django's cache in PostgreSQL: counts of limits and second factors must not depend on the broker.
 
 Each operation is one statement, so that `add` and `incr` are right with any number of processes. The table is unlogged:
-a crash of the database forgets it, which loosens limits for a moment and nothing else.
+a crash of the database empties it, which resets the limits and nothing else.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from django.core.cache.backends.base import DEFAULT_TIMEOUT, BaseCache
 from django.db import connection
 
-# Whoever never said for how long: nothing is kept for ever here.
+# For callers that give no time: nothing is kept for ever.
 _LONGEST = 24 * 3600.0
 _SWEEP_ONE_IN = 200
 
@@ -74,7 +74,7 @@ class DatabaseMemory(BaseCache):
         return int(found[0])
 
     def count(self, key: str, seconds: float) -> int:
-        """How often this was called for `key` since it was first, at most `seconds` ago; this time included."""
+        """Count this call for `key` and return how many there were since the first, at most `seconds` ago."""
         _sweep_sometimes()
         found = _execute(_COUNT, [self._named(key, None), seconds])
         return int(found[0]) if found else 1
@@ -92,7 +92,7 @@ class DatabaseMemory(BaseCache):
 
 
 def _execute(statement: str, values: list[Any], *, rows: bool = True) -> tuple[Any, ...] | None:
-    """The first row that the statement gives back, if any. JSON comes as text: Django's connection leaves it so."""
+    """Return the first row of the statement's result, if any. JSON comes as text: Django's connection leaves it so."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return cursor.fetchone() if rows else None

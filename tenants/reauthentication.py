@@ -1,4 +1,4 @@
-"""Fresh proof of who is there, before doors, connections and secrets."""
+"""Fresh proof of identity, before doors, connections and secrets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tenants.carrying import Carried
 
 
 def recently_authenticated(request: HttpRequest) -> bool:
-    """Whether this session gave a password, code or passkey within ACCOUNT_REAUTHENTICATION_TIMEOUT seconds."""
+    """Return whether this session gave a password, code or passkey within ACCOUNT_REAUTHENTICATION_TIMEOUT seconds."""
     if not request.user.is_authenticated:
         return False
     latest = max((record["at"] for record in get_authentication_records(request, request.user)), default=0)
@@ -31,10 +31,10 @@ def recently_authenticated(request: HttpRequest) -> bool:
 def redirect_to_reauthentication(
     request: HttpRequest, *, within: str, home: str, carried: Carried | None = None
 ) -> HttpResponseBase:
-    """Ask again who is there, then return to the page; what a form wanted to do is not done and not kept, unless it is
+    """Ask for proof of identity, then return to the page. A form's action is not done and not kept, unless it is
     `carried` (tenants.carrying).
 
-    The page is the one asked for, or the one the form was on; `home` when that does not lie `within`.
+    The page is the requested one, or the one the form was on; `home` when that does not lie `within`.
     """
     carrying.forget(request)
     page = request.get_full_path()
@@ -50,20 +50,20 @@ def redirect_to_reauthentication(
 
 
 def _first_way(request: HttpRequest) -> str:
-    """The page of confirming that suits this person best (tenants.staff.adapter)."""
+    """Return the confirmation page that suits this person best (tenants.staff.adapter)."""
     ways = get_adapter().get_reauthentication_methods(request.user)
     return str(ways[0]["url"]) if ways else reverse("account_reauthenticate")
 
 
 def page_asked_for(request: HttpRequest) -> str:
-    """Where to return after signing in: the page asked for, or the one that a form or a fragment was on."""
+    """Return the address to go to after signing in: the requested page, or the page of a form or fragment."""
     if request.method in {"GET", "HEAD"} and not getattr(request, "htmx", False):
         return request.get_full_path()
     return _page_of_the_form(request, within="/", home="/")
 
 
 def _page_of_the_form(request: HttpRequest, *, within: str, home: str) -> str:
-    """The address of the page that a form or a fragment came from, if it lies `within`; else `home`."""
+    """Return the address of the page that a form or a fragment came from, if it lies `within`; else `home`."""
     address = request.headers.get("HX-Current-URL") or request.headers.get("Referer") or ""
     ours = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
     parts = urlsplit(address)

@@ -1,4 +1,4 @@
-"""Row-level security: PostgreSQL's own answer to "whose row is this", behind the scoped managers.
+"""Row-level security: PostgreSQL itself checks whose row it is, behind the scoped managers.
 
 A migration that creates a tenant's table ends with `EnableRowSecurity("app_table")`. From then on a plain role sees,
 writes and deletes only rows whose tenant_id equals the setting `portal.tenant`, or all rows while `portal.across` is
@@ -12,7 +12,7 @@ from typing import Any
 
 from django.db.migrations.operations.base import Operation
 
-# The scalar subselects are evaluated once for a statement, not once for a row.
+# The scalar subselects are evaluated once per statement, not once per row.
 _MINE = (
     "tenant_id = (SELECT nullif(current_setting('portal.tenant', true), '')::bigint)"
     " OR (SELECT current_setting('portal.across', true)) = 'on'"

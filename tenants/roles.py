@@ -1,4 +1,4 @@
-"""Permissions and roles: the whole of who may do what. The roles page of the site draws its matrix from here."""
+"""Permissions and roles: who may do what. The roles page of the site shows this as a matrix."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.utils.translation import pgettext_lazy
 
 
 class Permission(StrEnum):
-    """One thing somebody may do in a tenant: NOUN_VERB."""
+    """One thing a person may do in a tenant: NOUN_VERB."""
 
     TENANT_VIEW = "tenant_view"
     MEMBERS_VIEW = "members_view"
@@ -70,8 +70,8 @@ TITLES: dict[Permission, Promise] = {
 }
 EVERYTHING = frozenset(Permission)
 
-# Writes that need one of these ask for fresh proof of who is there (`tenants.access.tenant_view`): what opens
-# something, what shows secrets, and what decides who may do either from now on.
+# Writes that need one of these ask for fresh proof of identity (`tenants.access.tenant_view`): what opens
+# something, what shows secrets, and what decides who may do either.
 PROVEN = frozenset(
     {
         P.DOORS_OPERATE,
@@ -83,13 +83,13 @@ PROVEN = frozenset(
     }
 )
 
-# What would outlive a support session: whoever may do it could let themselves in again. No platform role has it.
+# What would outlast a support session: these could let a person in again. No platform role has them.
 OWNERS_OWN = frozenset({P.CONNECTION_MANAGE, P.STAFF_MANAGE, P.SUPPORT_MANAGE})
 VIEWS = frozenset(permission for permission in Permission if permission.name.endswith("_VIEW"))
 
 
 class Role:
-    """Somebody's part in a tenant. `platform` roles come with the account and count in a support session only."""
+    """A person's role in a tenant. `platform` roles come with the account and count only in a support session."""
 
     name: ClassVar[str]
     title: ClassVar[Promise]
@@ -155,7 +155,7 @@ PLATFORM_ROLES = tuple(role for role in ROLES if role.platform)
 
 
 def role(name: str) -> type[Role]:
-    """The role of this name; hyphens and underscores count as spaces. Raises KeyError, listing the names."""
+    """Return the role of this name; hyphens and underscores count as spaces. Raises KeyError, listing the names."""
     wanted = name.strip().lower().replace("_", " ").replace("-", " ")
     for candidate in ROLES:
         if candidate.name == wanted:
@@ -164,10 +164,10 @@ def role(name: str) -> type[Role]:
 
 
 def tenant_choices() -> list[tuple[str, Promise]]:
-    """For a person in a tenant."""
+    """Return the roles that a person in a tenant may have, with their titles."""
     return [(role.name, role.title) for role in TENANT_ROLES]
 
 
 def platform_choices() -> list[tuple[str, Promise]]:
-    """For an account of platform staff."""
+    """Return the roles that an account of platform staff may have, with their titles."""
     return [(role.name, role.title) for role in PLATFORM_ROLES]

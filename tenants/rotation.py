@@ -1,4 +1,4 @@
-"""Bringing everything sealed in the database under the vault's current key, row by row, while the site runs."""
+"""Re-encrypt every secret in the database under the vault's current key, row by row, while the site runs."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Batch:
-    """How many rows were re-encrypted, and the last key looked at; None when there was nothing left."""
+    """How many rows were re-encrypted, and the last key looked at; None when nothing is left."""
 
     changed: int
     last: Any
 
 
 def columns() -> list[Column]:
-    """Every encrypted column of every installed app."""
+    """Return every encrypted column of every installed app."""
     return [
         Column(model, field)
         for model in apps.get_models()
@@ -47,7 +47,7 @@ def columns() -> list[Column]:
 
 
 def rotate_batch(column: Column, size: int, after: Any = None) -> Batch:
-    """Re-encrypt up to `size` rows behind the key `after`, passing over rows that another process holds.
+    """Re-encrypt up to `size` rows after the key `after`, skipping rows that another process holds.
 
     A row is locked from reading to writing, so that nothing stored meanwhile is lost; what does not open stays.
     """
@@ -64,7 +64,7 @@ def rotate_batch(column: Column, size: int, after: Any = None) -> Batch:
 
 
 def rotate_column(column: Column, size: int) -> int:
-    """Pass over a whole column until a pass finds nothing to change. Returns the number of rows re-encrypted."""
+    """Re-encrypt a whole column, again until nothing is left to change. Return the number of rows re-encrypted."""
     total = 0
     while True:
         changed, batch = 0, rotate_batch(column, size)
@@ -77,7 +77,7 @@ def rotate_column(column: Column, size: int) -> int:
 
 
 def rotate_second_factors() -> int:
-    """The same for TOTP seeds and recovery codes, which allauth keeps in JSON."""
+    """Re-encrypt TOTP seeds and recovery codes, which allauth keeps in JSON. Return how many."""
     total = 0
     for pk in Authenticator.objects.order_by("pk").values_list("pk", flat=True):
         with transaction.atomic():
@@ -91,7 +91,7 @@ def rotate_second_factors() -> int:
 
 
 def remaining(column: Column, at_most: int = 1000) -> list[tuple[Any, bool]]:
-    """(key, whether it opens) of rows that are not under the current key."""
+    """Yield (key, whether it opens) of rows that are not under the current key."""
     with across_tenants("keys are counted for all tenants at once"):
         rows = _old(column, at_most, None, "")
     return [(pk, _reseal(data, column.field.binding(tenant_id)) is not None) for pk, tenant_id, data in rows]

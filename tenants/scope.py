@@ -1,4 +1,4 @@
-"""The tenant that the running code works for: entered explicitly, held per thread, never guessed.
+"""The tenant that the running code works for: entered explicitly, kept per thread, never guessed.
 
 Scoped managers (`tenants.models.base`) and PostgreSQL's row security (`tenants.postgresql`) both read it from here.
 """
@@ -21,7 +21,7 @@ class WrongTenant(RuntimeError):
 
 
 class Enterable(Protocol):
-    """A tenant, as far as entering it goes: `tenants.models.Tenant` is one."""
+    """The part of a tenant that entering needs: `tenants.models.Tenant` has it."""
 
     @property
     def pk(self) -> Any: ...
@@ -43,7 +43,7 @@ _scope: ContextVar[Scope | None] = ContextVar("tenant_scope", default=None)
 
 
 def current_scope() -> Scope | None:
-    """What was entered last in this thread; None outside of any scope."""
+    """Return what this thread entered last; None outside of any scope."""
     return _scope.get()
 
 
@@ -71,9 +71,9 @@ def tenant_scope(tenant: Enterable | int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def across_tenants(reason: str) -> Iterator[None]:
-    """The loud way around: rows of all tenants, through `objects_across_tenants`, until the block ends.
+    """Work for all tenants, through `objects_across_tenants`, until the block ends.
 
-    The reason is for whoever reads the code: it must say why no single tenant can be named here.
+    The reason is for readers of the code: it must say why no single tenant can be named here.
     """
     if not reason.strip():
         raise ValueError("Working across tenants needs a reason.")
@@ -85,7 +85,7 @@ def across_tenants(reason: str) -> Iterator[None]:
 
 
 def current_tenant_id() -> int:
-    """The entered tenant's key. Raises NoTenant outside of a tenant, also inside `across_tenants`."""
+    """Return the entered tenant's key. Raises NoTenant outside of a tenant, also inside `across_tenants`."""
     scope = _scope.get()
     if scope is None or scope.tenant_id is None:
         raise NoTenant("No tenant is entered: wrap the work in tenant_scope(tenant).")
@@ -93,13 +93,13 @@ def current_tenant_id() -> int:
 
 
 def may_touch(tenant_id: int | None) -> bool:
-    """Whether rows of this tenant may be written from here."""
+    """Return whether rows of this tenant may be written from here."""
     scope = _scope.get()
     return scope is not None and (bool(scope.across) or scope.tenant_id == tenant_id)
 
 
 def database_settings() -> tuple[str, str]:
-    """What row security must see: the values of `portal.tenant` and `portal.across`."""
+    """Return what row security must see: the values of `portal.tenant` and `portal.across`."""
     scope = _scope.get()
     if scope is None:
         return "", ""

@@ -1,7 +1,7 @@
-"""The one table of what is kept as a code: each code with its sentence, worded when somebody reads it.
+"""The one table of everything that is kept as a code: each code with its sentence, in the reader's language.
 
-A code that rows may hold is never taken out of it, and never given another meaning. An entry of the audit trail has
-its action as its code wherever the action has one sentence. Values that are counted are called `n`.
+A code that rows may hold is never removed, and never gets another meaning. An entry of the audit trail has its action
+as its code wherever the action has one sentence. Values that are counted are called `n`.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from django.utils.translation import ngettext_lazy
 
 from tenants.roles import ROLES
 
-# Who stands in a sentence whose name is forgotten, or is not looked up.
+# The text in place of a person whose name was deleted, or is not looked up.
 NOBODY: Mapping[str, Promise] = {"guest": _("a guest")}
 
-# Titles of what is asked of the service: of intents, and of their entries in the audit trail.
+# Titles of what the service is asked: of intents, and of their entries in the audit trail.
 REQUESTS: dict[str, Promise] = {
     "member.create": _("Create member: %(name)s"),
     "member.change": _("Change member: %(name)s"),
@@ -44,7 +44,7 @@ REQUESTS: dict[str, Promise] = {
     "job.changes": ngettext_lazy("change %(n)d member", "change %(n)d members", "n"),
 }
 
-# What became of a request, by the last word of the action of the entry that says so.
+# How a request ended, by the last word of the action of the entry that says so.
 OUTCOMES: dict[str, Promise] = {
     "outcome.succeeded": _("Done"),
     "outcome.failed": _("Refused"),
@@ -55,7 +55,7 @@ OUTCOMES: dict[str, Promise] = {
     "intent.not_applied": _("Decided that it was not done: %(what)s"),
 }
 
-# Titles of long jobs on many members, and what the trail says of each act with one.
+# Titles of long jobs on many members, and the trail's sentence for each act with one.
 JOBS: dict[str, Promise] = {
     "job.suspend": ngettext_lazy("Suspend %(n)s member", "Suspend %(n)s members", "n"),
     "job.resume": ngettext_lazy("Resume %(n)s member", "Resume %(n)s members", "n"),
@@ -98,7 +98,7 @@ JOBS: dict[str, Promise] = {
     "import.downloaded": _("Rows downloaded: %(job)s"),
 }
 
-# What is done at the desk. Whom it was about is looked up when somebody reads (`tenants.trail.names`).
+# Acts at the desk. The guest is looked up for the reader (`tenants.trail.names`).
 DESK: dict[str, Promise] = {
     "guest.noted": _("Company and host changed: %(guest)s"),
     "guest.received_without_code": _("Checked in without a code: %(guest)s"),
@@ -140,7 +140,7 @@ DESK: dict[str, Promise] = {
     "expected.downloaded": _("List of expected guests downloaded"),
 }  # fmt: skip
 
-# What the portal itself keeps or shows, of members and of places.
+# What the portal itself keeps or shows about members and places.
 RECORDS: dict[str, Promise] = {
     "member.reveal_card": _("Card number shown: %(name)s"),
     "member.reveal_qr": _("QR data shown: %(name)s"),
@@ -156,7 +156,7 @@ RECORDS: dict[str, Promise] = {
     "rights_template.delete": _("Rights template deleted: %(name)s"),
 }
 
-# Why a tenant was not connected: said on the connection's page, and kept in the trail.
+# Why a tenant was not connected: shown on the connection page, and kept in the trail.
 REFUSALS: dict[str, Promise] = {
     "state": _(
         "This answer does not belong to a connection that you began here. Begin again from the connection page."
@@ -212,7 +212,7 @@ TEXTS: Mapping[str, Promise] = {**REQUESTS, **OUTCOMES, **JOBS, **DESK, **RECORD
 # Who acts in the trail without being a person.
 ACTORS: Mapping[str, Promise] = {
     "portal": _("The portal"),
-    "histories": _("The portal"),  # by what the service's log tells
+    "histories": _("The portal"),  # read from the service's log
     "service": _("The service"),
     "command line": _("Command line"),
 }

@@ -1,4 +1,4 @@
-"""What others may want to know. Sent after commit, inside the tenant's scope."""
+"""Signals for other apps. Sent after commit, inside the tenant's scope."""
 
 from django.dispatch import Signal
 

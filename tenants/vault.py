@@ -30,7 +30,7 @@ FINGERPRINT = "fingerprint"
 
 
 class VaultError(Exception):
-    """A secret could not be opened or sealed. Its value is never part of the message."""
+    """A secret that cannot be opened or sealed. Its value is never part of the message."""
 
 
 class Ring:
@@ -64,7 +64,7 @@ def _ring_of(text: str) -> Ring:
 
 
 def ring() -> Ring:
-    """The key ring of the settings."""
+    """Return the key ring of the settings."""
     return _ring_of(settings.VAULT_KEYS)
 
 
@@ -90,12 +90,12 @@ def open_sealed(sealed: bytes, *, bound_to: str) -> bytes:
 
 
 def key_name(sealed: bytes) -> str:
-    """The id of the key that sealed this. Raises VaultError when it was not sealed by this vault."""
+    """Return the id of the key that sealed this. Raises VaultError when it was not sealed by this vault."""
     return _key_of(sealed)[0]
 
 
 def current_head() -> bytes:
-    """The first bytes of everything sealed under the current key."""
+    """Return the bytes with which everything sealed under the current key begins."""
     name = ring().current.encode()
     return bytes([_VERSION, len(name)]) + name
 
@@ -111,13 +111,15 @@ def _key_of(sealed: bytes) -> tuple[str, int]:
 
 
 def fingerprint(tenant_id: int, purpose: str, value: str) -> bytes:
-    """A keyed 32-byte digest by which a secret value is found again: equal only for the same tenant and purpose."""
+    """Return a keyed 32-byte digest by which a secret value can be found: equal only for the same tenant
+    and purpose.
+    """
     message = json.dumps([tenant_id, purpose, value], ensure_ascii=False).encode()
     return hmac.new(ring().fingerprint_key, message, hashlib.sha256).digest()
 
 
 class Sealed:
-    """A secret as it rests in the database. Shows nothing of itself; only the field it belongs to opens it."""
+    """A secret as it is stored. Shows nothing of itself; only its own field opens it."""
 
     __slots__ = ("data",)
 
@@ -146,8 +148,8 @@ class _Opening(DeferredAttribute):
 class EncryptedField(models.BinaryField):  # type: ignore[type-arg]  # takes no parameters at run time
     """A secret column (bytea) of a model with a `tenant_id`. Reads and writes plain values on instances.
 
-    Querysets see `Sealed`. Nothing but `isnull` can be asked of it in SQL. `update()` and COPY take what `seal()`
-    returns. Reading raises VaultError rather than return anything that was not sealed for this very place.
+    Querysets see `Sealed`. SQL can ask it only for `isnull`. `update()` and COPY take what `seal()` returns. Reading
+    raises VaultError for anything that was not sealed for this row's tenant and this field.
     """
 
     descriptor_class = _Opening
@@ -166,13 +168,13 @@ class EncryptedField(models.BinaryField):  # type: ignore[type-arg]  # takes no 
         return f"{tenant_id}|{self.model._meta.label_lower}|{self.name}"
 
     def seal(self, tenant_id: int, value: Any) -> Sealed | None:
-        """The value sealed for this field of one tenant; None stays None."""
+        """Return the value sealed for this field of one tenant; None stays None."""
         if value is None or isinstance(value, Sealed):
             return value
         return Sealed(seal(self.to_bytes(value), bound_to=self.binding(tenant_id)))
 
     def open(self, tenant_id: int, sealed: Sealed) -> Any:
-        """The plain value. Raises VaultError."""
+        """Return the plain value. Raises VaultError."""
         return self.from_bytes(open_sealed(sealed.data, bound_to=self.binding(tenant_id)))
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Any:

@@ -1,6 +1,6 @@
-"""What is kept for people to read later: a code with its values, worded in the language of whoever reads it.
+"""What is kept for people to read later: a code with its values, worded in the reader's language.
 
-`tenants.sentences` is the one table of codes. Rows from before it keep the sentence that was stored, as a plain text.
+`tenants.sentences` is the one table of codes. Older rows keep the sentence that was stored, as a plain text.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from django.utils.safestring import SafeString
 
 from tenants import sentences
 
-# Names whom the audit trail must never hold (they are forgotten one day): it says somebody instead.
+# Names that the audit trail must never hold, since they are deleted one day: it says somebody instead.
 FORGOTTEN = ("guest",)
 LONGEST = 200
-# What a stored sentence begins with that is code and values: no text that a person typed does.
+# Marks a stored text as code and values: no text that a person typed begins with it.
 _MARK = "\x1f"
 
 
@@ -27,7 +27,7 @@ _MARK = "\x1f"
 class Said:
     """A sentence that is not in any language yet. `values` are texts, numbers, and sentences again.
 
-    Its text is in the active language; a code that nobody described is its own text, and code type on a page.
+    As text it is in the active language; an unknown code is its own text, shown in code type on a page.
     """
 
     code: str
@@ -48,29 +48,31 @@ class Said:
         return conditional_escape(str(self)) if self.is_known else format_html("<code>{}</code>", self.code)
 
     def naming(self, **names: str) -> Said:
-        """The same with these names, in the sentences within it, too: for one reader, not to be kept."""
+        """Return the sentence with these names, also in the sentences within it. For one reader, not to be stored."""
         within = {name: v.naming(**names) if isinstance(v, Said) else v for name, v in self.values.items()}
         return Said(self.code, within | names)
 
     @property
     def unnamed(self) -> Said:
-        """The same without the names that are forgotten one day."""
+        """Return the sentence without the names that are deleted one day."""
         kept = {name: value for name, value in self.values.items() if name not in FORGOTTEN}
         return Said(self.code, {name: v.unnamed if isinstance(v, Said) else v for name, v in kept.items()})
 
 
 def say(code: str, **values: Any) -> Said:
-    """A sentence of `tenants.sentences` to be kept, with its values: whatever is no number or sentence as a text."""
+    """Return a sentence of `tenants.sentences` to store, with its values: numbers and sentences as such, others as
+    texts.
+    """
     return Said(code, {name: _kept(value) for name, value in values.items()})
 
 
 def shown(text: Said | str) -> SafeString:
-    """A sentence as pages show it."""
+    """Return a sentence as pages show it."""
     return text.__html__() if isinstance(text, Said) else conditional_escape(text)
 
 
 class SaidField(models.TextField):  # type: ignore[type-arg]  # takes no parameters at run time
-    """Keeps a `Said` as its code and values, and a plain text as that; reads either as it was kept."""
+    """Stores a `Said` as its code and values, and a plain text as that; reads either as it was stored."""
 
     def from_db_value(self, value: str | None, _expression: Any, _connection: Any) -> Said | str | None:
         return _read(value) if value is not None and value.startswith(_MARK) else value
@@ -85,7 +87,7 @@ class SaidField(models.TextField):  # type: ignore[type-arg]  # takes no paramet
 
 
 class _Count(int):
-    """A number as people read it where a sentence has it as a text; `%d` leaves it without commas."""
+    """A number with its thousands separated where a sentence has it as a text; `%d` leaves it without."""
 
     def __str__(self) -> str:
         return f"{int(self):,}"

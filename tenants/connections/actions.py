@@ -19,7 +19,7 @@ from tenants.wording import Said, say
 
 
 class Revoked(StrEnum):
-    """What came of asking the service to revoke."""
+    """How the service answered a revocation."""
 
     DONE = "done"
     REFUSED = "refused"
@@ -36,7 +36,7 @@ _CAME = {
 
 
 def connection_of(access: Access) -> Connection:
-    """The tenant's connection, made on first use."""
+    """Return the tenant's connection, made on first use."""
     row, _ = Connection.objects.select_related("tenant__environment", "granted_by").get_or_create(tenant=access.tenant)
     return row
 
@@ -44,7 +44,7 @@ def connection_of(access: Access) -> Connection:
 def revoke(*, access: Access) -> Revoked:
     """Revoke the token at the service, then forget it. Not to be called inside a transaction. Raises NotConnected.
 
-    Revoking twice is harmless, so an answer that was lost is mended by doing it again; until then the token is kept.
+    Revoking twice does no harm, so after a lost answer the person can do it again; until then the token is kept.
     """
     access.check(Permission.CONNECTION_MANAGE)
     connection = connection_of(access)
@@ -69,7 +69,7 @@ def _revoke_each(access: Access, tokens: list[str]) -> Revoked:
         try:
             oauth_of(access.tenant.environment).revoke(token)
         except Rejected as refusal:
-            if refusal.status != 404 and refusal.code != "not_found":  # not known any more: that is what we want
+            if refusal.status != 404 and refusal.code != "not_found":  # already unknown to the service: done
                 return Revoked.REFUSED
         except NotSent:
             return Revoked.NOT_SENT

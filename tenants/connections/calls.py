@@ -1,4 +1,4 @@
-"""What each answer of the service says about the connection itself."""
+"""Record what each answer of the service says about the connection itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORDS = 300
 
 
 def note(seen: Connection, operation: Operation, status: int, error: ServiceError | None = None) -> None:
-    """Remember the call. `seen` is the connection as it was when the call took its token."""
+    """Record the call. `seen` is the connection as it was when the call took its token."""
     now = timezone.now()
     values: dict[str, Any] = {
         "last_call_at": now,
@@ -39,10 +39,10 @@ def note(seen: Connection, operation: Operation, status: int, error: ServiceErro
 
 
 def token_refused(seen: Connection) -> None:
-    """The service no longer knows the token that `seen` holds.
+    """Record that the service no longer accepts the token of `seen`.
 
-    After a reissue whose new token never worked the former token is taken up again; else the connection is broken and
-    somebody must connect again. While a reissue is under way nothing is concluded: the old token may die in it.
+    After a reissue whose new token never worked, use the former token again; otherwise the connection is broken and
+    somebody must reconnect. While a reissue is under way, change nothing: it may end the old token.
     """
     with transaction.atomic():
         row = Connection.objects.select_for_update().get(pk=seen.pk)
@@ -67,7 +67,7 @@ def token_refused(seen: Connection) -> None:
 
 
 def keep_former_token(row: Connection) -> None:
-    """Go back from a reissued token that does not work. The row is locked by the caller."""
+    """Return to the former token when a reissued one does not work. The caller has locked the row."""
     row.access_token, row.previous_token = row.previous_token, None
     row.token_generation += 1
     row.reissue_outcome = "new_token_refused"
@@ -100,12 +100,12 @@ def _worked(seen: Connection, operation: Operation) -> None:
 
 
 def _gates(operation: Operation) -> set[str]:
-    """What an operation needs besides its scope."""
+    """Return what an operation needs besides its scope."""
     return {str(each) for each in (operation.contract, LICENCE if operation.licence else None) if each}
 
 
 def _clear(seen: Connection, operation: Operation) -> None:
-    """What an operation needs is there, for it has worked."""
+    """Remove what an operation needs from the refused ones: it has worked."""
     with transaction.atomic():
         row = Connection.objects.select_for_update().get(pk=seen.pk)
         row.scopes_refused = sorted(set(row.scopes_refused) - {operation.scope})
@@ -115,7 +115,7 @@ def _clear(seen: Connection, operation: Operation) -> None:
 
 
 def _refused(seen: Connection, operation: Operation, error: Rejected) -> None:
-    """Attribute a refusal by its code (docs/operations.md). One that nobody described blames nothing."""
+    """Record what a refusal says is missing, by its code (docs/operations.md). An unknown code is kept as it came."""
     errors: Errors = seen.tenant.environment.catalogue.errors
     meaning = errors.meaning(error.code)
     if meaning is None:
@@ -146,8 +146,9 @@ def _blame(seen: Connection, *, scope: str = "", gate: str = "") -> None:
 
 
 def _keep(seen: Connection, operation: Operation, error: Rejected) -> None:
-    """Keep a refusal verbatim, one for each operation. Words about a change may repeat a secret of it: they stay with
-    the change itself, where such are put out of sight."""
+    """Keep a refusal as it came, one per operation. The text about a change may repeat a secret of that change: it is
+    kept with the change only, where secrets are hidden.
+    """
     words = error.detail[:_WORDS] if operation.delivery is Delivery.READ else ""
     refusal = {"operation": operation.name, "status": error.status, "code": error.code[:20], "words": words}
     if any(refusal == {key: each[key] for key in refusal} for each in seen.refusals):

@@ -1,7 +1,7 @@
-"""The authorization-code grant: out to the service with a one-time state, back with a code, exchanged once.
+"""The authorization-code grant: to the service with a one-time state, back with a code, which is exchanged once.
 
 Specification: part Authentication (3, 4) and GET /oauth2/authorize. The state is bound to the session, person, tenant
-and environment that began, lives ten minutes, and is used up by the first callback, whatever comes of it.
+and environment that began, lives ten minutes, and is used up by the first callback, whatever its result.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ LIFETIME = timedelta(minutes=10)
 
 
 class GrantRefused(Exception):
-    """A callback that connects nothing. `reason` is one of tenants.connections.texts.REFUSALS; `tenant` is known only
-    after the state matched."""
+    """A callback that connects nothing. `reason` is one of tenants.connections.texts.REFUSALS; `tenant` is set only
+    when the state matched.
+    """
 
     def __init__(self, reason: str, tenant: Tenant | None = None, detail: str = "") -> None:
         super().__init__(reason)
@@ -44,7 +45,7 @@ class GrantRefused(Exception):
 
 @dataclass(frozen=True)
 class Callback:
-    """What came back, and who brought it."""
+    """The parameters of a callback, and who sent it."""
 
     environment: str
     state: str
@@ -129,7 +130,7 @@ def _exchange(access: Access, code: str) -> str:
 
 
 def _who(access: Access, token: str) -> Answer:
-    """Whose token is it? Without an answer to that it is not kept."""
+    """Read whose token it is and return the answer. Raises GrantRefused without one, so that the token is not kept."""
     try:
         answer = try_token(access.tenant.environment, token)
     except Unauthorised as refusal:
@@ -182,7 +183,7 @@ def _take(row: Connection, access: Access, token: str, service_tenant_id: str) -
 
 
 def store_facts(row: Connection, answer: Answer) -> None:
-    """Keep what the service says about the tenant, on a row that the caller saves. Its webhook secret is left out."""
+    """Keep the service's facts about the tenant on a row that the caller saves. Its webhook secret is left out."""
     row.service_tenant_name = str(answer.data.get("tenant_name") or "")[:200]
     kept = answer.data.get("settings")
     kept = dict(kept) if isinstance(kept, dict) else {}
@@ -197,7 +198,7 @@ def _tell(row: Connection, first: bool) -> None:
 
 
 def _give_back(access: Access, token: str) -> None:
-    """Revoke a token that will not be kept. If that fails it simply stays unused: it is stored nowhere."""
+    """Revoke a token that will not be kept. If that fails it stays unused: it is stored nowhere."""
     try:
         oauth_of(access.tenant.environment).revoke(token)
     except ServiceError:

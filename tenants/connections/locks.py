@@ -1,4 +1,4 @@
-"""One process at a time per connection, known to the database and let go by it when that process dies."""
+"""One process at a time per connection, by a lock that PostgreSQL frees when the process dies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Busy(Exception):
 
 @contextlib.contextmanager
 def alone(connection: Connection) -> Iterator[None]:
-    """Hold the connection's advisory lock; wait for whoever holds it. Raises Busy after 90 seconds."""
+    """Hold the connection's advisory lock, waiting for its holder. Raises Busy after 90 seconds."""
     until, pause = time.monotonic() + _PATIENCE, 0.02
     while not _ask("SELECT pg_try_advisory_lock(%s, %s)", connection):
         if time.monotonic() > until:
@@ -34,7 +34,7 @@ def alone(connection: Connection) -> Iterator[None]:
 
 
 def is_locked(connection: Connection) -> bool:
-    """Whether some living process holds it."""
+    """Return whether a running process holds the lock."""
     if _ask("SELECT pg_try_advisory_lock(%s, %s)", connection):
         _ask("SELECT pg_advisory_unlock(%s, %s)", connection)
         return False

@@ -1,8 +1,8 @@
-"""Reissuing the access token: one call a round, and never without a token that works.
+"""Reissue the access token: one call per attempt, and always with a token that works.
 
-Steps, each committed before the next: the attempt is recorded; the service is asked once; the new token is stored
-beside the old one; the new token is tried; the old one is let go. A process that dies on the way leaves a row that
-says how far it came. Whoever asked meanwhile joins and is told what came of it.
+Steps, each committed before the next: record the attempt; ask the service once; store the new token beside the old one;
+try the new token; drop the old one. When the process dies in between, the row says how far it came. Whoever asks
+meanwhile waits and gets the same outcome.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ State = Connection.State
 
 
 class Outcome(StrEnum):
-    """What came of a round."""
+    """The outcome of an attempt."""
 
     SENT = "sent"  # under way, or the process that sent it died
     DONE = "done"  # the new token has worked
     UNPROVEN = "unproven"  # the new token is in use, the old one kept until it has worked
     REFUSED = "refused"  # the service refused: the old token stays
     NOT_SENT = "not_sent"  # nothing reached the service: the old token stays
-    ANSWER_LOST = "answer_lost"  # no answer came; the old token still works, or nobody could tell yet
+    ANSWER_LOST = "answer_lost"  # no answer came; the old token still works, or that is unknown
     NEW_TOKEN_REFUSED = "new_token_refused"  # the new one does not work: back to the old one  # noqa: S105
     BROKEN = "broken"  # no token works: connect again
 
 
 @dataclass(frozen=True)
 class Reissued:
-    """A round's outcome, and whether somebody else's call was joined instead of making one."""
+    """An attempt's outcome, and whether it was somebody else's call."""
 
     outcome: Outcome
     joined: bool = False
@@ -130,7 +130,7 @@ def _prove(connection: Connection, new: str) -> Outcome:
 
 
 def _after_loss(connection: Connection, old: str) -> Outcome:
-    """No new token came. Does the old one still work?"""
+    """Try the old token when no new one came, and return the outcome."""
     try:
         try_token(connection.tenant.environment, old)
     except Unauthorised:

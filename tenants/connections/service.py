@@ -13,7 +13,7 @@ from tenants.kept import KeptQuery
 from tenants.models import Connection, ServiceEnvironment, current_tenant
 
 _current = KeptQuery[Connection](lambda: Connection.objects.select_related("tenant__environment")[:1])
-# Asked before every call of the service.
+# Asked before every call to the service.
 _connection = KeptQuery[Connection](lambda connection: Connection.objects.filter(pk=connection)[:1], connection=0)
 
 
@@ -26,10 +26,11 @@ def current_connection() -> Connection:
 
 
 def service_client(connection: Connection, *, gate: Gate | None = None, observe: Observe | None = None) -> Client:
-    """A client that asks the database for the token at each call, so that a reissue or revocation counts at once.
+    """Return a client that reads the token from the database at each call, so that a reissue or revocation counts at
+    once.
 
-    To be used while the connection's tenant is entered. Without a usable token a call raises NotSent. Every answer is
-    noted on the connection: last call, refused scopes and contracts, a token that no longer works.
+    Use it inside the tenant's scope. Without a usable token a call raises NotSent. Every answer is recorded on the
+    connection: last call, refused scopes and contracts, a token that no longer works.
     """
     seen = threading.local()
 
@@ -63,7 +64,7 @@ def service_client(connection: Connection, *, gate: Gate | None = None, observe:
 
 
 def _row(connection: Connection) -> Connection:
-    """The connection as the database has it now."""
+    """Return the connection as the database has it now."""
     found = _connection.rows(connection=connection.pk)
     if not found:
         raise Connection.DoesNotExist

@@ -1,4 +1,4 @@
-"""What the connection page shows, worked out from the stored row without any call."""
+"""What the connection page shows, from the stored row without any call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Words = str | Promise
 
 @dataclass(frozen=True)
 class Ability:
-    """A scope, contract or licence: which operations hang on it, and whether the service refused one of them."""
+    """A scope, contract or licence: which operations need it, and whether the service refused one of them."""
 
     name: str
     title: str | Promise
@@ -28,7 +28,7 @@ class Ability:
 
 @dataclass(frozen=True)
 class Refusal:
-    """A refusal whose code nobody described, verbatim."""
+    """A refusal with an unknown code, as it came."""
 
     operation: Words
     status: int
@@ -50,7 +50,9 @@ class Summary:
 
 
 def explained(operations: Iterable[Operation]) -> Iterator[tuple[Operation, Words, Words, Words]]:
-    """Each operation with its title, its condition (a contract or the licence, or empty) and its source in words."""
+    """Yield each operation with its title, its condition (a contract or the licence, or empty) and its
+    source in words.
+    """
     for operation in operations:
         condition = "licence" if operation.licence else operation.contract or ""
         name = title(operation.name, operation.title)

@@ -51,5 +51,5 @@ TITLES: dict[str, str | Promise] = {
 
 
 def title(name: str, otherwise: str = "") -> str | Promise:
-    """The title of the operation `name`; one that is not known here keeps its own words."""
+    """Return the title of the operation `name`, or `otherwise` when it is not known here."""
     return TITLES.get(name, otherwise or name)

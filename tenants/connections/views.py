@@ -69,7 +69,7 @@ def reissue_token(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.CONNECTION_MANAGE, methods=["GET", "POST"])
 def revoke(request: TenantRequest) -> HttpResponse:
-    """Asked for by a link, it asks first."""
+    """Revoke the connection; a GET shows the question first."""
     if request.method != "POST":
         return render(request, "components/confirm.html", _revocation(request.access))
     try:
@@ -122,14 +122,14 @@ def webhook_secret(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.CONNECTION_VIEW)
 def operations(request: TenantRequest) -> HttpResponse:
-    """Every operation as this environment has it, and where each fact comes from."""
+    """Show every operation as this environment has it, and where each fact comes from."""
     environment = request.tenant.environment
     context = {"environment": environment, "operations": list(explained(environment.catalogue))}
     return render(request, "tenants/connection/operations.html", context)
 
 
 def callback(request: SignedInRequest, environment: str) -> HttpResponse:
-    """Where the service sends people back to: one address for each environment, for signed-in people only."""
+    """Receive people whom the service sends back: one address per environment, for signed-in people only."""
     came_back = grant.Callback(
         environment=environment,
         state=request.GET.get("state", ""),
@@ -138,7 +138,7 @@ def callback(request: SignedInRequest, environment: str) -> HttpResponse:
         user=request.user,
         session_key=request.session.session_key or "",
     )
-    request.META["QUERY_STRING"] = ""  # whatever is logged about this request, the code is not
+    request.META["QUERY_STRING"] = ""  # so that no log of this request has the code
     try:
         connection = grant.complete(came_back)
     except grant.GrantRefused as refusal:

@@ -9,7 +9,9 @@ from django.core.management.base import CommandError
 
 
 def text_of(file: str, option: str) -> str:
-    """The file's text, "-" being standard input. Raises CommandError, naming the option, when it cannot be read."""
+    """Return the file's text, "-" being standard input. Raises CommandError, naming the option, when it
+    cannot be read.
+    """
     try:
         return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -18,7 +20,7 @@ def text_of(file: str, option: str) -> str:
 
 
 def one_line(file: str, option: str) -> str:
-    """The file's only line, without its end. Raises CommandError when it holds none, or more than one."""
+    """Return the file's only line, without its end. Raises CommandError when it holds none, or more than one."""
     text = text_of(file, option).strip("\r\n")
     if not text.strip() or "\n" in text or "\x00" in text:
         raise CommandError(f"{option} {file} must hold exactly one line. Nothing was changed.")

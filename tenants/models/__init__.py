@@ -1,4 +1,4 @@
-"""Every table of this app, by what it is about."""
+"""Every table of this app, by subject."""
 
 from tenants.models.base import TenantModel
 from tenants.models.connections import Connection, OAuthState

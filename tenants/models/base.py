@@ -47,7 +47,7 @@ class TenantManager(models.Manager[M]):
     def get_queryset(self) -> TenantQuerySet[M]:
         return _rows(self).filter(tenant_id=current_tenant_id())
 
-    # Reached through the proxies of Manager otherwise, which lose the types.
+    # Otherwise reached through the proxies of Manager, which lose the types.
     def bulk_create(self, objs: Iterable[M], *args: Any, **kwargs: Any) -> list[M]:
         return self.get_queryset().bulk_create(objs, *args, **kwargs)
 
@@ -66,7 +66,9 @@ class AcrossTenantsManager(models.Manager[M]):
 
 
 class ReachableManager(models.Manager[M]):
-    """For Django itself (save, refresh, foreign keys, deletion): the entered tenant, or all inside `across_tenants`."""
+    """For Django itself (save, refresh, foreign keys, deletion): rows of the entered tenant, or all inside
+    `across_tenants`.
+    """
 
     def get_queryset(self) -> TenantQuerySet[M]:
         rows = _rows(self)
@@ -77,9 +79,8 @@ class ReachableManager(models.Manager[M]):
 class TenantModel(models.Model):
     """A row of one tenant. Created, read, changed and deleted only while that tenant is entered.
 
-    `objects` raises NoTenant outside of a tenant; `objects_across_tenants` has a loud name and works only inside
-    `across_tenants(reason)`. Its migration must end with `EnableRowSecurity`. Meta classes of subclasses need not
-    inherit anything.
+    `objects` raises NoTenant outside of a tenant; `objects_across_tenants` works only inside `across_tenants(reason)`.
+    The migration must end with `EnableRowSecurity`. Meta classes of subclasses need not inherit anything.
     """
 
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT)
@@ -116,14 +117,16 @@ class TenantModel(models.Model):
     ) -> None:
         if "tenant_id" in self.__dict__:
             self.claim_tenant()
-        if fields is not None:  # also what a deferred secret needs to open
+        if fields is not None:  # a deferred secret needs it to open
             fields = [*dict.fromkeys([*fields, "tenant_id"])]
         super().refresh_from_db(using=using, fields=fields, from_queryset=from_queryset)
 
 
 @receiver(class_prepared)
 def _keep_scoped_managers(sender: type[models.Model], **kwargs: Any) -> None:
-    """Django takes these names from the first parent only: a mixin in front would bring back an unscoped manager."""
+    """Set the managers again: Django takes their names from the first parent, so a mixin in front would
+    undo the scope.
+    """
     if issubclass(sender, TenantModel):
         sender._meta.base_manager_name = "reachable_objects"
         sender._meta.default_manager_name = "objects"

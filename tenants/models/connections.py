@@ -17,7 +17,7 @@ class Connection(TenantModel):
 
     The first grant binds it to the service's tenant_id for good. `token_generation` grows with every new token.
     `previous_token` is kept from a reissue until the new token has worked. `reissue_round` grows with every attempt to
-    reissue, and `reissue_sent_at` stands while the answer to one is not known.
+    reissue, and `reissue_sent_at` is set while the answer to one is not known.
     """
 
     class State(models.TextChoices):
@@ -56,9 +56,9 @@ class Connection(TenantModel):
     last_success_at = models.DateTimeField(null=True)
     scopes_refused = models.JSONField(default=list, blank=True)
     contracts_refused = models.JSONField(default=list, blank=True)
-    # Refusals that nobody described, verbatim: operation, status, code, words, at. One for each operation.
+    # Refusals with unknown codes, as they came: operation, status, code, words, at. One per operation.
     refusals = models.JSONField(default=list, blank=True)
-    # What the service was seen to take at most, where that is less than ours: limit -> value.
+    # The most that the service accepted, where that is less than our limit: limit -> value.
     limits_learned = models.JSONField(default=dict, blank=True)
 
     class Meta:

@@ -1,4 +1,4 @@
-"""What the site remembers for a short while and may lose at any time: counts of limits, codes that were used."""
+"""What the site keeps for a short while and may lose at any time: counts of limits, codes that were used."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Kept(models.Model):
-    """One value under one key. Read and written by `tenants.memory` alone, in single statements."""
+    """One value under one key. Only `tenants.memory` reads and writes it, in single statements."""
 
     key = models.CharField(max_length=250, primary_key=True)
     value = models.JSONField()

@@ -1,4 +1,4 @@
-"""People who sign in, and what ties them to tenants."""
+"""People who sign in, and their roles in tenants."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from tenants.models.base import TenantModel
 
 
 class UserManager(BaseUserManager["User"]):
-    """Accounts by e-mail address, stored in small letters."""
+    """Accounts by e-mail address, stored in lower case."""
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
-        """A new account; without a password it cannot sign in with one."""
+        """Create and return an account; without a password nobody can sign in to it with one."""
         user = self.model(email=email.strip().lower(), **fields)
         user.set_password(password)
         user.save(using=self._db)
@@ -34,7 +34,7 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser, PermissionsMixin):
-    """Somebody who signs in. Rights in a tenant come from `Staff`, or from a support session; never from here alone."""
+    """Somebody who signs in. Rights in a tenant come only from `Staff` or from a support session."""
 
     class Theme(models.TextChoices):
         AUTO = "auto", _("As the device")
@@ -70,7 +70,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 class Staff(TenantModel):
-    """One person's role in one tenant. Read again at every request, so that a change counts at once."""
+    """One person's role in one tenant. Read at every request, so that a change counts at once."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
     role = models.CharField(max_length=20, choices=roles.tenant_choices)
@@ -128,6 +128,6 @@ class SupportSession(TenantModel):
 
     @property
     def minutes_left(self) -> int:
-        """Whole minutes until it ends by itself, rounded up; 0 when it is over."""
+        """Return the whole minutes until it ends by itself, rounded up; 0 when it is over."""
         left = (self.expires_at - timezone.now()).total_seconds() if self.is_open else 0
         return max(0, -int(-left // 60))

@@ -1,4 +1,4 @@
-"""Tenants, and the environments of the service that they live in."""
+"""Tenants, and the environments of the service that they belong to."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _catalogue(text: str) -> Catalogue:
 
 
 class ServiceEnvironment(models.Model):
-    """One environment of the service (development, production): where it is and who we are there.
+    """One environment of the service (development, production): its address, and the portal's client there.
 
     `overrides` is the operator's TOML about what the specification does not show (docs/operations.md).
     """
@@ -45,17 +45,17 @@ class ServiceEnvironment(models.Model):
 
     @property
     def tenant_id(self) -> int:
-        """What the vault binds the client's secret to: environments belong to no tenant."""
+        """Return 0, to which the vault binds the client's secret: environments belong to no tenant."""
         return 0
 
     @property
     def catalogue(self) -> Catalogue:
-        """The operations as this environment has them."""
+        """Return the operations as this environment has them."""
         return _catalogue(self.overrides)
 
     @property
     def redirect_uri(self) -> str:
-        """The one address to register with the service for this environment."""
+        """Return the address to register with the service for this environment."""
         return settings.PORTAL_URL + reverse("oauth_callback", args=[self.name])
 
     def clean(self) -> None:
@@ -67,7 +67,7 @@ class ServiceEnvironment(models.Model):
 
 
 class Tenant(models.Model):
-    """One customer organisation, as the portal knows it. Not bound by row security: it is what rows are bound to."""
+    """One customer organisation, as the portal knows it. Not bound by row security: rows are bound to it."""
 
     slug = models.CharField(max_length=40, unique=True, validators=[_slug])
     name = models.CharField(max_length=80)
@@ -89,7 +89,7 @@ class Tenant(models.Model):
 
     @property
     def initials(self) -> str:
-        """One or two characters that tell this tenant's tab from another's."""
+        """Return one or two characters that tell this tenant's tab from another's."""
         words = self.name.split()
         if len(words) > 1 and words[0].isascii():
             return (words[0][0] + words[1][0]).upper()
@@ -97,7 +97,7 @@ class Tenant(models.Model):
 
 
 def current_tenant() -> Tenant:
-    """The entered tenant, read when it was entered by its key. Raises NoTenant outside of a tenant."""
+    """Return the entered tenant, reading it when only its key was entered. Raises NoTenant outside of a tenant."""
     scope = current_scope()
     if scope is not None and isinstance(scope.tenant, Tenant):
         return scope.tenant

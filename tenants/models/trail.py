@@ -15,13 +15,13 @@ from tenants.wording import Said, SaidField, shown
 
 
 class AuditEntry(TenantModel):
-    """One act. `before` and `after` may name personal data and are encrypted; secrets are left out by the writer."""
+    """One act. `before` and `after` may name personal data and are encrypted; the writer leaves out secrets."""
 
     at = models.DateTimeField(default=timezone.now)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     by_label = models.CharField(max_length=120, blank=True, default="")
     support_session = models.ForeignKey(SupportSession, null=True, on_delete=models.PROTECT)
-    # The client's, when a request did it; empty for workers and commands.
+    # The client's address, when a request did it; empty for workers and commands.
     address = models.GenericIPAddressField(null=True)
     action = models.CharField(max_length=60)
     target = models.CharField(max_length=200, blank=True, default="")
@@ -30,7 +30,7 @@ class AuditEntry(TenantModel):
     after = EncryptedJSON(null=True)
     intent_id = models.CharField(max_length=40, blank=True, default="")
 
-    # Looked up for whoever reads (`tenants.trail`): whom it was about, and how the act ended.
+    # Set for the reader (`tenants.trail`): whom it was about, and how the act ended.
     guest = ""
     ended = ""
 
@@ -48,13 +48,13 @@ class AuditEntry(TenantModel):
 
     @property
     def sentence(self) -> SafeString:
-        """What was done, as pages show it: as it was kept, else in the words of its code."""
+        """Return what was done, as pages show it: the kept sentence, else the sentence of its action."""
         said = self.summary or Said(self.action)
         return shown(said.naming(guest=self.guest) if isinstance(said, Said) and self.guest else said)
 
     @property
     def outcome(self) -> SafeString | str:
-        """How an act ended: one of an outcome by its own action, any other by what a list looked up."""
+        """Return how an act ended: from its own action for an outcome, else from what a list looked up."""
         return shown(Said(f"outcome.{self._ending}")) if self._ending else ""
 
     @property
@@ -64,7 +64,9 @@ class AuditEntry(TenantModel):
 
     @property
     def who(self) -> str:
-        """Who did it, as pages write it; the portal, the service and the command line in the reader's language."""
+        """Return who did it, as pages write it; the portal, the service and the command line in the
+        reader's language.
+        """
         if self.by_id is None and self.by_label in sentences.ACTORS:
             return str(sentences.ACTORS[self.by_label])
         return self.by_label or (str(self.by) if self.by_id else "–")

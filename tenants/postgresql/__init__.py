@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend, telling each connection the tenant before it runs anything."""
+"""Django's PostgreSQL backend, which tells each connection the tenant before it runs anything."""

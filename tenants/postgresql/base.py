@@ -1,10 +1,10 @@
-"""The database backend behind row security.
+"""The database backend for row security.
 
 Before anything runs on a connection (a query, COPY, a server-side cursor), the entered tenant is compared with what
-that connection was last told; only a difference costs a statement, which goes in one message with the SELECT that
-waits for it. The settings are session settings made inside whatever transaction is open, so a rollback takes them back:
-after any rollback, and after a connection comes from the pool, nothing is assumed and the next statement tells it anew.
-It follows that a pooler in front of PostgreSQL must pool sessions, not transactions.
+that connection was last told. Only a difference costs a statement, which goes in one message with the SELECT that waits
+for it. The settings are session settings made inside the open transaction, so a rollback undoes them: after any
+rollback, and after a connection comes from the pool, the next statement tells it again. So a pooler in front of
+PostgreSQL must pool sessions, not transactions.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tenants.scope import database_settings
 
 _UNKNOWN = ("?", "?")
 _NOTHING = ("", "")
-# They look at no row, and one of them is all that a transaction takes in which a statement has failed.
+# These read no row, and one of them is all that a transaction accepts after a failed statement.
 _OF_TRANSACTIONS = ("ROLLBACK ", "SAVEPOINT ", "RELEASE ")
 
 
 def tell(connection: Any) -> None:
-    """Make row security on this psycopg connection agree with the entered tenant."""
+    """Tell this psycopg connection the entered tenant, for row security, unless it knows already."""
     wanted, ahead = _ahead(connection)
     if ahead:
         forget(connection)
@@ -35,13 +35,13 @@ def tell(connection: Any) -> None:
 
 
 def forget(connection: Any) -> None:
-    """Assume nothing about what this psycopg connection was told."""
+    """Forget what this psycopg connection was told, so that the next statement tells it again."""
     if connection is not None:
         connection.portal_told = _UNKNOWN
 
 
 def _ahead(connection: Any) -> tuple[tuple[str, str], str]:
-    """What is to be told, and the statement that tells it; empty when it was told already.
+    """Return what to tell, and the statement that tells it; an empty one when it was told already.
 
     PostgreSQL runs the statements of one message in their order, each planned when the one before it is done, and none
     after one that failed.
@@ -57,7 +57,7 @@ def _ahead(connection: Any) -> tuple[tuple[str, str], str]:
 
 
 class _Telling:
-    """Every way in which a psycopg cursor can send something, COPY included."""
+    """Every way in which a psycopg cursor sends something, COPY included."""
 
     connection: Any
     # Whether one message may hold several statements.
@@ -78,7 +78,7 @@ class _Telling:
         return self._tell_and_execute("", query, *args, **kwargs)
 
     def _tell_and_execute(self, before: str, query: Any, *args: Any, **kwargs: Any) -> Any:
-        # What is neither a plain SELECT nor a planned one may not like company.
+        # A statement that is neither a plain SELECT nor a planned one may not allow another one in its message.
         if self.joins and isinstance(query, str) and query.startswith(("SELECT ", "EXECUTE ")):
             wanted, ahead = _ahead(self.connection)
             if before or ahead:
@@ -90,7 +90,7 @@ class _Telling:
         return super().execute(query, *args, **kwargs)  # type: ignore[misc]  # a mixin: psycopg's cursor comes after it
 
     def _execute_behind(self, wanted: tuple[str, str], ahead: str, query: str, *args: Any, **kwargs: Any) -> Any:
-        """Tell and ask in one message. What the cursor says of its query afterwards is the question alone."""
+        """Tell and ask in one message. The cursor then describes the question alone."""
         this: Any = self
         forget(self.connection)
         super().execute(ahead + query, *args, **kwargs)  # type: ignore[misc]  # a mixin: psycopg's cursor comes after it

@@ -1,8 +1,8 @@
-"""Statements that a session of PostgreSQL plans once: planning what every page asks takes longer than answering it.
+"""Statements that a PostgreSQL session plans once: planning what every page asks takes longer than answering it.
 
-The first time in a session the statement is sent with PREPARE, in one message with what asks it, and from then on by
-its name and values alone. PostgreSQL soon keeps one plan for all values: use it where that plan is the right one for
-the smallest tenant and the largest. A pooler in front of PostgreSQL must pool sessions, as for row security.
+The first time in a session the statement is sent with PREPARE, in one message with the query that executes it, and from
+then on by its name and values alone. PostgreSQL soon keeps one plan for all values: use it only when that plan is right
+for the smallest tenant and the largest. A pooler in front of PostgreSQL must pool sessions, as for row security.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -15,14 +15,14 @@ from psycopg import sql
 
 
 class Asking(str):
-    """The text that asks a planned statement with its values."""
+    """The text that executes a planned statement with its values."""
 
     __slots__ = ("planned",)
     planned: "Planned"
 
 
 class Planned:
-    """A SELECT with `%s` for each of `params`; those among `stand_ins` are filled in whenever it is asked."""
+    """A SELECT with `%s` for each of `params`; those among `stand_ins` are filled in at each execution."""
 
     def __init__(self, statement: str, params: Sequence[Any], stand_ins: Collection[int | str] = ()) -> None:
         self._values: list[int | str] = []
@@ -36,7 +36,7 @@ class Planned:
         self.preparing = f"PREPARE {self.name}{f' ({kinds})' if kinds else ''} AS {self.text}; "
 
     def asking(self, values: Mapping[int | str, int | str]) -> Asking:
-        """What is to be executed, with a value for each stand-in."""
+        """Return the text to execute, with a value for each stand-in."""
         given = ", ".join(_quoted(values[each]) for each in self._values)
         asking = Asking(f"EXECUTE {self.name}{f' ({given})' if given else ''}")
         asking.planned = self
@@ -50,10 +50,10 @@ class Planned:
 
 @contextmanager
 def preparing(connection: Any, query: Asking) -> Iterator[str]:
-    """What has to be sent ahead of a query on this psycopg connection, so that its plan is there; mostly nothing.
+    """Yield what must be sent ahead of a query on this psycopg connection so that its plan exists; mostly nothing.
 
-    When it fails within, nobody knows whether the statement was prepared, which no rollback takes back: PostgreSQL is
-    asked then, before the next one. A plan whose columns a migration has changed is taken back before it is made anew.
+    After a failure inside, it is unknown whether the statement was prepared, and no rollback undoes that: PostgreSQL is
+    asked before the next one. A plan whose columns a migration has changed is dropped before it is made again.
     """
     name, there = query.planned.name, _prepared(connection)
     if there.get(name):
@@ -71,13 +71,13 @@ def preparing(connection: Any, query: Asking) -> Iterator[str]:
 
 
 def is_outdated(connection: Any, query: Any) -> bool:
-    """Whether a query that failed just now was one whose plan is outdated, and can be asked again at once."""
+    """Return whether a query failed just now because its plan is outdated, and can be sent again at once."""
     idle = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
     return idle and isinstance(query, Asking) and _prepared(connection).get(query.planned.name) is False
 
 
 def _prepared(connection: Any) -> dict[str, bool]:
-    """The names of what this session has prepared, and whether each is still of use."""
+    """Return the names of the statements this session has prepared, and whether each can still be used."""
     known: dict[str, bool] | None = getattr(connection, "portal_planned", None)
     if known is None:
         rows = psycopg.ClientCursor(connection).execute("SELECT name FROM pg_prepared_statements").fetchall()

@@ -1,4 +1,4 @@
-"""Who works in a tenant: invitations, roles, removal. Every action leaves one audit entry."""
+"""Staff of a tenant: invitations, roles, removal. Every action leaves one audit entry."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LIFETIME = timedelta(days=7)
 
 
 class StaffError(Exception):
-    """A change that would leave the tenant in a state it must not be in. The text is for the person who asked."""
+    """A change that the tenant must not have. The text is for the person who asked."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def invite(*, access: Access, email: str, role: str) -> Invited:
 
 
 def revoke_invitation(*, access: Access, invitation: Invitation) -> None:
-    """Make an open invitation useless."""
+    """Revoke an open invitation."""
     access.check(Permission.STAFF_MANAGE)
     with transaction.atomic():
         changed = Invitation.objects.filter(pk=invitation.pk, accepted_at=None, revoked_at=None)
@@ -76,7 +76,7 @@ def revoke_invitation(*, access: Access, invitation: Invitation) -> None:
 
 
 def open_invitation(token: str) -> Invitation | None:
-    """The invitation of this token while it can be accepted."""
+    """Return the invitation of this token while it can be accepted."""
     with across_tenants("an invitation's tenant is known only from its token"):
         rows = Invitation.objects_across_tenants.select_related("tenant", "invited_by")
         found = rows.filter(token_digest=digest(token)).first()
@@ -87,9 +87,9 @@ def open_invitation(token: str) -> Invitation | None:
 
 
 def still_meant(invitation: Invitation) -> bool:
-    """Whether who invited may still do so, from the command line or as one of the tenant's own staff.
+    """Return whether the inviting person may still invite: the command line, or one of the tenant's own staff.
 
-    What somebody sent out before they lost their role, or before their support session ended, lets nobody in.
+    An invitation lets nobody in once its sender lost the role, or their support session ended.
     """
     if invitation.invited_by is None:
         return True
@@ -119,7 +119,7 @@ def accept(*, invitation: Invitation, user: User | None = None, name: str = "", 
 
 
 def change_role(*, access: Access, staff: Staff, role: str) -> None:
-    """Give another role. Raises StaffError when no owner would be left."""
+    """Change a person's role. Raises StaffError when no owner would be left."""
     access.check(Permission.STAFF_MANAGE)
     with transaction.atomic():
         row = _locked(staff)
@@ -133,7 +133,7 @@ def change_role(*, access: Access, staff: Staff, role: str) -> None:
 
 
 def remove(*, access: Access, staff: Staff) -> None:
-    """Take away all access to the tenant, from the next request on. Raises StaffError when no owner would be left."""
+    """Remove all access to the tenant, from the next request on. Raises StaffError when no owner would be left."""
     access.check(Permission.STAFF_MANAGE)
     with transaction.atomic():
         row = _locked(staff)
@@ -145,7 +145,7 @@ def remove(*, access: Access, staff: Staff) -> None:
 
 
 def new_user(*, email: str, name: str = "", password: str | None = None, platform_role: str = "") -> User:
-    """An account whose address is known to be its owner's. To be called inside a transaction."""
+    """Create and return an account whose address is known to be its owner's. To be called inside a transaction."""
     user = User.objects.create_user(email, password, name=name, platform_role=platform_role)
     EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
     return user
@@ -164,7 +164,7 @@ def _new_account(email: str, name: str, password: str) -> User:
 
 
 def _locked(staff: Staff) -> Staff:
-    """The row, with all owners of the tenant locked, so that two owners cannot remove each other at once."""
+    """Return the row, with all owners of the tenant locked, so that two owners cannot remove each other at once."""
     list(Staff.objects.select_for_update().filter(role=Owner.name, is_active=True).order_by("pk"))
     return Staff.objects.select_for_update(of=("self",)).select_related("user").get(pk=staff.pk)
 
@@ -185,7 +185,7 @@ def _mail(invitation: Invitation, address: str) -> bool:
 
 
 def named(user: User) -> str:
-    """How the trail names one of the staff: nobody else has the address."""
+    """Return a staff member's name for the trail, with their address, which is unique."""
     return f"{user.name} ({user.email})" if user.name else user.email
 
 

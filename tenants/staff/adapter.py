@@ -1,4 +1,4 @@
-"""How allauth behaves here: nobody signs up by themselves, guessing is slow, and its secrets rest in the vault."""
+"""How allauth behaves here: nobody signs up by themselves, guessing is slow, and its secrets are in the vault."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         return False
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, str]]:
-        """allauth's ways to confirm who is there, the quickest first: a passkey, a code, the password."""
+        """Return allauth's ways to confirm identity, the quickest first: a passkey, a code, the password."""
         order = ("mfa_reauthenticate:webauthn", "mfa_reauthenticate", "reauthenticate")
         return sorted(super().get_reauthentication_methods(user), key=lambda way: order.index(way["id"]))
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """The client's address; `portal.site.middleware` has put it there."""
+        """Return the client's address, which `portal.site.middleware` has put there."""
         return str(request.META["REMOTE_ADDR"])
 
-    # Guessing: allauth's own limits keep a right password out because of other people's wrong ones.
+    # Guessing: allauth's own limits refuse a right password because of other people's wrong ones.
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Count the attempt. Raises ValidationError when it is one too many, whatever the password."""
         self._counted = throttle.limits(request, credentials.get("email", ""))
-        within = [limit.take() for limit in self._counted]  # each counts, also when another is reached
+        within = [limit.take() for limit in self._counted]  # each counts, even when another is reached
         if not all(within):
             raise self.validation_error("too_many_login_attempts")
 
@@ -61,7 +61,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
             limit.forget()
 
     def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:
-        """Whoever is in with every factor has made this browser one that is known."""
+        """Mark this browser as known, now that the person has signed in with every factor."""
         response: HttpResponse = super().post_login(request, user, **more)
         throttle.remember(request, response, user)
         return response
@@ -69,12 +69,12 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     # The one mail that allauth sends here.
 
     def get_reset_password_from_key_url(self, key: str) -> str:
-        """Under the configured address: what the request calls the site is the client's word."""
+        """Return the link under the configured address: the request's host is chosen by the client."""
         uid, _dash, secret = key.partition("-")
         return settings.PORTAL_URL + reverse("account_reset_password_from_key", kwargs={"uidb36": uid, "key": secret})
 
     def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
-        """To the account's own address as it is stored, however the one that was typed is spelled."""
+        """Send the mail to the account's stored address, however the typed one is spelled."""
         with override(user.language or get_language()):
             text = render_to_string("tenants/mail/password_reset.txt", {"address": context["password_reset_url"]})
             subject = _("Set a new password")

@@ -1,6 +1,6 @@
-"""Who is signed in, by SQL that is made and planned once: every request asks for a session and its person first.
+"""Sign-in state by SQL that is made and planned once: every request asks for a session and its person first.
 
-Nothing is remembered: what was signed out, ended or switched off a moment ago is found to be so.
+Nothing is cached: a sign-out, or an account switched off, counts at once.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ class SessionStore(db.SessionStore):
     """Django's sessions in the database."""
 
     def _validate_session_key(self, key: str | None) -> bool:
-        # A cookie may hold any character, and PostgreSQL does not take each in a text.
+        # A cookie may hold any character, but a text of PostgreSQL may not.
         return key is not None and len(key) >= 8 and key.isascii() and key.isalnum()
 
     def _get_session_from_db(self) -> Session | None:

@@ -1,4 +1,4 @@
-"""allauth's forms of signing in, in the portal's words: one way to a forgotten password, no placeholders as labels."""
+"""allauth's sign-in forms with the portal's texts: one link to a forgotten password, no placeholders as labels."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ConfirmForm(ReauthenticateForm):  # type: ignore[misc]  # allauth has no t
 
 
 class ActivateForm(ActivateTOTPForm):  # type: ignore[misc]  # allauth has no types
-    """The first code of an authenticator app, which counts as used: it was shown and typed, and signs nobody in."""
+    """The first code of an authenticator app. It counts as used: it was shown and typed, so it signs nobody in."""
 
     def clean_code(self) -> str:
         code: str = super().clean_code()
@@ -45,7 +45,7 @@ class ActivateForm(ActivateTOTPForm):  # type: ignore[misc]  # allauth has no ty
 
 
 class ForgottenForm(ResetPasswordForm):  # type: ignore[misc]  # allauth has no types
-    """The address to which the way to a new password is sent."""
+    """The address to which the link to a new password is sent."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

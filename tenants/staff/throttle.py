@@ -1,11 +1,11 @@
-"""How often a password may be guessed. What is wrong counts, what is right is given back, and nobody pays for others.
+"""How often a password may be guessed. Wrong passwords count, right ones do not, and no one pays for others.
 
 Three counts, each with its own reach:
 
-- one account from one client address: a guesser is slowed, whoever else signs in to that account is not;
-- one account from everywhere together, and one address for all accounts together: many guessers, or one who tries many
-  accounts. A browser that has signed in to the account before is in neither: it brings a sign of its own (a cookie) and
-  is counted by it alone, so that nobody can keep a person out by guessing, from behind the same proxy or from anywhere.
+- one account from one client address: slows a guesser, and nobody else who signs in to that account;
+- one account from everywhere together, and one address for all accounts together: for many guessers, or one who tries
+  many accounts. A browser that has signed in to the account before is in neither: a cookie identifies it, and it is
+  counted alone, so that nobody can lock a person out by guessing, from behind the same proxy or from anywhere.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tenants.models import User
 COOKIE = "known_browser"
 _SALT = "tenants.known-browser"
 _KEEP = 180 * 24 * 3600
-# So many people share a browser at a desk.
+# As many people as share a browser at a desk.
 _ACCOUNTS = 5
 
 
@@ -39,13 +39,13 @@ class Limit:
     seconds: float
 
     def take(self) -> bool:
-        """Count one; whether it is within the limit."""
+        """Count one and return whether it is within the limit."""
         count: int = cache.count(self.key, self.seconds)  # type: ignore[attr-defined]  # the method of DatabaseMemory
         return count <= self.most
 
     def give_back(self) -> None:
-        """Take one off again."""
-        with contextlib.suppress(ValueError):  # over meanwhile
+        """Uncount one."""
+        with contextlib.suppress(ValueError):  # the time is over
             cache.decr(self.key)
 
     def forget(self) -> None:
@@ -53,7 +53,7 @@ class Limit:
 
 
 def limits(request: HttpRequest, email: str) -> list[Limit]:
-    """What a sign-in as `email` by this browser counts against."""
+    """Return the limits that a sign-in as `email` by this browser counts against."""
     email = email.strip().lower()
     account = hashlib.sha256(email.encode()).hexdigest()[:32]
     known = _known(request, email)
@@ -68,7 +68,7 @@ def limits(request: HttpRequest, email: str) -> list[Limit]:
 
 
 def remember(request: HttpRequest, response: HttpResponse, user: User) -> None:
-    """Let this browser be known as one that has signed in to the account, for half a year after the last time."""
+    """Mark this browser as one that has signed in to the account, for half a year after the last time."""
     signs = {str(user.pk): _sign_of(user)}
     signs |= {pk: sign for pk, sign in _signs(request).items() if pk != str(user.pk)}
     kept = dict(list(signs.items())[:_ACCOUNTS])
@@ -84,7 +84,7 @@ def remember(request: HttpRequest, response: HttpResponse, user: User) -> None:
 
 
 def _known(request: HttpRequest, email: str) -> str:
-    """What this browser is counted by when it has signed in to the account before, with the password of today."""
+    """Return the key by which this browser is counted if it signed in to the account before, with today's password."""
     signs = _signs(request)
     user = User.objects.filter(email=email, is_active=True).first() if signs else None
     sign = signs.get(str(user.pk), "") if user else ""
@@ -103,5 +103,5 @@ def _signs(request: HttpRequest) -> dict[str, str]:
 
 
 def _sign_of(user: User) -> str:
-    """Ends with the password: whoever changes it because a browser was lost is rid of that browser here too."""
+    """Return the browser's proof. It ends with the password: a changed password also forgets a lost browser."""
     return user.get_session_auth_hash()[:32]

@@ -83,7 +83,7 @@ def change_role(request: TenantRequest, pk: int) -> HttpResponse:
 
 @tenant_view(Permission.STAFF_MANAGE, methods=["GET", "POST"])
 def remove(request: TenantRequest, pk: int) -> HttpResponse:
-    """Asked for by a link, it asks first."""
+    """Remove a person; a GET shows the question first."""
     person = get_object_or_404(Staff.objects.filter(is_active=True).select_related("user"), pk=pk)
     if request.method != "POST":
         return render(request, "components/confirm.html", _removal(request.access, person))
@@ -112,7 +112,7 @@ def _removal(access: Access, person: Staff) -> dict[str, object]:
 
 @tenant_view(Permission.TENANT_VIEW)
 def roles_page(request: TenantRequest) -> HttpResponse:
-    """The matrix of tenants.roles, with the reader's own role marked."""
+    """Show the matrix of tenants.roles, with the reader's own role marked."""
     context = {
         "roles": roles.ROLES,
         "own": request.access.role,
@@ -123,7 +123,7 @@ def roles_page(request: TenantRequest) -> HttpResponse:
 
 @login_not_required
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Accept: with a new account, or as the account that is signed in with the invited address."""
+    """Accept an invitation: with a new account, or as the signed-in account with the invited address."""
     if request.method not in {"GET", "HEAD", "POST"}:
         return HttpResponseNotAllowed(["GET", "HEAD", "POST"])
     found = actions.open_invitation(token)
@@ -133,7 +133,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         response = _accept(request, found)
     add_never_cache_headers(response)
     response["Referrer-Policy"] = "no-referrer"  # the address is the key,
-    request.path = "/invitations/…/"  # and is not logged
+    request.path = "/invitations/…/"  # so it is not logged
     return response
 
 

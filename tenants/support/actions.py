@@ -1,4 +1,4 @@
-"""Support sessions: platform staff inside a tenant, with a reason, for a limited time, in the tenant's sight."""
+"""Support sessions: platform staff inside a tenant, with a reason, for a limited time, visible to the tenant."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def enter(*, tenant: Tenant, user: User, reason: str, minutes: int) -> SupportSe
 
 
 def end(*, access: Access, session: SupportSession) -> None:
-    """End a session: one's own, or any with the permission to manage support. Ending twice is harmless."""
+    """End a session: one's own, or any with the permission to manage support. Ending twice does no harm."""
     if session.user_id != access.user.pk:
         access.check(Permission.SUPPORT_MANAGE)
     with transaction.atomic():
@@ -58,7 +58,7 @@ def end(*, access: Access, session: SupportSession) -> None:
 
 
 def allow(*, access: Access, allowed: bool) -> None:
-    """Let support in again, or refuse it: refusing ends every open session at once."""
+    """Allow support sessions again, or refuse them: refusing ends every open session at once."""
     access.check(Permission.SUPPORT_MANAGE)
     with transaction.atomic():
         tenant = Tenant.objects.select_for_update().get(pk=access.tenant.pk)

@@ -1,4 +1,4 @@
-"""The platform's home, entering a tenant for support, and ending or refusing such visits."""
+"""The platform's start page, entering a tenant for support, and ending or refusing support sessions."""
 
 from __future__ import annotations
 

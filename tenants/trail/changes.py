@@ -1,4 +1,4 @@
-"""What an entry changed, field by field, with everything masked that opens a door."""
+"""What an entry changed, field by field; everything that opens a door is masked."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ SECRET = ("card_data", "qrcode", "qrcode_data", "data", "totp_seed", "secret_tok
 MASK = "••••"
 
 
-# Of what was kept of a target of some kind, the fields that say it in the reader's words.
+# Turns what was kept of a target into fields in the reader's words.
 Words = Callable[[Mapping[str, Any]], Mapping[str, str]]
 _words: dict[str, Words] = {}
 
 
 def word(kind: str, words: Words) -> None:
-    """Have entries on targets of this kind say more, in words. For an area of work, at start."""
+    """Register more words for entries on targets of this kind. Areas of work call it at start."""
     _words[kind] = words
 
 
 def changes(entry: AuditEntry) -> list[tuple[str, str, str]]:
-    """(field, before, after) of each field that differs; a field that is missing on one side shows as empty."""
+    """Return (field, before, after) of each field that differs; a field that is missing on one side shows as empty."""
     words = _words.get(entry.target.partition(":")[0])
     before, after = (_flat(_worded(kept, words)) for kept in (entry.before, entry.after))
     names = dict.fromkeys([*before, *after])

@@ -11,7 +11,7 @@ from tenants.trail.queries import Wanted
 
 
 class FilterForm(forms.Form):
-    """All optional. What cannot be read is said beside its field, and left out of the filter."""
+    """All optional. A value that cannot be read gets an error, and is left out of the filter."""
 
     action = forms.CharField(label=_("Action"), max_length=60, required=False)
     person = forms.CharField(label=_("Who"), max_length=80, required=False)

@@ -1,5 +1,5 @@
-"""Names that the trail may not keep, since it forgets nothing: looked up when somebody reads, for as long as they are
-kept elsewhere.
+"""Names that the trail may not keep, since nothing in it is deleted: looked up for the reader while they exist
+elsewhere.
 """
 
 from __future__ import annotations
@@ -8,19 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 
 from tenants.models import AuditEntry
 
-# Given entries, says by their keys whom those were about that it knows of. In one query, none where it knows nobody.
+# Returns for entries, by their keys, the people it knows they were about. One query, none when it knows nobody.
 Finder = Callable[[Sequence[AuditEntry]], Mapping[int, str]]
 _finders: list[Finder] = []
 
 
 def register(finder: Finder) -> None:
-    """Have entries of the trail named by `finder`, too. For an area of work, at start."""
+    """Register `finder` to name entries of the trail. Areas of work call it at start."""
     if finder not in _finders:
         _finders.append(finder)
 
 
 def give(entries: Sequence[AuditEntry]) -> None:
-    """Name whom the entries were about, for their sentences."""
+    """Set on each entry whom it was about, for its sentence."""
     for finder in _finders:
         found = finder(entries)
         for entry in entries:

@@ -1,8 +1,7 @@
-"""Reading the audit trail, newest first, a page at a time: one row for one act.
+"""Read the audit trail, newest first, a page at a time: one row per act.
 
-What is asked of the service leaves an entry when it is asked and another for what became of it, which say by their
-`intent_id` that they belong together. The later ones are left out of lists, and stand on the page of the first, whose
-row says how the act ended.
+A request to the service leaves one entry when it is made and another for its outcome; their `intent_id` ties them
+together. Lists leave out the later ones, which are on the page of the first; its row says how the act ended.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from tenants.trail import names
 
 PAGE = 50
 _signer = Signer(salt="tenants.trail.cursor")
-# "create_member" is asked, "create_member.failed" is what became of it. That a person decided is an act of its own.
+# "create_member" is the request, "create_member.failed" its outcome. A person's decision is an act of its own.
 _IS_OUTCOME = ~Q(intent_id="") & Q(action__contains=".") & ~Q(action__startswith="intent.")
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to show. `action` is a prefix ("connection" or "connection.reissue")."""
+    """The filter. `action` is a prefix ("connection" or "connection.reissue")."""
 
     action: str = ""
     person: str = ""
@@ -46,7 +45,7 @@ class Page:
 
 
 def page(wanted: Wanted, cursor: str = "") -> Page:
-    """Acts of the entered tenant older than the cursor. A cursor that is not ours starts anew."""
+    """Return acts of the entered tenant older than the cursor. A cursor that is not ours starts from the newest."""
     rows = _acts(wanted)
     at, pk = _read(cursor)
     if at is not None:
@@ -58,14 +57,14 @@ def page(wanted: Wanted, cursor: str = "") -> Page:
 
 
 def newest(count: int) -> list[AuditEntry]:
-    """The newest acts of the entered tenant."""
+    """Return the newest acts of the entered tenant."""
     return _told(list(_acts(Wanted())[:count]))
 
 
 def of_one_act(entry: AuditEntry) -> list[AuditEntry]:
-    """The other entries of the same act, oldest first: how it was asked, what became of it, who decided.
+    """Return the other entries of the same act, oldest first: the request, its outcome, a person's decision.
 
-    All of them, the given one too, get what lists give theirs.
+    All of them, the given one too, are completed as in lists.
     """
     same = AuditEntry.objects.filter(intent_id=entry.intent_id).exclude(pk=entry.pk).select_related("by")
     found = list(same.order_by("at", "pk")) if entry.intent_id else []
@@ -74,9 +73,9 @@ def of_one_act(entry: AuditEntry) -> list[AuditEntry]:
 
 
 def _acts(wanted: Wanted) -> QuerySet[AuditEntry]:
-    """What is wanted, without outcomes: what fits one fits what was asked, too.
+    """Return the acts that fit the filter, without outcomes: those fit with their request.
 
-    But for an action with a dot, which nothing that is asked has: then outcomes are what is wanted.
+    An action with a dot is never a request's: then the filter is for outcomes.
     """
     rows = _wanted(wanted) if "." in wanted.action else _wanted(wanted).exclude(_IS_OUTCOME)
     return rows.select_related("by", "support_session").order_by("-at", "-pk")
@@ -89,7 +88,7 @@ def _wanted(wanted: Wanted) -> QuerySet[AuditEntry]:
     if wanted.person:
         rows = rows.filter(_by(wanted.person))
     if wanted.target:
-        # Whoever is created has a name of the service's only in what became of it.
+        # What is created gets its identifier only in the outcome.
         became = AuditEntry.objects.filter(_IS_OUTCOME, target__startswith=wanted.target).values("intent_id")
         rows = rows.filter(Q(target__startswith=wanted.target) | Q(target="", intent_id__in=became))
     if wanted.since:
@@ -102,13 +101,13 @@ def _wanted(wanted: Wanted) -> QuerySet[AuditEntry]:
 
 
 def _by(person: str) -> Q:
-    """Entries by whoever is called so: by address, by the name of then, or as the reader reads it."""
+    """Return a condition for entries by this person: by address, by the name at the time, or as the reader sees it."""
     read = [label for label, text in sentences.ACTORS.items() if person.lower() in str(text).lower()]
     return Q(by__email__icontains=person) | Q(by_label__icontains=person) | Q(by=None, by_label__in=read)
 
 
 def _told(entries: list[AuditEntry]) -> list[AuditEntry]:
-    """Give the entries what their rows say beyond them: how what was asked ended, and names."""
+    """Complete the entries with what other rows say: how requests ended, and names."""
     _ended(entries)
     names.give(entries)
     return entries

@@ -58,6 +58,8 @@ def _checked(file: str) -> str:
 
 def _validate(row: ServiceEnvironment) -> None:
     try:
-        row.clean_fields(exclude=["base_url"])  # hosts without a dot are fine: the service may be next door
+        row.clean_fields(
+            exclude=["base_url"]
+        )  # hosts without a dot are allowed: the service may run in the same network
     except ValidationError as error:
         raise CommandError("; ".join(error.messages) + " Nothing was changed.") from error
