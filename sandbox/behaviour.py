@@ -1,4 +1,4 @@
-"""How the sandbox behaves where the specification leaves room: limits and paces, for all or per tenant."""
+"""How the sandbox behaves where the specification leaves a choice: limits and durations, for all or per tenant."""
 
 import json
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ from sandbox import clock
 from sandbox.catalogue import CATALOGUE
 from sandbox.service.models import Settings
 
-#: Key of the row that holds for every tenant.
+#: Key of the settings for every tenant.
 EVERYBODY = ""
 #: How far the clock can be moved, in seconds: ten years.
 FARTHEST = 10 * 366 * 24 * 3600
 _WEEK = 7 * 24 * 3600
-#: No count or duration needs to be larger, and none may be infinite.
+#: The largest count or duration; none may be infinite.
 _MOST = 1_000_000_000
 
 
@@ -32,9 +32,10 @@ class Behaviour(BaseModel):
     general_limit: int = Field(CATALOGUE.limits.general, ge=0, le=_MOST)
     device_limit: int = Field(CATALOGUE.limits.device, ge=0, le=_MOST)
     window_seconds: float = Field(CATALOGUE.limits.window_seconds, gt=0, le=FARTHEST)
-    #: All calls of a window come back at once, a window after its first one; otherwise each a window after itself.
+    #: All calls of a window are free again together, a window after its first one; otherwise each after a window of its
+    #: own.
     fixed_windows: bool = False
-    #: False: calls are not limited and not counted (for benches of other things).
+    #: False: calls are neither limited nor counted (for benchmarks of other things).
     limited: bool = True
     bulk_seconds_per_member: float = Field(0.002, ge=0, le=60)
     #: A bulk request that arrives now ends in `failed` after this many members.
@@ -43,37 +44,37 @@ class Behaviour(BaseModel):
     device_seconds: float = Field(1.0, ge=0, le=FARTHEST)
     relock_seconds: float = Field(5.0, ge=0, le=FARTHEST)
     mock_timeout_seconds: float = Field(10.0, ge=0, le=FARTHEST)
-    #: How long a door stands open after somebody was let in.
+    #: How long a door stays open after somebody was admitted.
     door_open_seconds: float = Field(3.0, ge=0, le=FARTHEST)
     #: After this time a key that was taken returns by itself.
     keys_return_seconds: float = Field(8 * 3600.0, ge=0, le=FARTHEST)
-    #: How many people pass a door or use a key by themselves.
+    #: How many simulated people an hour pass a door or use a key.
     passages_per_hour: float = Field(0.0, ge=0, le=3600)
     #: Seconds of video that a tenant may watch and download in a month.
     streaming_limit: float = Field(360_000.0, ge=0, le=_MOST)
     download_limit: float = Field(36_000.0, ge=0, le=_MOST)
-    #: How long after a log its video appears, and how long an address of a picture or video is good.
+    #: How long after a log its video appears, and how long the address of a picture or video is valid.
     video_lag_seconds: float = Field(8.0, ge=0, le=FARTHEST)
     media_seconds: float = Field(3600.0, gt=0, le=_WEEK)
-    #: Whether the old token ends when it is reissued (the specification does not show it).
+    #: Whether a reissue ends the old token (the specification does not show it).
     reissue_kills_old: bool = True
-    #: Whether a guest's or member's use may end at the moment at which it begins.
+    #: Whether a use period may end at the moment at which it begins.
     empty_periods: bool = True
     #: The longest timestep of one-time codes.
     timestep_max: int = Field(CATALOGUE.limits.one_time_timestep_max, ge=1, le=_MOST)
-    #: Whether a face that is not there can be deleted; otherwise that is refused with 404.
+    #: Whether deleting a face image that does not exist succeeds; otherwise it is refused with 404.
     absent_faces_deleted: bool = True
-    #: Deletions are answered with 204 and no body at all.
+    #: Deletions are answered with 204 and no body.
     mute_deletions: bool = False
-    #: What a log says in words stands in `member.label`, and nothing in `_content`.
+    #: The text of a log is in `member.label`, and `_content` is empty.
     words_in_label: bool = False
     #: Seconds by which the clock was moved.
     clock_offset: float = Field(0.0, ge=-FARTHEST, le=FARTHEST)
-    #: Waiting time before every answer of the API, after the work was done.
+    #: Waiting time before every answer of the API, after the work is done.
     request_latency: float = Field(0.0, ge=0, le=120)
 
 
-#: What differs by default where the sandbox is contrary.
+#: Other defaults of a contrary sandbox.
 _CONTRARY: dict[str, Any] = {
     "general_limit": 600,
     "device_limit": 150,
@@ -90,17 +91,17 @@ _SET = 'SELECT key, "values"::text FROM service_settings WHERE key IN (%s, %s)'
 
 
 class UnknownSetting(ValueError):
-    """A setting that does not exist or a value it cannot take; the text names it."""
+    """A setting that does not exist, or a value it cannot take; the text names it."""
 
 
 def usual() -> Behaviour:
-    """What holds where nothing is set: the defaults, or what a contrary sandbox has in their place."""
+    """Return the defaults, or those of a contrary sandbox."""
     return Behaviour.model_validate(_CONTRARY if settings.CONTRARY else {})
 
 
 def of(tenant_id: str) -> Behaviour:
-    """The behaviour towards this tenant: its own settings over everybody's over the defaults."""
-    with connection.cursor() as cursor:  # every call of the interface asks it
+    """Return the behaviour towards this tenant: its own settings over everybody's over the defaults."""
+    with connection.cursor() as cursor:  # every call of the interface runs it
         cursor.execute(_SET, [EVERYBODY, tenant_id])
         rows = {key: json.loads(values) for key, values in cursor.fetchall()}
     defaults = _CONTRARY if settings.CONTRARY else {}
@@ -108,23 +109,23 @@ def of(tenant_id: str) -> Behaviour:
 
 
 def clock_of(tenant_id: str) -> AbstractContextManager[None]:
-    """Within: the clock as this tenant has it."""
+    """Set the clock to this tenant's for the length of the block."""
     return clock.moved(of(tenant_id).clock_offset)
 
 
 @dataclass(frozen=True)
 class Clocks:
-    """How far the clocks stand from the real one, in seconds: everybody's, and of the tenants that have their own."""
+    """How far the clocks are from the real one, in seconds: everybody's, and those of tenants with their own."""
 
     everybody: float
     own: dict[str, float]
 
     def now(self, tenant_id: str) -> datetime:
-        """This moment as the tenant has it."""
+        """Return the current time of this tenant."""
         return self._real() + timedelta(seconds=self.own.get(tenant_id, self.everybody))
 
     def latest(self) -> datetime:
-        """This moment where the clock is farthest ahead."""
+        """Return the current time of the clock that is farthest ahead."""
         return self._real() + timedelta(seconds=max([self.everybody, *self.own.values()]))
 
     @staticmethod
@@ -134,13 +135,13 @@ class Clocks:
 
 
 def clocks() -> Clocks:
-    """Everybody's clocks at once."""
+    """Return all clocks at once."""
     rows = dict(Settings.objects.filter(values__has_key="clock_offset").values_list("key", "values__clock_offset"))
     return Clocks(rows.pop(EVERYBODY, 0.0), rows)
 
 
 def change(key: str, values: dict[str, Any]) -> None:
-    """Keeps `values` for this tenant, or for everybody; null returns a setting to its default.
+    """Keep `values` for this tenant, or for everybody; null returns a setting to its default.
 
     Raises UnknownSetting.
     """
@@ -156,10 +157,10 @@ def change(key: str, values: dict[str, Any]) -> None:
 
 
 def move_clock(key: str, *, seconds: float | None = None, at: datetime | None = None) -> None:
-    """Moves this tenant's clock, or everybody's, `seconds` onwards (back, if negative) or to the moment `at`.
+    """Move this tenant's clock, or everybody's, by `seconds` (back, if negative) or to the time `at`.
 
-    With neither it goes back to where it is by default: a tenant's to everybody's, everybody's to the real time.
-    Raises UnknownSetting when it would be too far away.
+    With neither, return it to its default: a tenant's to everybody's, everybody's to the real time. Raises
+    UnknownSetting when it would be too far away.
     """
     with _kept(key) as kept:
         offset: float | None = None
@@ -175,7 +176,9 @@ def move_clock(key: str, *, seconds: float | None = None, at: datetime | None = 
 
 @contextmanager
 def _kept(key: str) -> Iterator[dict[str, Any]]:
-    """The settings kept under this key, to be changed in place; nobody else changes them meanwhile."""
+    """Yield the settings kept under this key, to be changed in place, and store them. Nobody else can change them
+    meanwhile.
+    """
     Settings.objects.get_or_create(key=key)
     with transaction.atomic():
         row = Settings.objects.select_for_update().get(key=key)

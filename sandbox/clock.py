@@ -1,4 +1,4 @@
-"""One clock for everything in the sandbox, and how moments look on the wire."""
+"""One clock for everything in the sandbox, and how times look on the wire."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,15 +12,15 @@ _moved: ContextVar[float] = ContextVar("seconds by which the clock was moved", d
 
 
 def now() -> datetime:
-    """This moment in the service's zone, as the tenant that is served has it. Nothing in the sandbox asks the time
-    anywhere else.
+    """Return the current time in the service's zone, by the clock of the tenant being served. Nothing else in the
+    sandbox may ask for the time.
     """
     return datetime.now(SERVICE_ZONE) + timedelta(seconds=_moved.get())
 
 
 @contextmanager
 def moved(seconds: float) -> Iterator[None]:
-    """Within: the clock stands `seconds` after (before, if negative) the real one."""
+    """Set the clock `seconds` after (before, if negative) the real one for the length of the block."""
     token = _moved.set(seconds)
     try:
         yield
@@ -29,5 +29,5 @@ def moved(seconds: float) -> Iterator[None]:
 
 
 def wire(moment: datetime) -> str:
-    """`YYYY-MM-DDThh:mm:ss+09:00`, without fractions."""
+    """Return the time as `YYYY-MM-DDThh:mm:ss+09:00`, without fractions."""
     return moment.astimezone(SERVICE_ZONE).isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""What the sandbox offers, told by its own code: the OpenAPI document and the table of its behaviour."""
+"""Describe what the sandbox offers, from its own code: the OpenAPI document and the table of its behaviour."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -46,14 +46,14 @@ def _document(server: str) -> dict[str, Any]:
 
 
 def behaviour(operation: Operation) -> str:
-    """How the sandbox answers an operation: the first paragraph of its handler's docstring."""
+    """Return how the sandbox answers an operation: the first paragraph of its handler's docstring."""
     handler = HANDLERS.get(operation.name) or _VIEWS.get(operation.name)
     paragraph = (inspect.getdoc(handler) or "" if handler else "Not offered: 404.").split("\n\n")[0]
     return " ".join(paragraph.split())
 
 
 def table(cases: Mapping[str, list[str]]) -> str:
-    """docs/service.md. `cases`: what the contract suite holds of each operation, by name."""
+    """Return docs/service.md. `cases`: what the contract suite checks of each operation, by name."""
     return _HEAD + "".join(_row(operation, cases.get(operation.name, [])) for operation in CATALOGUE)
 
 

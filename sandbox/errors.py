@@ -1,6 +1,6 @@
-"""Errors as the service words them (specification: Errors). Codes besides 40002 and 40901 are assumed.
+"""Errors in the service's words (specification: Errors). Codes besides 40002 and 40901 are assumed.
 
-Those that the overrides file can state are taken from it, the first of each.
+Codes that the overrides file can state are taken from it, the first of each.
 """
 
 from collections.abc import Sequence
@@ -49,7 +49,7 @@ class ApiError(Exception):
         self.detail = detail
 
     def body(self) -> dict[str, Any]:
-        """The error body of an application error."""
+        """Return the error body of an application error."""
         return {
             "message": HTTPStatus(self.status).phrase,
             "error_code": self.code,
@@ -57,46 +57,46 @@ class ApiError(Exception):
         }
 
     def as_response(self) -> JsonResponse:
-        """The error as an answer."""
+        """Return the error as an answer."""
         return JsonResponse(self.body(), status=self.status)
 
     def in_bulk(self) -> dict[str, str]:
-        """The error of a member in a bulk result."""
+        """Return the error of a member in a bulk result."""
         return {"error_code": self.code, "error_detail": self.detail}
 
 
 def invalid(detail: str) -> ApiError:
-    """40002: the request's parameters are not valid."""
+    """Return 40002: the request's parameters are not valid."""
     return ApiError(400, INVALID, detail)
 
 
 def not_found(what: str) -> ApiError:
-    """An identifier that this tenant does not have."""
+    """Return 40401: this tenant has no such identifier."""
     return ApiError(404, NOT_FOUND, f"{what} does not exist")
 
 
 def contract_missing(contract: str) -> ApiError:
-    """The tenant has not concluded what the operation needs."""
+    """Return an error: the tenant lacks the contract that the operation needs."""
     codes = getattr(_ERRORS.contract, Contract(contract))
     return ApiError(403, _first(codes, "40302"), f"the contract {contract} is missing")
 
 
 def check_period(start: Any, end: Any, *, may_be_empty: bool) -> None:
-    """Raises ApiError when a use would end before it begins, or at that moment if no use may be empty."""
+    """Raise ApiError when a use would end before it begins, or at that moment if no use may be empty."""
     if start and end and (start > end or (start == end and not may_be_empty)):
         raise invalid(f"use_date_end: is {'not after' if start == end else 'before'} use_date_start")
 
 
 def setting_off(detail: str) -> ApiError:
-    """A setting of a device or of a member that must be enabled beforehand."""
+    """Return an error: a setting of a device or of a member must be enabled first."""
     return ApiError(403, SETTING_OFF, detail)
 
 
 def card_taken() -> ApiError:
-    """Card information is already registered."""
+    """Return an error: the card is already registered."""
     return ApiError(409, CARD_TAKEN, "card_data is already registered")
 
 
 def qr_taken() -> ApiError:
-    """The code belongs to another member or guest (assumed: the specification does not show it)."""
+    """Return an error: the code belongs to another member or guest (assumed: the specification does not show it)."""
     return ApiError(409, QR_TAKEN, "the QR data is already registered")

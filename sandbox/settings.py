@@ -1,4 +1,4 @@
-"""Settings of the sandbox, from the environment. Every variable is named when it is missing or wrong."""
+"""Settings of the sandbox, from the environment. An error names the variable that is missing or wrong."""
 
 import hashlib
 import os
@@ -11,7 +11,9 @@ BASE_DIR = Path(__file__).resolve().parent
 
 
 def database(variable: str) -> dict[str, object]:
-    """The PostgreSQL address in `variable` as a Django database; ImproperlyConfigured names the variable."""
+    """Return the PostgreSQL address in `variable` as a Django database. Raises ImproperlyConfigured naming the
+    variable.
+    """
     address = os.environ.get(variable, "")
     parts = urlsplit(address)
     if parts.scheme not in {"postgres", "postgresql"} or not parts.path.strip("/"):
@@ -31,7 +33,7 @@ def database(variable: str) -> dict[str, object]:
 
 
 def flag(variable: str, default: bool) -> bool:
-    """A switch: 1 or 0."""
+    """Return a switch: 1 or 0. Raises ImproperlyConfigured naming the variable."""
     value = os.environ.get(variable, "1" if default else "0")
     if value not in {"0", "1"}:
         raise ImproperlyConfigured(f"{variable} must be 0 or 1, not {value!r}")
@@ -39,18 +41,18 @@ def flag(variable: str, default: bool) -> bool:
 
 
 DATABASES = {"default": database("SANDBOX_DATABASE_URL")}
-# Signs page cursors and the member site's sessions only, so a key that is stable per database is enough here.
+# Only signs page cursors and the member site's sessions, so a key that is stable per database is enough.
 SECRET_KEY = (
     os.environ.get("SANDBOX_SECRET_KEY")
     or hashlib.sha256(b"sandbox|" + os.environ["SANDBOX_DATABASE_URL"].encode()).hexdigest()
 )
 DEBUG = False
 ALLOWED_HOSTS = os.environ.get("SANDBOX_HOSTS", "localhost,127.0.0.1,[::1]").split(",")
-# Where notifications may go besides this machine itself.
+# Where notifications may go besides this machine.
 WEBHOOK_HOSTS = [
     host for host in os.environ.get("SANDBOX_WEBHOOK_HOSTS", "").lower().replace(" ", "").split(",") if host
 ]
-# A service that decides the other way wherever the specification leaves room: docs/sandbox.md, "Contrary".
+# A service that chooses otherwise wherever the specification leaves a choice: docs/sandbox.md, "Contrary".
 CONTRARY = flag("SANDBOX_CONTRARY", False)
 # An overrides file (TOML): other methods, paths and words for what the specification does not show.
 OPERATIONS_FILE = os.environ.get("SANDBOX_OPERATIONS", "") or (str(BASE_DIR / "contrary.toml") if CONTRARY else "")
@@ -70,7 +72,7 @@ TEMPLATES = [
         },
     }
 ]
-# Ports do not separate cookies: these names keep apart from a portal on the same host.
+# Cookies are shared between ports: these names keep the sandbox's apart from a portal's on the same host.
 SESSION_ENGINE = "django.contrib.sessions.backends.signed_cookies"
 SESSION_COOKIE_NAME = "membersite_session"
 CSRF_COOKIE_NAME = "membersite_csrf"
@@ -81,16 +83,16 @@ USE_TZ = True
 TIME_ZONE = "Asia/Tokyo"
 USE_I18N = False
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-# Forms and the console only: the API reads its bodies itself and answers 413 in the service's words.
+# For forms and the console only: the API reads its bodies itself and answers 413 in the service's words.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1 << 20
 AUTHLIB_OAUTH2_PROVIDER = {"token_expires_in": {"authorization_code": 0}}
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "handlers": {"stderr": {"class": "logging.StreamHandler"}},
-    # A refused call is nothing to report.
+    # A refused call needs no log.
     "loggers": {"django.request": {"level": "CRITICAL"}, "django.security": {"level": "CRITICAL"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
 }
-# Authlib refuses plain HTTP unless told that this is no production: the sandbox never is.
+# Authlib refuses plain HTTP unless told that this is no production, which the sandbox never is.
 os.environ.setdefault("AUTHLIB_INSECURE_TRANSPORT", "1")

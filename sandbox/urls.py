@@ -14,7 +14,7 @@ from sandbox.oauth import pages, tokens
 
 
 def alive(request: HttpRequest) -> HttpResponse:
-    """The server runs."""
+    """Answer that the server runs."""
     return JsonResponse({"status": "ok"})
 
 

@@ -1,4 +1,4 @@
-"""Bodies, checked by accessapi's request models: what the specification limits is refused by name."""
+"""Bodies and queries, checked by accessapi's request models; an error names the field."""
 
 from collections.abc import Collection
 from email.errors import MessageError
@@ -15,7 +15,7 @@ from sandbox.errors import ApiError, invalid
 
 from .call import Call
 
-#: How the files begin, and what stands at their end.
+#: How the files begin and end.
 _IMAGES = {
     "image/jpeg": (b"\xff\xd8\xff", b"\xff\xd9"),
     "image/png": (b"\x89PNG\r\n\x1a\n", b"IEND"),
@@ -23,7 +23,7 @@ _IMAGES = {
 
 
 def checked(call: Call) -> dict[str, Any]:
-    """The JSON body, as the operation's model has it, with the keys that were given.
+    """Return the JSON body as the operation's model has it, with only the keys that were given.
 
     Raises ApiError 40002 naming the first field that is wrong.
     """
@@ -41,7 +41,7 @@ def checked(call: Call) -> dict[str, Any]:
 
 
 def queried(call: Call) -> Any:
-    """The query, as the operation's model has it. Raises ApiError 40002 naming the first parameter that is wrong."""
+    """Return the query as the operation's model has it. Raises ApiError 40002 naming the first wrong parameter."""
     model = QUERIES[call.operation.name]
     try:
         return model.model_validate(call.query(*model.model_fields))
@@ -50,12 +50,12 @@ def queried(call: Call) -> Any:
 
 
 def image(call: Call) -> bytes:
-    """A face image: a JPEG of at most 2 MB, raw or in a form as the shapes say. Raises ApiError 40002."""
+    """Return a face image: a JPEG of at most 2 MB, raw or in a form as the shapes say. Raises ApiError 40002."""
     return _image(call, {"image/jpeg"}, "image: not a JPEG")[0]
 
 
 def picture(call: Call) -> tuple[bytes, str]:
-    """A profile image and its content type: a JPEG or PNG, as large as a face image may be (assumed).
+    """Return a profile image and its content type: a JPEG or PNG, as large as a face image may be (assumed).
 
     Raises ApiError 40002.
     """
@@ -66,7 +66,7 @@ def _image(call: Call, kinds: Collection[str], wrong: str) -> tuple[bytes, str]:
     content = _uploaded(call)
     if len(content) > limits.FACE_IMAGE_MAX:
         raise invalid(f"image: larger than {limits.FACE_IMAGE_MAX} bytes")
-    # Judged by what is in the file, whatever its name or declared type says.
+    # By the file's content, whatever its name or declared type says.
     for kind in kinds:
         start, end = _IMAGES[kind]
         if content.startswith(start) and end in content[-64:]:
@@ -90,7 +90,7 @@ def _uploaded(call: Call) -> bytes:
 
 
 def _read_removal(body: dict[str, Any]) -> None:
-    """Turns the environment's way of removing QR information into null, which the models know."""
+    """Replace the environment's way of removing QR information by null, which the models know."""
     removal = CATALOGUE.shapes.qr_removal
     if "qrcode" not in body:
         return

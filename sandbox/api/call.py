@@ -28,7 +28,7 @@ class Call:
     at: datetime
 
     def query(self, *allowed: str) -> dict[str, str]:
-        """The query's parameters. Raises 40002 for one that is unknown or repeated."""
+        """Return the query's parameters. Raises 40002 for one that is unknown or repeated."""
         found = {}
         for name in self.request.GET:
             values = self.request.GET.getlist(name)
@@ -42,13 +42,13 @@ class Call:
         return found
 
     def identifier(self, name: str) -> str:
-        """An identifier of the path. Raises 404 for what PostgreSQL cannot hold and so cannot exist."""
+        """Return an identifier of the path. Raises 404 when PostgreSQL cannot store it, so that it cannot exist."""
         if "\0" in (value := self.path[name]):
             raise not_found(name)
         return value
 
     def raw(self) -> bytes:
-        """The body. Raises 413 above 4 MB, and 40002 for one that breaks off or is wrongly cut into pieces."""
+        """Return the body. Raises 413 above 4 MB, and 40002 when it breaks off or its chunks are malformed."""
         stream = self.request.META["wsgi.input"]
         try:
             body: bytes = stream.read(limits.BULK_BODY_MAX + 1)
@@ -59,7 +59,7 @@ class Call:
         raise ApiError(413, TOO_LARGE, f"the body is larger than {limits.BULK_BODY_MAX} bytes")
 
     def json(self) -> dict[str, Any]:
-        """The body as a JSON object. Raises 40002 when it is none."""
+        """Return the body as a JSON object. Raises 40002 when it is not one."""
         try:
             value = json.loads(self.raw().decode(), object_pairs_hook=_once, parse_constant=_refuse)
         except UnicodeDecodeError:

@@ -76,7 +76,7 @@ def camera_streaming(call: Call) -> dict[str, Any]:
     if query.since:
         since, file = int(query.since.timestamp()), addresses.RECORDING
         until = min(since + limits.STREAMING_SECONDS_MAX, int((query.until or call.at).timestamp()))
-        # What has not happened yet is not recorded.
+        # The future is not recorded.
         until = max(since + 1, min(until, int(call.at.timestamp())))
     grant = _grant(call, camera, file, since, until)
     return {
@@ -131,7 +131,7 @@ def _connected(camera: Camera) -> None:
 
 
 def _recorded(moment: datetime, now: datetime, name: str) -> None:
-    """Raises 40002 for a moment of which there is no recording."""
+    """Raise 40002 for a time that has no recording."""
     if moment > now:
         raise invalid(f"{name}: lies in the future")
     if moment < now - _KEPT:

@@ -14,7 +14,7 @@ from .call import Call
 
 
 def list_areas(call: Call) -> dict[str, Any]:
-    """Every area with the doors that lead into or out of it, in one answer."""
+    """Lists every area with the doors that lead into or out of it, in one answer."""
     call.query()
     places: dict[int, list[dict[str, str]]] = {}
     for door in PassController.objects.filter(tenant=call.tenant).order_by("id"):
@@ -35,15 +35,15 @@ def list_areas(call: Call) -> dict[str, Any]:
 
 
 def list_pass_controllers(call: Call) -> dict[str, Any]:
-    """Every pass controller with its identifier and name (which fields the list has is not shown)."""
+    """Lists every pass controller with its identifier and name (which fields the list has is not shown)."""
     call.query()
     rows = PassController.objects.filter(tenant=call.tenant).order_by("id")
     return {CATALOGUE.shapes.pass_list_key: [{"device_id": row.device_id, "device_name": row.name} for row in rows]}
 
 
 def pass_controller_status(call: Call) -> dict[str, Any]:
-    """The state of door and lock at this moment: unlocked from the moment a command was carried out until it relocks,
-    with the errors of the last command, and whether power and connection are there.
+    """Shows the state of door and lock: unlocked from the moment a command was carried out until it relocks, with the
+    errors of the last command, and whether power and connection are there.
     """
     call.query()
     door = _door(call)
@@ -57,7 +57,7 @@ def pass_controller_status(call: Call) -> dict[str, Any]:
 
 
 def list_key_boxes(call: Call) -> dict[str, Any]:
-    """Every key box with its product type and its units."""
+    """Lists every key box with its product type and its units."""
     call.query()
     rows = KeyBox.objects.filter(tenant=call.tenant).order_by("id")
     return {
@@ -75,8 +75,8 @@ def list_key_boxes(call: Call) -> dict[str, Any]:
 
 
 def key_box_status(call: Call) -> dict[str, Any]:
-    """The state of the box and of each unit at this moment: whether its key is in place, its lock, and whether power
-    and connection are there.
+    """Shows the state of the box and of each unit: whether its key is in place, its lock, and whether power and
+    connection are there.
     """
     call.query()
     box = _box(call)

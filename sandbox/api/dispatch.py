@@ -1,4 +1,4 @@
-"""From an HTTP request to a handler and back: token, allowance, permission, work, record."""
+"""Answer a call of the API: check token, allowance and permission, run the handler, record the call."""
 
 import logging
 import time
@@ -38,7 +38,7 @@ from .routes import Routes
 
 log = logging.getLogger(__name__)
 
-#: Every call is recorded: in SQL, which takes a fifth of what the same through a model does.
+#: Every call is recorded. SQL takes a fifth of the time that a model does.
 _RECORD = "INSERT INTO service_call (tenant_id, token_id, at, operation, status) VALUES (%s, %s, %s, %s, %s)"
 _ASKED = ((models.AccessToken, "a"), (models.Tenant, "t"))
 Row = TypeVar("Row", models.AccessToken, models.Tenant)
@@ -58,7 +58,7 @@ HANDLERS: dict[str, Callable[[Call], Any]] = {
 
 
 def answer(request: HttpRequest) -> Answer:
-    """Answers any address that is not the console's or OAuth's. Raises ApiError before the token is known."""
+    """Answer any address that is not the console's or OAuth's. Raises ApiError before the token is known."""
     found = ROUTES.find(request.method or "", _raw_path(request))
     if found is None:
         raise ApiError(404, NOT_FOUND, "no such operation")
@@ -77,7 +77,7 @@ def answer(request: HttpRequest) -> Answer:
 
 
 def _counted(call: Call, instead: Answer | None) -> Answer:
-    """The answer, or the one in its place, with what is left of the token's calls."""
+    """Return the answer, or a fault's in its place, with the headers about what is left of the token's calls."""
     allowance = rates.take(call.token.pk, call.operation.call_class, call.behaviour, call.at)
     response = _work(call, allowed=allowance.allowed) if instead is None else instead
     for name, value in allowance.headers().items():
@@ -86,7 +86,7 @@ def _counted(call: Call, instead: Answer | None) -> Answer:
 
 
 def _record(call: Call, response: Answer) -> None:
-    # A call that the service never saw was answered nothing at all.
+    # A call that the service never saw has no status.
     status = 0 if isinstance(response, Broken) else response.status_code
     with connection.cursor() as cursor:
         cursor.execute(_RECORD, [call.token.tenant_id, call.token.pk, call.at, call.operation.number, status])
@@ -100,14 +100,14 @@ def _work(call: Call, *, allowed: bool) -> HttpResponse:
         handler = HANDLERS.get(call.operation.name)
         if handler is None:
             raise ApiError(404, NOT_FOUND, f"{call.operation.title} is not offered")
-        # Commands and statuses of devices wait for no queue: a door must not stand behind a bulk request.
+        # Commands and states of devices do not wait for the queue: a door must not stand behind a bulk request.
         if call.operation.call_class is not CallClass.DEVICE:
             steps.advance(call.tenant)
         value = handler(call)
     except ApiError as error:
         return error.as_response()
     except (SuspiciousOperation, BadRequest):
-        # What Django itself will not read, such as a query of a thousand parameters.
+        # What Django itself refuses, such as a query of a thousand parameters.
         return invalid("the request cannot be read").as_response()
     except Exception:
         log.exception("%s failed", call.operation.name)
@@ -116,7 +116,7 @@ def _work(call: Call, *, allowed: bool) -> HttpResponse:
 
 
 def _raw_path(request: HttpRequest) -> str:
-    # Django decodes the path; an identifier may hold an encoded slash, so the line as it came decides.
+    # Django decodes the path, but an identifier may hold an encoded slash: use the raw line.
     raw: str = request.META.get("RAW_URI", request.path)
     return raw.partition("?")[0] if raw.startswith("/") else request.path
 
@@ -137,7 +137,7 @@ def _token(request: HttpRequest) -> models.AccessToken:
 
 @cache
 def _known() -> str:
-    """Asks whose a token is, made once: every call of the interface asks it."""
+    """Return the SQL that finds a token and its tenant. Made once, since every call runs it."""
     columns = [f"{short}.{field.column}" for model, short in _ASKED for field in _columns(model)]
     return (
         f"SELECT {', '.join(columns)} FROM service_accesstoken a JOIN service_tenant t USING (tenant_id)"  # noqa: S608
@@ -150,7 +150,7 @@ def _columns(model: type[Model]) -> Any:
 
 
 def _row(model: type[Row], values: Sequence[Any]) -> Row:
-    """The row of a model that the first of these values are, as a queryset would give it."""
+    """Return a row of this model from the first of these values, as a queryset would."""
     fields = _columns(model)
     read = [_value(field, value) for field, value in zip(fields, values, strict=False)]
     return model.from_db(connection.alias, [field.attname for field in fields], read)
@@ -161,7 +161,7 @@ def _value(field: Any, value: Any) -> Any:
 
 
 def _permit(call: Call) -> None:
-    """Scope, contract and licence of the operation. Raises 403."""
+    """Raise 403 unless the token has the operation's scope, and the tenant its contract and licence."""
     row: Operation = call.operation
     if row.scope and row.scope not in call.token.scopes:
         raise ApiError(403, SCOPE_MISSING, f"the scope {row.scope} is missing")

@@ -1,4 +1,4 @@
-"""Files under /files/: whoever knows the address may fetch them, and nobody can guess one."""
+"""Files under /files/: anybody who knows an address may fetch it, and nobody can guess one."""
 
 from django.http import HttpRequest, HttpResponse
 
@@ -10,7 +10,7 @@ _CACHED_SECONDS = 3600
 
 
 def profile_image_url(request: HttpRequest, token: str) -> str:
-    """Where the picture is, as whoever asks reaches this service."""
+    """Return the picture's address, at the host that the caller used."""
     return request.build_absolute_uri(f"{_PROFILE_IMAGES}{token}")
 
 
@@ -22,7 +22,7 @@ def profile_image(request: HttpRequest, token: str) -> HttpResponse:
     if image is None:
         raise not_found("file")
     response = HttpResponse(bytes(image.content), content_type=image.content_type)
-    # Nothing may take it for another type, cache it between, or use it as a document.
+    # Nothing may take it for another type, cache it in between, or use it as a document.
     response["X-Content-Type-Options"] = "nosniff"
     response["Cache-Control"] = f"private, max-age={_CACHED_SECONDS}, immutable"
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"

@@ -23,7 +23,7 @@ def list_membergroups(call: Call) -> dict[str, Any]:
 
 
 def create_membergroup(call: Call) -> dict[str, Any]:
-    """Creates the group and gives it an identifier; two groups may bear one name (assumed)."""
+    """Creates the group and gives it an identifier; two groups may have the same name (assumed)."""
     call.query()
     body = checked(call)
     identifier = f"g{secrets.token_hex(6)}"

@@ -1,4 +1,4 @@
-"""The last word on errors: nothing that programs talk to ever answers with a page."""
+"""Turn every unhandled error into the service's error body: programs never get a page."""
 
 import logging
 from collections.abc import Callable
@@ -12,20 +12,21 @@ from gunicorn.http.errors import ParseException
 
 from sandbox.errors import FAILED, INVALID, NOT_FOUND, ApiError
 
-#: How much of a body that nobody wants is still read, and in pieces of what size.
+#: How much of an unread body is still read, and in pieces of what size.
 _DRAIN, _CHUNK = 64 << 20, 1 << 16
 
 log = logging.getLogger(__name__)
 
 
 class Guard:
-    """Turns whatever a view failed to handle into the service's error body."""
+    """Middleware that answers what a view failed to handle with the service's error body."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        # Every address, not only those that build links: a name that merely points here must not reach the console.
+        # At every address, not only where links are built: a foreign name that resolves here must not reach the
+        # console.
         try:
             request.get_host()
             response = self.get_response(request)
@@ -35,7 +36,7 @@ class Guard:
         return response
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse:
-        """A view raised: a fault is answered as it says, anything else is ours and logged."""
+        """Return the answer for an exception of a view: an ApiError as it is, anything else is logged."""
         if isinstance(error, ApiError):
             return error.as_response()
         if isinstance(error, (SuspiciousOperation, BadRequest, MultiPartParserError)):
@@ -45,9 +46,9 @@ class Guard:
 
 
 def _drain(request: HttpRequest) -> None:
-    """Reads what a refusal left of the body: unread, it would cost the client the answer and the connection."""
+    """Read the rest of the body: left unread, it would cost the client the answer and the connection."""
     stream, left = request.META["wsgi.input"], _DRAIN
-    # A body that breaks off, or is wrongly cut into pieces, has nothing more to read.
+    # A body that breaks off, or whose chunks are malformed, has nothing more to read.
     with suppress(OSError, ParseException):
         while left > 0 and (chunk := stream.read(_CHUNK)):
             left -= len(chunk)

@@ -13,7 +13,7 @@ from . import paging
 from .bodies import checked
 from .call import Call
 
-#: What the list shows of everybody, and what the parameter `fields` may name besides (assumed: all that the
+#: What the list always shows, and what the parameter `fields` may add (assumed: all that the
 #: specification shows in the list's answer).
 _LISTED = ("guest_id", "guest_name")
 _FIELDS: dict[str, Callable[[Guest], Any]] = {
@@ -29,9 +29,9 @@ _RIGHTS = {"devices_pass": guests.devices_pass, "keys_pass": guests.keys_pass}
 
 
 def list_guests(call: Call) -> dict[str, Any]:
-    """Guests in the order of their creation, with identifier and name, and whatever `fields` adds.
+    """Pages through the guests in the order of their creation, with identifier and name, and whatever `fields` adds.
 
-    Whose week after the end is over is gone. `fields` may name what the specification shows in this list (assumed).
+    A guest is deleted a week after its end. `fields` may name what the specification shows in this list (assumed).
     """
     query = call.query("limit", "last_evaluated_key", "fields")
     wanted = paging.page(call, query)
@@ -45,8 +45,8 @@ def list_guests(call: Call) -> dict[str, Any]:
 
 
 def create_guest(call: Call) -> dict[str, Any]:
-    """Creates a guest. With an e-mail address a QR code is issued and a mail with it and the remarks is kept to be read
-    (nobody is written to); with `qrcode_data` that code is the guest's, unless somebody of the tenant has it already.
+    """Creates a guest. With an e-mail address a QR code is issued and the mail with it and the remarks is kept to be
+    read (nothing is sent); with `qrcode_data` that code is the guest's, unless somebody in the tenant has it already.
 
     Areas need the door contract; keys need the key-box contract and the box's setting for guest keys.
     """
@@ -58,7 +58,7 @@ def create_guest(call: Call) -> dict[str, Any]:
 
 
 def read_guest(call: Call) -> dict[str, Any]:
-    """Shows a guest with the permissions that follow from areas and keys, as far as the tenant's contracts go."""
+    """Shows a guest with the permissions that follow from areas and keys, as far as the tenant's contracts allow."""
     call.query()
     guest = _guest(call)
     record = _record(guest, _FIELDS) | {"qrcode_data": guest.qr_data, "remarks": guest.remarks}
@@ -67,9 +67,9 @@ def read_guest(call: Call) -> dict[str, Any]:
 
 
 def update_guest(call: Call) -> dict[str, Any]:
-    """Changes what the body names and leaves the rest; a list of areas or keys replaces the one before.
+    """Changes what the body names and leaves the rest; a list of areas or keys replaces the earlier one.
 
-    No mail goes out again, and a code that somebody else of the tenant has is refused (both assumed).
+    No mail is sent again, and a code that somebody else in the tenant has is refused (both assumed).
     """
     call.query()
     body = checked(call)

@@ -16,7 +16,7 @@ from sandbox.service.models import History
 from . import paging
 from .call import Call
 
-#: What is shown unless `fields` chooses among it (assumed: nothing else can be named).
+#: What is shown unless `fields` selects from it (assumed: nothing else can be named).
 _FIELDS = ("history_id", "datetime", "status", "category", "_content", "member", "device")
 _NOBODY = {"id": "", "name": "", "_type": "", "data": "", "label": "", "attribute": ""}
 _NOTHING: dict[str, Any] = {"id": "", "name": "", "module": "", "units": []}
@@ -24,17 +24,17 @@ _LAST_OF_SECOND = timedelta(microseconds=999_999)
 
 
 def list_histories(call: Call) -> dict[str, Any]:
-    """Records of the last year up to now, by their moment. A record that arrives late takes its place by the moment at
-    which it happened, so a page may miss it; whoever must not miss any reads the time before once more.
+    """Pages through the records of the last year up to now, by their time. A record that arrives late is placed by the
+    time at which it happened, so a page may miss it; to miss none, read the time before once more.
 
-    `fields` chooses among the default names; history_id is always there (assumed). Records without a person or device
+    `fields` selects from the default names; history_id is always there (assumed). Records without a person or device
     show empty texts there.
     """
     query = call.query("limit", "offset", "since", "until", "sort", "fields", "last_evaluated_key")
     wanted = paging.page(call, query)
     named = paging.fields(query, _FIELDS) or _FIELDS
     rows = _rows(call, _checked(query), wanted.after)
-    # Later pages begin where the one before ended: what was to be skipped lies before it.
+    # Later pages begin where the earlier one ended: the offset is behind them.
     first = 0 if wanted.after else paging.whole(query, "offset", 0, 0, limits.HISTORY_OFFSET_MAX)
     shown, more = paging.cut(list(rows[first : first + wanted.size + 1]), wanted)
     answer: dict[str, Any] = {"histories": [_record(row, named, call.behaviour.words_in_label) for row in shown]}
@@ -53,7 +53,9 @@ def _checked(query: dict[str, str]) -> HistoriesQuery:
 
 
 def _rows(call: Call, query: HistoriesQuery, after: Any) -> QuerySet[History]:
-    """Both bounds are inclusive, by whole seconds as the records show them."""
+    """Return the records in the range of the query. Both bounds are inclusive, by whole seconds as the records show
+    them.
+    """
     now = clock.now()
     since = now - timedelta(days=limits.HISTORY_RETENTION_DAYS)
     if query.since is not None:
@@ -65,7 +67,7 @@ def _rows(call: Call, query: HistoriesQuery, after: Any) -> QuerySet[History]:
 
 
 def _beyond(after: list[Any], sort: str) -> tuple[Q, Q]:
-    """Only what follows the record (moment, id). The first condition is for the index."""
+    """Return conditions for what follows the record (time, id). The first one is for the index."""
     at, pk = datetime.fromisoformat(after[0]), after[1]
     if sort == "asc":
         return Q(at__gte=at), Q(at__gt=at) | Q(id__gt=pk)

@@ -15,7 +15,7 @@ from . import files, paging
 from .bodies import checked, image, picture
 from .call import Call
 
-#: What the list shows of everybody, and what the parameter `fields` may name. The specification gives the
+#: What the list always shows, and what the parameter `fields` may name. The specification gives the
 #: first set and card_data; which other names are allowed is not shown (assumed: those that the list has).
 _LISTED = (
     "member_code",
@@ -66,8 +66,8 @@ def create_member(call: Call) -> dict[str, Any]:
 
 
 def read_member(call: Call) -> dict[str, Any]:
-    """The whole record with rights, privilege, account type and, where one-time QR is enabled, its seed. Rights that
-    were never given read as deny_all; rights without their contract are not shown.
+    """Shows the whole record with rights, privilege, account type and, where one-time QR is enabled, its seed. Rights
+    that were never given read as deny_all; rights without their contract are not shown.
     """
     call.query()
     member = member_of(call)
@@ -83,8 +83,8 @@ def read_member(call: Call) -> dict[str, Any]:
 
 
 def update_member(call: Call) -> dict[str, Any]:
-    """Changes what the body names and nothing else; rights are replaced whole, null ends a use period or removes the
-    QR code, and the rest is checked as on creation.
+    """Changes what the body names and nothing else; rights are replaced as a whole, null ends a use period or removes
+    the QR code, and the rest is checked as on creation.
     """
     call.query()
     body = checked(call)
@@ -96,7 +96,7 @@ def update_member(call: Call) -> dict[str, Any]:
 
 
 def delete_member(call: Call) -> Any:
-    """Deletes the member for good, its face image and its card registration with it."""
+    """Deletes the member for good, with its face image and its card registration."""
     call.query()
     with locked(call.tenant):
         batch = MemberBatch(call.tenant, [])
@@ -108,7 +108,7 @@ def delete_member(call: Call) -> Any:
 def register_profile_image(call: Call) -> dict[str, Any]:
     """Keeps a JPEG or PNG of at most 2 MB (assumed) as the member's picture, under an address nobody can guess.
 
-    Another picture replaces it, under another address; a deleted member takes it along.
+    Another picture replaces it, under another address; deleting the member deletes it.
     """
     call.query()
     content, content_type = picture(call)
@@ -122,8 +122,8 @@ def register_profile_image(call: Call) -> dict[str, Any]:
 
 
 def register_face_image(call: Call) -> dict[str, Any]:
-    """Takes a JPEG of at most 2 MB and registers it `face_seconds` later; one that is in use already ends in
-    `failed_registered`. Who has a face image must lose it first (409, 40902, assumed).
+    """Takes a JPEG of at most 2 MB and registers it `face_seconds` later; one that is already in use ends in
+    `failed_registered`. A member with a face image must delete it first (409, 40902, assumed).
     """
     call.query()
     face = image(call)
@@ -143,8 +143,8 @@ def delete_face_image(call: Call) -> Any:
 
 
 def bulk_create_members(call: Call) -> dict[str, Any]:
-    """Accepts up to 1,000 members and creates them one after another at `bulk_seconds_per_member`, after every bulk
-    request that came before; what is wrong with one member fails that member alone.
+    """Accepts up to 1,000 members and creates them one after another at `bulk_seconds_per_member`, after every earlier
+    bulk request; an error in one member fails that member alone.
     """
     return _bulk(call, "create")
 
@@ -168,7 +168,7 @@ def _bulk(call: Call, tag: str) -> dict[str, Any]:
 
 
 def member_of(call: Call) -> Member:
-    """The member whom the path names. Raises 404."""
+    """Return the member that the path names. Raises 404."""
     rows = Member.objects.select_related("group").filter(tenant=call.tenant)
     member = rows.filter(member_id=call.identifier("member_id")).first()
     if member is None:

@@ -1,4 +1,4 @@
-"""Cursor pagination (specification: Limits): opaque keys that repeat one query and no other."""
+"""Cursor pagination (specification: Limits): opaque keys, each for one query only."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from .call import Call
 
 @dataclass(frozen=True)
 class Page:
-    """Which rows to answer with: `size` of them after the row with key `after` (0: the first ones), for `query`."""
+    """The rows to answer with: `size` of them after the row with key `after` (0: the first ones), for `query`."""
 
     size: int
     after: Any
@@ -22,12 +22,12 @@ class Page:
     query: dict[str, str]
 
     def cursor(self, last: Any) -> str:
-        """The key that continues this query after the row `last`."""
+        """Return the key that continues this query after the row `last`."""
         return signing.dumps([last, sorted(self.query.items())], salt=self.salt, compress=True)
 
 
 def page(call: Call, query: dict[str, str]) -> Page:
-    """Reads limit and last_evaluated_key. Raises 40002, also when the rest of the query changed."""
+    """Read limit and last_evaluated_key. Raises 40002, also when the rest of the query changed."""
     size = whole(query, "limit", limits.PAGE_DEFAULT, limits.PAGE_MIN, limits.PAGE_MAX)
     others = {name: value for name, value in query.items() if name != "last_evaluated_key"} | {"limit": str(size)}
     salt = f"page|{call.tenant.tenant_id}|{call.operation.number}"
@@ -43,7 +43,7 @@ def page(call: Call, query: dict[str, str]) -> Page:
 
 
 def whole(query: dict[str, str], name: str, default: int, least: int, most: int) -> int:
-    """A whole number between two bounds. Raises 40002."""
+    """Return a whole number between two bounds. Raises 40002."""
     text = query.get(name, str(default))
     if not (text.isascii() and text.isdigit() and len(text) < 10 and least <= int(text) <= most):
         raise invalid(f"{name}: must be a whole number from {least} to {most}")
@@ -51,7 +51,7 @@ def whole(query: dict[str, str], name: str, default: int, least: int, most: int)
 
 
 def fields(query: dict[str, str], allowed: Collection[str]) -> list[str]:
-    """What the parameter `fields` names, comma-separated. Raises 40002 for anything that is not allowed."""
+    """Return the names in the parameter `fields`, comma-separated. Raises 40002 for one that is not allowed."""
     named = query["fields"].split(",") if "fields" in query else []
     if strange := [name for name in named if name not in allowed]:
         raise invalid(f"fields: {strange[0][:40]} is not a field that can be added")
@@ -59,5 +59,5 @@ def fields(query: dict[str, str], allowed: Collection[str]) -> list[str]:
 
 
 def cut(found: list[Any], wanted: Page) -> tuple[list[Any], bool]:
-    """The rows to show out of `size` + 1 that were fetched, and whether there are more."""
+    """Return the rows to show out of `size` + 1 that were read, and whether there are more."""
     return found[: wanted.size], len(found) > wanted.size

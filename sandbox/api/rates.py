@@ -9,7 +9,7 @@ from django.db import connection
 from accessapi.operations import CallClass
 from sandbox.behaviour import Behaviour
 
-# Concurrent calls of a token queue on its row: the expressions see the row as the call before left it. In a sliding
+# Concurrent calls of a token queue on its row, and each sees the row as the one before left it. In a sliding
 # window a call counts by its own age, in a fixed one by that of the window's first call.
 _TAKE = """
 INSERT INTO service_ratewindow AS w (token_id, call_class, hits, allowed)
@@ -29,7 +29,7 @@ RETURNING allowed, cardinality(hits),
 
 @dataclass(frozen=True)
 class Allowance:
-    """What is left of a token's window after this call; `reset` is given only while limited."""
+    """What is left of a token's window after this call; `reset` is set only while limited."""
 
     allowed: bool
     limit: int
@@ -37,7 +37,7 @@ class Allowance:
     reset: int | None
 
     def headers(self) -> dict[str, str]:
-        """The rate headers of an answer."""
+        """Return the rate headers of an answer."""
         headers = {"X-Rate-Limit-Limit": str(self.limit), "X-Rate-Limit-Remaining": str(self.remaining)}
         if self.reset is not None:
             headers["X-Rate-Limit-Reset"] = str(self.reset)
@@ -45,7 +45,7 @@ class Allowance:
 
 
 def take(token_id: int, call_class: CallClass, behaviour: Behaviour, at: datetime) -> Allowance:
-    """Counts one call if the window has room for it; correct for any number of threads and processes."""
+    """Count one call if the window has room for it; correct for any number of threads and processes."""
     limit = behaviour.device_limit if call_class is CallClass.DEVICE else behaviour.general_limit
     if not behaviour.limited:
         return Allowance(True, limit, limit, None)
@@ -62,6 +62,6 @@ def take(token_id: int, call_class: CallClass, behaviour: Behaviour, at: datetim
         allowed, used, oldest = cursor.fetchone()
     if allowed:
         return Allowance(True, limit, max(limit - used, 0), None)
-    # Room comes when the oldest of the last `limit` calls leaves the window.
+    # There is room again when the oldest of the last `limit` calls leaves the window.
     frees_at = (oldest if oldest is not None else at.timestamp()) + behaviour.window_seconds
     return Allowance(False, limit, 0, max(1, math.ceil(frees_at - at.timestamp())))

@@ -1,4 +1,4 @@
-"""Operation 34: what came of an asynchronous request. Kept for 30 days."""
+"""Operation 34: results of asynchronous requests. Kept for 30 days."""
 
 from datetime import timedelta
 from typing import Any
@@ -14,7 +14,7 @@ from .call import Call
 
 
 def request_result(call: Call) -> dict[str, Any]:
-    """Shows how far a face, bulk or device request of this tenant has come; forgotten 30 days after it was made."""
+    """Shows how far a face, bulk or device request of this tenant has come; deleted 30 days after it was made."""
     call.query()
     now = clock.now()
     wanted = {

@@ -1,4 +1,4 @@
-"""From method and path to an operation, as the catalogue has them."""
+"""Find the operation for a method and path, as the catalogue has them."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,9 @@ _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
 class Routes:
-    """Fixed segments win over parameters, so that an overridden path cannot be swallowed by another one."""
+    """The operations by method and path. Fixed segments win over parameters, so that no overridden path
+    hides another.
+    """
 
     def __init__(self, operations: Iterable[Operation]) -> None:
         rows = [row for row in operations if row.call_class is not CallClass.OAUTH]
@@ -18,7 +20,9 @@ class Routes:
         self._rows = [(row, re.compile(_pattern(row.path))) for row in rows]
 
     def find(self, method: str, path: str) -> tuple[Operation, dict[str, str]] | None:
-        """The operation and its path parameters, decoded; `path` is the raw one of the request line."""
+        """Return the operation and its path parameters, decoded; `path` is the raw one of the request line. None
+        without one.
+        """
         for row, pattern in self._rows:
             if row.method == method and (match := pattern.fullmatch(path)):
                 return row, {name: unquote(value) for name, value in match.groupdict().items()}

@@ -1,4 +1,6 @@
-"""Words for which the specification has none, as the overrides file states them. Inside, the sandbox keeps its own."""
+"""Words for states where the specification has none, as the overrides file states them. Inside, the sandbox keeps its
+own.
+"""
 
 from collections.abc import Iterable
 
@@ -15,16 +17,16 @@ _LOCKS = {"lock": _STATES.locked, "unlock": _STATES.unlocked}
 
 
 def _word(usual: str, patterns: Iterable[str]) -> str:
-    """The usual word if it is among `patterns`, else the first of them; what a pattern leaves open stays away."""
+    """Return the usual word if it is among `patterns`, else the first of them without its wildcard."""
     known = list(patterns)
     return usual if usual in known or not known else known[0].rstrip("*")
 
 
 def request(status: str) -> str:
-    """The status of a device request."""
+    """Return the word for the status of a device request."""
     return _word(status, _REQUESTS[status])
 
 
 def lock(state: str) -> str:
-    """The state of a lock."""
+    """Return the word for the state of a lock."""
     return _word(state, _LOCKS[state])

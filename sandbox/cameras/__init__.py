@@ -1,4 +1,4 @@
-"""What cameras show: pictures drawn from a camera and a moment, and the media addresses they are fetched from.
+"""What cameras show: pictures drawn from a camera and a time, and the addresses they are fetched from.
 
-Nothing is stored. The same camera, moment and passers give the same picture, byte for byte, in every process.
+Nothing is stored. The same camera, time and people give the same picture, byte for byte, in every process.
 """

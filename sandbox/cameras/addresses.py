@@ -1,4 +1,4 @@
-"""Addresses of media: signed, so that nobody can invent one, and good until a moment."""
+"""Addresses of media: signed, so that nobody can make one up, and valid for a limited time."""
 
 from dataclasses import astuple, dataclass
 
@@ -14,9 +14,9 @@ _signer = Signer(salt="sandbox.cameras")
 
 @dataclass(frozen=True)
 class Grant:
-    """What an address lets its owner fetch: pictures of a camera from `since` to `until`, seconds of the epoch.
+    """What an address lets its owner fetch: pictures of a camera from `since` to `until`, in seconds of the epoch.
 
-    `file` is one of the names above; segments lie beside their playlist. Good before the second `expires`.
+    `file` is one of the names above; segments are beside their playlist. Valid before the second `expires`.
     """
 
     tenant_id: str
@@ -28,12 +28,12 @@ class Grant:
 
 
 def address(request: HttpRequest, grant: Grant) -> str:
-    """Where the file is, as whoever asks reaches this service."""
+    """Return the file's address, at the host that the caller used."""
     return request.build_absolute_uri(f"{_PLACE}{_signer.sign_object(list(astuple(grant)))}/{grant.file}")
 
 
 def granted(token: str) -> Grant:
-    """What the token of an address grants. Raises not_found for one that was not signed here."""
+    """Return what the token of an address grants. Raises not_found for one that was not signed here."""
     try:
         return Grant(*_signer.unsign_object(token))
     except (BadSignature, ValueError):

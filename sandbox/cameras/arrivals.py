@@ -1,4 +1,4 @@
-"""What a camera saw of the logs: who stood at its door, and when."""
+"""What a camera shows of the log: who stood at its door, and when."""
 
 from datetime import datetime, timedelta
 
@@ -7,17 +7,17 @@ from sandbox.cameras.people import AFTERWARDS, APPROACH, PAUSE, Arrival
 from sandbox.cameras.picture import View
 from sandbox.service.models import Camera, History
 
-#: The category of logs of somebody who was let in; whoever another log tells of turns back.
+#: The category of logs about somebody who was admitted; others turn back.
 _LET_IN = "normal"
 
 
 def view(camera: Camera) -> View:
-    """What its pictures depend on."""
+    """Return what the camera's pictures depend on."""
     return View(camera.camera_id, camera.name, camera.scene)
 
 
 def seen(camera: Camera, since: float, until: float) -> tuple[Arrival, ...]:
-    """Everybody at the camera's door whom a picture between these seconds shows, as far as is known now."""
+    """Return everybody at the camera's door whom a picture between these seconds shows, as far as is known now."""
     if camera.door is None:
         return ()
     last = min(datetime.fromtimestamp(until + APPROACH, clock.SERVICE_ZONE), clock.now())
@@ -32,7 +32,7 @@ def seen(camera: Camera, since: float, until: float) -> tuple[Arrival, ...]:
 
 
 def camera_of(history: History) -> Camera | None:
-    """The camera at the door that the log tells of."""
+    """Return the camera at the door that the log is about."""
     device_id = (history.device or {}).get("id")
     cameras = Camera.objects.select_related("door").filter(tenant_id=history.tenant_id, door__device_id=device_id)
     return cameras.order_by("id").first() if device_id else None

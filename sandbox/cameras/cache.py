@@ -1,4 +1,4 @@
-"""What was made a moment ago is made once, for however many who want it at the same time."""
+"""A cache of files in which each file is made once, however many threads ask for it at the same time."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -6,7 +6,7 @@ from threading import Lock
 
 
 class Cache:
-    """The last `most` files by their key. Whoever asks while one is being made waits for it."""
+    """The last `most` files by their key. A thread that asks while another makes the file waits for it."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -15,7 +15,7 @@ class Cache:
         self._making: dict[Hashable, Lock] = {}
 
     def get(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
-        """The file under this key, made if nobody has."""
+        """Return the file under this key; make it when it is not there."""
         with self._lock:
             if key in self._made:
                 self._made.move_to_end(key)

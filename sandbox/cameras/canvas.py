@@ -1,11 +1,11 @@
-"""A pinhole camera over Pillow: scenes say metres, the canvas knows pixels."""
+"""A pinhole camera over Pillow: scenes are in metres, the canvas in pixels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PIL import Image, ImageDraw
 
-#: Pixels of the picture that all figures below are said for; other sizes scale.
+#: Pixels of the picture for which all figures below are given; other sizes scale.
 WIDTH, HEIGHT = 640, 360
 
 Point = tuple[float, float]
@@ -24,18 +24,18 @@ class Lens:
     mirrored: bool = False
 
     def point(self, place: Place) -> Point:
-        """Where a place appears, in pixels of the 640 by 360 picture."""
+        """Return where a place appears, in pixels of the 640 by 360 picture."""
         across, up, away = place
         scale = self.scale(away)
         return WIDTH / 2 + (-across if self.mirrored else across) * scale, self.horizon + (self.height - up) * scale
 
     def scale(self, away: float) -> float:
-        """Pixels per metre at this distance."""
+        """Return the pixels per metre at this distance."""
         return self.focal / max(away, 0.3)
 
 
 class Canvas:
-    """Draws flat shapes, first the distant ones. `grain` is how many pixels one of the picture's becomes."""
+    """Draws flat shapes, distant ones first. `grain` is how many pixels one pixel of the picture becomes."""
 
     def __init__(self, lens: Lens, grain: int) -> None:
         self.lens = lens
@@ -44,7 +44,7 @@ class Canvas:
         self._draw = ImageDraw.Draw(self.image)
 
     def flat(self, places: Sequence[Place], colour: Colour, outline: Colour | None = None) -> None:
-        """A polygon in the room."""
+        """Draw a polygon in the room."""
         points = [self._pixel(self.lens.point(place)) for place in places]
         self._draw.polygon(points, colour, outline, self.grain)
 
@@ -58,7 +58,7 @@ class Canvas:
         colour: Colour,
         outline: Colour | None = None,
     ) -> None:
-        """A rectangle that faces the camera."""
+        """Draw a rectangle that faces the camera."""
         corners = [(left, low, away), (right, low, away), (right, high, away), (left, high, away)]
         self.flat(corners, colour, outline)
 
@@ -72,15 +72,15 @@ class Canvas:
         colour: Colour,
         outline: Colour | None = None,
     ) -> None:
-        """A rectangle that runs away from the camera, upright."""
+        """Draw an upright rectangle that runs away from the camera."""
         self.flat([(across, low, near), (across, low, far), (across, high, far), (across, high, near)], colour, outline)
 
     def level(self, left: float, right: float, up: float, near: float, far: float, colour: Colour) -> None:
-        """A rectangle that lies, at a height."""
+        """Draw a horizontal rectangle at a height."""
         self.flat([(left, up, near), (right, up, near), (right, up, far), (left, up, far)], colour)
 
     def box(self, left: float, right: float, low: float, high: float, near: float, far: float, colour: Colour) -> None:
-        """A box with the three faces that a camera above it sees."""
+        """Draw a box with the three faces that a camera above it sees."""
         if left > 0:
             self.side(left, low, high, near, far, shade(colour, 0.7))
         if right < 0:
@@ -94,13 +94,13 @@ class Canvas:
         self._draw.line(points, colour, max(1, round(width * self.grain)))
 
     def disc(self, place: Place, radius: float, colour: Colour) -> None:
-        """A ball, `radius` in metres."""
+        """Draw a ball, `radius` in metres."""
         across, down = self._pixel(self.lens.point(place))
         size = radius * self.lens.scale(place[2]) * self.grain
         self._draw.ellipse((across - size, down - size, across + size, down + size), colour)
 
     def fade(self, top: Colour, bottom: Colour) -> None:
-        """Fills the picture from top to bottom."""
+        """Fill the picture from top to bottom."""
         ramp = Image.linear_gradient("L").resize(self.image.size)
         ends = [Image.new("RGB", self.image.size, colour) for colour in (bottom, top)]
         self.image.paste(Image.composite(ends[0], ends[1], ramp))
@@ -110,12 +110,12 @@ class Canvas:
 
 
 def shade(colour: Colour, by: float) -> Colour:
-    """The colour, brighter or darker by a factor."""
+    """Return the colour, brighter or darker by a factor."""
     red, green, blue = (max(0, min(255, round(part * by))) for part in colour)
     return red, green, blue
 
 
 def mix(first: Colour, second: Colour, share: float) -> Colour:
-    """Between two colours; share 1 is the second."""
+    """Return a colour between two; share 1 is the second."""
     red, green, blue = (round(one + (two - one) * share) for one, two in zip(first, second, strict=True))
     return red, green, blue

@@ -9,7 +9,7 @@ _LAMPS_ON, _LAMPS_OFF = 6.75, 22.0
 
 @dataclass(frozen=True)
 class Light:
-    """sun and lamps from 0 to 1; infrared: the camera sees in grey."""
+    """sun and lamps from 0 to 1; infrared: the camera's picture is grey."""
 
     sun: float
     lamps: float
@@ -20,12 +20,12 @@ class Light:
 
     @property
     def inside(self) -> float:
-        """How bright a room is."""
+        """Return how bright a room is."""
         return 0.42 if self.infrared else 0.5 + 0.38 * self.lamps + 0.16 * self.sun
 
 
 def light(moment: datetime, *, outdoors: bool) -> Light:
-    """The light at this hour of the day, in steps of ten minutes so that pictures share a background."""
+    """Return the light at this time of day, in steps of ten minutes so that pictures share a background."""
     hour = moment.hour + moment.minute // 10 / 6
     # From dawn at five to dusk at seven in the evening, full from about eight to four.
     sun = max(0.0, min(1.0, 1.7 * math.sin((hour - 5) / 14 * math.pi))) if 5 < hour < 19 else 0.0

@@ -1,4 +1,4 @@
-"""Pictures and videos under /files/cameras/, for whoever has the address: pages of any origin may play them."""
+"""Pictures and videos under /files/cameras/, for anybody who has the address: pages of any origin may play them."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -77,14 +77,14 @@ def _file(request: HttpRequest, grant: Grant, name: str, ways: Behaviour, now: d
 
 
 def snapshot(camera: Camera, at: int) -> bytes:
-    """The camera's picture at a second, as JPEG."""
+    """Return the camera's picture at a second, as JPEG."""
     seen = arrivals.seen(camera, at, at)
     moment = datetime.fromtimestamp(at, clock.SERVICE_ZONE)
     return picture.jpeg(picture.draw(arrivals.view(camera), moment, seen, picture.SNAPSHOT))
 
 
 def is_streaming(camera: Camera, now: datetime) -> bool:
-    """Whether somebody fetched some of its video in the last ten seconds."""
+    """Return whether somebody fetched some of its video in the last ten seconds."""
     since = timedelta(seconds=5 * video.SEGMENT)
     return camera.watched_at is not None and now - since < camera.watched_at <= now
 
@@ -112,7 +112,7 @@ def _counted(
     ways: Behaviour,
     now: datetime,
 ) -> HttpResponse:
-    """The file, or the part of it that was asked for; what is sent counts, in seconds."""
+    """Return the file, or the requested part of it. What is sent counts, in seconds."""
     usage.check(camera.tenant, kind, ways, now)
     wanted = part(make(), request.headers.get("Range", ""), request.headers.get("If-Range", ""))
     if request.method == "GET":

@@ -11,9 +11,9 @@ from sandbox.cameras.canvas import Colour, shade
 from sandbox.cameras.scenes import SCENES
 from sandbox.cameras.scenes.scene import Doorway, Way
 
-#: Seconds somebody needs for the way to the door, stands at it, and needs at most for the way through it or back.
+#: Seconds that somebody walks to the door, stands at it, and at most walks through it or back.
 APPROACH, PAUSE, AFTERWARDS = 5.0, 1.0, 8.0
-#: How long a door stays open after somebody was let in.
+#: How long a door stays open after somebody was admitted.
 OPEN = 3.0
 _PACE = 1.25
 _SLOT = 40
@@ -28,7 +28,7 @@ _SKIN: tuple[Colour, ...] = ((236, 202, 174), (222, 184, 152), (206, 164, 130), 
 
 @dataclass(frozen=True)
 class Arrival:
-    """Somebody at the camera's door, at this moment (seconds of the epoch); they enter, or turn back."""
+    """Somebody at the camera's door, at this time (seconds of the epoch); they enter, or turn back."""
 
     at: float
     who: str
@@ -37,13 +37,13 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Passer:
-    """Somebody on their way: `steps` are (second, metres to the right, metres away)."""
+    """Somebody who walks: `steps` are (second, metres to the right, metres away)."""
 
     who: str
     steps: tuple[tuple[float, float, float], ...]
 
     def place(self, at: float) -> tuple[float, float] | None:
-        """(to the right, away) at this moment; None when they are not there."""
+        """Return (to the right, away) at this time; None when they are not there."""
         for (start, *here), (end, *there) in pairwise(self.steps):
             if start <= at < end:
                 share = (at - start) / (end - start)
@@ -52,7 +52,7 @@ class Passer:
 
 
 def passers(camera_id: str, scene: str, at: float, arrivals: tuple[Arrival, ...]) -> list[Passer]:
-    """Everybody in front of this camera at a moment: those at its door, and whoever crosses the room."""
+    """Return everybody in front of this camera at this time: those at its door, and those who cross the room."""
     found = [_at_the_door(SCENES[scene].doorway, arrival) for arrival in arrivals]
     slot = int(at // _SLOT)
     found += [passer for number in (slot - 1, slot) if (passer := _crossing(camera_id, scene, number))]
@@ -60,7 +60,7 @@ def passers(camera_id: str, scene: str, at: float, arrivals: tuple[Arrival, ...]
 
 
 def is_open(at: float, arrivals: tuple[Arrival, ...]) -> bool:
-    """Whether the door stands open at a moment."""
+    """Return whether the door is open at this time."""
     return any(arrival.enters and 0 <= at - arrival.at - PAUSE < OPEN for arrival in arrivals)
 
 
@@ -72,7 +72,7 @@ def _at_the_door(doorway: Doorway, arrival: Arrival) -> Passer:
 
 
 def _crossing(camera_id: str, scene: str, slot: int) -> Passer | None:
-    """Who crosses the room in the slot-th 40 seconds: often by day, hardly ever at night."""
+    """Return who crosses the room in this slot of 40 seconds: often by day, rarely at night."""
     random = Random(f"{camera_id}|{slot}")  # noqa: S311 - the same slot shows the same person
     hour = (slot * _SLOT / 3600 + 9) % 24
     likely = 0.5 if 8 <= hour < 19 else 0.2 if 7 <= hour < 21 else 0.02
@@ -90,7 +90,7 @@ def _length(way: Way) -> float:
 
 
 def _timed(way: Way, start: float, seconds: float) -> tuple[tuple[float, float, float], ...]:
-    """The way at an even pace."""
+    """Return the steps of a way at an even pace."""
     lengths = [math.dist(here, there) for here, there in pairwise(way)]
     steps, walked = [(start, *way[0])], 0.0
     for length, there in zip(lengths, way[1:], strict=True):
@@ -100,10 +100,10 @@ def _timed(way: Way, start: float, seconds: float) -> tuple[tuple[float, float, 
 
 
 def figure(who: str, at: float, size: float, bright: float, lateral: float, towards: bool) -> Image.Image:
-    """Somebody walking, on a transparent picture; `size` is pixels per metre, `lateral` how much they cross the view,
-    `towards` whether they show their face.
+    """Draw somebody walking on a transparent picture; `size` is pixels per metre, `lateral` how much they cross the
+    view, `towards` whether they show their face.
 
-    The picture is one metre wide and two high; their feet stand a tenth above its lower edge.
+    The picture is one metre wide and two high; their feet are a tenth above its lower edge.
     """
     random = Random(who)  # noqa: S311 - the same person looks the same
     coat, trousers, hair, skin = (random.choice(each) for each in (_COATS, _TROUSERS, _HAIR, _SKIN))

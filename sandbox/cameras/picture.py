@@ -1,4 +1,4 @@
-"""One picture: a camera at a moment."""
+"""One picture: a camera at a time."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,18 +16,18 @@ from sandbox.cameras.people import Arrival, Passer, figure, is_open, passers
 from sandbox.cameras.scenes import SCENES
 from sandbox.cameras.scenes.scene import Doorway
 
-#: How many times larger than a frame of a video a snapshot is.
+#: How many times larger a snapshot is than a frame of a video.
 SNAPSHOT = 2
-#: Shapes are drawn this much larger and then made smaller: their edges become smooth.
+#: Shapes are drawn this much larger and then reduced, which makes their edges smooth.
 _FINE = 2
 _GREY = (1.0, 1.03, 0.98)
-# A loaded font keeps state while it draws; several threads draw pictures.
+# A loaded font keeps state while it draws, and several threads draw pictures.
 _one_at_a_time = Lock()
 
 
 @dataclass(frozen=True)
 class View:
-    """What pictures depend on besides the moment."""
+    """What pictures depend on besides the time."""
 
     camera_id: str
     name: str
@@ -35,13 +35,13 @@ class View:
 
 
 def draw(view: View, moment: datetime, arrivals: tuple[Arrival, ...] = (), enlarged: int = 1) -> Image.Image:
-    """The picture at this moment, in the moment's own zone; 640 by 360 pixels, or `enlarged` times as much."""
+    """Return the picture at this time, in the time's own zone; 640 by 360 pixels, or `enlarged` times as much."""
     at = moment.timestamp()
     scene = SCENES[view.scene]
     now = light(moment, outdoors=scene.outdoors)
     image = _room(view.camera_id, view.scene, now, is_open(at, arrivals), enlarged).copy()
     lens = _lens(view.camera_id, view.scene)
-    # The furthest first, so that the nearer hide them.
+    # The furthest first, so that nearer ones cover them.
     seen = [
         (place, passer) for passer in passers(view.camera_id, view.scene, at, arrivals) if (place := passer.place(at))
     ]
@@ -61,22 +61,22 @@ def draw(view: View, moment: datetime, arrivals: tuple[Arrival, ...] = (), enlar
 
 
 def jpeg(image: Image.Image) -> bytes:
-    """As a file."""
+    """Return the picture as a JPEG file."""
     content = BytesIO()
     image.save(content, "JPEG", quality=82)
     return content.getvalue()
 
 
 def _lens(camera_id: str, scene: str) -> Lens:
-    """The scene's lens; every second camera looks from the other side."""
+    """Return the scene's lens; every second camera looks from the other side."""
     lens = SCENES[scene].lens
     return Lens(lens.height, lens.horizon, lens.focal, Random(f"{camera_id}|side").random() < 0.5)  # noqa: S311
 
 
-# Less than a megabyte each, of a snapshot three: six cameras by day and night, with the door open and closed.
+# Less than a megabyte each, three for a snapshot: six cameras by day and night, with the door open and closed.
 @lru_cache(24)
 def _room(camera_id: str, scene: str, now: Light, opened: bool, enlarged: int) -> Image.Image:
-    """The room without people."""
+    """Return the room without people."""
     canvas = Canvas(_lens(camera_id, scene), _FINE * enlarged)
     SCENES[scene].paint(canvas, now, Random(camera_id), opened)  # noqa: S311 - a room stays as it is
     image = canvas.image.reduce(_FINE)
@@ -88,7 +88,7 @@ def _room(camera_id: str, scene: str, now: Light, opened: bool, enlarged: int) -
 
 @lru_cache(8)
 def _corners(size: tuple[int, int], now: Light) -> Image.Image:
-    """Darker towards the corners; at night the camera's own lamp lights the middle alone."""
+    """Return a mask that darkens the corners; at night the camera's own lamp lights only the middle."""
     radial = Image.radial_gradient("L").resize(size, Image.Resampling.BICUBIC)
     depth = 0.75 if now.infrared else 0.26
     return radial.point([round(255 * (1 - depth * (level / 255) ** 1.6)) for level in range(256)]).convert("RGB")
@@ -109,7 +109,7 @@ def _walk(
     at: float,
     enlarged: int,
 ) -> None:
-    """Draws somebody where they are, with their shadow; behind the door only what its opening shows."""
+    """Draw a person with their shadow; behind the door only what its opening shows."""
     across, away = place
     behind = away > doorway.away
     if behind and not doorway.clear and not _in_the_opening(doorway, across):
@@ -139,7 +139,7 @@ def _in_the_opening(doorway: Doorway, across: float) -> bool:
 
 @lru_cache(16)
 def _opening(lens: Lens, doorway: Doorway, size: tuple[int, int], enlarged: int) -> Image.Image:
-    """Where something behind the door can be seen. Glass reaches further than the door itself."""
+    """Return a mask of where things behind the door can be seen. Glass reaches further than the door itself."""
     mask = Image.new("L", size)
     left, right = (-2.95, 2.95) if doorway.clear else (doorway.left, doorway.right)
     corners = [lens.point((across, up, doorway.away)) for across, up in ((left, doorway.high), (right, 0.0))]
@@ -164,7 +164,7 @@ def _font(size: int) -> ImageFont.FreeTypeFont:
 
 @lru_cache(128)
 def _caption(text: str, size: int) -> Image.Image:
-    """The text in white on a dark, half transparent strip; `size` is the height of its letters in pixels."""
+    """Return the text in white on a dark, half transparent strip; `size` is the height of its letters in pixels."""
     with _one_at_a_time:
         font = _font(size)
         wide, pad = font.getlength(text), size * 0.45

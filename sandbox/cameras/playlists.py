@@ -6,32 +6,32 @@ from datetime import datetime
 from sandbox import clock
 from sandbox.cameras.video import SEGMENT, day
 
-#: How far a live picture is behind, in seconds: long enough to know of everybody who is on their way to the door.
+#: How far the live picture is behind, in seconds: long enough to know of everybody who walks to the door.
 LAG = 6
 #: Segments in a live playlist, and for how many seconds each may still be fetched after that.
 _SHOWN, _KEPT = 5, 60
 
 
 def live(now: datetime) -> str:
-    """The playlist of the live picture at this moment."""
+    """Return the playlist of the live picture at this moment."""
     newest = _newest(now)
     starts = range(newest - (_SHOWN - 1) * SEGMENT, newest + 1, SEGMENT)
     return _playlist([(start, SEGMENT) for start in starts], starts[0] // SEGMENT, ended=False)
 
 
 def is_live(start: int, now: datetime) -> bool:
-    """Whether a live playlist names, or named a moment ago, the segment that begins at this second."""
+    """Return whether a live playlist names, or named a moment ago, the segment that begins at this second."""
     return start % SEGMENT == 0 and 0 <= _newest(now) - start <= _KEPT
 
 
 def recording(since: int, until: int) -> str:
-    """The playlist of a recording, whole."""
+    """Return the whole playlist of a recording."""
     starts = range(since, until, SEGMENT)
     return _playlist([(start, length(start, until)) for start in starts], 0, ended=True)
 
 
 def length(start: int, until: int) -> int:
-    """Seconds of the segment of a recording that begins here; the last one may be shorter."""
+    """Return the seconds of the segment of a recording that begins here; the last one may be shorter."""
     return min(SEGMENT, until - start)
 
 

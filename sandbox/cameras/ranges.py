@@ -1,4 +1,4 @@
-"""Parts of a file (RFC 9110, Range Requests): players fetch videos piece by piece."""
+"""Parts of a file (RFC 9110, Range Requests): players fetch videos in pieces."""
 
 import hashlib
 import re
@@ -33,11 +33,11 @@ class Part:
 
     @property
     def share(self) -> float:
-        """How much of the file it is, from 0 to 1."""
+        """Return how much of the file it is, from 0 to 1."""
         return len(self.content) / self.size
 
     def headers(self) -> dict[str, str]:
-        """What says which bytes these are."""
+        """Return the headers that say which bytes these are."""
         found = {"Content-Length": str(len(self.content)), "Accept-Ranges": "bytes", "ETag": self.tag}
         if self.status == 206:
             found["Content-Range"] = f"bytes {self.start}-{self.start + len(self.content) - 1}/{self.size}"
@@ -45,8 +45,8 @@ class Part:
 
 
 def part(content: bytes, asked: str, unless_changed: str) -> Part:
-    """What the headers Range and If-Range ask for. One range is understood; whatever else is asked gives the whole
-    file. Raises Unsatisfiable.
+    """Return what the headers Range and If-Range ask for: one range, or the whole file for anything else. Raises
+    Unsatisfiable.
     """
     found = _RANGE.match(asked)
     whole = Part.whole(content)

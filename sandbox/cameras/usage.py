@@ -34,27 +34,27 @@ class Use:
 
 
 def period(now: datetime) -> tuple[datetime, datetime]:
-    """First and last second of the calendar month, in the zone of `now`."""
+    """Return the first and the last second of the calendar month, in the zone of `now`."""
     since = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     return since, (since + timedelta(days=32)).replace(day=1) - timedelta(seconds=1)
 
 
 def current(tenant: Tenant, now: datetime) -> Use:
-    """What the tenant used so far."""
+    """Return what the tenant has used so far."""
     since, until = period(now)
     row = CameraUse.objects.filter(tenant=tenant, since=since).first()
     return Use(since, until, row.streamed if row else 0.0, row.downloaded if row else 0.0)
 
 
 def check(tenant: Tenant, kind: Kind, behaviour: Behaviour, now: datetime) -> None:
-    """Raises ApiError when the limit of the period is reached."""
+    """Raise ApiError when the limit of the period is reached."""
     if getattr(current(tenant, now), kind) >= _limit(kind, behaviour):
         raise _reached(kind)
 
 
 def take(tenant_id: str, kind: Kind, seconds: float, behaviour: Behaviour, now: datetime) -> None:
-    """Counts what is being fetched, for any number of threads and processes. Raises ApiError, without counting, when
-    the limit was reached before.
+    """Count what is being fetched, right for any number of threads and processes. Raises ApiError, without counting,
+    when the limit was reached before.
     """
     values: dict[str, Any] = {"tenant": tenant_id, "since": period(now)[0], "limit": _limit(kind, behaviour)}
     values |= {"streamed": 0.0, "downloaded": 0.0} | {kind: seconds}

@@ -1,4 +1,4 @@
-"""Moving pictures: H.264 in MPEG-TS for playlists, in MP4 to be kept."""
+"""Moving pictures: H.264 in MPEG-TS for playlists, in MP4 for downloads."""
 
 from datetime import datetime
 from fractions import Fraction
@@ -17,25 +17,25 @@ FRAMES = 8
 SEGMENT = 2
 _DAY = 24 * 3600
 _MIDNIGHT = int(SERVICE_ZONE.utcoffset(None).total_seconds())
-# One thread: the same pictures give the same bytes. No frame waits for a later one.
+# One thread: the same pictures give the same bytes. No frame depends on a later one.
 _CODEC = {"preset": "ultrafast", "tune": "zerolatency", "profile": "main", "crf": "25", "threads": "1"}
-# Reserves the room that the index takes before the pictures, so that a player need not read the end first.
+# Reserves space for the index before the pictures, so that a player need not read the end first.
 _MP4 = {"moov_size": "16384"}
 
 
 def day(start: int) -> int:
-    """The day of a second, in the service's zone. Time stamps of segments begin anew with it: they have 33 bits."""
+    """Return the day of a second, in the service's zone. Time stamps of segments restart with it: they have 33 bits."""
     return (start + _MIDNIGHT) // _DAY
 
 
 def segment(view: View, start: int, seconds: int, arrivals: tuple[Arrival, ...]) -> bytes:
-    """MPEG-TS from this second on. Time stamps continue those of the segment before."""
+    """Return MPEG-TS from this second on. Time stamps continue those of the segment before."""
     first = (start + _MIDNIGHT) % _DAY * FRAMES
     return _encoded(view, start, seconds, arrivals, "mpegts", {}, first)
 
 
 def clip(view: View, start: int, seconds: int, arrivals: tuple[Arrival, ...]) -> bytes:
-    """MP4 from this second on, its index in front."""
+    """Return MP4 from this second on, its index in front."""
     return _encoded(view, start, seconds, arrivals, "mp4", _MP4, 0)
 
 

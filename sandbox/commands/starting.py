@@ -1,4 +1,4 @@
-"""What `serve` does before it serves, so that one command is enough: the database prepared, the port looked at."""
+"""What `serve` does first, so that one command is enough: check the port, prepare the database."""
 
 import socket
 from contextlib import closing
@@ -9,12 +9,12 @@ from django.db import OperationalError, connection
 from sandbox.seeding.tenants import describe, seed
 from sandbox.service.models import Tenant
 
-#: Held while a database is prepared, by one process at a time. Any number that nobody else uses.
+#: Held by the process that prepares a database. Any number that nothing else uses.
 _LOCK = 72_616_001
 
 
 def check_port(host: str, port: int) -> None:
-    """Raises CommandError when somebody listens there already, or the host is none of this machine's."""
+    """Raise CommandError when the port is in use, or the host is not this machine's."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with closing(socket.socket(family, kind, protocol)) as probe:
@@ -26,22 +26,23 @@ def check_port(host: str, port: int) -> None:
 
 
 def migrate() -> None:
-    """Brings the database up to date, one process at a time. Raises CommandError when it cannot be reached."""
+    """Bring the database up to date, one process at a time. Raises CommandError when it cannot be reached."""
     try:
         connection.ensure_connection()
     except OperationalError as error:
         reason = " ".join(str(error).split())
         raise CommandError(f"The database of SANDBOX_DATABASE_URL cannot be reached: {reason}") from None
     with connection.cursor() as cursor:
-        # It goes with the connection.
+        # Freed when the connection closes.
         cursor.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
     call_command("migrate", verbosity=0, skip_checks=True)
 
 
 def prepare(tenants: int, members: int, number: int) -> list[str]:
-    """Migrates, and seeds what is not there yet; lines that say how to sign in. Raises CommandError as `migrate`.
+    """Migrate, and seed the tenants that are missing. Return lines that say how to sign in. Raises CommandError as
+    `migrate`.
 
-    The connection is closed afterwards: it must not be shared with workers that are forked.
+    The connection is closed afterwards: forked workers must not share it.
     """
     try:
         migrate()

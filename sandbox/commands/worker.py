@@ -1,4 +1,4 @@
-"""gunicorn's worker, with the service's words for requests that are no HTTP."""
+"""gunicorn's worker, which answers requests that are not HTTP in the service's words."""
 
 import json
 from http import HTTPStatus
@@ -15,10 +15,10 @@ _OURS = (InvalidResponseHeader, InvalidResponseHeaderName)
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """Threads in one process. What cannot be read as a request is answered with an error body, never with a page."""
+    """Threads in one process. A request that cannot be read gets an error body, never a page."""
 
     def handle_error(self, req: Any, client: socket, addr: Any, exc: BaseException) -> None:
-        """Answers for a request that never reached the site, or an answer that could not be written."""
+        """Answer a request that never reached the site, or whose answer could not be written."""
         if isinstance(exc, ParseException) and not isinstance(exc, _OURS):
             fault = ApiError(400, INVALID, f"the request cannot be read: {type(exc).__name__}")
         else:

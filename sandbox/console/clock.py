@@ -1,4 +1,4 @@
-"""/console/api/clock: what time it is, for everybody or for one tenant. Described in docs/sandbox.md."""
+"""/console/api/clock: the time, for everybody or for one tenant. Described in docs/sandbox.md."""
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from pydantic import AwareDatetime, model_validator
@@ -12,7 +12,7 @@ from . import requests
 
 
 class Move(requests.Control):
-    """One of three: seconds onwards (or back), a moment, or the real time again."""
+    """One of three: by seconds (back, if negative), to a time, or to the real time again."""
 
     tenant_id: str | None = None
     seconds: float | None = None

@@ -1,4 +1,4 @@
-"""/console/api/faults: what is to go wrong with the next calls. Described in docs/sandbox.md."""
+"""/console/api/faults: faults for the next calls. Described in docs/sandbox.md."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from . import requests
 
 
 class Wanted(requests.Control):
-    """Whom a fault meets and how often; the rest of the body is the fault itself."""
+    """Which calls a fault is for, and how many; the rest of the body is the fault itself."""
 
     tenant_id: str = store.EVERYBODY
     operation: int = Field(store.ANY, ge=0, le=kinds.OAUTH[1])

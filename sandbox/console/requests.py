@@ -1,4 +1,4 @@
-"""What the control API takes."""
+"""The bodies of the control API."""
 
 import json
 import secrets
@@ -18,7 +18,7 @@ Contract = Literal["door", "key_box", "qr", "face", "licence"]
 
 
 def _storable(value: Any) -> Any:
-    """Refuses characters that no text of the database can hold, however deep they are."""
+    """Refuse characters that no text of the database can hold, at any depth."""
     if isinstance(value, str) and any(char == "\0" or "\ud800" <= char <= "\udfff" for char in value):
         raise PydanticCustomError("nul", "holds characters that cannot be kept")
     if isinstance(value, dict):
@@ -29,7 +29,7 @@ def _storable(value: Any) -> Any:
 
 
 class Control(BaseModel):
-    """A body or form: nothing but the fields it knows."""
+    """A body or form: only the fields it knows."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -85,7 +85,7 @@ class Devices(Control):
 
 
 class Reset(Control):
-    """What to begin with after everything was forgotten."""
+    """What to begin with after everything was deleted."""
 
     tenants: int = Field(0, ge=0, le=1000)
     members: int = Field(0, ge=0, le=1_000_000)
@@ -96,7 +96,9 @@ T = TypeVar("T", bound=Control)
 
 
 def object_of(request: HttpRequest) -> dict[str, Any]:
-    """The JSON object of a POST. JSON only: a page elsewhere in the browser cannot send that unasked."""
+    """Return the JSON object of a POST. Only JSON: a page elsewhere in the browser cannot send it
+    without being asked.
+    """
     if request.method != "POST":
         raise ApiError(405, "40500", "GET or POST")
     if request.content_type != "application/json":
@@ -111,7 +113,7 @@ def object_of(request: HttpRequest) -> dict[str, Any]:
 
 
 def body_of(request: HttpRequest, model: type[T]) -> T:
-    """The body as `model`. Raises 40002 naming the field."""
+    """Return the body as `model`. Raises 40002 naming the field."""
     try:
         return model.model_validate(object_of(request))
     except ValidationError as error:
@@ -120,7 +122,7 @@ def body_of(request: HttpRequest, model: type[T]) -> T:
 
 
 def number(request: HttpRequest, name: str) -> int:
-    """A whole number of the query."""
+    """Return a whole number of the query."""
     try:
         return int(request.GET[name])
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the JSON and the pages both do: make tenants, register clients, begin anew."""
+"""What both the JSON and the pages do: make tenants, register clients, reset."""
 
 from typing import Any
 
@@ -14,16 +14,16 @@ from .requests import NewClient, NewTenant, Reset
 
 
 class Taken(Exception):
-    """Another tenant has it: the name of the field."""
+    """Another tenant has it already: the name of the field."""
 
 
 def new_tenant(wanted: NewTenant) -> Tenant:
-    """A tenant with its house and people. Raises Taken."""
+    """Create a tenant with its house and people, and return it. Raises Taken."""
     _check_free(wanted)
     try:
         tenant = create_tenant(**wanted.model_dump())
     except IntegrityError:
-        # Somebody was quicker.
+        # Another request was quicker.
         _check_free(wanted)
         raise
     settle(wanted.members)
@@ -31,7 +31,7 @@ def new_tenant(wanted: NewTenant) -> Tenant:
 
 
 def register(wanted: NewClient) -> tuple[Client, bool]:
-    """A client, registered or changed, and whether it is new. A secret that was given out stays."""
+    """Register or change a client. Return it, and whether it is new. An issued secret stays."""
     values: dict[str, Any] = wanted.model_dump(include={"name", "redirect_uris", "scopes"})
     return Client.objects.update_or_create(
         client_id=wanted.client_id or requests.new_identifier("client"),
@@ -41,7 +41,7 @@ def register(wanted: NewClient) -> tuple[Client, bool]:
 
 
 def begin_anew(wanted: Reset) -> list[Tenant]:
-    """Forgets everything, then seeds anew when tenants are asked for."""
+    """Delete everything, then seed again when tenants are asked for."""
     tables = ", ".join(model._meta.db_table for model in apps.get_app_config("service").get_models())
     with transaction.atomic(), connection.cursor() as cursor:
         reset_lock.hold_still()

@@ -1,4 +1,4 @@
-"""What tests and demonstrations ask of the sandbox. Described in docs/sandbox.md."""
+"""The control API for tests and demonstrations. Described in docs/sandbox.md."""
 
 from typing import Any
 

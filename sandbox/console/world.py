@@ -1,4 +1,4 @@
-"""What people do in the house, as JSON: present, keys, doors; and what was written and told of it.
+"""What people do in the house, as JSON: present, keys, doors; and the records and notifications of it.
 
 Described in docs/sandbox.md.
 """
@@ -37,7 +37,7 @@ Text = Annotated[str, Field(max_length=10_000), AfterValidator(_storable)]
 
 
 class Presented(Control):
-    """What somebody shows at a door. `at` is the moment at which they do, now unless given."""
+    """What somebody shows at a door. `at` is when they do, now unless given."""
 
     tenant_id: Text
     device_id: Text
@@ -60,7 +60,7 @@ class KeyMove(Control):
 
 
 class DoorMove(Control):
-    """What somebody does to a door without asking it."""
+    """What somebody does to a door by force."""
 
     tenant_id: Text
     device_id: Text
@@ -124,7 +124,7 @@ def deliveries(request: HttpRequest) -> HttpResponse:
 
 
 def tenant_of(tenant_id: str) -> Tenant:
-    """The tenant. Raises ApiError (40401)."""
+    """Return the tenant. Raises ApiError (40401)."""
     tenant = Tenant.objects.filter(pk=tenant_id).first()
     if tenant is None:
         raise not_found("tenant_id")

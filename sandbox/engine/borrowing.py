@@ -1,4 +1,4 @@
-"""Taking keys out of key boxes and giving them back."""
+"""Taking keys out of key boxes and bringing them back."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,10 +26,10 @@ def take_key(
     *,
     second_factor: bool = True,
 ) -> Outcome:
-    """Somebody shows `value` to a key box and reaches for a key; kinds as at a door (`world.present`).
+    """Show `value` to a key box and take a key; kinds as at a door (`world.present`).
 
-    `second_factor` says whether they prove themselves twice, which members without the privilege must. Raises ApiError
-    (40401) for a box or unit that does not exist.
+    `second_factor` says whether the person proves their identity twice, which members without the privilege must.
+    Raises ApiError (40401) for a box or unit that does not exist.
     """
     steps.advance(tenant)
     at = at or clock.now()
@@ -52,7 +52,7 @@ def take_key(
 def return_key(
     tenant: Tenant, key_device_id: str, unit_no: str, kind: str, value: str, at: datetime | None = None
 ) -> Outcome:
-    """Somebody brings a key back, whoever took it: throughout the use period, guests also in their grace period.
+    """Bring a key back, whoever took it: throughout the use period, for guests also in their grace period.
 
     Raises ApiError (40401) for a box or unit that does not exist.
     """

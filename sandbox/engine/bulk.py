@@ -14,8 +14,8 @@ from .members import MemberBatch, locked
 
 
 def submit(tenant: Tenant, tag: str, members: list[dict[str, Any]], behaviour: Behaviour, at: datetime) -> BulkRequest:
-    """Accepts a request; its pace and whether it will fail half-way are settled now."""
-    # The lock keeps the order of identifiers the order of arrival.
+    """Accept a request and return it. Its pace, and whether it fails half-way, are fixed now."""
+    # Under the lock, identifiers have the order of arrival.
     with locked(tenant):
         request = BulkRequest.objects.create(
             tenant=tenant,
@@ -30,12 +30,12 @@ def submit(tenant: Tenant, tag: str, members: list[dict[str, Any]], behaviour: B
 
 
 def due(tenant: Tenant, now: datetime) -> QuerySet[BulkRequest]:
-    """The requests that are not finished, in the order of submission."""
+    """Return the requests that are not finished, in the order of submission."""
     return BulkRequest.objects.filter(tenant=tenant, finished_at=None).order_by("id")
 
 
 def advance(tenant: Tenant, now: datetime) -> None:
-    """Processes every member whose turn has come by `now`. Use inside `locked`."""
+    """Process every member whose turn has come by `now`. Use inside `locked`."""
     free_at: datetime | None = None
     for request in due(tenant, now):
         if request.started_at is None:
@@ -50,7 +50,7 @@ def advance(tenant: Tenant, now: datetime) -> None:
 
 
 def _free_at(request: BulkRequest) -> datetime:
-    """When the request before this one ended: a turn does not wait for somebody to look."""
+    """Return when the request before this one ended: its turn began then, whenever this is called."""
     earlier = BulkRequest.objects.filter(tenant_id=request.tenant_id, id__lt=request.pk).order_by("-id").first()
     return earlier.finished_at if earlier and earlier.finished_at else request.at
 
@@ -75,7 +75,7 @@ def _process(tenant: Tenant, request: BulkRequest, now: datetime) -> None:
 
 
 def _apply(tenant: Tenant, tag: str, bodies: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Applies the bodies one after another; the outcome of each, in order."""
+    """Apply the bodies one after another. Return the outcome of each, in order."""
     batch = MemberBatch(tenant, bodies)
     wanted = [body["member_id"] for body in bodies if "member_id" in body]
     rows = Member.objects.select_related("group").filter(tenant=tenant, member_id__in=wanted)

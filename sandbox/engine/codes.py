@@ -1,4 +1,4 @@
-"""QR codes: issued, kept with their member, mailed, and belonging to one person of a tenant each."""
+"""QR codes: issued, kept with their member, mailed; each belongs to one person of a tenant."""
 
 import base64
 import secrets
@@ -10,12 +10,12 @@ from sandbox.service.models import Guest, Mail, Member, Tenant
 
 
 def issue() -> str:
-    """What a QR code says that the service makes up itself."""
+    """Return a new code."""
     return f"SL{secrets.token_hex(8).upper()}"
 
 
 def owners(tenant: Tenant, codes: set[str]) -> dict[str, str]:
-    """code -> member_id or guest_id of who has it. Two people with one code could not be told apart at a door."""
+    """Return code -> member_id or guest_id of its owner. Two people with one code could not be told apart at a door."""
     if not codes:
         return {}
     members = Member.objects.filter(tenant=tenant, qr_data__in=codes).values_list("qr_data", "member_id")
@@ -24,7 +24,9 @@ def owners(tenant: Tenant, codes: set[str]) -> dict[str, str]:
 
 
 def put(member: Member, qrcode: dict[str, Any] | None) -> None:
-    """Static (data or e-mail), one-time, or None for removal. The seed stays as long as one-time QR does."""
+    """Give the member a static code (data or e-mail), a one-time code, or None to remove it. The seed lasts as long as
+    one-time QR does.
+    """
     member.listed.pop("qrcode", None)
     member.detail.pop("qrcode", None)
     if qrcode is None:
@@ -43,7 +45,7 @@ def put(member: Member, qrcode: dict[str, Any] | None) -> None:
 
 
 def mail(person: Member | Guest, email: str, at: datetime, remarks: str = "") -> Mail:
-    """The mail, not yet saved, that brings this person their code."""
+    """Return the mail, not yet saved, that sends this person their code."""
     recipient = (
         (person.member_id, person.listed["member_name"])
         if isinstance(person, Member)

@@ -1,4 +1,4 @@
-"""Doors and key boxes: a lock's state follows from the commands it carried out and the time since."""
+"""Doors and key boxes: a lock's state follows from its past commands and the time since."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,9 +22,9 @@ def operate(
     behaviour: Behaviour,
     at: datetime,
 ) -> DeviceRequest:
-    """Records the command first, then its outcome; the logs tell of it from the moment it is known.
+    """Record the command, then its outcome, and return the request; the log shows it once the outcome is known.
 
-    `device` is the device, or the name of a mock device, of which no log tells (assumed).
+    `device` is the device, or the name of a mock device, which has no log (assumed).
     """
     device_id = device if isinstance(device, str) else _identifier(device)
     targets = body.get("targets", [])
@@ -57,7 +57,7 @@ def operate(
 
 
 def _log(tenant: Tenant, device: PassController | KeyBox, request: DeviceRequest, info: str) -> None:
-    """What the texts say is assumed; they hold what a reader needs to find the request again."""
+    """Write a log record with what a reader needs to find the request again. Its text is assumed."""
     parts = [f"Remote {request.control} {request.outcome}", info, f"request {request.request_id}"]
     journal.record(
         tenant,
@@ -70,27 +70,27 @@ def _log(tenant: Tenant, device: PassController | KeyBox, request: DeviceRequest
 
 
 def status(request: DeviceRequest, now: datetime) -> str:
-    """The request's status at `now`."""
+    """Return the request's status at `now`."""
     return request.outcome if request.due_at <= now else "progress"
 
 
 def leaf(door: PassController, now: datetime) -> str:
-    """open or close: whether the door stands open."""
+    """Return open or close: whether the door stands open."""
     if door.opened_at is None or door.opened_at > now:
         return "close"
     return "open" if door.closes_at is None or door.closes_at > now else "close"
 
 
 def problem(door: PassController) -> str:
-    """What is wrong with a door that stays open (assumed words): forced_open, open_too_long or nothing."""
+    """Return what is wrong with a door that stays open (assumed words): forced_open, open_too_long or nothing."""
     if door.opened_at is None or door.closes_at is not None:
         return ""
     return "forced_open" if door.is_forced else "open_too_long"
 
 
 def lock(door: PassController, now: datetime) -> tuple[str, list[str]]:
-    """(lock or unlock, errors) of a door: its last command decides, and an unlock ends by itself. Whoever is let in
-    unlocks it while the door stands open.
+    """Return (lock or unlock, errors) of a door: its last command decides, and an unlock ends by itself. A door is also
+    unlocked while it is open for somebody who was admitted.
     """
     held, errors = _by_command(door, now)
     wrong = problem(door)
@@ -110,7 +110,7 @@ def _by_command(door: PassController, now: datetime) -> tuple[str, list[str]]:
 
 
 def unit_locks(box: KeyBox, now: datetime) -> dict[str, str]:
-    """unit_no -> lock or unlock, of the units that some command named."""
+    """Return unit_no -> lock or unlock, for the units that a command named."""
     commands = DeviceRequest.objects.filter(
         tenant_id=box.tenant_id, device_id=box.key_device_id, due_at__lte=now, outcome="succeeded"
     )
@@ -132,7 +132,7 @@ def _identifier(device: PassController | KeyBox) -> str:
 
 
 def _outcome(device: PassController | KeyBox | str, behaviour: Behaviour) -> tuple[str, float]:
-    """What comes of the command, and after how many seconds."""
+    """Return the command's outcome, and after how many seconds it comes."""
     if device == "mock_succeeded":
         return "succeeded", 0
     if device == "mock_succeeded_5":

@@ -1,4 +1,4 @@
-"""Face images: taken in at once, registered some seconds later, never twice (specification: States)."""
+"""Face images: accepted at once, registered some seconds later, never twice (specification: States)."""
 
 import hashlib
 from datetime import datetime, timedelta
@@ -11,7 +11,9 @@ from sandbox.service.models import Face, FaceRequest, Member, Tenant
 
 
 def register(tenant: Tenant, member: Member, image: bytes, behaviour: Behaviour, at: datetime) -> FaceRequest:
-    """Accepts an image. Raises ApiError (40902) when the member has one: to change it, delete it first."""
+    """Accept an image and return the request. Raises ApiError (40902) when the member has one: it must be deleted
+    first.
+    """
     if Face.objects.filter(member=member).exists():
         raise ApiError(409, FACE_PRESENT, "a face image is registered already: delete it first")
     return FaceRequest.objects.create(
@@ -24,7 +26,7 @@ def register(tenant: Tenant, member: Member, image: bytes, behaviour: Behaviour,
 
 
 def remove(member: Member) -> bool:
-    """Deletes the member's face image; whether there was one."""
+    """Delete the member's face image. Return whether there was one."""
     deleted, _ = Face.objects.filter(member=member).delete()
     if member.listed.pop("face_data", None):
         member.save(update_fields=["listed"])
@@ -32,12 +34,12 @@ def remove(member: Member) -> bool:
 
 
 def due(tenant: Tenant, now: datetime) -> QuerySet[FaceRequest]:
-    """The registrations that should have ended by now, in order of arrival."""
+    """Return the registrations that should have ended by now, in order of arrival."""
     return FaceRequest.objects.filter(tenant=tenant, status="progress", due_at__lte=now).order_by("id")
 
 
 def advance(tenant: Tenant, now: datetime) -> None:
-    """Ends the registrations that are due, in order of arrival. Use inside `locked`."""
+    """End the registrations that are due, in order of arrival. Use inside `locked`."""
     for request in due(tenant, now).select_related("member"):
         request.status = _outcome(request)
         request.save(update_fields=["status"])

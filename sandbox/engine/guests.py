@@ -1,4 +1,4 @@
-"""Guests: created, changed, and gone a week after their end (specification: Guest, Guest lifetime)."""
+"""Guests: created, changed, and deleted a week after their end (specification: Guest, Guest lifetime)."""
 
 import secrets
 from datetime import UTC, datetime, timedelta
@@ -12,7 +12,7 @@ from sandbox.engine import codes
 from sandbox.errors import check_period, contract_missing, invalid, qr_taken, setting_off
 from sandbox.service.models import Area, Guest, KeyBox, Tenant
 
-#: Earlier moments have no year in UTC, and so no place in the database.
+#: Earlier times have no year in UTC, and cannot be stored.
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _LATEST = datetime.max.replace(microsecond=0, tzinfo=limits.JST)
 _LIFETIME = timedelta(days=limits.GUEST_DELETED_AFTER_DAYS)
@@ -29,7 +29,8 @@ _ALWAYS = {"effect": "allow_all"}
 
 
 def create(tenant: Tenant, body: dict[str, Any], at: datetime) -> Guest:
-    """A new guest; with an e-mail address the code is issued here and a mail goes out. Use inside `members.locked`.
+    """Create a guest and return it; with an e-mail address the code is issued here and a mail is kept. Use inside
+    `members.locked`.
 
     Raises ApiError (40002, 40302, 40304, 40903) and then changes nothing.
     """
@@ -45,7 +46,7 @@ def create(tenant: Tenant, body: dict[str, Any], at: datetime) -> Guest:
 
 
 def update(guest: Guest, body: dict[str, Any]) -> None:
-    """Changes what the body names and nothing else; no mail goes out (assumed). Use and faults as `create`."""
+    """Change what the body names and nothing else; no mail is sent (assumed). Use and errors as `create`."""
     _apply(guest, body)
     if "qrcode_data" in body:
         _take_code(guest, body["qrcode_data"])
@@ -53,13 +54,13 @@ def update(guest: Guest, body: dict[str, Any]) -> None:
 
 
 def key_return_date_end(guest: Guest) -> datetime:
-    """End of use plus the grace period in which keys can still be returned."""
+    """Return the end of use plus the grace period in which keys can still be returned."""
     grace = timedelta(minutes=guest.return_grace_period)
     return min(guest.use_date_end, _LATEST - grace) + grace
 
 
 def devices_pass(guest: Guest) -> dict[str, Any] | None:
-    """The guest's entry permissions in the shape that members have; None without the contract."""
+    """Return the guest's entry permissions in the form that members have; None without the contract."""
     if not guest.tenant.has("door"):
         return None
     areas = [{"area_id": area_id, "pass": _ALWAYS} for area_id in guest.areas]
@@ -67,7 +68,7 @@ def devices_pass(guest: Guest) -> dict[str, Any] | None:
 
 
 def keys_pass(guest: Guest) -> dict[str, Any] | None:
-    """The guest's key permissions in the shape that members have; None without the contract."""
+    """Return the guest's key permissions in the form that members have; None without the contract."""
     if not guest.tenant.has("key_box"):
         return None
     boxes = [
@@ -82,17 +83,17 @@ def keys_pass(guest: Guest) -> dict[str, Any] | None:
 
 
 def due(tenant: Tenant, now: datetime) -> QuerySet[Guest]:
-    """The guests whose week is over."""
+    """Return the guests whose end was a week ago or more."""
     return Guest.objects.filter(tenant=tenant, use_date_end__lte=now - _LIFETIME)
 
 
 def advance(tenant: Tenant, now: datetime) -> None:
-    """Removes the guests whose week is over."""
+    """Delete the guests whose end was a week ago or more."""
     due(tenant, now).delete()
 
 
 def _apply(guest: Guest, body: dict[str, Any]) -> None:
-    """Everything but the code. Nothing is saved."""
+    """Change everything but the code, without saving."""
     _check_areas(guest.tenant, body.get("area_id_list"))
     _check_keys(guest.tenant, body.get("key_devices_list"))
     for name in ("use_date_start", "use_date_end"):

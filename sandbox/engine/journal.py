@@ -1,7 +1,7 @@
-"""Where everything that happens is written down, and whoever wants to know is told (specification: Logs, Events).
+"""Write the log, and queue the notifications about it (specification: Logs, Events).
 
-The specification shows the categories normal and operation only; the others and the two statuses are published. What
-the texts of a record say is assumed.
+The specification shows only the categories normal and operation; the others and the two statuses are published. The
+texts of records are assumed.
 """
 
 import secrets
@@ -28,7 +28,7 @@ class Category(StrEnum):
 
 
 class Status(StrEnum):
-    """Whether something came about or is over again."""
+    """Whether something happened or is over again."""
 
     OCCUR = "occur"
     RESTORE = "restore"
@@ -45,10 +45,10 @@ def record(
     device: dict[str, Any] | None = None,
     held_by: str = "",
 ) -> History:
-    """Writes one record, seen from `at` on, and queues the notification if the tenant's webhook wants it.
+    """Write one record, shown from `at` on, and queue the notification if the tenant's webhook wants it.
 
-    member and device are objects of a log record (`about`). `held_by` names a device that cannot tell of it yet:
-    then nobody sees the record before `release`.
+    member and device are objects of a log record (`about`). `held_by` names a device that cannot send it yet: then
+    nobody sees the record before `release`.
     """
     with transaction.atomic():
         history = History.objects.create(
@@ -68,7 +68,7 @@ def record(
 
 
 def release(tenant: Tenant, device_id: str, at: datetime) -> None:
-    """The device tells of what happened while it could not: late, with the moments at which it happened."""
+    """Show what the device held back while it had no connection, with the times at which it happened."""
     with transaction.atomic():
         held = History.objects.select_for_update().filter(tenant=tenant, held_by=device_id).order_by("at", "id")
         for history in held:
@@ -77,7 +77,7 @@ def release(tenant: Tenant, device_id: str, at: datetime) -> None:
 
 
 def about(device: PassController | KeyBox, units: Iterable[str] = ()) -> dict[str, Any]:
-    """The device of a record, with the units of a key box that it concerns. Values of `module` are assumed."""
+    """Return the device of a record, with the units of a key box that it is about. Values of `module` are assumed."""
     if isinstance(device, PassController):
         return {"id": device.device_id, "name": device.name, "module": "pass", "units": []}
     names = {unit["unit_no"]: unit["unit_name"] for unit in device.units}
@@ -86,7 +86,7 @@ def about(device: PassController | KeyBox, units: Iterable[str] = ()) -> dict[st
 
 
 def holder(device: PassController | KeyBox) -> str:
-    """What `held_by` is for a record that only the device itself knows of."""
+    """Return the value of `held_by` for a record of this device: its identifier while it has no connection."""
     if device.answers:
         return ""
     return device.device_id if isinstance(device, PassController) else device.key_device_id

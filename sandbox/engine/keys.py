@@ -9,7 +9,7 @@ from sandbox.service.models import History, KeyBox, KeyUse, Tenant
 
 
 def out(box: KeyBox, now: datetime) -> dict[str, KeyUse]:
-    """unit_no -> use, of the keys that are not in their place at `now`; what is due then is back."""
+    """Return unit_no -> use, for the keys that are out at `now`; a key that is due counts as back."""
     uses = KeyUse.objects.filter(box=box, returned_at=None)
     if box.has_power:
         uses = uses.exclude(due_at__lte=now)
@@ -17,25 +17,25 @@ def out(box: KeyBox, now: datetime) -> dict[str, KeyUse]:
 
 
 def due(tenant: Tenant, now: datetime) -> QuerySet[KeyUse]:
-    """The keys that should be back by now, in order."""
+    """Return the keys that should be back by now, in order."""
     return _due(now).filter(box__tenant=tenant)
 
 
 def advance(tenant: Tenant, now: datetime) -> None:
-    """Brings back what is due, in order, each at its moment."""
+    """Return the due keys to their places, in order, each at its time."""
     for use in due(tenant, now):
         put_back(tenant, use, use.due_at or now, use.holder)
 
 
 def settle(tenant: Tenant, box: KeyBox, now: datetime) -> dict[str, KeyUse]:
-    """Brings back what is due of one box; what is out then, as `out`. Use with the box locked."""
+    """Return the due keys of one box to their places. Return which are out then, as `out`. Use with the box locked."""
     for use in _due(now).filter(box=box):
         put_back(tenant, use, use.due_at or now, use.holder)
     return out(box, now)
 
 
 def put_back(tenant: Tenant, use: KeyUse, at: datetime, member: dict[str, str] | None) -> History | None:
-    """The key is in its place again, by the hand of `member`; the record of it, None when it was there already."""
+    """Put the key in its place, brought by `member`. Return the record of it; None when it was there already."""
     if not KeyUse.objects.filter(pk=use.pk, returned_at=None).update(returned_at=at):
         return None
     return journal.record(

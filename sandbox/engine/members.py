@@ -1,4 +1,4 @@
-"""Where members are created, changed and deleted, one at a time or by the thousand, by the same rules."""
+"""Create, change and delete members, one at a time or by the thousand, by the same rules."""
 
 import secrets
 from collections import Counter
@@ -21,7 +21,7 @@ _CONTRACTS = {"devices_pass": "door", "keys_pass": "key_box", "qrcode": "qr"}
 
 @contextmanager
 def locked(tenant: Tenant) -> Iterator[None]:
-    """A transaction in which nobody else changes this tenant's members."""
+    """Open a transaction in which nobody else changes this tenant's members."""
     with transaction.atomic():
         Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
         yield
@@ -56,7 +56,7 @@ class MemberBatch:
         return behaviour.of(self.tenant.tenant_id)
 
     def create(self, body: dict[str, Any]) -> Member:
-        """A new member. Raises ApiError (40002, 40302, 40901, 40903) and then changes nothing."""
+        """Create a member and return it. Raises ApiError (40002, 40302, 40901, 40903) and then changes nothing."""
         identifier = f"m{secrets.token_hex(9)}"
         member = Member(tenant=self.tenant, member_id=identifier, listed={"member_id": identifier})
         member.detail = {
@@ -68,18 +68,18 @@ class MemberBatch:
         return member
 
     def update(self, member: Member, body: dict[str, Any]) -> Member:
-        """Changes what the body names and nothing else. Raises as `create`."""
+        """Change what the body names and nothing else. Raises as `create`."""
         self._apply(member, body)
         self._changed[member.member_id] = member
         return member
 
     def delete(self, member: Member) -> None:
-        """Removes the member, its face with it."""
+        """Delete the member, with its face."""
         self._deleted[member.member_id] = member
         self._moved[member.group_id] -= 1
 
     def save(self) -> None:
-        """Writes everything applied so far, and keeps the mails that go out with it."""
+        """Write everything applied so far, and keep the mails that go with it."""
         Mail.objects.bulk_create(self._mails)
         Member.objects.bulk_create(self._new)
         fields = ["group", "card_data", "listed", "detail", "qr_data", "totp_seed"]
@@ -103,7 +103,7 @@ class MemberBatch:
         for name in _RIGHTS:
             if name in body:
                 _put(member.detail, name, body[name])
-        # Rights are replaced whole; of the privilege, a key that is left out stays as it was.
+        # Rights are replaced as a whole; in the privilege, a key that is left out stays as it was.
         if "privilege" in body:
             member.detail["privilege"] = member.detail["privilege"] | body["privilege"]
         if "qrcode" in body:
@@ -116,7 +116,7 @@ class MemberBatch:
         member.group = group
 
     def _check(self, member: Member, body: dict[str, Any]) -> None:
-        """Everything that can be refused, before anything is changed."""
+        """Raise ApiError for everything that can be refused, before anything is changed."""
         for name, contract in _CONTRACTS.items():
             if body.get(name) is not None and not self.tenant.has(contract):
                 raise contract_missing(contract)
@@ -166,7 +166,7 @@ def _put(record: dict[str, Any], name: str, value: Any) -> None:
 
 
 def _code(body: dict[str, Any]) -> str | None:
-    """What the member's QR code is to say, if the caller says it."""
+    """Return the QR code's content, if the caller gives one."""
     return (body.get("qrcode") or {}).get("data")
 
 

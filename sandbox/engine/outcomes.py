@@ -1,4 +1,4 @@
-"""What came of something that somebody did at a device, and why, in words."""
+"""The outcome of what somebody did at a device, and its reason in words."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from sandbox.service.models import History
 
 from .people import Person
 
-#: Rules of the sandbox besides those of accessapi.permissions.
+#: Reasons of the sandbox besides those of accessapi.permissions.
 REASONS = {
     "unknown_card": "Refused: nobody has this card.",
     "unknown_code": "Refused: nobody has this code.",
@@ -28,9 +28,9 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """Whether the device gave way; `rule` is the word for why and `reason` the sentence.
+    """Whether the device admitted the person; `rule` is the reason's word and `reason` its sentence.
 
-    person: who it was, None when nobody knows; history: the record that was written, None when there is none.
+    person: who it was, None when unknown; history: the record that was written, None when there is none.
     """
 
     admitted: bool
@@ -50,12 +50,12 @@ class Verdict:
 
     @classmethod
     def of(cls, decision: Decision) -> "Verdict":
-        """As the permissions say; what cannot be told admits nobody."""
+        """Return the verdict of the permissions; an unknown decision admits nobody."""
         return cls(decision.allowed is True, decision.rule.value, explain(decision))
 
     @classmethod
     def by(cls, rule: str, *, allowed: bool = False) -> "Verdict":
-        """By a rule of the sandbox's own."""
+        """Return the verdict of a rule of the sandbox's own."""
         return cls(allowed, rule, REASONS[rule])
 
 

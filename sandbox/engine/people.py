@@ -1,4 +1,4 @@
-"""Who stands there: a member or a guest, known by what they show."""
+"""Recognise a member or a guest by what they show to a device."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from sandbox.engine import guests, totp
 from sandbox.service.models import Face, Guest, Member, Tenant
 from sandbox.service.models.people import PLACE
 
-#: What one can show to a device.
+#: What a person can show to a device.
 Kind = Literal["card", "qr", "one_time", "face"]
 Period = tuple[datetime | None, datetime | None]
 
@@ -47,34 +47,36 @@ class Person:
 
     @property
     def period(self) -> Period:
-        """First and last moment of use, each None where there is none."""
+        """Return the first and the last moment of use, each None where there is none."""
         if isinstance(self.row, Guest):
             return self.row.use_date_start, self.row.use_date_end
         return _moment(self.row.listed.get("use_date_start")), _moment(self.row.listed.get("use_date_end"))
 
     @property
     def return_period(self) -> Period:
-        """As `period`, for giving keys back: guests have their grace."""
+        """Return `period` for bringing keys back: guests have a grace period."""
         start, end = self.period
         return (start, guests.key_return_date_end(self.row)) if isinstance(self.row, Guest) else (start, end)
 
     def may(self, privilege: str) -> bool:
-        """A member's privilege; guests, whose keys are named one by one, need none (assumed)."""
+        """Return whether the member has this privilege; guests, whose keys are named one by one, need
+        none (assumed).
+        """
         return isinstance(self.row, Guest) or self.row.detail.get("privilege", {}).get(privilege) is True
 
     def decide(self, tenant: Tenant, place: AreaPlace | KeyPlace, at: datetime) -> Decision:
-        """Whether the permissions let this person pass `place` at `at`."""
+        """Return whether the permissions let this person pass `place` at `at`."""
         return decide_place(self.rights(place), place, at, holidays(tenant), use_period=self.period)
 
     def rights(self, place: AreaPlace | KeyPlace) -> Any:
-        """devices_pass or keys_pass, whichever the place is about."""
+        """Return devices_pass or keys_pass, whichever the place is about."""
         field = "devices_pass" if isinstance(place, AreaPlace) else "keys_pass"
         if isinstance(self.row, Member):
             return self.row.detail.get(field)
         return (guests.devices_pass if isinstance(place, AreaPlace) else guests.keys_pass)(self.row)
 
     def in_record(self) -> dict[str, str]:
-        """The member of a log record. What _type, label and attribute hold is assumed."""
+        """Return the member of a log record. The values of _type, label and attribute are assumed."""
         is_member = isinstance(self.row, Member)
         return {
             "id": self.identifier,
@@ -87,25 +89,29 @@ class Person:
 
 
 def nobody(kind: str, value: str) -> dict[str, str]:
-    """The member of a log record when nobody knows what was shown."""
+    """Return the member of a log record when what was shown is unknown."""
     return {"id": "", "name": "", "_type": "unknown", "data": value[:600], "label": "", "attribute": kind}
 
 
 def holidays(tenant: Tenant) -> Holidays:
-    """The tenant's holidays, read as this sandbox's rules say."""
+    """Return the tenant's holidays, by this sandbox's rules."""
     settings = HolidaySettings.model_validate(tenant.holiday)
     return Holidays.of(settings, weekdays_apply=CATALOGUE.rules.weekdays_on_holidays)
 
 
 def recognise(tenant: Tenant, kind: str, value: str, at: datetime) -> Person:
-    """Whose card, code or face it is; a face is named by its member's identifier. Raises NotRecognised."""
+    """Return the person whose card, code or face it is; a face is named by its member's identifier. Raises
+    NotRecognised.
+    """
     if kind == "qr" and value.startswith(limits.ONE_TIME_QR_PREFIX):
         kind = "one_time"
     return _READERS[kind](tenant, value, at)
 
 
 def credentials(member: Member, at: datetime) -> list[tuple[str, str]]:
-    """What this member can show at `at`: (kind, value), the one-time code as the member's own device has it."""
+    """Return what this member can show at `at`: (kind, value), the one-time code as the member's own
+    device shows it.
+    """
     found = [("card", member.card_data)] if member.card_data else []
     if member.totp_seed:
         one_time = totp.code(member.totp_seed, at, _one_time(member)["timestep"])
@@ -118,7 +124,7 @@ def credentials(member: Member, at: datetime) -> list[tuple[str, str]]:
 
 
 def search(tenant: Tenant, text: str, limit: int = 20) -> list[Member | Guest]:
-    """Members, then guests, whose name, code or card has `text` in it; the first ones for an empty text."""
+    """Return members, then guests, with `text` in their name, code or card; the first ones for an empty text."""
     named = (
         Q(listed__member_name__icontains=text)
         | Q(listed__member_code__icontains=text)
@@ -141,7 +147,7 @@ def _qr(tenant: Tenant, value: str, at: datetime) -> Person:
         raise NotRecognised("unknown_code")
     if member := _members(tenant).filter(qr_data=value).order_by("id").first():
         person = Person(member, "qr", value)
-        # What a one-time code is made of is no secret: by itself it opens nothing.
+        # The data of a one-time code is no secret: alone it opens nothing.
         if member.totp_seed:
             raise NotRecognised("one_time_needed", person)
         return person
@@ -151,7 +157,9 @@ def _qr(tenant: Tenant, value: str, at: datetime) -> Person:
 
 
 def _one_time_code(tenant: Tenant, value: str, at: datetime) -> Person:
-    """A code is good throughout its window, at every door and as often as it is shown (assumed)."""
+    """Recognise a one-time code. It is valid throughout its window, at every door and as often as it is shown
+    (assumed).
+    """
     read = totp.read(value)
     if read is None or not tenant.has("qr"):
         raise NotRecognised("unknown_code")

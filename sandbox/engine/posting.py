@@ -1,7 +1,7 @@
-"""Notifications on their way: in order for each tenant, each posted once, whatever the receiver says (assumed).
+"""Post notifications: in order for each tenant, each posted once, whatever the receiver answers (assumed).
 
-A notification counts as sent when the attempt is over. The row of one whose process died before is unlocked by the
-database, and whoever looks next posts it.
+A notification counts as sent when the attempt is over. When a process dies before that, PostgreSQL unlocks the row, and
+the next process posts it.
 """
 
 import ipaddress
@@ -24,15 +24,15 @@ _USER_AGENT = "Splats-Webhook"  # published
 
 
 def waiting() -> list[tuple[str, datetime]]:
-    """The tenants that have something to be posted and when the first of it is due; the earliest first."""
+    """Return the tenants that have something to post and when the first of it is due; the earliest first."""
     unsent = Delivery.objects.filter(sent_at=None).values("tenant_id").annotate(first=Min("due_at"))
     return list(unsent.order_by("first").values_list("tenant_id", "first"))
 
 
 def post_due(tenant_id: str, *, patience: float, most: int = 50) -> bool:
-    """Posts what is due by this tenant's clock, at most `most`, unless somebody else is at it.
+    """Post what is due by this tenant's clock, at most `most`, unless another process does it.
 
-    False when it ended because one took longer than `patience` seconds.
+    Return False when it stopped because one took longer than `patience` seconds.
     """
     with httpx2.Client(timeout=TIMEOUT, follow_redirects=False, trust_env=False) as client:
         for _ in range(most):
@@ -46,7 +46,9 @@ def post_due(tenant_id: str, *, patience: float, most: int = 50) -> bool:
 
 
 def _post_next(client: httpx2.Client, tenant_id: str, now: datetime) -> bool:
-    """Posts the one that comes first. False when none is due or somebody else is at it: then none may overtake it."""
+    """Post the first notification. Return False when none is due or another process has it: then none
+    may overtake it.
+    """
     with transaction.atomic():
         unsent = Delivery.objects.filter(tenant_id=tenant_id, sent_at=None)
         first = unsent.filter(due_at__lte=now).order_by("due_at", "id").values_list("pk", flat=True).first()
@@ -62,7 +64,7 @@ def _post_next(client: httpx2.Client, tenant_id: str, now: datetime) -> bool:
 
 
 def _post(client: httpx2.Client, delivery: Delivery) -> tuple[int | None, str]:
-    """(status of the answer, what went wrong)."""
+    """Return (status of the answer, what went wrong)."""
     headers = {
         "Content-Type": "application/json",
         "User-Agent": _USER_AGENT,
@@ -74,7 +76,7 @@ def _post(client: httpx2.Client, delivery: Delivery) -> tuple[int | None, str]:
         url = httpx2.URL(delivery.url)
         if not may_reach(url):
             return None, "not sent: only the loopback and the hosts of SANDBOX_WEBHOOK_HOSTS are written to"
-        # What the receiver writes below its headers is of no interest, however long it is.
+        # The body of the answer is not read, however long it is.
         with client.stream("POST", url, content=delivery.body.encode(), headers=headers) as response:
             return response.status_code, ""
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
@@ -82,7 +84,7 @@ def _post(client: httpx2.Client, delivery: Delivery) -> tuple[int | None, str]:
 
 
 def may_reach(url: httpx2.URL) -> bool:
-    """Whether notifications may go there: to this machine, or to a host that SANDBOX_WEBHOOK_HOSTS names."""
+    """Return whether notifications may go there: to this machine, or to a host that SANDBOX_WEBHOOK_HOSTS names."""
     if url.scheme not in ("http", "https"):
         return False
     if url.host in {"localhost", *settings.WEBHOOK_HOSTS}:

@@ -1,18 +1,18 @@
-"""Whatever moves by itself holds still while everything is forgotten: the two would lock each other's tables."""
+"""A lock that stops everything in the background while a reset deletes all rows: both lock the same tables."""
 
 from django.db import connection
 
-#: Any number that nobody else uses.
+#: Any number that nothing else uses.
 _LOCK = 72_616_002
 
 
 def may_move() -> bool:
-    """Until the end of this transaction nothing is forgotten; False when that is under way."""
+    """Take a share of the lock until the end of this transaction. Return False while a reset runs."""
     return bool(_ask("SELECT pg_try_advisory_xact_lock_shared(%s)"))
 
 
 def hold_still() -> None:
-    """Waits until nothing moves by itself, and keeps it so until the end of this transaction."""
+    """Take the lock until the end of this transaction, waiting until nothing runs in the background."""
     _ask("SELECT pg_advisory_xact_lock(%s)")
 
 

@@ -1,6 +1,6 @@
-"""People who come and go by themselves, so that a demonstration has something to show (setting `passages_per_hour`).
+"""Simulated people who come and go, so that a demonstration has something to show (setting `passages_per_hour`).
 
-The same tenant does the same things at the same moments: each moment draws from a source of its own.
+The same tenant does the same things at the same times: each time has a random source of its own.
 """
 
 import math
@@ -18,14 +18,14 @@ from sandbox.engine.people import Person
 from sandbox.service.models import Guest, KeyBox, Member, PassController, Settings, Tenant
 from sandbox.service.models.people import PLACE
 
-#: How far back is caught up with, at the first look or after a pause, and how many passages are written in one go.
+#: How far back to catch up, at the first look or after a pause, and how many passages to write at once.
 _LONGEST = timedelta(hours=1)
 _AT_ONCE = 10
 _SETTING = "passages_per_hour"
 
 
 def due(clocks: behaviour.Clocks) -> list[tuple[str, float]]:
-    """The tenants in which somebody should have come or gone by now, and how many do in an hour."""
+    """Return the tenants in which somebody should have come or gone by now, and how many do in an hour."""
     found = []
     for tenant, per_hour in _inhabited():
         now = clocks.now(tenant.tenant_id)
@@ -35,7 +35,7 @@ def due(clocks: behaviour.Clocks) -> list[tuple[str, float]]:
 
 
 def simulate(tenant_id: str, per_hour: float) -> None:
-    """Lets happen what should have happened since the last look, at most some of it: the next look goes on."""
+    """Do what should have happened since the last look, at most some of it: the next look goes on."""
     with behaviour.clock_of(tenant_id), transaction.atomic():
         if not reset_lock.may_move():
             return
@@ -52,7 +52,7 @@ def simulate(tenant_id: str, per_hour: float) -> None:
 
 
 def _inhabited() -> Iterator[tuple[Tenant, float]]:
-    """The tenants in which people come and go, and how many in an hour."""
+    """Yield the tenants with simulated people, and how many passages they have in an hour."""
     wanted = dict(Settings.objects.filter(values__has_key=_SETTING).values_list("key", "values"))
     if not any(values[_SETTING] for values in wanted.values()):
         return
@@ -65,12 +65,12 @@ def _inhabited() -> Iterator[tuple[Tenant, float]]:
 
 def _since(tenant: Tenant, now: datetime) -> datetime:
     longest_ago = now - _LONGEST
-    # A clock that was set back begins anew.
+    # A clock that was set back starts again.
     return min(max(tenant.lived_until or longest_ago, longest_ago), now)
 
 
 def _moments(tenant_id: str, per_hour: float, since: datetime, now: datetime) -> Iterator[tuple[datetime, Random]]:
-    """One moment in each slot of equal length, with its source; those after `since`, up to `now`."""
+    """Yield one time in each slot of equal length, with its random source; those after `since`, up to `now`."""
     length = 3600 / per_hour
     for slot in range(math.floor(since.timestamp() / length), math.floor(now.timestamp() / length) + 1):
         random = Random(f"{tenant_id}|{slot}|life")  # noqa: S311 - data that repeats is the point
@@ -80,7 +80,7 @@ def _moments(tenant_id: str, per_hour: float, since: datetime, now: datetime) ->
 
 
 def _happen(tenant: Tenant, at: datetime, random: Random) -> None:
-    """Somebody passes a door, or takes or returns a key; now and then somebody who may not, or whom nobody knows."""
+    """Pass a door, or take or return a key; sometimes as somebody who may not, or is unknown."""
     at_doors = tenant.has("door") and (not tenant.has("key_box") or random.random() < 0.8)
     if at_doors and (doors := list(PassController.objects.filter(tenant=tenant, has_power=True).order_by("id"))):
         _pass(tenant, random.choice(doors), at, random)
@@ -109,7 +109,7 @@ def _use_key(tenant: Tenant, box: KeyBox, at: datetime, random: Random) -> None:
 
 
 def _somebody(tenant: Tenant, place: AreaPlace | KeyPlace, at: datetime, random: Random) -> tuple[str, str] | None:
-    """What somebody shows who is there: mostly people who may be, now and then one who may not."""
+    """Return what a person at this place shows: mostly people who may enter, sometimes one who may not."""
     anybody = random.random() < 0.08
     if random.random() < 0.08 and (guest := _guest(tenant, at, random)) is not None:
         return "qr", guest.qr_data
@@ -124,7 +124,7 @@ def _somebody(tenant: Tenant, place: AreaPlace | KeyPlace, at: datetime, random:
 
 
 def _member(tenant: Tenant, random: Random) -> Member | None:
-    """Any of the tenant's members, without counting them."""
+    """Return any of the tenant's members, without counting them."""
     members = Member.objects.annotate(place=PLACE).filter(tenant=tenant)
     ends = members.aggregate(first=Min("place"), last=Max("place"))
     if ends["first"] is None:

@@ -1,7 +1,6 @@
-"""What happens by itself as time passes. Everything is computed from what the database holds and the clock.
+"""Bring a tenant up to date. Everything follows from the database and the clock.
 
-`advance` brings a tenant up to this moment before anybody looks, so a restart changes nothing and two processes
-agree.
+`advance` does what is due before anybody looks, so a restart changes nothing and two processes agree.
 """
 
 from datetime import UTC, datetime
@@ -18,23 +17,23 @@ from sandbox.service.models import Tenant
 
 
 class Step(Protocol):
-    """A module of the engine: what of the tenant is due, and doing it (inside `locked`)."""
+    """A module of the engine: what is due in the tenant, and doing it (inside `locked`)."""
 
     def due(self, tenant: Tenant, now: datetime, /) -> QuerySet[Any]: ...
 
     def advance(self, tenant: Tenant, now: datetime, /) -> None: ...
 
 
-#: In the order in which they come about.
+#: In the order in which they happen.
 STEPS: tuple[Step, ...] = (bulk, faces, guests, keys)
 
 
-# What the question is made with, once, and what of it is put into its place.
+# Stand-ins in the question's SQL for the tenant and the time, since it is made only once.
 _SOMEBODY, _SOME_TIME = "some tenant", datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def advance(tenant: Tenant) -> None:
-    """Works through what is due."""
+    """Do what is due."""
     now = clock.now()
     if not _is_anything_due(tenant, now):
         return
@@ -44,7 +43,7 @@ def advance(tenant: Tenant) -> None:
 
 
 def _is_anything_due(tenant: Tenant, now: datetime) -> bool:
-    """One question for all steps, made once: every call of the interface asks it."""
+    """Ask in one query for all steps. Its SQL is made once, since every call of the interface runs it."""
     statement, values = _question()
 
     def given(value: Any) -> Any:

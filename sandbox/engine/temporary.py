@@ -1,4 +1,4 @@
-"""Temporary key use (specification: operation 11): keys that are not normally used, for a while from receipt on."""
+"""Temporary key use (specification: operation 11): keys that are not normally used, for some time from receipt on."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,7 +14,8 @@ _ANYWHERE = {"default_mode": "allow_all"}
 
 
 def apply(tenant: Tenant, member: Member, body: dict[str, Any], at: datetime) -> list[str]:
-    """Lets the member use the keys named until `at` + timer; the boxes that were reached. Use inside `members.locked`.
+    """Let the member use the keys named until `at` + timer. Return the boxes that were reached. Use inside
+    `members.locked`.
 
     One command is recorded for each box. A later call for a key replaces the earlier one: it extends, and 0 ends.
     Raises ApiError (40002, 40304, 40305) and then does nothing.
@@ -42,7 +43,9 @@ def apply(tenant: Tenant, member: Member, body: dict[str, Any], at: datetime) ->
 
 
 def allows(member: Member, box: KeyBox, unit_no: str, at: datetime) -> bool:
-    """Whether a temporary use lets the member take this key at `at`, whatever the schedule or restriction says."""
+    """Return whether a temporary use lets the member take this key at `at`, whatever the schedule or
+    restriction says.
+    """
     if not _within(member, _ANYWHERE, box, unit_no, at):
         return False
     running = TemporaryUse.objects.filter(member=member, box=box, until__gt=at)
@@ -52,7 +55,7 @@ def allows(member: Member, box: KeyBox, unit_no: str, at: datetime) -> bool:
 def _wanted(
     tenant: Tenant, member: Member, targets: list[dict[str, Any]], at: datetime
 ) -> list[tuple[KeyBox, list[str]]]:
-    """Which units of which boxes, each once; boxes of which no key is named are left out."""
+    """Return which units of which boxes, each once; boxes without a named key are left out."""
     units: dict[str, dict[str, None]] = {}
     for item in targets:
         units.setdefault(item["device_id"], {}).update(dict.fromkeys(item["unit_no_list"]))
@@ -81,7 +84,9 @@ def _within(member: Member, rights: Any, box: KeyBox, unit_no: str, at: datetime
 
 
 def _at_any_hour(rights: Any) -> Any:
-    """The rights without their hours: whoever may use a key at some time holds permission for it (assumed)."""
+    """Return the rights without their hours: a member who may use a key at some time has permission for
+    it (assumed).
+    """
     if isinstance(rights, list):
         return [_at_any_hour(item) for item in rights]
     if not isinstance(rights, dict):
@@ -111,7 +116,7 @@ def _replace(member: Member, box: KeyBox, units: list[str], body: dict[str, Any]
 
 
 def _write(tenant: Tenant, member: Member, box: KeyBox, units: list[str], body: dict[str, Any], at: datetime) -> None:
-    """Into the log, with what the caller wanted kept there (what else the text says is assumed)."""
+    """Write a log record with what the caller wanted kept there (the rest of its text is assumed)."""
     parts = ["Temporary use", f"{body['timer']} s", "signal" if body.get("device_action") else "", body.get("info", "")]
     journal.record(
         tenant,
@@ -125,5 +130,5 @@ def _write(tenant: Tenant, member: Member, box: KeyBox, units: list[str], body: 
 
 
 def _person(member: Member) -> Person:
-    """The member, without anything shown to a device."""
+    """Return the member as a person who shows nothing to a device."""
     return Person(member, "", "")

@@ -1,7 +1,7 @@
-"""What moves without anybody looking: notifications leave, keys return, people come and go.
+"""Do in the background what is due: post notifications, return keys, simulate people.
 
-Two threads of each `serve` process look every now and then, one for notifications, one for the rest. Everything is in
-the database and locked there, so any number of processes share the work, and one that ends leaves it to the others.
+Two threads of each `serve` process look regularly, one for notifications, one for the rest. Everything is in the
+database and locked there, so any number of processes share the work, and others continue when one ends.
 """
 
 import logging
@@ -19,22 +19,24 @@ from sandbox.service.models import BulkRequest, FaceRequest, KeyUse, Tenant
 
 #: Seconds between two looks at notifications, and at everything else.
 _POSTS, _REST = 0.2, 1.0
-#: A receiver that takes longer than this many seconds has to wait for the threads of the slow ones.
+#: Tenants whose receiver takes longer than this many seconds use the threads for slow ones.
 _SLOW = 0.5
 _QUICK_THREADS, _SLOW_THREADS = 6, 4
 
 log = logging.getLogger(__name__)
 
 
-class Postmen:
-    """Threads that post, one for a tenant at a time; slow receivers hold up nobody but each other."""
+class Posters:
+    """Threads that post, one per tenant at a time; slow receivers delay only each other."""
 
     def __init__(self) -> None:
         self._busy: dict[str, threading.Thread] = {}
         self._slow: set[str] = set()
 
     def send(self, tenant_id: str) -> None:
-        """Has posted what is due, unless somebody is at it or no thread is free: then the next look finds it again."""
+        """Start a thread that posts what is due, unless one runs for this tenant or none is free: the next look tries
+        again.
+        """
         self._busy = {known: thread for known, thread in self._busy.items() if thread.is_alive()}
         is_slow = tenant_id in self._slow
         rivals = sum((known in self._slow) is is_slow for known in self._busy)
@@ -55,9 +57,9 @@ class Postmen:
 
 
 def start(worker: object) -> None:
-    """Begins to look, in threads that end with the process (a hook of gunicorn, which gives its worker)."""
-    postmen = Postmen()
-    for name, seconds, work in (("posts", _POSTS, lambda: look(postmen)), ("ticker", _REST, bring_forward)):
+    """Start the threads, which end with the process (a hook of gunicorn, which passes its worker)."""
+    posters = Posters()
+    for name, seconds, work in (("posts", _POSTS, lambda: look(posters)), ("ticker", _REST, bring_forward)):
         threading.Thread(target=_repeat, args=(seconds, work), name=name, daemon=True).start()
 
 
@@ -73,17 +75,17 @@ def _repeat(seconds: float, work: Callable[[], None]) -> None:
         time.sleep(seconds)
 
 
-def look(postmen: Postmen) -> None:
-    """Sends the postmen where something is due by the tenant's own clock."""
+def look(posters: Posters) -> None:
+    """Start posting for tenants in which something is due by their own clock."""
     if waiting := posting.waiting():
         clocks = behaviour.clocks()
         for tenant_id, due_at in waiting:
             if due_at <= clocks.now(tenant_id):
-                postmen.send(tenant_id)
+                posters.send(tenant_id)
 
 
 def bring_forward() -> None:
-    """Does what is due in every tenant, and lets its people come and go. Whom somebody else is at is left to them."""
+    """Do what is due in every tenant, and simulate its people. Skip tenants that another process works on."""
     clocks = behaviour.clocks()
     for tenant_id, due_at in _due(clocks.latest()):
         if due_at <= clocks.now(tenant_id):
@@ -93,7 +95,7 @@ def bring_forward() -> None:
 
 
 def _due(latest: datetime) -> list[tuple[str, datetime]]:
-    """The tenants in which something waits for a moment up to `latest`, and the first such moment."""
+    """Return the tenants in which something is due up to `latest`, and the first such time."""
     bulk = BulkRequest.objects.filter(finished_at=None).values_list("tenant_id").annotate(first=Min("at"))
     faces = FaceRequest.objects.filter(status="progress", due_at__lte=latest)
     keys = KeyUse.objects.filter(returned_at=None, due_at__lte=latest, box__has_power=True)

@@ -21,14 +21,14 @@ _TEXT = re.compile(
 
 
 def code(seed: str, at: datetime, timestep: int) -> str:
-    """The code of the window that holds `at`."""
+    """Return the code of the window that holds `at`."""
     return _code(_generator(seed, timestep), _window(at, timestep), timestep).decode()
 
 
 def accepts(seed: str, given: str, at: datetime, timestep: int, skew: int) -> bool:
-    """Whether `given` is the code of this window or of one at most `skew` windows away.
+    """Return whether `given` is the code of this window or of one at most `skew` windows away.
 
-    Every window is compared, each in constant time: how long it takes tells nothing about the code.
+    Compare every window, each in constant time, so that the duration reveals nothing about the code.
     """
     generator, window, found = _generator(seed, timestep), _window(at, timestep), False
     text = given.encode(errors="replace")
@@ -38,17 +38,17 @@ def accepts(seed: str, given: str, at: datetime, timestep: int, skew: int) -> bo
 
 
 def seconds_left(at: datetime, timestep: int) -> int:
-    """Seconds until the window that holds `at` ends: 1 to `timestep`."""
+    """Return the seconds until the window that holds `at` ends: 1 to `timestep`."""
     return timestep - int(at.timestamp()) % timestep
 
 
 def write(data: str, one_time_code: str) -> str:
-    """What the QR code says (specification: operation 12). `data` is not escaped: the format is fixed as it is."""
+    """Return the text of the QR code (specification: operation 12). `data` is not escaped: the format is given."""
     return f"{limits.ONE_TIME_QR_PREFIX}?v={VERSION}&data={data}&totp={one_time_code}"
 
 
 def read(text: str) -> tuple[str, str] | None:
-    """(data, code) of a text made by `write`; None for any other."""
+    """Return (data, code) of a text made by `write`; None for any other."""
     found = _TEXT.fullmatch(text)
     return (found["data"], found["code"]) if found else None
 

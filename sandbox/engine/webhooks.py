@@ -1,7 +1,8 @@
 """Notifications of new records: written with the record, posted soon after (specification: Events).
 
-The request is published, the specification does not show it: POST, JSON, an identifier of its own, and the hexadecimal
-HMAC-SHA256 of the body where the tenant has a secret. What `event`, `event_name` and `additional_info` say is assumed.
+The request is published; the specification does not show it: POST, JSON, an identifier of its own, and the hexadecimal
+HMAC-SHA256 of the body where the tenant has a secret. The values of `event`, `event_name` and `additional_info` are
+assumed.
 """
 
 import hashlib
@@ -15,7 +16,9 @@ from sandbox.service.models import Delivery, History, Tenant
 
 
 def queue(tenant: Tenant, history: History, due_at: datetime) -> Delivery | None:
-    """A notification to be posted from `due_at` on; None when the tenant's webhook does not want it."""
+    """Queue a notification to be posted from `due_at` on, and return it; None when the tenant's webhook does not want
+    it.
+    """
     if not wanted(tenant, history.category):
         return None
     body = json.dumps(_body(history), ensure_ascii=False)
@@ -31,7 +34,7 @@ def queue(tenant: Tenant, history: History, due_at: datetime) -> Delivery | None
 
 
 def wanted(tenant: Tenant, category: str) -> bool:
-    """Whether the webhook is valid, leads somewhere and is triggered by this category."""
+    """Return whether the webhook is valid, has an address and wants this category."""
     settings = tenant.webhook
     if settings.get("is_invalid", True) or not settings.get("url"):
         return False
@@ -39,7 +42,7 @@ def wanted(tenant: Tenant, category: str) -> bool:
 
 
 def sign(body: bytes, secret: str) -> str:
-    """The signature of a raw body."""
+    """Return the signature of a raw body."""
     return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 

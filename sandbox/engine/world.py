@@ -1,7 +1,7 @@
-"""The house as people meet it: doors they pass or force, lines that are cut, and everything written down.
+"""What people do in the house: pass doors or force them, cut lines. Everything is logged.
 
-All functions work at `at`, by default now as the tenant's clock has it: enter `behaviour.clock_of` first. They raise
-ApiError (40401) for a device that does not exist.
+All functions work at `at`, by default now by the tenant's clock: enter `behaviour.clock_of` first. They raise ApiError
+(40401) for a device that does not exist.
 """
 
 from datetime import datetime, timedelta
@@ -23,8 +23,8 @@ __all__ = ["close_door", "force_door", "hold_door", "present", "return_key", "se
 
 
 def present(tenant: Tenant, device_id: str, kind: str, value: str, at: datetime | None = None) -> Outcome:
-    """Somebody shows `value` at a door: a card's data, what a QR code says, a one-time code's text, or for a face the
-    member_id (kinds: card, qr, one_time, face). Whoever is let in opens the door for `door_open_seconds`.
+    """Show `value` at a door: a card's data, a QR code's text, a one-time code's text, or for a face the member_id
+    (kinds: card, qr, one_time, face). The door opens for `door_open_seconds` when the person is admitted.
     """
     steps.advance(tenant)
     at = at or clock.now()
@@ -52,17 +52,17 @@ def present(tenant: Tenant, device_id: str, kind: str, value: str, at: datetime 
 
 
 def force_door(tenant: Tenant, device_id: str, at: datetime | None = None) -> History | None:
-    """Somebody breaks a door open; it stays so until `close_door`. None when the door cannot tell."""
+    """Break a door open; it stays so until `close_door`. Return the record; None when the door has no power."""
     return _leave_open(tenant, device_id, at, is_forced=True)
 
 
 def hold_door(tenant: Tenant, device_id: str, at: datetime | None = None) -> History | None:
-    """Somebody keeps a door open for too long, until `close_door`. None when the door cannot tell."""
+    """Keep a door open too long, until `close_door`. Return the record; None when the door has no power."""
     return _leave_open(tenant, device_id, at, is_forced=False)
 
 
 def close_door(tenant: Tenant, device_id: str, at: datetime | None = None) -> History | None:
-    """Somebody shuts a door. The record of it, when that ends what was wrong with the door."""
+    """Shut a door. Return the record when that ends a problem of the door."""
     at = at or clock.now()
     with transaction.atomic():
         door = _door(tenant, device_id)
@@ -82,10 +82,10 @@ def set_lines(
     is_connected: bool | None = None,
     at: datetime | None = None,
 ) -> list[History]:
-    """Cuts or restores a device's power, its connection or both; a record for each that changed.
+    """Cut or restore a device's power, its connection or both. Return a record for each that changed.
 
-    That a device in reach fell silent is known at once. Everything else it tells when it is in reach again, then also
-    what it decided meanwhile.
+    The service knows at once that it lost a device. The device sends everything else when it has a connection again,
+    also what it decided meanwhile.
     """
     at = at or clock.now()
     with transaction.atomic():
@@ -143,7 +143,7 @@ def _door(tenant: Tenant, device_id: str) -> PassController:
 
 
 def _open(door: PassController, at: datetime, seconds: float) -> None:
-    # A door that stands open already is not shut by who walks through.
+    # A door that stands open already stays open when somebody walks through.
     if not doors.problem(door):
         closes_at = at + timedelta(seconds=seconds)
         PassController.objects.filter(pk=door.pk).update(opened_at=at, closes_at=closes_at, is_forced=False)

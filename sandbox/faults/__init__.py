@@ -1,1 +1,1 @@
-"""Faults on demand: somebody asks for one through the control API, and the next calls meet it."""
+"""Faults on request: the control API adds one, and the next calls get it."""

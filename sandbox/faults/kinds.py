@@ -1,6 +1,6 @@
-"""What can go wrong with a call because somebody asked for it.
+"""The kinds of faults that can be asked for.
 
-Each kind says when it strikes (before the work or after it) and what is answered then; `seconds` is a wait before it.
+Each kind says when it acts (before the work or after it) and what it answers; `seconds` is a wait before it.
 """
 
 import time
@@ -19,10 +19,10 @@ _PAGE = "<!doctype html><title>Please wait</title><p>This is a page and no JSON.
 
 
 class Fault(BaseModel):
-    """What every fault has; by itself nothing happens."""
+    """What every fault has; alone it does nothing."""
 
     model_config = ConfigDict(extra="forbid")
-    #: Whether the service sees the call: it counts against the limit then, and its answer has rate headers.
+    #: Whether the service sees the call: then it counts against the limit, and its answer has rate headers.
     counted: ClassVar[bool] = True
 
     kind: str = ""
@@ -30,26 +30,26 @@ class Fault(BaseModel):
     seconds: float = Field(default=0, ge=0, le=120)
 
     def before(self, request: HttpRequest, operation: int) -> Answer | None:
-        """Strikes ahead of the work: waits, and gives the answer that replaces it, if any."""
+        """Act before the work: wait, and return the answer that replaces it, if any."""
         if self.when != "before":
             return None
         time.sleep(self.seconds)
         return self.answer(request, operation, None)
 
     def after(self, request: HttpRequest, operation: int, response: Answer) -> Answer:
-        """Strikes when the work was done: waits, and gives what becomes of its answer."""
+        """Act after the work: wait, and return what is left of its answer."""
         if self.when != "after":
             return response
         time.sleep(self.seconds)
         return self.answer(request, operation, response) or response
 
     def answer(self, request: HttpRequest, operation: int, response: Answer | None) -> Answer | None:
-        """The answer in place of the true one (None before the work); None leaves it."""
+        """Return the answer in place of the true one (None before the work); None leaves it."""
         return None
 
 
 class Latency(Fault):
-    """A wait, and nothing else."""
+    """A wait only."""
 
     kind: Literal["latency"] = "latency"
     seconds: float = Field(gt=0, le=120)
@@ -80,7 +80,7 @@ class Status(Fault):
 
 
 class NotJson(Fault):
-    """Status 200 with something that is no JSON, as a proxy or a sign-in page in between would answer."""
+    """Status 200 with something that is not JSON, as a proxy or a sign-in page in between would answer."""
 
     kind: Literal["not_json"] = "not_json"
     body: str = Field(_PAGE, max_length=1_000_000)
@@ -91,7 +91,7 @@ class NotJson(Fault):
 
 
 class RateLimited(Fault):
-    """429 with the rate headers and a reset of one's choice, whatever is really left. It does not count."""
+    """429 with the rate headers and any reset, whatever is really left. It does not count."""
 
     counted: ClassVar[bool] = False
 
@@ -109,7 +109,7 @@ class RateLimited(Fault):
 
 
 class DropBefore(Fault):
-    """The connection ends before the service saw the call."""
+    """The connection ends before the service has seen the call."""
 
     counted: ClassVar[bool] = False
 
@@ -131,7 +131,7 @@ class DropAfter(Fault):
 
 
 class Cut(Fault):
-    """The work is done; of its answer the headers arrive and half of the body."""
+    """The work is done; the headers of its answer arrive, and half of the body."""
 
     kind: Literal["cut"] = "cut"
     when: Literal["after"] = "after"
@@ -142,10 +142,10 @@ class Cut(Fault):
 
 Kind = Latency | Status | NotJson | RateLimited | DropBefore | DropAfter | Cut
 _KINDS: TypeAdapter[Kind] = TypeAdapter(Annotated[Kind, Field(discriminator="kind")])
-#: What meets a call for which nobody asked anything.
+#: For calls without a fault.
 NOTHING = Fault()
 
 
 def read(values: dict[str, Any]) -> Kind:
-    """A fault from its values, `kind` among them. Raises pydantic.ValidationError."""
+    """Return a fault from its values, `kind` among them. Raises pydantic.ValidationError."""
     return _KINDS.validate_python(values)

@@ -1,4 +1,4 @@
-"""Connections that end too early, for real: the socket is closed under the server's hands."""
+"""Connections that really end too early: the socket is closed while the server sends."""
 
 import contextlib
 import socket
@@ -10,8 +10,8 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 class Broken(StreamingHttpResponse):
     """No answer; or, of a `cut` one, its headers and the first half of its body.
 
-    The socket ends while the server sends, after every layer of the application is done with the request. The server
-    finds a client that went away, which it neither answers nor reports.
+    The socket is closed after every layer of the application is done with the request. The server takes it for a client
+    that went away, which it neither answers nor reports.
     """
 
     def __init__(self, request: HttpRequest, cut: HttpResponse | None = None) -> None:
@@ -35,5 +35,5 @@ def _ending(request: HttpRequest, first: bytes) -> Iterator[bytes]:
     line: socket.socket = request.META["gunicorn.socket"]
     with contextlib.suppress(OSError):
         line.shutdown(socket.SHUT_RDWR)
-    # Sending this fails, which is how the server learns of it.
+    # Sending this fails, which tells the server.
     yield b"\0"

@@ -1,4 +1,4 @@
-"""The faults that are waiting: added, counted down by exactly one per call, cleared."""
+"""The faults that wait for calls: added, counted down by exactly one per call, cleared."""
 
 import json
 from typing import Any
@@ -9,11 +9,11 @@ from sandbox.service.models import InjectedFault
 
 from .kinds import NOTHING, Fault, Kind, read
 
-#: Tenant of a fault that meets everybody, and operation of one that meets any.
+#: Tenant of a fault for everybody, and operation of a fault for any.
 EVERYBODY, ANY = "", 0
 
-# The oldest one that fits. Calls that come together queue on its row, and those that find it used up go on to the
-# next: of N calls exactly `left` meet it.
+# The oldest one that fits. Concurrent calls queue on its row, and those that find it used up go on to the
+# next: of N calls exactly `left` get it.
 _TAKE = """
 UPDATE service_injectedfault SET "left" = "left" - 1
 WHERE id = (
@@ -26,7 +26,7 @@ RETURNING id, kind, "values"::text, "left"
 
 
 def take(tenant_id: str, operation: int) -> Fault:
-    """What meets this call, used up by it; NOTHING mostly. Call it outside of a transaction."""
+    """Take the fault for this call, and count it down; NOTHING for most calls. Call it outside of a transaction."""
     with connection.cursor() as cursor:
         cursor.execute(_TAKE, [tenant_id, operation])
         found = cursor.fetchone()
@@ -39,7 +39,7 @@ def take(tenant_id: str, operation: int) -> Fault:
 
 
 def add(fault: Kind, *, tenant_id: str, operation: int, count: int) -> dict[str, Any]:
-    """Keeps a fault for the next `count` calls that fit; as it is shown."""
+    """Keep a fault for the next `count` calls that fit, and return it as it is shown."""
     row = InjectedFault.objects.create(
         tenant_id=tenant_id,
         operation=operation,
@@ -51,13 +51,13 @@ def add(fault: Kind, *, tenant_id: str, operation: int, count: int) -> dict[str,
 
 
 def left(tenant_id: str | None = None) -> list[dict[str, Any]]:
-    """What is left, the oldest first: all, or of one tenant alone."""
+    """Return the faults that are left, the oldest first: all, or of one tenant alone."""
     rows = InjectedFault.objects.filter(left__gt=0).order_by("id")
     return [_shown(row) for row in (rows if tenant_id is None else rows.filter(tenant_id=tenant_id))]
 
 
 def clear(*, tenant_id: str | None = None, identifier: int | None = None) -> int:
-    """Forgets all, those of one tenant, or a single one; how many."""
+    """Delete all faults, those of one tenant, or a single one. Return how many."""
     rows = InjectedFault.objects.all()
     if tenant_id is not None:
         rows = rows.filter(tenant_id=tenant_id)

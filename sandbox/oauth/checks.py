@@ -19,7 +19,7 @@ class Refused(Exception):
     status: int = 400
 
     def as_response(self) -> JsonResponse:
-        """The answer of a token endpoint."""
+        """Return the answer of a token endpoint."""
         return JsonResponse(
             {"error": self.code, "error_description": self.description},
             status=self.status,
@@ -28,7 +28,7 @@ class Refused(Exception):
 
 
 def redirect_target(query: QueryDict) -> tuple[Client, str]:
-    """The client and its redirect URI, when both are certain; only then may an error be sent there.
+    """Return the client and its redirect URI, when both are valid; only then may an error be sent there.
 
     Raises Refused(invalid_request).
     """
@@ -49,7 +49,7 @@ def _single(query: QueryDict, name: str) -> str:
 
 
 def check_authorize(query: QueryDict) -> None:
-    """Raises Refused for an unsupported, repeated or missing parameter, or another response_type."""
+    """Raise Refused for an unsupported, repeated or missing parameter, or another response_type."""
     for name in query:
         if name not in AUTHORIZE_PARAMETERS:
             raise Refused("invalid_request", "unsupported parameter")
@@ -62,7 +62,7 @@ def check_authorize(query: QueryDict) -> None:
 
 
 def client_of(request: HttpRequest) -> Client:
-    """The client whose credentials are in the form.
+    """Return the client whose credentials are in the form.
 
     Raises Refused(invalid_request) when one is missing, or a field repeated, and Refused(invalid_client).
     """
@@ -78,7 +78,7 @@ def client_of(request: HttpRequest) -> Client:
 
 
 def required(form: QueryDict, *names: str) -> None:
-    """Raises Refused(invalid_request) naming the first field that is missing or empty."""
+    """Raise Refused(invalid_request) naming the first field that is missing or empty."""
     for name in names:
         if not form.get(name):
             raise Refused("invalid_request", f"{name} is missing")

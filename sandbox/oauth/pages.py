@@ -1,4 +1,4 @@
-"""The member site, as far as OAuth needs it: an administrator signs in, sees what is asked, and decides."""
+"""The member site, as far as OAuth needs it: an administrator signs in, sees the request, and decides."""
 
 from urllib.parse import urlencode
 
@@ -20,10 +20,10 @@ from .texts import texts
 @never_cache
 @csrf_protect
 def authorize(request: HttpRequest) -> HttpResponse:
-    """Asks an administrator of the member site to sign in and consent, in English or Japanese, then leads back to the
-    redirect URI with code and state. Errors go there too once client and redirect URI are certain.
+    """Asks an administrator of the member site to sign in and consent, in English or Japanese, then redirects to the
+    redirect URI with code and state. Errors go there too once client and redirect URI are valid.
 
-    Its page's forms come to the same address.
+    The forms of the page are sent to the same address.
     """
     try:
         if request.method not in ("GET", "HEAD", "POST"):
@@ -41,19 +41,19 @@ def authorize(request: HttpRequest) -> HttpResponse:
 
 
 def forged(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """A form that did not come from the member site's own page (setting CSRF_FAILURE_VIEW)."""
+    """Refuse a form that did not come from the member site's own page (setting CSRF_FAILURE_VIEW)."""
     return _refuse(request, Refused("invalid_request", "the form did not come from this page", 403))
 
 
 def _refuse(request: HttpRequest, refused: Refused) -> HttpResponse:
-    """For whom nothing can lead back: a page for a browser, JSON for a program."""
+    """Answer an error without a redirect URI: a page for a browser, JSON for a program."""
     if "text/html" in request.headers.get("Accept", ""):
         return _page(request, "error", {"refused": refused}, status=refused.status)
     return refused.as_response()
 
 
 def _decide(request: HttpRequest, client: Client, redirect_uri: str) -> HttpResponse:
-    """One form may sign in and decide at once; a browser does it in two steps."""
+    """Handle a form. One form may sign in and decide at once; a browser does it in two steps."""
     decision = request.POST.get("decision", "")
     if decision == "other":
         request.session.flush()

@@ -1,4 +1,4 @@
-"""What every OAuth endpoint has in common: the clock of its tenant, and faults that somebody asked for."""
+"""What every OAuth endpoint has in common: the clock of its tenant, and faults."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -20,7 +20,7 @@ SESSION = "administrator"
 
 
 def served(name: str) -> Callable[[View], Callable[[HttpRequest], Answer]]:
-    """The operation of this name, on the clock of whoever it is about."""
+    """Declare the view of the operation with this name: it runs by its tenant's clock, and gets its faults."""
     number = CATALOGUE.operation(name).number
 
     def decorate(view: View) -> Callable[[HttpRequest], Answer]:
@@ -40,9 +40,9 @@ def served(name: str) -> Callable[[View], Callable[[HttpRequest], Answer]]:
 
 
 def whose(request: HttpRequest) -> str:
-    """The tenant that a request is about, before anything of it was checked; everybody's key when it names none.
+    """Return the tenant that a request is about, before anything is checked; everybody's key when it names none.
 
-    A code and a token name it, a login does, and so does the session of an administrator.
+    A code, a token, a login or the session of an administrator names it.
     """
     form: dict[str, str] = {}
     if request.method == "POST" and request.content_type == "application/x-www-form-urlencoded":

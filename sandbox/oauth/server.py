@@ -1,4 +1,4 @@
-"""The authorization server: Authlib, narrowed to what the specification offers."""
+"""The authorization server: Authlib, limited to what the specification offers."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]  # Authlib has no
         )
 
     def query_authorization_code(self, code: str, client: Client) -> AuthorizationCode | None:
-        # Locked, so that of two exchanges at once exactly one finds the code live.
+        # Locked, so that of two concurrent exchanges exactly one finds the code valid.
         found = AuthorizationCode.objects.select_for_update().filter(code=code, client=client).first()
         return found if found and found.is_live() else None
 
@@ -38,7 +38,7 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]  # Authlib has no
 
 
 class Server(AuthorizationServer):  # type: ignore[misc]  # Authlib has no types
-    """Tokens carry the tenant of whoever consented and the scopes of the client's registration."""
+    """Gives tokens the tenant of the administrator who consented, and the scopes of the client's registration."""
 
     def save_token(self, token: dict[str, Any], request: OAuth2Request) -> AccessToken:
         return AccessToken.objects.create(

@@ -71,12 +71,12 @@ JAPANESE: dict[str, Any] = {
 
 
 def texts(accept_language: str) -> dict[str, Any]:
-    """The words in the language that the browser asks for."""
+    """Return the words in the language that the browser asks for."""
     return JAPANESE if preferred(accept_language) == "ja" else ENGLISH
 
 
 def preferred(accept_language: str) -> str:
-    """ja when the browser names Japanese before English, else en."""
+    """Return ja when the browser names Japanese before English, else en."""
     for part in accept_language.lower().split(","):
         language = part.strip().split(";")[0].split("-")[0]
         if language in {"ja", "en"}:

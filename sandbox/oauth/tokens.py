@@ -1,4 +1,4 @@
-"""The token, update and revoke endpoints: form in, JSON out, never a page."""
+"""The token, update and revoke endpoints: they take a form and return JSON, never a page."""
 
 from functools import wraps
 
@@ -16,7 +16,7 @@ from .server import SERVER
 
 
 def endpoint(view: View) -> View:
-    """POST only, in one transaction, errors as OAuth JSON."""
+    """Declare an endpoint: POST only, in one transaction, errors as OAuth JSON."""
 
     @wraps(view)
     def answer(request: HttpRequest) -> HttpResponse:
@@ -60,7 +60,7 @@ def update(request: HttpRequest) -> HttpResponse:
     off (assumed). The token of the header AUTHORIZATIONS must be a live one of the same client.
     """
     token = _token(request)
-    # The moment of reissue decides whether the old token lives on; the specification does not show it.
+    # Whether a reissue ends the old token is not in the specification.
     if behaviour.of(token.tenant_id).reissue_kills_old:
         _end(token)
     fresh = AccessToken.objects.create(
@@ -85,7 +85,7 @@ def revoke(request: HttpRequest) -> HttpResponse:
 
 
 def _token(request: HttpRequest) -> AccessToken:
-    """The live token in the form, locked. Raises Refused, with Not Found when it does not exist."""
+    """Return the token in the form, locked. Raises Refused, with Not Found when it does not exist or has ended."""
     client = client_of(request)
     required(request.POST, "token")
     scheme, _, bearer = request.headers.get("AUTHORIZATIONS", "").partition(" ")

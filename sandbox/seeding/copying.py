@@ -1,4 +1,4 @@
-"""A tenant just like another one: the same house, people and past, with an administrator and secrets of its own."""
+"""Copy a tenant: the same house, people and past, with an administrator and secrets of its own."""
 
 from typing import Any
 
@@ -20,20 +20,20 @@ from sandbox.service.models import (
     Tenant,
 )
 
-#: What rows refer to, with the identifier by which the copy of it is found.
+#: The tables that rows refer to, with the identifier that finds the copy.
 _IDENTIFIERS: dict[Any, str] = {
     Group: "membergroup_id", Area: "area_id", PassController: "device_id", KeyBox: "key_device_id", Member: "member_id",
 }  # fmt: skip
-#: What is copied, in the order in which rows refer to each other.
+#: The tables to copy, in the order in which rows refer to each other.
 _COPIED: tuple[type[models.Model], ...] = (
     Group, Area, PassController, KeyBox, Camera, Member, Guest, History, KeyUse, Face, ProfileImage, TemporaryUse,
 )  # fmt: skip
 
 
 def copy_house(of: Tenant, to: Tenant) -> None:
-    """Copies everything that stands in one tenant's house and log, as it is now, into another's that is empty.
+    """Copy everything in one tenant's house and log, as it is now, into another's that is empty.
 
-    Requests, codes of the moment and deliveries that are under way stay with the one who asked for them.
+    Requests, one-time codes and deliveries that are under way are not copied.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(";".join(map(_copy, _COPIED)), {"old": of.pk, "new": to.pk})
@@ -43,7 +43,7 @@ def _copy(model: type[models.Model]) -> str:
     fields = [field for field in model._meta.local_concrete_fields if not field.primary_key]
     columns, values = ", ".join(f'"{field.column}"' for field in fields), ", ".join(map(_value, fields))
     table = model._meta.db_table
-    # Lists are in the order in which things came to be.
+    # Keep the order of creation, which lists have.
     return f"INSERT INTO {table} ({columns}) SELECT {values} FROM {table} r WHERE {_mine(fields)} ORDER BY r.id"  # noqa: S608
 
 
@@ -64,7 +64,7 @@ def _table(model: Any) -> str:
 
 
 def _mine(fields: "list[models.Field[Any, Any]]") -> str:
-    """Which rows are the tenant's: by their own column, or by that of what they belong to."""
+    """Return a condition for the tenant's rows: by their own column, or by that of their owner."""
     if any(field.column == "tenant_id" for field in fields):
         return "r.tenant_id = %(old)s"
     owner = next(field for field in fields if field.related_model in _IDENTIFIERS)

@@ -1,4 +1,4 @@
-"""A tenant's guests: some gone home this week, some in the house, some still to come."""
+"""A tenant's guests: some whose visit ended this week, some present, some expected."""
 
 import hashlib
 from datetime import datetime, timedelta
@@ -10,15 +10,15 @@ from sandbox.seeding import names
 from sandbox.seeding.places import Places
 from sandbox.service.models import Guest, KeyBox, Tenant
 
-#: How many a tenant has unless somebody wants another number.
+#: How many a tenant has by default.
 SEEDED = 12
 _REMARKS = ("", "", "受付にお声がけください。", "Please ring at the loading dock.", "駐車場は B2 です。")
 
 
 def create_guests(tenant: Tenant, places: Places, count: int, seed: str) -> list[Guest]:
-    """`count` guests if the tenant has QR codes: a third each with an end behind, around and before today.
+    """Create `count` guests if the tenant has QR codes: a third each past, present and expected.
 
-    They draw from a source of their own, so that everything else stays what the same seed made of it before.
+    They have a random source of their own, so that everything else stays the same for a seed.
     """
     if not count or not tenant.has("qr"):
         return []
@@ -55,7 +55,7 @@ def _keys(boxes: list[KeyBox], random: Random) -> dict[str, Any]:
 
 
 def _use_period(number: int, random: Random) -> dict[str, datetime]:
-    """Ended within the last six days; in the house from yesterday to tomorrow at least; or to come."""
+    """Return a use period: ended within the last six days, from yesterday to tomorrow at least, or to come."""
     today = clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
     if number % 3 == 0:
         first, last = -random.randint(7, 9), -random.randint(1, 5)

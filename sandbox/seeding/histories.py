@@ -1,4 +1,4 @@
-"""What happened in a tenant's house during the last month, written straight into the table."""
+"""The log of a tenant's last month, written straight into the table."""
 
 import hashlib
 import json
@@ -22,10 +22,10 @@ from sandbox.service.models.people import PLACE
 
 _DAYS = 30
 _PER_MEMBER, _MOST = 2, 1000
-#: Whose comings and goings are told; of the others nothing is known.
+#: How many people the log is about.
 _PEOPLE = 30
 _COLUMNS = "tenant_id, history_id, at, status, category, content, member, device, held_by"
-#: When people move, by the hour and how much; (begin, end) of each stretch.
+#: When people move, and how much; (begin, end) in hours of each part of the day.
 _HOURS = (((7.5, 9.5), 5), ((9.5, 12), 3), ((12, 13.5), 3), ((13.5, 17), 3), ((17, 19.5), 4), ((19.5, 23), 0.4))
 _STRETCHES, _BUSY = [hours for hours, _ in _HOURS], list(accumulate(weight for _, weight in _HOURS))
 _OFF_DAY = 0.06
@@ -45,9 +45,9 @@ class Walker:
 
 
 def create_histories(tenant: Tenant, places: Places, guests: list[Guest], members: int, seed: str) -> None:
-    """About two records a member, at most 1,000, with the rhythm of working days; none for an empty house.
+    """Write about two records per member, at most 1,000, mostly in working hours; none for an empty house.
 
-    They draw from a source of their own, so that everything else stays what the same seed made of it before.
+    They have a random source of their own, so that everything else stays the same for a seed.
     """
     if not members:
         return
@@ -74,19 +74,19 @@ class _House:
         self.devices = {door.device_id: _json(about(door)) for door in self.doors}
         self.anywhere = [*self.devices.values(), *(_json(about(box)) for box in self.boxes)]
         self.walkers = self._walkers()
-        # Who may go nowhere rarely comes.
+        # People who may go nowhere rarely come.
         self.comers = list(accumulate(1 if walker.doors or walker.keys else 0.1 for walker in self.walkers))
         self.busy_days = list(accumulate(self.weights))
 
     def happenings(self, count: int) -> list[Row]:
-        """So many records, none where no device is under contract."""
+        """Return this many records, none where no device is under contract."""
         found: list[Row] = []
         while len(found) < count and self.anywhere:
             found += self._happening()
         return found[:count]
 
     def keys_out(self) -> Iterator[Row]:
-        """In whose hands the keys are that are not in their places: noted there, to be written by whoever made them."""
+        """Yield a record for each key that is out, and set its holder; `create_tenant` writes the keys."""
         for use in self.places.taken:
             place = use.box.key_device_id, use.unit_no
             may = [one for one in self.walkers if place in [(box.key_device_id, unit) for box, unit in one.keys]]
@@ -131,7 +131,7 @@ class _House:
         ]
 
     def _moment(self) -> datetime:
-        """Mostly in the busy hours of a working day, always before now."""
+        """Return a time, mostly in the busy hours of a working day, always before now."""
         ((begin, end),) = self.random.choices(_STRETCHES, cum_weights=_BUSY)
         (day,) = self.random.choices(self.days, cum_weights=self.busy_days)
         at: datetime = day + timedelta(seconds=round(self.random.uniform(begin, end) * 3600))
@@ -148,7 +148,7 @@ class _House:
         return [self._walker(person, usual + timedelta(hours=10)) for person in found]
 
     def _walker(self, person: Person, at: datetime) -> Walker:
-        # A guest's days are few, and this need not be one of them.
+        # A guest's visit may not include this day.
         period = person.period if isinstance(person.row, Member) else (None, None)
 
         def decide(place: AreaPlace | KeyPlace) -> Any:
@@ -170,7 +170,7 @@ class _House:
 
 
 def _days(holidays: Holidays, now: datetime) -> tuple[list[datetime], list[float]]:
-    """The days of the month that is told of, and how much happens on each."""
+    """Return the days of the last month, and how much happens on each."""
     today = now.replace(hour=0, minute=0, second=0)
     days = [today - timedelta(days=number) for number in range(_DAYS, -1, -1)]
     return days, [_OFF_DAY if day.weekday() > 4 or holidays.is_holiday(day.date()) else 1 for day in days]

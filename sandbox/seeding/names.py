@@ -48,7 +48,7 @@ TENANTS = [
 
 
 def person(random: Random) -> str:
-    """One name of at most 40 characters: kanji, a reading, both, or from elsewhere."""
+    """Return one name of at most 40 characters: kanji, a reading, both, or a foreign one."""
     draw = random.random()
     if draw < 0.005:
         return random.choice(LONG_NAMES)[:40]
@@ -64,12 +64,12 @@ def person(random: Random) -> str:
 
 
 def tenant(index: int) -> str:
-    """The name of the index-th tenant, without repetition."""
+    """Return the name of the index-th tenant, without repetition."""
     name, turn = TENANTS[index % len(TENANTS)], index // len(TENANTS)
     return name if turn == 0 else f"{name} {turn + 1}"
 
 
 def group(index: int) -> str:
-    """The name of the index-th member group."""
+    """Return the name of the index-th member group."""
     name, turn = GROUPS[index % len(GROUPS)], index // len(GROUPS)
     return name if turn == 0 else f"{name} {turn + 1}"

@@ -35,7 +35,7 @@ OFFICE_HOURS = {
 
 
 def create_groups(tenant: Tenant, random: Random) -> list[Group]:
-    """Twelve to twenty groups."""
+    """Create twelve to twenty groups."""
     return Group.objects.bulk_create(
         Group(
             tenant=tenant,
@@ -47,7 +47,7 @@ def create_groups(tenant: Tenant, random: Random) -> list[Group]:
 
 
 def create_members(tenant: Tenant, places: Places, groups: list[Group], count: int, random: Random) -> None:
-    """`count` members with cards, QR codes, use periods and permissions as the tenant's contracts allow."""
+    """Create `count` members with cards, QR codes, use periods and permissions as the tenant's contracts allow."""
     areas = [area.area_id for area in places.areas]
     boxes = [box.key_device_id for box in places.boxes]
     counts = dict.fromkeys((group.pk for group in groups), 0)
@@ -90,7 +90,7 @@ def _rows(
             member_id,
             random.choice(groups),
             f"{random.getrandbits(28):07X}{number:08X}" if random.random() < 0.9 else None,
-            # Three times as quick as the standard library's, which is what a large tenant waits for.
+            # Three times as fast as the standard library's, which matters for a large tenant.
             to_json(listed).decode(),
             to_json(detail).decode(),
             qr_data,
@@ -99,7 +99,7 @@ def _rows(
 
 
 def _use_period(today: datetime, random: Random) -> dict[str, str]:
-    """Most members have none; some ended, some are still to come."""
+    """Return a use period; most members have none, some ended, some are to come."""
     draw = random.random()
     if draw < 0.8:
         return {}
@@ -116,7 +116,7 @@ def _use_period(today: datetime, random: Random) -> dict[str, str]:
 
 
 def _qrcode(tenant: Tenant, member_id: str, random: Random) -> tuple[dict[str, Any] | None, str | None, str | None]:
-    """(qrcode as the single read shows it, what the code says, seed of the one-time code)."""
+    """Return (qrcode as the single read shows it, what the code says, seed of the one-time code)."""
     if not tenant.has("qr"):
         return None, None, None
     draw, data = random.random(), f"SL{random.getrandbits(64):016X}"

@@ -1,4 +1,4 @@
-"""A tenant's areas, doors and key boxes."""
+"""A tenant's areas, doors, key boxes and cameras."""
 
 from dataclasses import dataclass
 from random import Random
@@ -13,7 +13,7 @@ AREAS = [
 ]  # fmt: skip
 KEY_BOXES = [("総務キーボックス", 10), ("Vehicle keys", 8), ("サーバーラック鍵", 6)]
 KEYS = ["正面玄関", "会議室A", "会議室B", "社用車1", "社用車2", "倉庫", "Rack 1", "Rack 2", "書庫", "金庫室"]
-#: Name, scene, area of the door that it watches. The last one is out of reach.
+#: Name, scene, area of the door that it watches. The last one has no connection.
 _ALWAYS = [
     ("正面エントランス カメラ", "entrance", "正面エントランス"),
     ("サーバー室前 通路", "corridor", "サーバー室"),
@@ -25,9 +25,9 @@ _AWAY = ("駐車場 カメラ", "parking", "")
 
 @dataclass(frozen=True)
 class Places:
-    """What was created: everybody who comes after needs it, and nobody reads it again.
+    """What was created, for the steps that come after.
 
-    The keys that are `taken` are not written yet: in whose hands they are turns out last.
+    The keys that are `taken` are not written yet: their holders are known last.
     """
 
     areas: list[Area]
@@ -37,7 +37,7 @@ class Places:
 
 
 def create_places(tenant: Tenant, random: Random) -> Places:
-    """Twelve areas with one or two doors each, three key boxes; one door and one box out of reach."""
+    """Create twelve areas with one or two doors each, three key boxes; one door and one box without connection."""
     areas = Area.objects.bulk_create(
         Area(
             tenant=tenant,
@@ -71,7 +71,7 @@ def _key_boxes(tenant: Tenant, random: Random) -> tuple[list[KeyBox], list[KeyUs
             )
         )
     now, made = clock.now(), KeyBox.objects.bulk_create(boxes)
-    # Nobody knows who has them, so they do not return by themselves.
+    # Their holders are unknown, so they do not return by themselves.
     return made, [KeyUse(box=box, unit_no=unit_no, taken_at=now) for box, unit_no in zip(made, taken, strict=True)]
 
 
@@ -93,7 +93,7 @@ def _doors(tenant: Tenant, areas: list[Area], random: Random) -> list[PassContro
 
 
 def create_cameras(tenant: Tenant, places: Places, seed: str) -> None:
-    """Four to six cameras, most of them at a door. They have a random stream of their own."""
+    """Create four to six cameras, most of them at a door. They have a random source of their own."""
     random = Random(f"{seed}|cameras")  # noqa: S311 - data that repeats is the point
     doors = {door.area.name: door for door in places.doors if door.in_out == "in"}
     chosen = [*_ALWAYS, *_SOMETIMES[: random.randint(0, len(_SOMETIMES))], _AWAY]

@@ -17,9 +17,9 @@ from .people import create_groups, create_members
 from .places import create_cameras, create_places
 
 ALL_CONTRACTS = ("door", "key_box", "qr", "face", "licence")
-#: Members from which on their table is worth settling.
+#: From this many members on, the planner needs new statistics.
 _MANY = 1000
-#: What the tenants of `seed` concluded, in turn: everything, doors and codes, keys only.
+#: The contracts of the tenants of `seed`, in turn: everything, doors and codes, keys only.
 _TURNS = (ALL_CONTRACTS, ("door", "qr", "licence"), ("key_box",), ("door", "key_box", "face"))
 _HOLIDAY = {
     "is_include_public_holiday": True,
@@ -47,7 +47,9 @@ def create_tenant(
     admin_login: str | None = None,
     admin_password: str | None = None,
 ) -> Tenant:
-    """A tenant with everything in it. The same seed and tenant_id give the same data. `settle` after many members."""
+    """Create a tenant with everything in it. The same seed and tenant_id give the same data. Call `settle` after many
+    members.
+    """
     random = Random(f"{seed}|{name}")  # noqa: S311 - data that repeats is the point
     secret = hashlib.sha256(f"{seed}|{tenant_id or random.getrandbits(64)}".encode()).hexdigest()
     with behaviour.clock_of(behaviour.EVERYBODY), transaction.atomic():
@@ -66,7 +68,7 @@ def create_tenant(
 
 
 def copy_tenant(of: Tenant) -> Tenant:
-    """A tenant with another one's house, people and past as they stand now, and secrets of its own."""
+    """Create a tenant with another one's house, people and past as they are now, and secrets of its own."""
     with behaviour.clock_of(behaviour.EVERYBODY), transaction.atomic():
         tenant = Tenant(
             name=of.name, contracts=of.contracts, holiday=of.holiday, webhook=_WEBHOOK, created_at=clock.now()
@@ -77,7 +79,7 @@ def copy_tenant(of: Tenant) -> Tenant:
 
 
 def _move_in(tenant: Tenant, secret: str, login: str | None = None, password: str | None = None) -> None:
-    """Keeps a new tenant with its licence key and administrator."""
+    """Save a new tenant with its licence key and administrator."""
     if tenant.has("licence"):
         tenant.licence_key = f"lk-{secret[:32]}"
     tenant.save(force_insert=True)
@@ -90,7 +92,7 @@ def _move_in(tenant: Tenant, secret: str, login: str | None = None, password: st
 
 
 def seed(tenants: int, members: int, number: int) -> list[Tenant]:
-    """The tenants of this seed; those that exist already stay as they are."""
+    """Return the tenants of this seed, creating those that do not exist yet."""
     wanted = [f"t{hashlib.sha256(f'{number}|{index}'.encode()).hexdigest()[:16]}" for index in range(tenants)]
     found = Tenant.objects.in_bulk(wanted)
     missing = tenants - len(found)
@@ -105,14 +107,14 @@ def seed(tenants: int, members: int, number: int) -> list[Tenant]:
 
 
 def settle(members: int) -> None:
-    """After so many were written: the planner learns of them."""
+    """Update the planner's statistics after this many members were written."""
     if members > _MANY:
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE service_member, service_history")
 
 
 def describe(tenant: Tenant) -> dict[str, Any]:
-    """What somebody needs in order to connect this tenant."""
+    """Return what a person needs to connect this tenant."""
     administrator = tenant.administrators.order_by("id").first()
     return {
         "tenant_id": tenant.tenant_id,

@@ -1,1 +1,1 @@
-"""What the sandbox keeps: tenants, people, places, requests and its own records, all in PostgreSQL."""
+"""The sandbox's tables: tenants, people, places, requests and its own records, in PostgreSQL."""

@@ -13,16 +13,16 @@ Way = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True)
 class Doorway:
-    """The door that the camera watches: whoever is behind `away` is seen through the opening alone."""
+    """The door that the camera watches: people behind `away` are seen only through the opening."""
 
     left: float
     right: float
     high: float
     away: float
-    #: Up to the reader, and from there through the door; reversed where people come towards the camera.
+    #: To the reader, and from there through the door; reversed where people come towards the camera.
     approach: Way
     through: Way
-    #: How much of the people behind it is seen: glass lets through, an unlit room does not.
+    #: How much of the people behind it is seen: glass is clear, an unlit room is not.
     clear: float = 0.0
     reader: tuple[float, float] = (0.0, 1.2)
 
@@ -39,7 +39,7 @@ class Scene:
 
 
 def tiles(canvas: Canvas, left: float, right: float, far: float, size: float, colour: Colour) -> None:
-    """Joints of floor tiles."""
+    """Draw the joints of floor tiles."""
     across = left
     while across <= right + 0.01:
         canvas.line((across, 0, 1), (across, 0, far), colour, 0.7)
@@ -51,7 +51,7 @@ def tiles(canvas: Canvas, left: float, right: float, far: float, size: float, co
 
 
 def plant(canvas: Canvas, across: float, away: float, bright: float, random: Random) -> None:
-    """A plant in a pot."""
+    """Draw a plant in a pot."""
     canvas.box(across - 0.22, across + 0.22, 0, 0.5, away, away + 0.4, shade((176, 170, 160), bright))
     for _ in range(26):
         place = (across + random.uniform(-0.4, 0.4), random.uniform(0.6, 1.5), away)
@@ -59,13 +59,13 @@ def plant(canvas: Canvas, across: float, away: float, bright: float, random: Ran
 
 
 def reader(canvas: Canvas, across: float, up: float, away: float, bright: float, opened: bool) -> None:
-    """A card reader: its lamp is red, and green while the door is open."""
+    """Draw a card reader: its lamp is red, and green while the door is open."""
     canvas.wall(across - 0.07, across + 0.07, up - 0.12, up + 0.12, away, shade((38, 40, 46), bright + 0.2))
     canvas.disc((across, up + 0.05, away), 0.035, (70, 235, 110) if opened else (230, 60, 50))
 
 
 def door(canvas: Canvas, way: Doorway, colour: Colour, bright: float, opened: bool) -> None:
-    """A hinged door in the back wall, dark behind when it is open."""
+    """Draw a hinged door in the back wall, dark behind when it is open."""
     left, right, high, away = way.left, way.right, way.high, way.away
     canvas.wall(left - 0.08, right + 0.08, 0, high + 0.08, away, shade((92, 94, 100), bright))
     if opened:
@@ -79,7 +79,7 @@ def door(canvas: Canvas, way: Doorway, colour: Colour, bright: float, opened: bo
 
 
 def sky(light: Light) -> tuple[Colour, Colour]:
-    """(above, at the horizon): night, a warm dusk, day."""
+    """Return the colours (above, at the horizon): night, a warm dusk, day."""
     if light.sun > 0.6:
         return mix((120, 140, 175), (116, 168, 224), light.sun), mix((222, 196, 170), (214, 230, 240), light.sun)
     dusk = light.sun / 0.6

@@ -1,4 +1,4 @@
-"""The console at /console/: the house of each tenant, what may go wrong in it, and its clock, for people.
+"""The console at /console/: the house of each tenant, the faults asked for, and its clock, for people.
 
 Pages decide nothing: they show what the engine holds and call it. Everything works as plain forms; the script only
 fetches the live parts again.

@@ -1,4 +1,4 @@
-"""How a form of the console is done: read, done once, answered by the page again."""
+"""Handle a form of the console: read it, act once, answer with the page again."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from . import messages, words
 from .forms import Form, Wrong, read, refused, typed
 from .messages import Message
 
-#: Shows the page with these forms, each under its act's name, and this status.
+#: Shows the page with these forms, each under its action's name, and this status.
 Show = Callable[[dict[str, Form], int], HttpResponse]
 
 
 @dataclass(frozen=True)
 class Act:
-    """What a form does: its fields, what is called with them, and where on the page its reader is led."""
+    """What a form does: its fields, the function called with them, and where on the page its reader is led."""
 
     fields: type[BaseModel]
     do: Callable[..., Message]
@@ -28,9 +28,9 @@ class Act:
 
 
 def answered(request: HttpRequest, acts: Mapping[str, Act], show: Show, *about: Any) -> HttpResponse:
-    """The page; or, for a form, the way back to it. What cannot be used comes back with all that was typed (422).
+    """Return the page or, after a form, a redirect to it. A form with errors comes back as it was typed (422).
 
-    `about` goes to the act before the fields that were read.
+    `about` is passed to the action before the fields that were read.
     """
     if request.method != "POST":
         return show({}, 200)

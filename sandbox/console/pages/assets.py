@@ -1,4 +1,4 @@
-"""The console's own style and script, under addresses that change with what they hold."""
+"""The console's own style and script, under addresses that change with their content."""
 
 import hashlib
 from pathlib import Path

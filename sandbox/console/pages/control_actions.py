@@ -1,4 +1,4 @@
-"""What one can set in the sandbox: its clock, faults, behaviour, and everything anew."""
+"""What a person can set in the sandbox: clock, faults, behaviour, and a reset."""
 
 from dataclasses import dataclass
 from typing import Any, get_args
@@ -17,22 +17,22 @@ from .actions import Act
 from .forms import Wrong, together
 from .messages import Message
 
-#: The setting that the clock's own form is for.
+#: The setting that has a form of its own.
 CLOCK = "clock_offset"
 #: The kinds of faults, each with its fields.
 FAULTS = {get_args(kind.model_fields["kind"].annotation)[0]: kind for kind in get_args(kinds.Kind)}
 
 
 @dataclass(frozen=True)
-class Desk:
-    """For whom something is set: a tenant, or everybody under the empty key."""
+class Target:
+    """Whose settings these are: a tenant's, or everybody's under the empty key."""
 
     key: str
     words: Words
 
 
 class MoveForm(Control):
-    """One of three, by the button that was pressed; a moment without an offset is one in Japan."""
+    """One of three, by the button that was pressed; a time without an offset is in Japan."""
 
     seconds: float | None = Field(None, ge=-behaviour.FARTHEST, le=behaviour.FARTHEST)
     at: AwareDatetime | None = None
@@ -45,7 +45,7 @@ class MoveForm(Control):
 
 
 class FaultForm(Control):
-    """A fault as it is typed; what its kind does not have is left out."""
+    """A fault as it was typed; fields that its kind does not have are left out."""
 
     kind: str = ""
     operation: str = "0"
@@ -67,7 +67,7 @@ class ClearForm(Control):
 
 
 class AnewForm(Reset):
-    """What to begin with, and the word that says it is meant. Bounded where somebody waits for the page."""
+    """What to begin with, and a word that confirms it. Bounded, since a person waits for the page."""
 
     tenants: int = Field(3, ge=0, le=200)
     members: int = Field(200, ge=0, le=200_000)
@@ -75,58 +75,58 @@ class AnewForm(Reset):
     word: str = ""
 
 
-def move_clock(desk: Desk, wanted: MoveForm) -> Message:
-    """The clock goes on by some time, to a moment, or back to where it is by default."""
+def move_clock(target: Target, wanted: MoveForm) -> Message:
+    """Move the clock by some time, to a time, or back to its default."""
     by = {"by": wanted.seconds, "to": wanted.at, "back": True}.get(wanted.way)
     if by is None:
         raise Wrong.at("at" if wanted.way == "to" else "seconds", "missing" if wanted.way else "one_of_three")
     try:
         behaviour.move_clock(
-            desk.key,
+            target.key,
             seconds=wanted.seconds if wanted.way == "by" else None,
             at=wanted.at if wanted.way == "to" else None,
         )
     except UnknownSetting:
         raise Wrong.at("at" if wanted.way == "to" else "seconds", "too_far") from None
-    return Message("plain", desk.words["said"]["clock"])
+    return Message("plain", target.words["said"]["clock"])
 
 
-def ask_for_fault(desk: Desk, wanted: FaultForm) -> Message:
-    """The next calls meet it."""
+def ask_for_fault(target: Target, wanted: FaultForm) -> Message:
+    """Add a fault for the next calls."""
     given = {name: value for name, value in wanted.model_dump().items() if value != ""}
     kind = FAULTS.get(wanted.kind)
     if kind is None:
         raise Wrong.at("kind", "literal_error")
-    whose = {"tenant_id": desk.key} | {name: given[name] for name in ("operation", "count") if name in given}
+    whose = {"tenant_id": target.key} | {name: given[name] for name in ("operation", "count") if name in given}
     whom, fault = together(
         lambda: Wanted.model_validate(whose),
         lambda: kinds.read({name: value for name, value in given.items() if name in kind.model_fields}),
     )
     store.add(fault, **whom.model_dump())
-    return Message("plain", f"{desk.words['said']['fault']} · {desk.words['fault_kinds'][wanted.kind]}")
+    return Message("plain", f"{target.words['said']['fault']} · {target.words['fault_kinds'][wanted.kind]}")
 
 
-def clear_faults(desk: Desk, wanted: ClearForm) -> Message:
-    """They are forgotten; a tenant's page clears its own alone, everybody's page any."""
-    store.clear(tenant_id=desk.key or None, identifier=wanted.fault)
-    return Message("plain", desk.words["said"]["cleared"])
+def clear_faults(target: Target, wanted: ClearForm) -> Message:
+    """Clear faults; a tenant's page clears only its own, everybody's page any."""
+    store.clear(tenant_id=target.key or None, identifier=wanted.fault)
+    return Message("plain", target.words["said"]["cleared"])
 
 
-def set_behaviour(desk: Desk, wanted: Behaviour) -> Message:
-    """What was filled in is set here, and everything else is as by default."""
+def set_behaviour(target: Target, wanted: Behaviour) -> Message:
+    """Set what was filled in, and return everything else to its default."""
     names = set(Behaviour.model_fields) - {CLOCK}
     given: dict[str, Any] = {name: getattr(wanted, name) for name in names & wanted.model_fields_set}
-    behaviour.change(desk.key, dict.fromkeys(names) | given)
-    return Message("plain", desk.words["said"]["settings"])
+    behaviour.change(target.key, dict.fromkeys(names) | given)
+    return Message("plain", target.words["said"]["settings"])
 
 
-def begin_anew(desk: Desk, wanted: AnewForm) -> Message:
-    """Everything is forgotten."""
-    word = desk.words["confirm_word"]
+def begin_anew(target: Target, wanted: AnewForm) -> Message:
+    """Delete everything, and seed again."""
+    word = target.words["confirm_word"]
     if wanted.word.strip().casefold() != word:
         raise Wrong.at("word", "confirm", word=word)
     setup.begin_anew(Reset(tenants=wanted.tenants, members=wanted.members, seed=wanted.seed))
-    return Message("plain", desk.words["said"]["reset"])
+    return Message("plain", target.words["said"]["reset"])
 
 
 #: For everybody; a tenant has all but the last.

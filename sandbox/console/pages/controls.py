@@ -1,4 +1,4 @@
-"""/console/controls/ and /console/t/<tenant_id>/controls/: clock, faults and behaviour, and beginning anew."""
+"""/console/controls/ and /console/t/<tenant_id>/controls/: clock, faults, behaviour and reset."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,11 +13,11 @@ from sandbox.service.models import Settings
 
 from . import glance, words
 from .actions import answered
-from .control_actions import ACTS, CLOCK, FAULTS, Desk
+from .control_actions import ACTS, CLOCK, FAULTS, Target
 from .forms import Form
 from .page import page, render, tenant_of
 
-#: The settings as people think of them. What is not named here comes last.
+#: The settings in groups for people. What is not named here comes last.
 _GROUPS = {
     "life": ["passages_per_hour", "door_open_seconds", "relock_seconds", "device_seconds", "keys_return_seconds"],
     "work": ["face_seconds", "bulk_seconds_per_member", "bulk_fail_after", "mock_timeout_seconds"],
@@ -38,66 +38,66 @@ _GROUPS = {
 def controls(request: HttpRequest, tenant_id: str = EVERYBODY) -> HttpResponse:
     """GET: what is set. POST act=…: something is set, for this tenant or for everybody."""
     tenant = tenant_of(tenant_id) if tenant_id else None
-    desk = Desk(tenant_id, words.of(request))
+    target = Target(tenant_id, words.of(request))
     acts = {name: act for name, act in ACTS.items() if name != "anew" or tenant is None}
 
     def show(forms: dict[str, Form], status: int) -> HttpResponse:
-        context = {"tenant": tenant, "page": "controls", "forms": forms} | _seen(desk, forms)
+        context = {"tenant": tenant, "page": "controls", "forms": forms} | _seen(target, forms)
         return render(request, "controls", context, status)
 
     with behaviour.clock_of(tenant_id):
-        return answered(request, acts, show, desk)
+        return answered(request, acts, show, target)
 
 
-def _seen(desk: Desk, forms: dict[str, Form]) -> dict[str, Any]:
-    said = desk.words
-    left = [_fault(row, desk) for row in store.left() if not desk.key or row["tenant_id"] in (None, desk.key)]
+def _seen(target: Target, forms: dict[str, Form]) -> dict[str, Any]:
+    said = target.words
+    left = [_fault(row, target) for row in store.left() if not target.key or row["tenant_id"] in (None, target.key)]
     return {
         "now": clock.now(),
-        "offset_seconds": behaviour.of(desk.key).clock_offset,
+        "offset_seconds": behaviour.of(target.key).clock_offset,
         "faults": left,
         "can_clear": any(fault["can_clear"] for fault in left),
         "operations": [(0, said["any_operation"]), *((row.number, f"{row.number} {row.name}") for row in CATALOGUE)],
         "fault_kinds": [(kind, said["fault_kinds"][kind]) for kind in FAULTS],
-        "groups": list(_groups(desk, forms.get("settings"))),
-        "glance": None if desk.key else glance.everything(),
+        "groups": list(_groups(target, forms.get("settings"))),
+        "glance": None if target.key else glance.everything(),
     }
 
 
-def _fault(fault: dict[str, Any], desk: Desk) -> dict[str, Any]:
-    """A fault as it is shown; the values that only say what is usual are left out."""
+def _fault(fault: dict[str, Any], target: Target) -> dict[str, Any]:
+    """Return a fault as it is shown, without the values that are the default."""
     plain = {"id", "tenant_id", "operation", "kind", "left"}
     usual = {name: shape.default for name, shape in FAULTS[fault["kind"]].model_fields.items()}
     values = {name: value for name, value in fault.items() if name not in plain and value != usual.get(name)}
     number = fault["operation"]
     return {
         "id": fault["id"],
-        "can_clear": not desk.key or fault["tenant_id"] == desk.key,
-        "whom": fault["tenant_id"] or desk.words["everybody"],
-        "operation": CATALOGUE.by_number(number).name if number else desk.words["any_operation"],
-        "word": desk.words["fault_kinds"][fault["kind"]],
+        "can_clear": not target.key or fault["tenant_id"] == target.key,
+        "whom": fault["tenant_id"] or target.words["everybody"],
+        "operation": CATALOGUE.by_number(number).name if number else target.words["any_operation"],
+        "word": target.words["fault_kinds"][fault["kind"]],
         "left": fault["left"],
         "values": [(name, _plain(value)) for name, value in values.items()],
     }
 
 
-def _groups(desk: Desk, form: Form | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """(word, settings) of each group; what is shown as set is what was typed, else what is kept here."""
-    kept = Settings.objects.filter(key=desk.key).values_list("values", flat=True).first() or {}
-    inherited = behaviour.of(EVERYBODY) if desk.key else behaviour.usual()
+def _groups(target: Target, form: Form | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield (word, settings) of each group. A setting shows what was typed, else what is kept here."""
+    kept = Settings.objects.filter(key=target.key).values_list("values", flat=True).first() or {}
+    inherited = behaviour.of(EVERYBODY) if target.key else behaviour.usual()
     named = {name for group in _GROUPS.values() for name in group} | {CLOCK}
     groups = _GROUPS | {"other": [name for name in Behaviour.model_fields if name not in named]}
     for group, names in groups.items():
-        shown = [_setting(name, kept, getattr(inherited, name), form, desk) for name in names]
+        shown = [_setting(name, kept, getattr(inherited, name), form, target) for name in names]
         if shown:
-            yield desk.words["setting_groups"][group], shown
+            yield target.words["setting_groups"][group], shown
 
 
-def _setting(name: str, kept: dict[str, Any], default: Any, form: Form | None, desk: Desk) -> dict[str, Any]:
+def _setting(name: str, kept: dict[str, Any], default: Any, form: Form | None, target: Target) -> dict[str, Any]:
     value = form.typed.get(name, "") if form else _plain(kept.get(name, ""))
     if isinstance(value, bool):
         value = str(value).lower()
-    said = desk.words
+    said = target.words
     is_switch = Behaviour.model_fields[name].annotation is bool
     if is_switch:
         default = said["yes"] if default else said["no"]
@@ -113,5 +113,5 @@ def _setting(name: str, kept: dict[str, Any], default: Any, form: Form | None, d
 
 
 def _plain(value: Any) -> Any:
-    """A number as one would type it."""
+    """Return a number as a person would type it."""
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,4 +1,4 @@
-"""What is to be seen in a house at this moment: places, keys, pictures. By the tenant's clock; enter it first."""
+"""The doors, key boxes and cameras of a house as the page shows them. Enter the tenant's clock first."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,13 +11,13 @@ from sandbox.console.pages.words import Words
 from sandbox.engine import doors, keys
 from sandbox.service.models import Area, Camera, KeyBox, PassController, Tenant
 
-#: Seconds for which a camera's latest picture stays the latest.
+#: Seconds for which a camera's latest picture stays the same.
 _PICTURE = 10
 
 
 @dataclass(frozen=True)
 class Chip:
-    """A state in a word and a sign. tone: quiet, loud, bad, away or unknown."""
+    """A state as a word and an icon. tone: quiet, loud, bad, away or unknown."""
 
     tone: str
     icon: str
@@ -25,7 +25,7 @@ class Chip:
 
 
 def plan(tenant: Tenant, now: datetime, words: Words) -> list[dict[str, Any]]:
-    """The areas with their doors, in the order in which they were made."""
+    """Return the areas with their doors, in the order of their creation."""
     inside: dict[int, list[dict[str, Any]]] = {}
     for door in PassController.objects.filter(tenant=tenant).select_related("area").order_by("id"):
         inside.setdefault(door.area_id, []).append(door_sight(door, now, words))
@@ -34,7 +34,7 @@ def plan(tenant: Tenant, now: datetime, words: Words) -> list[dict[str, Any]]:
 
 
 def door_sight(door: PassController, now: datetime, words: Words) -> dict[str, Any]:
-    """A door with its states; `wrong` says that somebody should look."""
+    """Return a door with its states; `wrong` says that somebody should look."""
     leaf, (lock, errors), problem = doors.leaf(door, now), doors.lock(door, now), doors.problem(door)
     said = words["states"]
     chips = [Chip("bad", "alert", said[problem])] if problem else [_leaf(leaf, words)]
@@ -43,7 +43,7 @@ def door_sight(door: PassController, now: datetime, words: Words) -> dict[str, A
     return {
         "id": door.device_id,
         "name": door.name,
-        # In its area it need not say the area's name again.
+        # Without the area's name, since it is shown in its area.
         "short": door.name.removeprefix(door.area.name).strip() or door.name,
         "area": door.area,
         "in_out": said.get(door.in_out, door.in_out),
@@ -57,13 +57,13 @@ def door_sight(door: PassController, now: datetime, words: Words) -> dict[str, A
 
 
 def boxes(tenant: Tenant, now: datetime, words: Words) -> list[dict[str, Any]]:
-    """The key boxes with every key's place."""
+    """Return the key boxes with the place of every key."""
     rows = KeyBox.objects.filter(tenant=tenant).order_by("id")
     return [box_sight(box, now, words) for box in rows]
 
 
 def box_sight(box: KeyBox, now: datetime, words: Words) -> dict[str, Any]:
-    """A key box; units: {no, name, restriction, use}, use None while the key is in its place."""
+    """Return a key box; units: {no, name, restriction, use}, use None while the key is in its place."""
     out, locks = keys.out(box, now), doors.unit_locks(box, now)
     units = [
         {
@@ -90,14 +90,14 @@ def box_sight(box: KeyBox, now: datetime, words: Words) -> dict[str, Any]:
 
 
 def lines(device: PassController | KeyBox, words: Words) -> list[Chip]:
-    """What of a device's lines is cut."""
+    """Return a chip for each of the device's lines that is cut."""
     said = words["states"]
     found = [] if device.has_power else [Chip("away", "power", said["no_power"])]
     return found if device.is_connected else [*found, Chip("away", "cut", said["no_connection"])]
 
 
 def cameras(request: HttpRequest, tenant: Tenant, now: datetime) -> list[dict[str, Any]]:
-    """The cameras with the address of their latest picture, which stays the same for some seconds."""
+    """Return the cameras with the address of their latest picture, which stays the same for some seconds."""
     second = int(now.timestamp()) // _PICTURE * _PICTURE
     rows = Camera.objects.filter(tenant=tenant).order_by("id")
     return [{"camera": row, "picture": _picture(request, row, second) if row.is_connected else ""} for row in rows]

@@ -12,7 +12,7 @@ Errors = dict[str, tuple[str, dict[str, Any]]]
 
 
 class Wrong(Exception):
-    """What was typed cannot be used: for each field an error's word and what belongs in its sentence."""
+    """What was typed cannot be used: for each field an error's word and the values in its sentence."""
 
     def __init__(self, errors: Errors) -> None:
         super().__init__(", ".join(errors))
@@ -20,7 +20,7 @@ class Wrong(Exception):
 
     @classmethod
     def at(cls, name: str, word: str, /, **parts: Any) -> "Wrong":
-        """One field, for a reason of the console's own."""
+        """Return an error of one field, for a reason of the console's own."""
         return cls({name: (word, parts)})
 
 
@@ -48,13 +48,13 @@ class Form:
 
 
 def typed(model: type[BaseModel], data: QueryDict) -> dict[str, Any]:
-    """The fields of `model` as they were sent; those that take several values as lists."""
+    """Return the fields of `model` as they were sent; those with several values as lists."""
     several = {name for name, shape in model.model_fields.items() if get_origin(shape.annotation) is list}
     return {name: data.getlist(name) if name in several else str(data[name]).strip() for name in data}
 
 
 def read(model: type[M], values: Mapping[str, Any]) -> M:
-    """The fields that were filled in, as the model has them. Raises Wrong."""
+    """Return the fields that were filled in, as the model has them. Raises Wrong."""
     given = {name: value for name, value in values.items() if name in model.model_fields and value not in ("", [])}
     try:
         return model.model_validate(given)
@@ -63,7 +63,7 @@ def read(model: type[M], values: Mapping[str, Any]) -> M:
 
 
 def wrong(error: ValidationError) -> Wrong:
-    """The first error of each field."""
+    """Return the first error of each field."""
     found: Errors = {}
     for item in error.errors(include_url=False, include_input=False):
         names = [part for part in item["loc"] if isinstance(part, str)]
@@ -72,7 +72,7 @@ def wrong(error: ValidationError) -> Wrong:
 
 
 def together(*reads: Callable[[], Any]) -> list[Any]:
-    """What each of them reads. Raises Wrong with the errors of all of them."""
+    """Return the results of all these functions. Raises Wrong with the errors of all of them."""
     found: list[Any] = []
     errors: Errors = {}
     for read_one in reads:
@@ -86,7 +86,7 @@ def together(*reads: Callable[[], Any]) -> list[Any]:
 
 
 def refused(values: Mapping[str, Any], wrong: Wrong, sentences: Mapping[str, str]) -> Form:
-    """The form again, with everything that was typed."""
+    """Return the form again, with everything that was typed and its errors."""
     return Form(
         values,
         {

@@ -1,4 +1,4 @@
-"""What is moved or broken just now, for everybody and in sum."""
+"""What differs from the defaults just now, for everybody and in total."""
 
 from typing import Any
 
@@ -10,8 +10,10 @@ _CLOCK = "clock_offset"
 
 
 def everything() -> dict[str, Any]:
-    """offset: of everybody's clock; own_clocks, own_settings: tenants that differ; faults: calls that will meet one;
-    settings: what is changed for everybody. `calm` when there is nothing of it.
+    """Return what differs from the defaults; `calm` when nothing does.
+
+    offset: of everybody's clock; own_clocks, own_settings: tenants that differ; faults: how many calls will get one;
+    settings: what is changed for everybody.
     """
     names = dict(Tenant.objects.values_list("pk", "name"))
     kept = dict(Settings.objects.values_list("key", "values"))

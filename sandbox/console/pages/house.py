@@ -1,4 +1,4 @@
-"""/console/t/<tenant_id>/: one tenant's house, and everything that one can do in it."""
+"""/console/t/<tenant_id>/: one tenant's house, and everything that a person can do in it."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def house(request: HttpRequest, tenant_id: str) -> HttpResponse:
 
 
 def _seen(request: HttpRequest, stage: Stage) -> dict[str, Any]:
-    """Everything the page shows; by functions where a live part may not need it."""
+    """Return everything the page shows; as functions where a live part may not need it."""
     tenant, said, now = stage.tenant, stage.words, clock.now()
     query = text(request.GET, "q", 80)
     return {

@@ -1,4 +1,4 @@
-"""What one can do in a house: stand before a device with something to show, break things, and mend them."""
+"""What a person can do in a house: show something to a device, break things, and repair them."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +22,7 @@ from .messages import Message
 
 @dataclass(frozen=True)
 class Stage:
-    """Whose house it is, the device one stands at, and who stands there; both may be nothing."""
+    """The tenant, the chosen device, and the chosen person; device and person may be empty."""
 
     tenant: Tenant
     device_id: str
@@ -31,28 +31,28 @@ class Stage:
 
     @cached_property
     def door(self) -> PassController | None:
-        """The door one stands at."""
+        """Return the door that was chosen."""
         rows = PassController.objects.select_related("area")
         return rows.filter(tenant=self.tenant, device_id=self.device_id).first()
 
     @cached_property
     def box(self) -> KeyBox | None:
-        """The key box one stands at."""
+        """Return the key box that was chosen."""
         return KeyBox.objects.filter(tenant=self.tenant, key_device_id=self.device_id).first()
 
     @cached_property
     def who(self) -> Member | Guest | None:
-        """The member or guest who stands there."""
+        """Return the member or guest who was chosen."""
         return people.find(self.tenant, self.person_id)
 
     @property
     def place(self) -> str:
-        """The name of the device."""
+        """Return the name of the device."""
         device = self.door or self.box
         return device.name if device else ""
 
     def value_of(self, kind: str) -> str:
-        """What the chosen person shows of this kind at this moment. Raises Wrong."""
+        """Return what the chosen person shows of this kind at this moment. Raises Wrong."""
         if self.who is None:
             raise Wrong.at("shows", "no_person")
         found = next((item for item in people.carried(self.who, clock.now(), self.words) if item.kind == kind), None)
@@ -62,14 +62,14 @@ class Stage:
 
 
 class Showing(Control):
-    """What is held before the device: something the chosen person carries, or what was typed."""
+    """What is shown to the device: something the chosen person carries, or what was typed."""
 
     shows: Kind | Literal["typed"]
     kind: Kind = "card"
     value: str = Field("", max_length=1000)
 
     def read_by(self, stage: Stage) -> tuple[str, str]:
-        """(kind, value) as the device reads it. Raises Wrong."""
+        """Return (kind, value) as the device reads it. Raises Wrong."""
         if self.shows != "typed":
             return self.shows, stage.value_of(self.shows)
         if not self.value:
@@ -78,7 +78,7 @@ class Showing(Control):
 
 
 class AtBox(Showing):
-    """The same at a key box; the key that is taken or brought back is named by its unit."""
+    """The same at a key box; the unit names the key that is taken or brought back."""
 
     take: str = Field("", max_length=2)
     bring: str = Field("", max_length=2)
@@ -99,13 +99,13 @@ class BoxSettings(Control):
 
 
 def present(stage: Stage, wanted: Showing) -> Message:
-    """Somebody shows something at the door."""
+    """Show something at the door."""
     outcome = world.present(stage.tenant, _chosen(stage), *wanted.read_by(stage))
     return _came_of_it(stage, outcome, "admitted", "refused")
 
 
 def use_key(stage: Stage, wanted: AtBox) -> Message:
-    """Somebody takes a key, or brings one back."""
+    """Take a key, or bring one back."""
     kind, value = wanted.read_by(stage)
     if wanted.take:
         outcome = world.take_key(
@@ -117,14 +117,14 @@ def use_key(stage: Stage, wanted: AtBox) -> Message:
 
 
 def to_door(stage: Stage, wanted: ToDoor) -> Message:
-    """Somebody breaks, holds or shuts the door."""
+    """Break, hold or shut the door."""
     ways = {"force": world.force_door, "hold": world.hold_door, "close": world.close_door}
     history = ways[wanted.do](stage.tenant, _chosen(stage))
     return _done(stage, wanted.do, history.history_id if history else "")
 
 
 def to_lines(stage: Stage, wanted: ToLines) -> Message:
-    """Power or connection is cut or restored."""
+    """Cut or restore power or connection."""
     verb, _, line = wanted.do.partition("_")
     on = verb == "restore"
     found = world.set_lines(
@@ -137,7 +137,7 @@ def to_lines(stage: Stage, wanted: ToLines) -> Message:
 
 
 def set_box(stage: Stage, wanted: BoxSettings) -> Message:
-    """What a key box may be used for, as the member site sets it."""
+    """Set what a key box may be used for, as on the member site."""
     if stage.box is None:
         raise Wrong.at("", "no_device")
     KeyBox.objects.filter(pk=stage.box.pk).update(**wanted.model_dump())

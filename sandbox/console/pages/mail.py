@@ -1,4 +1,6 @@
-"""/console/t/<tenant_id>/mails/<number>/: one mail as its reader would have had it, with a code that can be scanned."""
+"""/console/t/<tenant_id>/mails/<number>/: one mail as its recipient would have got it, with a code that
+can be scanned.
+"""
 
 import segno
 from django.http import HttpRequest, HttpResponse
@@ -25,7 +27,7 @@ def mail(request: HttpRequest, tenant_id: str, number: int) -> HttpResponse:
 
 
 def _drawn(data: str, title: str) -> SafeString:
-    """The code as a picture; empty when no code holds as much."""
+    """Return the code as a picture; empty when no code can hold the data."""
     try:
         code = segno.make(data, micro=False)
     except (segno.DataOverflowError, ValueError):

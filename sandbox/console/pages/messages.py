@@ -1,4 +1,4 @@
-"""What came of the last form, kept until the next page shows it."""
+"""The result of the last form, kept until the next page shows it."""
 
 from dataclasses import asdict, dataclass
 
@@ -20,13 +20,13 @@ class Message:
 
 
 def keep(response: HttpResponse, message: Message) -> None:
-    """Has the next page say it."""
+    """Keep a message for the next page."""
     value = signing.dumps(asdict(message), salt=_SALT, compress=True)
     response.set_cookie(_COOKIE, value, max_age=_SECONDS, path=_PLACE, httponly=True, samesite="Lax")
 
 
 def take(request: HttpRequest) -> Message | None:
-    """What is to be said now, if anything."""
+    """Return the message to show now, if any."""
     try:
         return Message(**signing.loads(request.COOKIES.get(_COOKIE, ""), salt=_SALT, max_age=_SECONDS))
     except (signing.BadSignature, TypeError):
@@ -34,5 +34,5 @@ def take(request: HttpRequest) -> Message | None:
 
 
 def forget(response: HttpResponse) -> None:
-    """It was said."""
+    """Drop the message that was shown."""
     response.delete_cookie(_COOKIE, path=_PLACE, samesite="Lax")

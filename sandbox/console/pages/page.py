@@ -1,4 +1,4 @@
-"""What every page of the console has in common: language and look, safe headers, and errors as pages."""
+"""What every page of the console has in common: language and theme, safe headers, and errors as pages."""
 
 import logging
 from collections.abc import Callable
@@ -20,9 +20,9 @@ from . import assets, messages, words
 
 View = Callable[..., HttpResponseBase]
 PLACE = "/console/"
-#: What a person chose, by query parameter: the cookie that keeps it and the values it takes. The first is the default.
+#: A person's choices by query parameter: the cookie that keeps each and its values. The first is the default.
 CHOICES = {"lang": ("console_language", ("", "en", "ja")), "theme": ("console_theme", ("auto", "light", "dark"))}
-#: Asks for the parts of a page that change by themselves.
+#: Header that asks for the live parts of a page.
 LIVE = "Sandbox-Live"
 _YEAR = 365 * 24 * 3600
 _POLICY = "; ".join(
@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 
 class Missing(Exception):
-    """There is nothing at this address."""
+    """Nothing is at this address."""
 
 
 class _NoForgery(CsrfViewMiddleware):
@@ -53,7 +53,7 @@ class _NoForgery(CsrfViewMiddleware):
 
 
 def page(view: View) -> View:
-    """A page of the console: forms are safe against forgery, and whatever goes wrong is answered with a page."""
+    """Make a view a page of the console: safe against forgery, with errors answered by a page."""
     protected = decorator_from_middleware(_NoForgery)(view)
 
     @never_cache
@@ -77,7 +77,7 @@ def page(view: View) -> View:
 
 
 def render(request: HttpRequest, template: str, context: dict[str, Any], status: int = 200) -> HttpResponse:
-    """The page, or only what of it changes by itself."""
+    """Return the page, or only its live parts."""
     message = None if is_live(request) else messages.take(request)
     language = words.language(request)
     frame = {
@@ -96,13 +96,13 @@ def render(request: HttpRequest, template: str, context: dict[str, Any], status:
 
 
 def trouble(request: HttpRequest, status: int) -> HttpResponse:
-    """A page that says what went wrong, and the way back."""
+    """Return a page that says what went wrong, with a link back."""
     shown = words.of(request)["trouble"]
     return render(request, "trouble", {"trouble": shown.get(status, shown[400]), "status": status}, status=status)
 
 
 def tenant_of(tenant_id: str) -> Tenant:
-    """Raises Missing."""
+    """Return the tenant. Raises Missing."""
     found = None if "\0" in tenant_id else Tenant.objects.filter(pk=tenant_id).first()
     if found is None:
         raise Missing
@@ -110,24 +110,24 @@ def tenant_of(tenant_id: str) -> Tenant:
 
 
 def is_live(request: HttpRequest) -> bool:
-    """Whether only the live parts are wanted."""
+    """Return whether only the live parts are wanted."""
     return LIVE in request.headers
 
 
 def chosen(request: HttpRequest, name: str) -> str:
-    """What the person chose, or the default."""
+    """Return what the person chose, or the default."""
     cookie, values = CHOICES[name]
     value = request.COOKIES.get(cookie, "")
     return value if value in values else values[0]
 
 
 def text(values: QueryDict, name: str, most: int = 600) -> str:
-    """A parameter as the database can take it."""
+    """Return a parameter without what the database cannot store."""
     return values.get(name, "").replace("\0", "").strip()[:most]
 
 
 def _choose(request: HttpRequest) -> HttpResponse | None:
-    """Keeps a language or look that the address names, and leads back to the page."""
+    """Keep a language or theme that the address names, and return a redirect to the page; None without one."""
     wanted = {name: request.GET[name] for name in CHOICES if name in request.GET}
     if not wanted:
         return None

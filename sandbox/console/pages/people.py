@@ -1,4 +1,4 @@
-"""Who is sent through the house: found, and with what they carry."""
+"""The people of a house for its page: found by a search, with what they carry."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +15,7 @@ _KINDS = {"card": "card", "qr": "qr", "one_time": "code", "face": "face"}
 
 @dataclass(frozen=True)
 class Shown:
-    """One thing to hold before a device. `value` is what the device reads, `text` what a person sees of it."""
+    """One thing to show to a device. `value` is what the device reads, `text` what a person sees of it."""
 
     kind: str
     value: str
@@ -25,7 +25,7 @@ class Shown:
 
 
 def find(tenant: Tenant, identifier: str) -> Member | Guest | None:
-    """The member or guest with this identifier."""
+    """Return the member or guest with this identifier."""
     if not identifier:
         return None
     member = Member.objects.select_related("group").filter(tenant=tenant, member_id=identifier).first()
@@ -33,12 +33,12 @@ def find(tenant: Tenant, identifier: str) -> Member | Guest | None:
 
 
 def search(tenant: Tenant, text: str) -> list[dict[str, Any]]:
-    """The first people who have `text` in name, code or card."""
+    """Return the first people with `text` in their name, code or card."""
     return [about(row) for row in people.search(tenant, text, FOUND)]
 
 
 def about(row: Member | Guest) -> dict[str, Any]:
-    """Name, identifier, and what tells two people of the same name apart."""
+    """Return a person's name, identifier, and what tells them from others of the same name."""
     person = people.Person(row, "", "")
     start, end = person.period
     return {
@@ -53,7 +53,7 @@ def about(row: Member | Guest) -> dict[str, Any]:
 
 
 def carried(row: Member | Guest, at: datetime, words: Words) -> list[Shown]:
-    """What this person can show at `at`; a one-time code is the one of this moment."""
+    """Return what this person can show at `at`; a one-time code is that of this time."""
     pairs = [("qr", row.qr_data)] if isinstance(row, Guest) else people.credentials(row, at)
     return [
         Shown(kind, value, _KINDS[kind], words["kinds"][kind], _seen(row, kind, value, at, words))

@@ -1,4 +1,4 @@
-"""What was written down in a house: its log, what was told to whom, what is under way. By the tenant's clock."""
+"""The records of a house: its log, its notifications, what is under way. By the tenant's clock."""
 
 import json
 from datetime import datetime
@@ -35,29 +35,29 @@ _ICONS = {
 
 
 def log(tenant: Tenant, now: datetime, words: Words) -> list[dict[str, Any]]:
-    """The newest records that the service tells of, newest first."""
+    """Return the newest records that the service shows, newest first."""
     rows = History.objects.filter(tenant=tenant, held_by="", at__lte=now).order_by("-at", "-id")[:LOGS]
     return [_line(row, words) for row in rows]
 
 
 def held(tenant: Tenant) -> int:
-    """How many records are still inside devices that are out of reach."""
+    """Return how many records are still in devices without a connection."""
     return History.objects.filter(tenant=tenant).exclude(held_by="").count()
 
 
 def deliveries(tenant: Tenant, words: Words) -> list[dict[str, Any]]:
-    """Notifications, newest first, with what became of them."""
+    """Return the notifications, newest first, with their results."""
     rows = Delivery.objects.filter(tenant=tenant).order_by("-id")[:OTHERS]
     return [{"row": row, "event": _event(row, words), **_answer(row, words)} for row in rows]
 
 
 def requests(tenant: Tenant, now: datetime, words: Words) -> list[dict[str, Any]]:
-    """Asynchronous requests, newest first: bulk, faces, device commands."""
+    """Return the asynchronous requests, newest first: bulk, faces, device commands."""
     counts = {
         "wanted": Func(F("members"), function="jsonb_array_length", output_field=IntegerField()),
         "done": Func(F("results"), function="jsonb_array_length", output_field=IntegerField()),
     }
-    # Thousands of members may lie in each: only those that are shown are counted.
+    # Each may hold thousands of members: only those that are shown are counted.
     newest = list(_newest(BulkRequest.objects.filter(tenant=tenant)).values_list("pk", flat=True))
     bulk = BulkRequest.objects.filter(pk__in=newest).annotate(**counts).defer("members", "results")
     faces = FaceRequest.objects.filter(tenant=tenant).select_related("member")
@@ -78,18 +78,18 @@ def requests(tenant: Tenant, now: datetime, words: Words) -> list[dict[str, Any]
 
 
 def commands(tenant: Tenant) -> list[dict[str, Any]]:
-    """Physical commands that were accepted, newest first."""
+    """Return the physical commands that were accepted, newest first."""
     rows = Command.objects.filter(tenant_id=tenant.pk).order_by("-id")[:OTHERS]
     return [{"row": row, "units": ", ".join(row.targets)} for row in rows]
 
 
 def mails(tenant: Tenant) -> list[Mail]:
-    """Mails that would have gone out, newest first."""
+    """Return the mails that would have been sent, newest first."""
     return list(Mail.objects.filter(tenant=tenant).order_by("-id")[:OTHERS])
 
 
 def calls(tenant: Tenant) -> list[dict[str, Any]]:
-    """Calls of the API by a known token, newest first."""
+    """Return the calls of the API by a known token, newest first."""
     rows = Call.objects.filter(tenant_id=tenant.pk).order_by("-id")[:OTHERS]
     return [{"row": row, "name": _operation(row.operation), **_sign(100 <= row.status < 400)} for row in rows]
 

@@ -9,56 +9,56 @@ from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 
 register = Library()
-#: What of a house's address says where one stands; everything else is dropped.
+#: The query parameters that a house's address keeps; others are dropped.
 STATE = ("at", "who", "q", "page")
 
 
 @register.filter
 def fill(sentence: str, value: Any) -> str:
-    """A sentence with one blank, whatever its name, filled in."""
+    """Fill in the one blank of a sentence, whatever its name."""
     start, end = sentence.find("{"), sentence.find("}")
     return sentence if start < 0 else f"{sentence[:start]}{value}{sentence[end + 1 :]}"
 
 
 @register.filter
 def named(words: dict[str, Any], key: Any) -> Any:
-    """The word under a key, or the key itself."""
+    """Return the word under a key, or the key itself."""
     return words.get(key, key)
 
 
 @register.filter
 def thousands(number: int) -> str:
-    """1,234."""
+    """Return the number as 1,234."""
     return f"{number:,}"
 
 
 @register.filter
 def moment(value: datetime | None) -> str:
-    """2026-11-21 09:41:07, in Japan."""
+    """Return the time as 2026-11-21 09:41:07, in Japan."""
     return f"{localtime(value):%Y-%m-%d %H:%M:%S}" if value else ""
 
 
 @register.filter
 def clock_time(value: datetime | None) -> str:
-    """09:41:07, in Japan."""
+    """Return the time as 09:41:07, in Japan."""
     return f"{localtime(value):%H:%M:%S}" if value else ""
 
 
 @register.filter
 def day_time(value: datetime | None) -> str:
-    """11-21 09:41, in Japan."""
+    """Return the time as 11-21 09:41, in Japan."""
     return f"{localtime(value):%m-%d %H:%M}" if value else ""
 
 
 @register.simple_tag
 def sign(name: str, size: str = "") -> SafeString:
-    """A sign of console/signs.html; what it says stands beside it in words."""
+    """Return an icon of console/signs.html; the words beside it say what it means."""
     return format_html('<svg class="sign {}" aria-hidden="true"><use href="#sign-{}"/></svg>', size, name)
 
 
 @register.simple_tag
 def described(act: str, name: str, error: str, help_text: str) -> SafeString:
-    """Attributes of a field that lead to what is said of it: its error, its help."""
+    """Return the attributes that tie a field to its error and its help."""
     said = [f"{act}-{name}-error"] if error else []
     said += [f"{act}-{name}-help"] if help_text else []
     shown = format_html('aria-describedby="{}"', " ".join(said)) if said else SafeString()
@@ -67,7 +67,7 @@ def described(act: str, name: str, error: str, help_text: str) -> SafeString:
 
 @register.simple_tag
 def offset(seconds: float, words: dict[str, Any]) -> str:
-    """+1 d 2 h: how far a clock was moved, in its two largest units."""
+    """Return how far a clock was moved, in its two largest units: +1 d 2 h."""
     left, found = timedelta(seconds=round(abs(seconds))).total_seconds(), []
     for name, size in (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)):
         count, left = divmod(left, size)
@@ -78,7 +78,7 @@ def offset(seconds: float, words: dict[str, Any]) -> str:
 
 @register.simple_tag(takes_context=True)
 def here(context: Context, **changed: Any) -> str:
-    """This page's address with some of what it says changed; an empty value drops it."""
+    """Return this page's address with some parameters changed; an empty value drops one."""
     query = context["request"].GET.copy()
     for name in list(query):
         if name not in STATE:
@@ -93,48 +93,48 @@ def here(context: Context, **changed: Any) -> str:
 
 @register.filter
 def day(value: datetime | None) -> str:
-    """2026-11-21, in Japan."""
+    """Return the day as 2026-11-21, in Japan."""
     return f"{localtime(value):%Y-%m-%d}" if value else ""
 
 
 @register.filter
 def joined(value: Any) -> str:
-    """Lines as they were typed."""
+    """Return lines as they were typed."""
     return "\n".join(value) if isinstance(value, list) else str(value)
 
 
 @register.filter
 def at(form: Any, name: str) -> Any:
-    """A field of a form."""
+    """Return a field of a form."""
     return form[name]
 
 
 @register.simple_tag
 def keys_out(box: dict[str, Any], words: dict[str, Any]) -> str:
-    """How many keys of a box are out."""
+    """Return how many keys of a box are out."""
     return str(words["keys_out"]).format(out=box["out"], all=len(box["units"]))
 
 
 @register.simple_tag
 def taken(use: Any, words: dict[str, Any]) -> str:
-    """Who has a key, and since when."""
+    """Return a sentence: who has a key, and since when."""
     who = (use.holder or {}).get("name") or words["nobody_known"]
     return str(words["taken_by"]).format(who=who, since=day_time(use.taken_at))
 
 
 @register.simple_tag
 def page_of(shown: Any, words: dict[str, Any]) -> str:
-    """Which page of how many."""
+    """Return a sentence: which page of how many."""
     return str(words["page_of"]).format(page=shown.number, pages=shown.paginator.num_pages)
 
 
 @register.simple_tag
 def confirm_help(words: dict[str, Any]) -> str:
-    """What to type before everything is forgotten."""
+    """Return the sentence that says what to type before everything is deleted."""
     return str(words["confirm_help"]).format(word=words["confirm_word"])
 
 
 @register.simple_tag
 def typed_moment(value: datetime) -> str:
-    """2026-11-21T09:41:07, in Japan: as a browser's field for moments has it."""
+    """Return the time as 2026-11-21T09:41:07, in Japan, for a browser's date and time field."""
     return f"{localtime(value):%Y-%m-%dT%H:%M:%S}"

@@ -1,4 +1,4 @@
-"""/console/: all tenants, the registered clients, and what is moved or broken just now."""
+"""/console/: all tenants, the registered clients, and what differs from the defaults."""
 
 from typing import Any, get_args
 
@@ -26,12 +26,12 @@ class TenantForm(NewTenant):
     """A new tenant by hand: it needs a name."""
 
     name: str = Field(min_length=1, max_length=200)
-    # Bounded where somebody waits for the page.
+    # Bounded, since a person waits for the page.
     members: int = Field(50, ge=0, le=200_000)
 
 
 class ClientForm(NewClient):
-    """A client by hand: a name, and addresses one in each line."""
+    """A client by hand: a name, and one address per line."""
 
     name: str = Field(min_length=1, max_length=200)
 
@@ -52,7 +52,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 def create(said: words.Words, wanted: TenantForm) -> Message:
-    """A tenant with its house."""
+    """Create a tenant with its house."""
     try:
         tenant = setup.new_tenant(wanted)
     except setup.Taken as taken:
@@ -63,7 +63,7 @@ def create(said: words.Words, wanted: TenantForm) -> Message:
 
 
 def register(said: words.Words, wanted: ClientForm) -> Message:
-    """A client, new or changed."""
+    """Register a client, or change one."""
     if not wanted.redirect_uris:
         raise Wrong.at("redirect_uris", "no_uri")
     client, _ = setup.register(wanted)

@@ -13,7 +13,7 @@ from .tenants import index
 
 @page
 def nothing(request: HttpRequest, **parts: str) -> HttpResponse:
-    """Whatever else is asked for below /console/."""
+    """Answer everything else below /console/ with 404."""
     raise Missing
 
 

@@ -30,7 +30,7 @@ class Client(models.Model, ClientMixin):  # type: ignore[misc]  # Authlib has no
         return ""
 
     def get_allowed_scope(self, scope: str | None) -> str:
-        # The scopes come from the registration, and the token answer has two fields only.
+        # The scopes come from the registration, and the token answer has only two fields.
         return ""
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
@@ -60,7 +60,7 @@ class AuthorizationCode(models.Model, AuthorizationCodeMixin):  # type: ignore[m
     used_at = models.DateTimeField(null=True)
 
     def is_live(self) -> bool:
-        """Neither used nor older than ten minutes."""
+        """Return whether the code is neither used nor older than ten minutes."""
         return self.used_at is None and clock.now() - self.issued_at <= timedelta(seconds=limits.CODE_LIFETIME)
 
     def get_redirect_uri(self) -> str:

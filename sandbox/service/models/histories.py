@@ -1,4 +1,4 @@
-"""Logs of what happened, and the webhook notifications that tell of them (specification: Log record, Events)."""
+"""Log records, and the webhook notifications about them (specification: Log record, Events)."""
 
 from django.db import models
 
@@ -6,10 +6,10 @@ from .tenants import Tenant
 
 
 class History(models.Model):
-    """One log record, seen from `at` on: what a command will bring about is written when it is accepted.
+    """One log record, shown from `at` on: the outcome of a command is written when the command is accepted.
 
-    member and device are the objects as they go over the wire; null where nobody or nothing was involved. A device
-    without a connection keeps its records to itself until that is back: `held_by` names it.
+    member and device are the objects as they go over the wire; null where there is none. A device without a connection
+    keeps its records until it has one again: `held_by` names it.
     """
 
     # Without an index of its own: those below begin with it.
@@ -32,7 +32,7 @@ class History(models.Model):
 
 
 class Delivery(models.Model):
-    """A notification to be posted once, from `due_at` on. `status` is what the receiver answered, if anything."""
+    """A notification to be posted once, from `due_at` on. `status` is the receiver's answer, if any."""
 
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
     delivery_id = models.CharField(max_length=64, unique=True)

@@ -5,13 +5,13 @@ from django.db import models
 
 from .tenants import Tenant
 
-#: Where a member comes in the list. By the bare id, the primary key would do for the order too, and reading all members
-#: of others who came before is what the database then takes to be quickest.
+#: A member's place in the list. By the bare id PostgreSQL would use the primary key for the order too, and read all
+#: members of other tenants that come before.
 PLACE = models.F("id") + 0
 
 
 class Group(models.Model):
-    """A member group. `member_count` is kept by whoever writes members: the desk, and the seeding."""
+    """A member group. `member_count` is kept by the code that writes members: engine.members and the seeding."""
 
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
     membergroup_id = models.CharField(max_length=64)
@@ -25,8 +25,8 @@ class Group(models.Model):
 class Member(models.Model):
     """A permanent user. `listed` and `detail` hold the record as it goes over the wire.
 
-    listed: what the list operation shows of a member, without the names that live elsewhere (card, group);
-    detail: what only the single read shows besides. `qr_data` and `totp_seed` are what authentication needs.
+    listed: what the list operation shows of a member, without names that are stored elsewhere (card, group); detail:
+    what only the single read shows. `qr_data` and `totp_seed` are for authentication.
     """
 
     # Without an index of its own: those below begin with it, and each costs a large tenant time.
@@ -42,7 +42,7 @@ class Member(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["tenant", "member_id"], name="service_member_id"),
-            # Deferred: members of one bulk request may hand a card on.
+            # Deferred: members of one bulk request may pass a card on.
             models.UniqueConstraint(
                 fields=["tenant", "card_data"],
                 name="service_member_card",
@@ -51,7 +51,7 @@ class Member(models.Model):
         ]
         indexes = [
             models.Index("tenant", PLACE, name="service_member_page"),
-            # Not a tree: what a code says has no limit of length, and a tree has one.
+            # Not a B-tree, which limits the length: a code's text has no limit.
             HashIndex(fields=["qr_data"], name="service_member_qr"),
         ]
 

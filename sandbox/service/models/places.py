@@ -1,4 +1,4 @@
-"""Areas, devices, and keys that are out."""
+"""Areas, devices, cameras, and keys that are out."""
 
 from django.db import models
 
@@ -19,7 +19,7 @@ class Area(models.Model):
 
 
 class PassController(models.Model):
-    """A door's controller. Its lock follows from the commands it carried out (engine.doors)."""
+    """A door's controller. Its lock follows from its past commands (engine.doors)."""
 
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
     device_id = models.CharField(max_length=64)
@@ -28,7 +28,7 @@ class PassController(models.Model):
     in_out = models.CharField(max_length=10)
     has_power = models.BooleanField(default=True)
     is_connected = models.BooleanField(default=True)
-    #: When the leaf was opened and when it falls shut; null while it is closed, or nobody knows when it will.
+    #: When the door was opened and when it falls shut; null while it is closed, or when that is unknown.
     opened_at = models.DateTimeField(null=True)
     closes_at = models.DateTimeField(null=True)
     is_forced = models.BooleanField(default=False)
@@ -38,7 +38,7 @@ class PassController(models.Model):
 
     @property
     def answers(self) -> bool:
-        """Whether a command reaches it."""
+        """Return whether a command reaches it."""
         return self.has_power and self.is_connected
 
 
@@ -61,17 +61,17 @@ class KeyBox(models.Model):
 
     @property
     def answers(self) -> bool:
-        """Whether a command reaches it."""
+        """Return whether a command reaches it."""
         return self.has_power and self.is_connected
 
     @property
     def numbers(self) -> set[str]:
-        """The numbers of its keys."""
+        """Return the numbers of its keys."""
         return {unit["unit_no"] for unit in self.units}
 
 
 class KeyUse(models.Model):
-    """A key that was taken, by whom (the member of a history), when it returns by itself, and since when it is back."""
+    """A key that was taken: by whom (the member of a history), when it returns by itself, and since when it is back."""
 
     box = models.ForeignKey(KeyBox, on_delete=models.CASCADE)
     unit_no = models.CharField(max_length=2)
@@ -90,14 +90,14 @@ class KeyUse(models.Model):
 
 
 class Camera(models.Model):
-    """A camera. Its pictures are drawn from the scene it looks at, its name and the moment; nothing is stored."""
+    """A camera. Its pictures are drawn from its scene, its name and the time; nothing is stored."""
 
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
     camera_id = models.CharField(max_length=64)
     name = models.CharField(max_length=200)
     #: One of sandbox.cameras.scenes.
     scene = models.CharField(max_length=20, default="corridor")
-    #: The door whose comings and goings it sees.
+    #: The door that it watches.
     door = models.ForeignKey(PassController, on_delete=models.SET_NULL, null=True)
     is_connected = models.BooleanField(default=True)
     #: When somebody last fetched some of its video.

@@ -1,4 +1,4 @@
-"""The sandbox's own records: calls, physical commands, rate windows and faults that were asked for."""
+"""The sandbox's own records: calls, physical commands, rate windows, faults and mails."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -7,7 +7,7 @@ from .tenants import Tenant
 
 
 class Call(models.Model):
-    """One call of the API by a known token, with what it was answered."""
+    """One call of the API by a known token, with the status of its answer."""
 
     tenant_id = models.CharField(max_length=64)
     token_id = models.BigIntegerField()
@@ -20,7 +20,7 @@ class Call(models.Model):
 
 
 class Command(models.Model):
-    """One physical command that was accepted, written the moment it arrives: a test can count these."""
+    """One physical command that was accepted, written when it arrives: tests can count these."""
 
     tenant_id = models.CharField(max_length=64)
     at = models.DateTimeField()
@@ -36,7 +36,7 @@ class Command(models.Model):
 
 
 class RateWindow(models.Model):
-    """When a token's calls of one class were let through, within the window (seconds since the epoch)."""
+    """When a token's calls of one class were accepted, within the window (seconds since the epoch)."""
 
     token_id = models.BigIntegerField()
     call_class = models.CharField(max_length=20)
@@ -48,7 +48,7 @@ class RateWindow(models.Model):
 
 
 class InjectedFault(models.Model):
-    """A fault that somebody asked for: what happens to the next `left` calls of an operation (0: of any)."""
+    """A fault that was asked for: what the next `left` calls of an operation get (0: of any)."""
 
     tenant_id = models.CharField(max_length=64, blank=True)
     operation = models.IntegerField(default=0)
@@ -58,7 +58,9 @@ class InjectedFault(models.Model):
 
 
 class Mail(models.Model):
-    """A QR code on its way to a member or guest. `remarks` is the message added to it."""
+    """A mail with a QR code to a member or guest, which nobody sends: people who run the sandbox read it. `remarks` is
+    its message.
+    """
 
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
     at = models.DateTimeField()

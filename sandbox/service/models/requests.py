@@ -42,7 +42,7 @@ class BulkRequest(Request):
 
 
 class FaceRequest(Request):
-    """A face image on its way to being registered; decided at `due_at`, in order of arrival."""
+    """A face image that is being registered; decided at `due_at`, in order of arrival."""
 
     member = models.ForeignKey(Member, on_delete=models.SET_NULL, null=True)
     digest = models.CharField(max_length=64)
@@ -60,7 +60,7 @@ class FaceRequest(Request):
 
 
 class DeviceRequest(Request):
-    """A device operation. The outcome is settled on arrival and shown from `due_at` on."""
+    """A device operation. The outcome is fixed on arrival and shown from `due_at` on."""
 
     device_id = models.CharField(max_length=64)
     control = models.CharField(max_length=20)

@@ -1,4 +1,4 @@
-"""Customers of the service, who administers them, and how the sandbox behaves towards them."""
+"""Customers of the service, their administrators, and the sandbox's behaviour towards them."""
 
 import secrets
 
@@ -20,18 +20,18 @@ class Tenant(models.Model):
     holiday = models.JSONField(default=dict)
     webhook = models.JSONField(default=dict)
     created_at = models.DateTimeField()
-    #: Until when the people who come and go by themselves have come and gone (engine.life).
+    #: Until when the people of engine.simulation have come and gone.
     lived_until = models.DateTimeField(null=True)
 
     def has(self, contract: str) -> bool:
-        """Whether this contract (or `licence`) was concluded."""
+        """Return whether the tenant has this contract (or `licence`)."""
         return contract in self.contracts
 
 
 class Administrator(models.Model):
     """Someone who may sign in to the tenant's member site.
 
-    The password is readable because the console shows it to whoever runs the sandbox; it opens nothing else.
+    The password is readable because the console shows it to people who run the sandbox; it opens nothing else.
     """
 
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, related_name="administrators")

@@ -70,7 +70,7 @@ def _configuration(options: dict[str, Any], greeting: list[str]) -> dict[str, An
         "keepalive": 75,
         "timeout": 120,
         "graceful_timeout": 2,
-        # By default it would sit in the home directory, one for all instances.
+        # By default it is in the home directory, one for all instances.
         "control_socket_disable": True,
         "limit_request_line": 8190,
         "loglevel": "warning",

@@ -1,4 +1,4 @@
-"""The console's words, in English and Japanese. Both know the same keys."""
+"""The console's words, in English and Japanese. Both have the same keys."""
 
 from typing import Any
 
@@ -14,11 +14,11 @@ WORDS: dict[str, Words] = {"en": ENGLISH, "ja": JAPANESE}
 
 
 def language(request: HttpRequest) -> str:
-    """en or ja: what the person chose, else what the browser asks for."""
+    """Return en or ja: the person's choice, else what the browser asks for."""
     chosen = request.COOKIES.get("console_language", "")
     return chosen if chosen in WORDS else preferred(request.headers.get("Accept-Language", ""))
 
 
 def of(request: HttpRequest) -> Words:
-    """The words for this request."""
+    """Return the words for this request."""
     return WORDS[language(request)]

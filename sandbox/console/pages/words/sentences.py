@@ -1,4 +1,4 @@
-"""What the service writes into its records, for readers of another language. Unknown texts stay as they came."""
+"""The texts of the service's records in another language. Unknown texts stay as they came."""
 
 import re
 from typing import Any
@@ -10,7 +10,7 @@ _TEMPORARY = re.compile(r"Temporary use; (?P<seconds>\d+) s(?P<rest>.*)", re.DOT
 
 
 def of(text: str, words: dict[str, Any]) -> str:
-    """The sentence in the language of `words`."""
+    """Return the sentence in the language of `words`."""
     known: dict[str, str] = words["sentences"]
     if not known or text in known:
         return known.get(text, text)
