@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
-from django.core import signing
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
@@ -12,13 +11,13 @@ from accessapi import limits
 from accessapi.limits import JST
 from accessapi.resources import write_moment
 from portal.core.mirror.models import Guest
+from portal.core.ui.sealed import SeenForm
 from portal.core.visits.models import Preset, Visit
 from portal.guests import fields, hours, payload, places
 from portal.guests.hosts import host_of
 from portal.guests.issuing import Host
 from portal.guests.places import Places
 
-_SALT = "portal.guests.seen"
 Seen = dict[str, Any]
 _PLAIN = {"name": "guest_name", "email": "email", "grace_minutes": "return_grace_period", "remarks": "remarks"}
 _MOMENTS = {"start": "use_date_start", "end": "use_date_end"}
@@ -26,7 +25,7 @@ _DETAIL = {"area_ids": "area_id_list", "keys": "key_devices_list", "grace_minute
            "remarks": "remarks"}  # fmt: skip
 
 
-class ChangeForm(forms.Form):
+class ChangeForm(SeenForm):
     """Changes a guest. `body()` is what differs from what the person was shown (`seen`, signed into the form), so that
     values which others changed meanwhile are neither sent nor overwritten; of areas and keys, what was added and taken
     away is applied to what is known now. What was never read is left out, and stays as it is.
@@ -63,7 +62,7 @@ class ChangeForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.visit, self.guest = visit, guest
         self.current = seen_of(visit, guest)
-        self.seen = self._seen_by_person()
+        self.see(f"guest {visit.guest_id}", self.current)
         self.initial = {**as_values(self.seen, visit), **self.initial}
         self.fields["area_ids"].choices = known.area_choices(self.seen.get("area_id_list") or [])
         self.fields["keys"].choices = known.key_choices(places.values_of(self.seen.get("key_devices_list")))
@@ -78,25 +77,6 @@ class ChangeForm(forms.Form):
     def left_alone(self) -> list[str]:
         """What is not known of this guest, and so is not changed from here."""
         return [str(self.base_fields[field].label) for field in _DETAIL if field not in self.fields]
-
-    @property
-    def seen_token(self) -> str:
-        """What the form was filled with, for the hidden input `seen`."""
-        return signing.dumps([self._name, self.seen], salt=_SALT, compress=True)
-
-    @property
-    def _name(self) -> list[Any]:
-        return [self.visit.tenant_id, self.visit.guest_id]
-
-    def _seen_by_person(self) -> Seen:
-        if self.is_bound:
-            try:
-                name, seen = signing.loads(self.data.get("seen", ""), salt=_SALT)
-                if name == self._name:
-                    return dict(seen)
-            except (signing.BadSignature, ValueError, TypeError):
-                pass
-        return self.current
 
     # What is meant
 

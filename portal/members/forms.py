@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
-from django.core import signing
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
@@ -16,10 +15,10 @@ from portal.core.mirror.fields.members import CARD, END, GROUP, MEMBER, PRIVILEG
 from portal.core.mirror.models import Member
 from portal.core.ui import inputs
 from portal.core.ui.forms import with_current
+from portal.core.ui.sealed import SeenForm
 from portal.members import bounds, standing
 from portal.members.queries import Choices
 
-_SALT = "portal.members.seen"
 # What a QR code can hold at most, as bytes. The specification gives members no limit of its own.
 QR_CAPACITY = 2953
 # What is typed as it stands at the service, without a form of its own.
@@ -27,7 +26,7 @@ PLAIN = tuple(each for each in MEMBER if each.part)
 Seen = dict[str, Any]
 
 
-class MemberForm(form_of(PLAIN)):  # type: ignore[misc]
+class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]
     """Creates or, given `member`, changes a member. `body()` is the request's body, in the specification's names.
 
     `groups` are the choices of membergroup_id. A change is what differs from what the person was shown (`seen`, signed
@@ -55,7 +54,9 @@ class MemberForm(form_of(PLAIN)):  # type: ignore[misc]
         """`rights`: whether the person may change privileges, too. They are offered once they are known."""
         super().__init__(*args, **kwargs)
         self.member = member
-        self.seen = self._seen_by_person()
+        if member is not None:
+            known = seen_of(member) | {"privilege": (member.rights or {}).get("privilege")}
+            self.see(f"member {member.member_id}", known)
         self.initial = {**self._initial(), **self.initial}
         chosen = with_current(groups, self.seen.get(GROUP.name, ""))
         self.fields[GROUP.name].choices = [("", _t("Choose a group")), *chosen]
@@ -89,27 +90,6 @@ class MemberForm(form_of(PLAIN)):  # type: ignore[misc]
     def _present_data(self) -> str:
         stored = self.member.qrcode if self.member else None
         return str(stored.get("data") or "") if isinstance(stored, dict) else ""
-
-    @property
-    def seen_token(self) -> str:
-        """What the form was filled with, for the hidden input `seen`."""
-        return signing.dumps([self._name, self.seen], salt=_SALT, compress=True) if self.member else ""
-
-    @property
-    def _name(self) -> list[Any]:
-        return [self.member.tenant_id, self.member.member_id] if self.member else []
-
-    def _seen_by_person(self) -> Seen:
-        if self.member is None:
-            return {}
-        if self.is_bound:
-            try:
-                name, seen = signing.loads(self.data.get("seen", ""), salt=_SALT)
-                if name == self._name:
-                    return dict(seen)
-            except (signing.BadSignature, ValueError, TypeError):
-                pass
-        return seen_of(self.member) | {"privilege": (self.member.rights or {}).get("privilege")}
 
     def _initial(self) -> dict[str, Any]:
         if self.member is None:

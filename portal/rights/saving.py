@@ -17,27 +17,26 @@ from portal.core.jobs.parts import under_way
 from portal.core.mirror import fresh
 from portal.core.mirror.models import Member
 from portal.core.rights import reading
-from portal.core.rights.digests import NAMES, NotOurs, canonical, digest, opened, same, seal
+from portal.core.rights.digests import NAMES, canonical, digest, same
 from portal.core.rights.reading import Rights
 from portal.core.rights.sheet import Sheet
+from portal.core.ui.sealed import seal, unseal_or_none
 from portal.rights import actions, merging
 
 
 def token(member: Member, read: Rights) -> str:
     """What the form was made from, for its hidden input `seen`."""
     at = write_moment(read.read_at) if read.read_at else ""
-    return seal([member.member_id, read.told, at], "seen")
+    return seal([read.told, at], f"seen {member.member_id}")
 
 
 def seen(member: Member, text: str) -> Rights | None:
     """What a posted form was made from; None when it is not this member's."""
-    try:
-        member_id, told, at = opened(text, "seen")
-        if member_id != member.member_id:
-            return None
-        return Rights.of(told, datetime.fromisoformat(at) if at else None)
-    except (NotOurs, ValueError, TypeError, AttributeError):
+    found = unseal_or_none(text, f"seen {member.member_id}")
+    if found is None:
         return None
+    told, at = found
+    return Rights.of(told, datetime.fromisoformat(at) if at else None)
 
 
 def body_of(was: Rights, wanted: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,12 +12,12 @@ from portal.core.intents.asking import ask
 from portal.core.mirror.access import get_member
 from portal.core.mirror.models import Member
 from portal.core.rights import keeping, places, posting, words
-from portal.core.rights.digests import unseal_or_none
 from portal.core.rights.editing import act_on_sheet
 from portal.core.rights.laying import board, modes, samples
 from portal.core.rights.places import Places
 from portal.core.rights.reading import Rights, known
 from portal.core.rights.sheet import Sheet
+from portal.core.ui.sealed import seal, unseal_or_none
 from portal.rights import saving
 from portal.rights.saving import Editor, Meanwhile
 from tenants.access import TenantRequest, tenant_view
@@ -131,5 +131,5 @@ def _clash(clash: Meanwhile, named: Places) -> dict[str, Any]:
         "disagree": clash.disagree,
         "theirs": words.changes(clash.was.told, clash.now.told, named),
         "mine": words.changes(clash.was.told, clash.mine, named),
-        "sealed": saving.seal(clash.mine, "mine"),
+        "sealed": seal(clash.mine, "mine"),
     }

@@ -7,7 +7,6 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -31,7 +30,7 @@ SALES = "Sales-Kobe"
 def other(make):
     """Another tenant, whose owner is a stranger here."""
     place = make(members=0)
-    place.browser = as_(place.owner)
+    place.browser = place.client(place.owner)
     return place
 
 
@@ -40,7 +39,7 @@ def here(make):
     """A tenant with a facility manager's browser; the mirror knows two groups."""
     place = make(members=0)
     with tenant_scope(place.tenant):
-        place.browser = as_(place.staff("facility manager"))
+        place.browser = place.client(place.staff("facility manager"))
         MirrorState.objects.create(kind=Kind.GROUPS, as_of=timezone.now(), total=2)
         for name in (SALES, "神戸営業部"):
             answer = place.sandbox.api(
@@ -63,12 +62,6 @@ def elsewhere(ask, *given):
     outside = contextvars.copy_context()
     outside.run(scope._scope.set, None)
     return outside.run(ask, *given)
-
-
-def as_(user):
-    browser = Client()
-    browser.force_login(user)
-    return browser
 
 
 def url(place, rest=""):
@@ -228,7 +221,7 @@ def test_a_form_of_another_tenant_or_of_long_ago_sends_nothing(other, here):
 
 @pytest.mark.parametrize("role", ["receptionist", "guard"])
 def test_a_receptionist_and_a_guard_are_told_why_not(here, role):
-    browser = as_(here.staff(role))
+    browser = here.client(here.staff(role))
     group = sales(here)
     asked = [browser.get(url(here)), browser.get(url(here, f"{group.membergroup_id}/")), browser.get(url(here, "new/")),
              browser.post(url(here, "new/")), browser.post(url(here, f"{group.membergroup_id}/rename/"))]  # fmt: skip
@@ -239,7 +232,7 @@ def test_a_receptionist_and_a_guard_are_told_why_not(here, role):
 
 
 def test_an_auditor_reads_groups_and_changes_none(here):
-    browser = as_(here.staff("auditor"))
+    browser = here.client(here.staff("auditor"))
     group = sales(here)
     page = browser.get(url(here, f"{group.membergroup_id}/"))
     assert page.status_code == 200

@@ -1,4 +1,4 @@
-"""Whether two readings of somebody's rights mean the same, and what a form carries of the one it was made from.
+"""Whether two readings of somebody's rights mean the same.
 
 Rights here are a mapping with "devices_pass", "keys_pass" and "privilege"; one that is missing or None was not told.
 """
@@ -8,18 +8,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from django.core import signing
-
 from accessapi.permissions import normalise_devices, normalise_keys
-from tenants.scope import current_tenant_id
 
-_SALT = "portal.rights.seen"
 NAMES = ("devices_pass", "keys_pass", "privilege")
 Told = Mapping[str, Any]
-
-
-class NotOurs(ValueError):
-    """A form's sealed value was not made by this portal for this tenant and purpose."""
 
 
 def canonical(rights: Told) -> dict[str, Any]:
@@ -51,30 +43,6 @@ def digest(rights: Told) -> str:
 def same(one: Any, other: Any) -> bool:
     """Whether two JSON values are the same, true and 1 being different."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-
-
-def seal(value: Any, purpose: str = "kept") -> str:
-    """A JSON value for a hidden input, readable again by this tenant for this purpose only."""
-    return signing.dumps([current_tenant_id(), purpose, value], salt=_SALT, compress=True)
-
-
-def opened(text: str, purpose: str = "kept") -> Any:
-    """What `seal` was given. Raises NotOurs."""
-    try:
-        tenant_id, meant, value = signing.loads(text, salt=_SALT)
-    except (signing.BadSignature, ValueError, TypeError) as error:
-        raise NotOurs("not sealed here") from error
-    if (tenant_id, meant) != (current_tenant_id(), purpose):
-        raise NotOurs("sealed for something else")
-    return value
-
-
-def unseal_or_none(text: str, purpose: str = "kept") -> Any:
-    """What `seal` was given, or None for anything else."""
-    try:
-        return opened(text, purpose) if text else None
-    except NotOurs:
-        return None
 
 
 def agrees(name: str, wanted: Any, told: Any) -> bool:

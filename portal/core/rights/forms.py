@@ -14,13 +14,13 @@ from django.utils.translation import gettext_lazy as _
 from accessapi.permissions import always, never
 from accessapi.permissions.passes import Json, normal_pass
 from portal.core.rights import posting
-from portal.core.rights.digests import seal
 from portal.core.rights.editing import SCHEDULE_ONLY, act_on
 from portal.core.rights.keeping import schedules as kept_schedules
 from portal.core.rights.laying import ScheduleView, samples
 from portal.core.rights.models import NAME_MAX, RightsTemplate
 from portal.core.rights.sheet import ALWAYS, NEVER, Pool, Schedule
 from portal.core.rights.slots import WEEKLY, Slot
+from portal.core.ui.sealed import seal
 
 _ONE = "s1"
 CHOICES = {"always": _("At any time"), "schedule": _("By schedule"), "never": _("Never")}

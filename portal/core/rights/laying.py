@@ -9,12 +9,12 @@ from django.utils.translation import gettext as _
 from accessapi.permissions import phrase
 from accessapi.permissions.phrases import DAYS
 from portal.core.rights import names
-from portal.core.rights.digests import seal
 from portal.core.rights.places import Places
 from portal.core.rights.sheet import ALWAYS, AS_IT_IS, LISTED, NEVER, NOTHING, PRIVILEGES, Box, Pool, Schedule, Sheet
 from portal.core.rights.slots import KEPT, Slot
 from portal.core.rights.weeks import Week, day_names, week_of
 from portal.core.rights.words import privilege_words, upper
+from portal.core.ui.sealed import seal
 
 
 @dataclass(frozen=True)

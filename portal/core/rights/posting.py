@@ -2,7 +2,7 @@
 
 Names: `devices.mode`, `devices.area.<id>`, `keys.mode`, `keys.box.<id>`, `keys.unit.<id>.<number>` hold choices; a
 schedule is named in `schedule` and has lines `s1.4.kind`, `.day` (several), `.start`, `.end`, `.first`, `.last`; what
-is not described travels sealed (`digests.seal`): `k1`, `devices.kept`, `devices.whole`, `devices.extras` and so on.
+is not described travels sealed (`sealed.seal`): `k1`, `devices.kept`, `devices.whole`, `devices.extras` and so on.
 """
 
 import contextlib
@@ -12,7 +12,6 @@ from typing import Any
 
 from django.http import QueryDict
 
-from portal.core.rights.digests import NotOurs, opened
 from portal.core.rights.names import dec
 from portal.core.rights.sheet import (
     AS_IT_IS,
@@ -28,6 +27,7 @@ from portal.core.rights.sheet import (
     Sheet,
 )
 from portal.core.rights.slots import KEPT, RANGE, WEEKLY, Slot, in_order
+from portal.core.ui.sealed import NotOurs, unseal, unseal_or_none
 
 #: A choice that asks for a schedule of its own, which the reading of the form makes.
 NEW = "new"
@@ -46,7 +46,7 @@ def sheet(data: QueryDict) -> Sheet:
         found.devices = _devices(data, pool)
     if "keys" in parts:
         found.keys = _keys(data, pool)
-    odd = unsealed(data.get("privilege.odd", ""))
+    odd = unseal_or_none(data.get("privilege.odd", ""))
     found.odd = {} if odd is None else odd
     told = data.getlist("privilege.told")
     found.privilege = {name: f"privilege.{name}" in data for name in PRIVILEGES if name in told}
@@ -62,7 +62,7 @@ def pool_of(data: QueryDict, prefix: str = "") -> Pool:
     for name in data:
         if name.startswith(prefix) and _KEPT.match(choice := name[len(prefix) :]):
             with contextlib.suppress(NotOurs):
-                pool.kept[choice] = opened(data.get(name, ""))
+                pool.kept[choice] = unseal(data.get(name, ""))
     return pool
 
 
@@ -73,14 +73,6 @@ def choice(data: Mapping[str, str], name: str, pool: Pool) -> str:
         chosen = pool.add({"effect": "allow", "schedule": []})
         pool.schedules[chosen].slots.append(Slot())
     return chosen if pool.knows(chosen) else NEVER
-
-
-def unsealed(text: str) -> Any:
-    """A sealed value, or None where there is none of ours."""
-    try:
-        return opened(text) if text else None
-    except NotOurs:
-        return None
 
 
 def _named(data: QueryDict, stem: str) -> dict[str, str]:
@@ -115,7 +107,7 @@ def _slot(data: QueryDict, name: str) -> Slot | None:
 def _kept_slot(data: QueryDict, name: str) -> Slot | None:
     """One that nobody described; gone when its box was unticked."""
     try:
-        return Slot(KEPT, kept=opened(data.get(f"{name}.kept", "")))
+        return Slot(KEPT, kept=unseal(data.get(f"{name}.kept", "")))
     except NotOurs:
         return None
 
@@ -129,17 +121,17 @@ def _sealed(texts: Iterable[str]) -> list[Any]:
     found = []
     for text in texts:
         with contextlib.suppress(NotOurs):
-            found.append(opened(text))
+            found.append(unseal(text))
     return found
 
 
 def _extras(data: QueryDict, name: str) -> dict[str, Any]:
-    found = unsealed(data.get(name, ""))
+    found = unseal_or_none(data.get(name, ""))
     return found if isinstance(found, dict) else {}
 
 
 def _devices(data: QueryDict, pool: Pool) -> Devices:
-    whole = unsealed(data.get("devices.whole", ""))
+    whole = unseal_or_none(data.get("devices.whole", ""))
     areas = {area: choice(data, name, pool) for area, name in _named(data, "devices.area.").items()}
     return Devices(
         _mode(data, "devices.mode", whole),
@@ -151,7 +143,7 @@ def _devices(data: QueryDict, pool: Pool) -> Devices:
 
 
 def _keys(data: QueryDict, pool: Pool) -> Keys:
-    whole = unsealed(data.get("keys.whole", ""))
+    whole = unseal_or_none(data.get("keys.whole", ""))
     stem = "keys.box."
     keys = Keys(
         _mode(data, "keys.mode", whole),
@@ -166,7 +158,7 @@ def _keys(data: QueryDict, pool: Pool) -> Keys:
 
 
 def _box(data: QueryDict, part: str, pool: Pool) -> Box:
-    whole = unsealed(data.get(f"keys.boxwhole.{part}", ""))
+    whole = unseal_or_none(data.get(f"keys.boxwhole.{part}", ""))
     units = {unit: choice(data, name, pool) for unit, name in _named(data, f"keys.unit.{part}.").items()}
     mode = _mode(data, f"keys.box.{part}", whole)
     return Box(mode, units, _sealed(data.getlist(f"keys.boxkept.{part}")), whole)
