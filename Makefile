@@ -49,8 +49,7 @@ check: $(STAMP)
 	@$(STACK) check
 
 fix: $(STAMP)
-	@$(BIN)/ruff check --fix .
-	@$(BIN)/ruff format .
+	@$(STACK) fix
 
 bench: $(STAMP)
 	@$(STACK) services -- $(BIN)/python -m bench $(ARGS)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import FrameType
 
 from stack import assets, docs, messages
-from stack.checks import check
+from stack.checks import check, fix
 from stack.demo import demo
 from stack.demo_manage import manage
 from stack.processes import die_with_parent, undertaker
@@ -29,6 +29,7 @@ def main() -> int:
     command = commands.add_parser("assets", help="fetch the browser's files, compile the translations")
     command.add_argument("--installed", action="store_true", help="node_modules is there already")
     commands.add_parser("check", help="lint, types, import rules, migrations, deployment, translations")
+    commands.add_parser("fix", help="repair what the linter and the formatters can")
     commands.add_parser("docs", help="write the documentation that is made from code")
     command = commands.add_parser("messages", help="bring the catalogues of translations up to date")
     command.add_argument("--check", action="store_true", help="change nothing, fail if anything is missing")
@@ -87,6 +88,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "sandbox": _sandbox,
     "assets": _assets,
     "check": lambda _options: check(),
+    "fix": lambda _options: fix(),
     "docs": _docs,
     "messages": _messages,
 }

@@ -109,12 +109,12 @@ class Answer:
     @cached_property
     def until(self) -> datetime | None:
         """When the answer ends; None when no end is in sight, or nothing can be told."""
-        return self.openings.changes(self.at) if self.openings is not None and self._by_time else None
+        return self.openings.changes(self.at) if self.openings is not None and self.by_time else None
 
     @cached_property
     def opens(self) -> Stretch | None:
         """When the place opens next; None while it is open, or when it never does."""
-        if self.openings is None or self.allowed or not self._by_time:
+        if self.openings is None or self.allowed or not self.by_time:
             return None
         return self.openings.opens(self.at)
 
@@ -126,7 +126,7 @@ class Answer:
     @cached_property
     def doubtful(self) -> Stretch | None:
         """The first stretch of which nothing can be told, when that comes before the next opening."""
-        if self.openings is None or self.allowed is not False or not self._by_time:
+        if self.openings is None or self.allowed is not False or not self.by_time:
             return None
         found = self.openings.doubtful(self.at)
         return found if found and (self.opens is None or found.start < self.opens.start) else None
@@ -142,7 +142,7 @@ class Answer:
         return [("keys_pass" if self.place.is_key else "devices_pass", self.rights)]
 
     @property
-    def _by_time(self) -> bool:
+    def by_time(self) -> bool:
         """Whether another moment could have another answer."""
         return self.decides in ("rights", "period")
 

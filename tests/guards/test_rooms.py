@@ -1,10 +1,11 @@
-"""Small rooms: no module and no file of tests is too long to be read in one go."""
+"""Small rooms: no module and no file of tests is too long to be read in one go, and no line of a template either."""
 
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("accessapi", "tenants", "portal", "sandbox", "stack", "bench", "tests")
 LONGEST = 400
+WIDEST = 120
 
 
 def test_no_file_is_longer_than_four_hundred_lines():
@@ -15,3 +16,13 @@ def test_no_file_is_longer_than_four_hundred_lines():
         if "migrations" not in path.parts and (count := len(path.read_text().splitlines())) > LONGEST
     }
     assert long == {}
+
+
+def test_no_line_of_a_template_is_longer_than_a_hundred_and_twenty_characters():
+    wide = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in (ROOT / "templates").rglob("*.*")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if len(line) > WIDEST
+    ]
+    assert wide == []

@@ -42,10 +42,9 @@ class Trail:
     def rows(self, **query):
         """(action, sentence, result) of each row."""
         page = self.client.get(self.url, query).content.decode()
-        found = re.findall(
-            r'<td class="p-title wrap">(.*?)</td><td[^>]*>(.*?)</td><td[^>]*><code>(.*?)</code></td>', page
-        )
-        return [(action, sentence, result) for sentence, result, action in found]
+        cells = r'<td class="p-title wrap">(.*?)</td>\s*<td[^>]*>(.*?)</td>\s*<td[^>]*><code>(.*?)</code></td>'
+        found = re.findall(cells, page, re.DOTALL)
+        return [(action, " ".join(sentence.split()), " ".join(result.split())) for sentence, result, action in found]
 
     def sentences(self, **query):
         return [sentence for _action, sentence, _result in self.rows(**query)]

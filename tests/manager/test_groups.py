@@ -73,7 +73,7 @@ def sales(place):
 
 
 def text_of(answer):
-    return html.unescape(re.sub(r"(?s)<(script|style).*?</\1>|<[^>]+>", " ", answer.content.decode()))
+    return " ".join(html.unescape(re.sub(r"(?s)<(script|style).*?</\1>|<[^>]+>", " ", answer.content.decode())).split())
 
 
 def nonce_of(answer):

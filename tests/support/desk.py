@@ -123,7 +123,7 @@ def fields_of(page: str, action: str = "") -> dict[str, Any]:
     for tag in re.findall(r"<input[^>]*>", form):
         name, value = _attribute(tag, "name"), _attribute(tag, "value")
         kind = _attribute(tag, "type") or "text"
-        if not name or name == "confirmed" or (kind in ("checkbox", "radio") and " checked" not in tag):
+        if not name or name == "confirmed" or (kind in ("checkbox", "radio") and not re.search(r"\schecked\b", tag)):
             continue
         if kind == "checkbox":
             found.setdefault(name, []).append(value or "on")

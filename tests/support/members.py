@@ -53,8 +53,8 @@ class MembersDesk:
         form = page[page.index('<form class="form') :]
         text = r'<input type="(?:hidden|text|email|number|datetime-local)" name="(\w+)" value="([^"]*)"'
         found = dict(re.findall(text, form))
-        found |= dict(re.findall(r'<input type="radio" name="(\w+)" value="([^"]*)"[^>]* checked', form))
-        found |= dict.fromkeys(re.findall(r'<input type="checkbox" name="(\w+)"[^>]* checked', form), "on")
+        found |= dict(re.findall(r'<input type="radio" name="(\w+)" value="([^"]*)"[^>]*\schecked', form))
+        found |= dict.fromkeys(re.findall(r'<input type="checkbox" name="(\w+)"[^>]*\schecked', form), "on")
         picked = re.search(r'<option value="([^"]*)" selected', form)
         found |= {"membergroup_id": picked[1]} if picked else {}
         return {name: html.unescape(value) for name, value in found.items()}

@@ -12,8 +12,8 @@ from tenants.scope import tenant_scope
 from tests.support.places import signed_in, staff_of
 
 _NAV = re.compile(r'<nav class="(?:side|bar)" aria-label="([^"]+)">(.*?)</nav>', re.DOTALL)
-_LINK = re.compile(r'<a [^>]*?href="([^"]+)"[^>]*>')
-_CURRENT = re.compile(r'<a [^>]*?href="([^"]+)"[^>]* aria-current="page"')
+_LINK = re.compile(r'<a\s[^>]*?href="([^"]+)"[^>]*>')
+_CURRENT = re.compile(r'<a\s[^>]*?href="([^"]+)"[^>]*\saria-current="page"')
 _WORDS = {"en": ("Areas of work", "Copied"), "ja": ("業務", "コピーしました")}
 _ROLES = ("owner", "guard")
 
