@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.areas.merging import Act, Wish
-from portal.core.jobs.starting import StartForm, moment
+from portal.core.jobs.forms import StartForm, moment
 from portal.core.rights.forms import PassField
 
 TRUST = (

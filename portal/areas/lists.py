@@ -15,6 +15,8 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.areas import loading, queries, rolls
+from portal.core.jobs.lists import DETAIL, WHO, Rows
+from portal.core.jobs.models import Job, Row
 from portal.core.mirror import absence
 from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
@@ -122,3 +124,12 @@ class Areas(Table):
 
     def row_href(self, row: Area) -> str:
         return reverse("areas:area", args=[self.request.tenant.slug, row.area_id])  # type: ignore[attr-defined]
+
+
+class Preview(Rows):
+    name = "area-edit-rows"
+    caption = _("Members that would be changed")
+    columns = (WHO, DETAIL)
+
+    def __init__(self, request: Any, queryset: QuerySet[Row], *, job: Job) -> None:
+        super().__init__(request, queryset, job=job, groups={})

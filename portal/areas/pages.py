@@ -14,9 +14,9 @@ from portal.areas import actions, loading, queries, working
 from portal.areas.merging import Act, Effect
 from portal.core.budget import frame as budget
 from portal.core.jobs import costs, kinds
+from portal.core.jobs.lists import job_chip
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
-from portal.core.jobs.tables import job_chip
 from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Area

@@ -15,9 +15,9 @@ from django.utils.translation import gettext as _
 from accessapi.permissions import always
 from portal.areas import actions, pages, working
 from portal.areas.forms import GrantForm, WithdrawForm
+from portal.areas.lists import Preview
 from portal.areas.look import Look
 from portal.areas.people import Choice, People
-from portal.areas.tables import Preview
 from portal.core.intents.actions import Asker
 from portal.core.jobs import acts, kinds
 from portal.core.jobs.models import Job, Row

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.changes import plans
 from portal.core.jobs import suspensions
-from portal.core.jobs.starting import StartForm
+from portal.core.jobs.forms import StartForm
 from portal.core.mirror.models import Group, Member
 from portal.core.mirror.queries import groups
 from portal.core.rights.giving import GivenRights

@@ -8,9 +8,9 @@ from django.utils.translation import pgettext_lazy
 
 from portal.core.files.sending import KINDS
 from portal.core.jobs import kinds, words
+from portal.core.jobs.lists import DETAIL, OUTCOME, WHO, Rows, changes_of, job_chip
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action
-from portal.core.jobs.tables import DETAIL, OUTCOME, WHO, Rows, changes_of, job_chip
 from portal.core.ui.addresses import ServiceId
 from portal.core.ui.tables.columns import Column
 from portal.core.ui.tables.extras import Empty

@@ -9,16 +9,15 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.changes import actions, pages, words
+from portal.changes.actions import selection
 from portal.changes.acts import ACTS
 from portal.changes.forms import FORMS
 from portal.changes.lists import Changes
-from portal.changes.selecting import selection
 from portal.core.intents.record import Asker
 from portal.core.jobs import acts, kinds, queries
-from portal.core.jobs.access import of_family
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action
-from portal.core.jobs.views import Pages
+from portal.core.jobs.views import Pages, of_family
 from tenants.access import tenant_view
 from tenants.roles import Permission
 

@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from portal.codes.badges import of_visits
 from portal.codes.views import pdf
@@ -11,18 +12,52 @@ from portal.core.files.faults import FileFault
 from portal.core.files.sending import send
 from portal.core.intents import nonces
 from portal.core.intents.record import Asker
-from portal.core.jobs import files, kinds
+from portal.core.jobs import costs, files, kinds
+from portal.core.jobs import queries as jobs
 from portal.core.jobs.models import Job
+from portal.core.jobs.pages import View, sent, table, tabs
+from portal.core.jobs.states import Action, JobState
 from portal.core.jobs.views import Pages
 from portal.core.visits.models import DeskSettings
-from portal.expected import actions, pages, queries, words
+from portal.expected import actions, columns, queries, words
 from portal.expected.columns import FIELDS
 from portal.expected.forms import UploadForm
-from portal.expected.tables import Lists
+from portal.expected.lists import CheckedRows, Lists, SentRows
 from tenants.access import tenant_view
 from tenants.roles import Permission
 
 DESK = Permission.GUESTS_DESK
+
+
+def page(request: HttpRequest, job: Job) -> HttpResponse:
+    """The page as the list's state wants it."""
+    view = View(request, job)
+    if job.erased_at is not None:
+        return render(request, "expected/erased.html", view.context)
+    return _checked(view) if job.state == JobState.CHECKED else sent(view, SentRows, "expected/sent.html")
+
+
+def _checked(view: View) -> HttpResponse:
+    job, counts, connection = view.job, jobs.counts(view.job), view.connection
+    same = queries.same_file(job)
+    found = tabs(view, [
+        ("", _("All"), counts.rows),
+        (Action.CREATE, _("New codes"), counts.action(Action.CREATE)),
+        (Action.DOUBLE, _("Likely doubles"), counts.action(Action.DOUBLE)),
+        (Action.REFUSED, _("Refused"), counts.action(Action.REFUSED)),
+    ])  # fmt: skip
+    view.context |= {
+        "codes": counts.action(Action.CREATE),
+        "doubles": counts.action(Action.DOUBLE),
+        "refused": counts.action(Action.REFUSED),
+        "connected": connection.is_connected,
+        "minutes": costs.of_each(counts.action(Action.CREATE), connection).minutes,
+        "same_file": same,
+        "same_file_url": kinds.page(same) if same is not None else "",
+        "left_out": columns.unknown(job.headings or []),
+        "nonce": nonces.new(view.request),
+    }
+    return table(view, CheckedRows, found, "expected/checked.html")
 
 
 @tenant_view(DESK, methods=["GET", "POST"])
@@ -39,10 +74,10 @@ def index(request: HttpRequest) -> HttpResponseBase:
             form.add_error("file", words.of_file(fault.word, fault.facts))
         else:
             return redirect(kinds.page(job))
-    table = Lists(request, queries.lists())
+    listed = Lists(request, queries.lists())
     if form.is_bound:
-        return render(request, "expected/index.html", {"form": form, "table": table}, status=422)
-    return table.respond("expected/index.html", {"form": form})
+        return render(request, "expected/index.html", {"form": form, "table": listed}, status=422)
+    return listed.respond("expected/index.html", {"form": form})
 
 
 @tenant_view(DESK)
@@ -70,7 +105,7 @@ def _confirm(request: HttpRequest, _job: Job) -> str:
 LISTS = Pages(
     DESK,
     find=queries.find,
-    page=pages.respond,
+    page=page,
     home=lambda job: reverse("guests:expected", args=[job.tenant.slug]),
     confirm=_confirm,
     cells=queries.cells_of,

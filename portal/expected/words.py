@@ -10,7 +10,7 @@ from accessapi.meanings import Blame
 from portal.core.files.words import of_file as of_any_file
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, Reason, State
-from portal.core.jobs import tables
+from portal.core.jobs import lists
 from portal.core.jobs.models import Row
 from portal.core.jobs.words import problems
 from portal.core.ui.chips import Chip
@@ -73,7 +73,7 @@ def label(field: str) -> str:
 
 def outcome(row: Row) -> Chip:
     """What came of a row, in a word."""
-    return Chip(_OF_INTENT[State(row.intent.state)]) if row.intent is not None else tables.outcome(row)
+    return Chip(_OF_INTENT[State(row.intent.state)]) if row.intent is not None else lists.outcome(row)
 
 
 _OF_INTENT = {

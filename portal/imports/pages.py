@@ -6,10 +6,10 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.core.jobs import costs, progressing
 from portal.core.jobs import queries as jobs
+from portal.core.jobs.lists import ATTENTION, job_chip
 from portal.core.jobs.models import Job
 from portal.core.jobs.pages import View, sent, table, tabs
 from portal.core.jobs.states import Action, JobState
-from portal.core.jobs.tables import ATTENTION, job_chip
 from portal.core.mirror.fields.members import CODE, MEMBER_ID
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState
@@ -17,7 +17,7 @@ from portal.core.mirror.queries import groups as groups_by_name
 from portal.core.rights.giving import NewRights
 from portal.imports import giving, queries, words
 from portal.imports.forms import ColumnsForm
-from portal.imports.tables import CheckedRows, SentRows
+from portal.imports.lists import CheckedRows, SentRows
 from tenants.roles import Permission
 
 

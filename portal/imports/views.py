@@ -12,14 +12,13 @@ from portal.core.files.faults import FileFault
 from portal.core.files.sending import send
 from portal.core.intents.record import Asker
 from portal.core.jobs import files, kinds
-from portal.core.jobs.access import of_family
 from portal.core.jobs.states import JobState
-from portal.core.jobs.views import Pages
+from portal.core.jobs.views import Pages, of_family
 from portal.core.mirror.fields.members import MEMBER
 from portal.imports import actions, giving, pages, queries, words
 from portal.imports.forms import ColumnsForm, UploadForm
+from portal.imports.lists import Imports
 from portal.imports.models import KIND
-from portal.imports.tables import Imports
 from tenants.access import tenant_view
 from tenants.roles import Permission
 

@@ -13,7 +13,7 @@ from portal.core.intents.addresses import page_of
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce, NotAsked
 from portal.core.intents.record import Asker
-from portal.core.jobs.parts import under_way
+from portal.core.jobs.bulk import under_way
 from portal.core.mirror import fresh
 from portal.core.mirror.models import Member
 from portal.core.rights import reading

@@ -58,7 +58,7 @@ def acts_with_jobs() -> set[str]:
 #: Codes that are put together, with all that can come of it.
 COMPUTED = {
     ("portal/core/jobs/kinds.py", "action"): acts_with_jobs(),
-    ("portal/core/jobs/parts.py", "_WHAT[Action(part.action)]"): {"job.creates", "job.changes", "job.deletes"},
+    ("portal/core/jobs/bulk.py", "_WHAT[Action(part.action)]"): {"job.creates", "job.changes", "job.deletes"},
     ("portal/areas/working.py", "f'area.{act}'"): {f"area.{act}" for act in Act},
     ("portal/core/rights/keeping.py", "action"): given("portal/core/rights/keeping.py", "_audited", at=2),
     ("portal/members/actions.py", "f'member.reveal_{what}'"): {

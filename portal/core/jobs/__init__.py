@@ -1,1 +1,1 @@
-"""Long jobs on many members: rows, requests of up to 1,000 of them, and what came of each."""
+"""Long jobs: rows that are looked at first, sent by the thousand or one by one, and what came of each."""

@@ -3,12 +3,12 @@ from django.apps import AppConfig
 
 class BulkConfig(AppConfig):
     name = "portal.core.jobs"
-    label = "bulk"
+    label = "bulk"  # the name that its tables and migrations were made with
 
     def ready(self) -> None:
         from portal.core.intents import handlers
         from portal.core.jobs import advancing, bell, results
-        from portal.core.jobs.parts import OPERATIONS
+        from portal.core.jobs.bulk import OPERATIONS
 
         bell.register()
         for operation in OPERATIONS.values():

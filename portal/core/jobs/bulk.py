@@ -1,13 +1,43 @@
-"""The carrier of rows by the thousand: one request after another, with a reading where an answer was lost."""
+"""The carrier of rows by the thousand: requests of at most 1,000 members and 4 MB, one after another, each sent once.
 
+Part, rows and intent are written in one transaction. The intent's nonce is made of the job and the part's number:
+however often and wherever this is repeated, there is one intent for a part.
+"""
+
+from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
+from django.db import connection as database
+from django.db.models import F, Max, Q
+
+from accessapi.encoding import encode_json
+from accessapi.operations import Delivery
+from portal.core.budget.priorities import Priority
+from portal.core.intents.actions import Asker, submit
 from portal.core.intents.models import Intent
-from portal.core.intents.states import FINAL
-from portal.core.jobs import parts, reading, results, settling
-from portal.core.jobs.models import Job, Part
-from portal.core.jobs.states import Next, PartState
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.states import FINAL, UNDER_WAY
+from portal.core.intents.targets import target_of
+from portal.core.jobs import comparing, kinds, reading, results, settling
+from portal.core.jobs.models import Job, Part, Row
+from portal.core.jobs.sightings import snapshot
+from portal.core.jobs.states import SENDING, Action, Next, PartState, RowState
+from tenants.models import current_tenant
+from tenants.roles import Permission
+from tenants.scope import current_tenant_id
+from tenants.wording import Said, say
 
+OPERATIONS = {
+    Action.DELETE: "bulk_delete_members",
+    Action.UPDATE: "bulk_update_members",
+    Action.CREATE: "bulk_create_members",
+}
+_WHAT = {Action.DELETE: "job.deletes", Action.UPDATE: "job.changes", Action.CREATE: "job.creates"}
+# The length of {"members":[]}: each member adds its own JSON and a comma.
+_FRAME = len(b'{"members":[]}')
+# Advisory locks of this module, so that their numbers are nobody else's.
+_LOCK = int.from_bytes(b"bulk", "big")
 # When to look again although nobody rang: the engine tells of the end of a request, readings are waited for.
 _LOOK_AGAIN = {PartState.OPEN: timedelta(seconds=20), PartState.READING: timedelta(seconds=5)}
 
@@ -20,7 +50,21 @@ def wait(job: Job) -> timedelta | None:
 
 def send(job: Job) -> Next:
     """Record the next request of a running job, its row locked by the caller."""
-    return parts.send_next(job)
+    _one_at_a_time()
+    later = False
+    for action in SENDING:
+        while waiting := list(_waiting(job, action)[: job.part_rows]):
+            found = reading.sort(job, _free(job, waiting))
+            if found.wanted:
+                return Next.WORK
+            later = later or not found.ready
+            if not found.ready:
+                break
+            rows = _fitting(job, comparing.refreshed(job, action, found.ready))
+            if rows:
+                _send(job, action, rows)
+                return Next.SENT
+    return Next.LATER if later else Next.NOTHING
 
 
 def work(job_id: int) -> None:
@@ -38,3 +82,85 @@ def _settled(job: Job, part: Part) -> bool:
     if part.state == PartState.READING:
         settling.look(job, part)
     return part.state == PartState.CLOSED
+
+
+def _waiting(job: Job, action: Action) -> Any:
+    return Row.objects.filter(job=job, state=RowState.PENDING, action=action).order_by("line")
+
+
+def _one_at_a_time() -> None:
+    """Until the transaction ends no other job of the tenant records a request: each sees whom the others' are about."""
+    with database.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK, current_tenant_id()])
+
+
+def under_way(member_id: str) -> bool:
+    """Whether some job's request is about this member now: what it does is not known here yet."""
+    return Row.objects.filter(_open(), state=RowState.SENT, member_id=member_id).exists()
+
+
+def _open() -> Q:
+    return Q(part__in=Part.objects.exclude(state=PartState.CLOSED))
+
+
+def _free(job: Job, rows: list[Row]) -> list[Row]:
+    """Leave members alone that another request is about, a job's or a person's: it is not known here what it does."""
+    busy = Row.objects.filter(_open(), state=RowState.SENT).exclude(part__job=job).exclude(member_id="")
+    taken = set(busy.values_list("member_id", flat=True))
+    single = Intent.objects.filter(state__in=UNDER_WAY, delivery=Delivery.SET, target__startswith="member:")
+    targets = set(single.values_list("target", flat=True))
+    return [row for row in rows if row.member_id not in taken and target_of("member", row.member_id) not in targets]
+
+
+def member_of(row: Row) -> dict[str, Any]:
+    """The row as an item of the request's members."""
+    if row.action == Action.DELETE:
+        return {"member_id": row.member_id}
+    body: dict[str, Any] = row.content["body"]
+    return {"member_id": row.member_id, **body} if row.action == Action.UPDATE else body
+
+
+def _fitting(job: Job, rows: Sequence[Row]) -> list[Row]:
+    """The first rows that stay within the bytes of a request; at least one."""
+    catalogue = current_tenant().environment.catalogue
+    taken: list[Row] = []
+    size = _FRAME
+    for row in rows:
+        operation = catalogue.operation(OPERATIONS[Action(row.action)])
+        size += len(encode_json(operation, {"members": [member_of(row)]}, catalogue.shapes)) - _FRAME + 1
+        if taken and size > job.part_bytes:
+            break
+        taken.append(row)
+    return taken
+
+
+def _send(job: Job, action: Action, rows: list[Row]) -> Part:
+    last = Part.objects.filter(job=job).aggregate(last=Max("ordinal"))["last"]
+    part = Part.objects.create(job=job, ordinal=(last or 0) + 1, action=action, rows=len(rows))
+    for position, row in enumerate(rows):
+        row.position = position
+    Row.objects.bulk_update(rows, ["position"], batch_size=500)
+    Row.objects.filter(pk__in=[row.pk for row in rows]).update(
+        state=RowState.SENT, part=part, attempts=F("attempts") + 1, code="", detail="", problems=[]
+    )
+    family = kinds.of(job).family
+    part.intent = submit(
+        inline=False,
+        by=Asker(current_tenant(), job.by, job.support_session),
+        permission=Permission(job.permission),
+        operation=OPERATIONS[action],
+        target=f"{family}:{job.pk}",
+        title=_title(job, part),
+        body={"members": [member_of(row) for row in rows]},
+        snapshot=snapshot(rows) if action == Action.CREATE else None,
+        nonce=Nonce(f"{family}-{job.pk}-part-{part.ordinal}"),
+        priority=Priority.JOBS,
+    )
+    part.save(update_fields=["intent"])
+    Job.objects.filter(pk=job.pk).update(reading_since=None)
+    return part
+
+
+def _title(job: Job, part: Part) -> Said:
+    what = say(_WHAT[Action(part.action)], n=part.rows)
+    return say("job.part", job=kinds.of(job).titled(job), what=what, part=part.ordinal)

@@ -1,4 +1,4 @@
-"""A long job on many members: the job, its rows, and the requests that carry them."""
+"""A long job: the job, its rows, and the requests that carry them."""
 
 from django.conf import settings
 from django.db import models

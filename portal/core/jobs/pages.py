@@ -9,9 +9,9 @@ from django.utils.functional import Promise, SimpleLazyObject
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.jobs import costs, kinds, progressing, queries, words
+from portal.core.jobs.lists import ATTENTION, Rows, job_chip, narrowed
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import ALIVE, Action, JobState, RowState
-from portal.core.jobs.tables import ATTENTION, Rows, job_chip, narrowed
 from portal.core.mirror.models import Group
 from tenants.connections.service import current_connection
 from tenants.models import Connection

@@ -20,15 +20,28 @@ from django_htmx.http import HttpResponseClientRefresh
 from portal.core.files.sending import send
 from portal.core.intents.record import Asker
 from portal.core.jobs import acts, files, kinds, progressing
-from portal.core.jobs.access import Find
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import ALIVE, JobState
 from tenants.access import View, tenant_view
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
 
+Find = Callable[..., Job]
 Again = Callable[..., Job | None]
 _DISCARDED = gettext_lazy("Discarded. Nothing was sent.")
+
+
+def of_family(family: str, *related: str) -> Find:
+    """Return the look-up of a family's job, with what its page needs of `related`. It raises Http404 for all others."""
+
+    def find(_request: HttpRequest, job_id: int) -> Job:
+        known = Job.objects.select_related("by", "tenant__environment", "retry_of", *related)
+        job = known.filter(kind__in=kinds.names(family), pk=job_id).first() if job_id < 2**63 else None
+        if job is None:
+            raise Http404
+        return job
+
+    return find
 
 
 @dataclass(frozen=True)

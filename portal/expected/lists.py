@@ -12,9 +12,9 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.core.jobs import kinds
+from portal.core.jobs.lists import LINE, Rows, job_chip
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action, RowState
-from portal.core.jobs.tables import LINE, Rows, job_chip
 from portal.core.ui.chips import Chip
 from portal.core.ui.tables.columns import NOTHING, Column
 from portal.core.ui.tables.extras import Empty
