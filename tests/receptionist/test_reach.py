@@ -15,7 +15,15 @@ from tenants.scope import tenant_scope
 from tests.support.members import said
 from tests.support.places import Place, fresh_nonce, signed_in
 
-SAMPLES = {"int": "1", "sid": "m-1", "slug": "members", "str": "m-1", "uuid": "0b2ffb3e-7b9e-4a5c-9a54-000000000001"}
+SAMPLES = {
+    "int": "1",
+    "sid": "m-1",
+    "sheet": "csv",
+    "slug": "members",
+    "spoken": "en",
+    "str": "m-1",
+    "uuid": "0b2ffb3e-7b9e-4a5c-9a54-000000000001",
+}
 
 
 def addresses(resolver=None, prefix=""):
