@@ -38,6 +38,12 @@ def _templates() -> list[str]:
     return sorted(str(path) for folder in folders for path in folder.rglob("*.*"))
 
 
+def _deptry(folders: str, *files: str) -> list[str]:
+    """Returns deptry's call on `folders`; `files` are its options with the names of files of requirements."""
+    given = [each if each.startswith("-") else f"requirements/{each}.in" for each in files]
+    return [_tool("deptry"), *folders.split(), "--config", "requirements/deptry.toml", "--no-ansi", *given]
+
+
 def _steps() -> dict[str, list[str]]:
     return {
         "ruff check": [_tool("ruff"), "check", "--quiet", "."],
@@ -46,6 +52,8 @@ def _steps() -> dict[str, list[str]]:
         "mypy": [_tool("mypy"), "--no-error-summary", "accessapi", "tenants", "stack"],
         "mypy of the sandbox": [_tool("mypy"), "--no-error-summary", "--config-file", "sandbox/mypy.ini", "sandbox"],
         "import rules": [_tool("lint-imports"), "--no-cache"],
+        "dependencies of the site": _deptry("accessapi tenants portal stack", "-rf", "base", "-rfd", "dev"),
+        "dependencies of the rest": _deptry("accessapi tenants portal stack sandbox bench tests", "-rf", "dev"),
         "missing migrations": [PYTHON, "manage.py", "makemigrations", "--check", "--dry-run"],
         "missing migrations of the sandbox": [
             PYTHON,

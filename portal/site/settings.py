@@ -28,7 +28,6 @@ INSTALLED_APPS = [
     "django.contrib.humanize",
     "django_htmx",
     "template_partials",
-    "django_filters",
     "csp",
     "django_structlog",
     "allauth",
