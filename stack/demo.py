@@ -1,4 +1,4 @@
-"""`make demo`: the whole house on one machine, with tenants that are connected as customers would be."""
+"""`make demo`: the whole site on one machine, with tenants that are connected like a customer's."""
 
 import contextlib
 import fcntl
@@ -26,7 +26,7 @@ _DATA, _LOGS = DEMO / "data", DEMO / "logs"
 
 
 def demo(*, port: int, sandbox_port: int, reset: bool) -> int:
-    """Starts everything, connects the tenants, says where, and runs until it is interrupted."""
+    """Start everything, connect the tenants, print the addresses, and run until interrupted."""
     with _only_one():
         if reset:
             _forget()
@@ -77,7 +77,7 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
     _say("Starting PostgreSQL and Valkey")
     env = dict(os.environ) | site_environment(state.secret_key, state.vault_key, portal_url)
     env["SANDBOX_SECRET_KEY"] = state.sandbox_key
-    preparing = DEMO / "preparing"  # the site says that it is not ready while this exists
+    preparing = DEMO / "preparing"  # the site answers that it is not ready while this file exists
     preparing.touch()
     env["PORTAL_PREPARING_FILE"] = str(preparing)
     env |= _database(supervisor) | _broker(supervisor)

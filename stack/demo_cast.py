@@ -1,4 +1,4 @@
-"""Who and what the demonstration consists of: tenants that differ in contracts, people in every role."""
+"""The demonstration's tenants with different contracts, and people in every role."""
 
 import secrets
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Tenant:
 
 @dataclass(frozen=True)
 class Person:
-    """A member of staff, or with no tenant of the platform."""
+    """A member of staff, or of the platform's staff when there is no tenant."""
 
     email: str
     role: str
@@ -55,7 +55,7 @@ PEOPLE = (
 
 @dataclass(frozen=True)
 class Preset:
-    """What a desk issues again and again. `areas` by name: those that the tenant has count."""
+    """A preset of a desk. `areas` by name; those that the tenant does not have are left out."""
 
     name: str
     name_ja: str
@@ -134,5 +134,5 @@ _WORDS = (
 
 
 def new_password() -> str:
-    """A password that is easy to type: two words and four digits."""
+    """Return a password that is easy to type: two words and four digits."""
     return f"{secrets.choice(_WORDS)}-{secrets.choice(_WORDS)}-{secrets.randbelow(9000) + 1000}"

@@ -1,4 +1,4 @@
-"""`make manage`: the site's own commands, on the database of the demonstration that runs."""
+"""`make manage`: the site's own commands, on the database of the running demonstration."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 from stack.paths import DEMO, PYTHON, write_private
 from stack.services import in_foreground
 
-# What leads a program to the demonstration's databases and lets it read what is encrypted there.
+# What a program needs to reach the demonstration's databases and to read what is encrypted there.
 _NAMES = (
     "DATABASE_URL",
     "SANDBOX_DATABASE_URL",
@@ -23,18 +23,18 @@ _NAMES = (
 
 
 def remember(env: Mapping[str, str], folder: Path = DEMO) -> None:
-    """Write the environment of the demonstration to a private file that a shell can read as well."""
+    """Write the environment of the demonstration to a private file that a shell can also read."""
     lines = [f"export {name}={shlex.quote(env[name])}\n" for name in _NAMES if name in env]
     write_private(folder / "env", "".join(lines))
 
 
 def forget(folder: Path = DEMO) -> None:
-    """Remove the file: the demonstration has ended, and its services with it."""
+    """Remove the file: the demonstration and its services have ended."""
     (folder / "env").unlink(missing_ok=True)
 
 
 def environment(folder: Path = DEMO) -> dict[str, str]:
-    """Return what `remember` wrote; SystemExit with what to do while no demonstration runs."""
+    """Return what `remember` wrote. Raises SystemExit with what to do when no demonstration runs."""
     try:
         text = (folder / "env").read_text()
     except FileNotFoundError:

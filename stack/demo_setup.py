@@ -1,7 +1,7 @@
-"""Furnishes the demonstration: tenants in the sandbox, tenants and staff in the portal, the grants between.
+"""Set up the demonstration: tenants in the sandbox, tenants and staff in the portal, the grants between.
 
-Each step notes that it is done, so that a start continues what another began. Nothing is written past the
-front door: the sandbox is told through its control interface, the portal through its own commands and pages.
+Each step records that it is done, so that a start continues what another began. Everything goes through public
+interfaces: the sandbox's control API, the portal's own commands and pages.
 """
 
 import json
@@ -20,7 +20,7 @@ from stack.paths import PYTHON, ROOT, write_private
 from stack.visitor import UnexpectedPage, Visitor
 
 _PASSAGES_PER_HOUR = 40
-# Several commands of the portal in one process: starting Django a dozen times would take longer than they.
+# Several commands of the portal in one process: starting Django for each would take longer than the commands.
 _SEVERAL = (
     "import json, sys, django; django.setup(); from django.core.management import call_command; "
     "[call_command(*each) for each in json.load(sys.stdin)]"
@@ -28,20 +28,20 @@ _SEVERAL = (
 
 
 def furnish_sandbox(state: State, sandbox_url: str) -> None:
-    """Creates the tenants that are not there yet."""
+    """Create the tenants that do not exist yet."""
     known = state.get("sandbox_tenants") or {}
     for tenant in TENANTS:
         if tenant.slug not in known:
             asked = {"name": tenant.name, "contracts": list(tenant.contracts), "members": tenant.members}
             known[tenant.slug] = _control(sandbox_url, "tenants", asked | {"seed": tenant.seed})
-            # People come and go, so that logs, doors and key boxes show something that moves.
+            # Simulated people, so that logs, doors and key boxes change.
             lives = {"tenant_id": known[tenant.slug]["tenant_id"], "passages_per_hour": _PASSAGES_PER_HOUR}
             _control(sandbox_url, "settings", lives)
             state.keep("sandbox_tenants", known)
 
 
 def furnish_portal(state: State, env: Mapping[str, str], folder: Path, portal_url: str, sandbox_url: str) -> None:
-    """Creates or updates the service environment, the tenants and the staff, by the portal's commands."""
+    """Create or update the service environment, the tenants and the staff, by the portal's commands."""
     wanted = [portal_url, sandbox_url]
     commands = []
     if state.get("environment_for") != wanted:
@@ -77,7 +77,7 @@ def _add_staff(state: State, folder: Path) -> list[list[str]]:
 
 
 def connect(state: State, portal_url: str) -> None:
-    """Has the owner of each tenant connect it, as in a browser, and store its licence key where it has one."""
+    """Connect each tenant as its owner, as in a browser, and store its licence key where it has one."""
     for tenant in TENANTS:
         owner = next(each.email for each in PEOPLE if each.tenant == tenant.slug and each.role == "owner")
         service = state.get("sandbox_tenants")[tenant.slug]
@@ -97,7 +97,7 @@ def connect(state: State, portal_url: str) -> None:
 
 
 def set_up_desks(state: State, portal_url: str) -> None:
-    """Gives each desk that issues codes its presets, by the pages; the areas must have been read."""
+    """Give each desk that issues codes its presets, by the pages; the areas must have been read."""
     done: list[str] = state.get("desks") or []
     for tenant in TENANTS:
         if tenant.slug in done or "qr" not in tenant.contracts:
@@ -116,7 +116,7 @@ def set_up_desks(state: State, portal_url: str) -> None:
 
 
 def _areas_read(visitor: Visitor, page: str) -> None:
-    """Waits a while for the areas: the first lists that count for readiness are others."""
+    """Wait some time for the areas: readiness counts other lists."""
     for _ in range(60):
         visitor.open(page)
         if visitor.form(field="minutes").boxes.get("area_ids"):
@@ -134,7 +134,7 @@ def _preset(visitor: Visitor, preset: Preset) -> None:
 
 
 def _consent(visitor: Visitor, page: str, service: dict[str, str]) -> None:
-    """From the connection page to the member site, and back with its administrator's consent."""
+    """Go from the connection page to the member site, and back with its administrator's consent."""
     visitor.send(visitor.form(action="/connect/"))
     visitor.send(visitor.form(field="password"), login=service["admin_login"], password=service["admin_password"])
     answer = visitor.send(visitor.form(button="decision"), decision="allow")

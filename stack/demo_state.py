@@ -12,9 +12,9 @@ from stack.services import new_vault_key
 
 
 class State:
-    """Keys, passwords and what the sandbox gave, in one private file of the demonstration's folder.
+    """Keys, passwords and the sandbox's identifiers, in one private file of the demonstration's folder.
 
-    A database that is `given` has a file of its own: what was done to one was not done to another.
+    A database that is `given` has a file of its own: a step done in one was not done in another.
     """
 
     def __init__(self, folder: Path, given: str = "") -> None:
@@ -35,10 +35,10 @@ class State:
         return kept
 
     def get(self, name: str) -> Any:
-        """What was kept under that name, None when nothing was."""
+        """Return what was kept under that name, None when nothing was."""
         return self._kept.get(name)
 
     def keep(self, name: str, value: Any) -> None:
-        """Keeps it at once."""
+        """Store the value under this name at once."""
         self._kept[name] = value
         write_private(self._path, json.dumps(self._kept, indent=2, ensure_ascii=False) + "\n")

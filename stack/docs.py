@@ -1,4 +1,4 @@
-"""`make docs`: the documentation that is made from code, each part by the program that knows it."""
+"""`make docs`: the documents that are made from code, each by the program that knows its content."""
 
 import os
 import re
@@ -13,7 +13,7 @@ _TABLE = re.compile(r"^\| # \| Operation \|.*?(?=\n(?!\|)|\Z)", re.MULTILINE | r
 
 
 def made() -> dict[Path, str]:
-    """Every document that is made, with the text it should have now."""
+    """Return every document that is made, with its current text."""
     operations = ROOT / "docs" / "operations.md"
     rows = _run("-m", "accessapi").rstrip("\n")
     cases = _run("-m", "tests.support.contract_cases")
@@ -25,7 +25,7 @@ def made() -> dict[Path, str]:
 
 
 def write() -> None:
-    """Brings every document up to date and says which changed."""
+    """Update every document and print which changed."""
     for path, text in made().items():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")

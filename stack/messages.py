@@ -1,4 +1,4 @@
-"""The catalogues of translations, without GNU gettext: collected, updated and compiled in Python."""
+"""The translation catalogues, without GNU gettext: collected, updated and compiled in Python."""
 
 import io
 import re
@@ -33,7 +33,7 @@ _KEYWORDS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
 
 
 def collect() -> Catalog:
-    """Every translatable string of the Python sources and the templates, with the files it stands in."""
+    """Return every translatable string of the Python sources and the templates, with the files it is in."""
     found = Catalog(project="access-portal", charset="utf-8", fuzzy=False)
     for path, source in _texts():
         for _line, text, comments, context in extract("python", io.BytesIO(source), _KEYWORDS, ["Translators:"]):
@@ -56,12 +56,12 @@ def _templatized(path: Path) -> bytes:
     if not settings.configured:
         settings.configure()
     source: str = templatize(path.read_text(), origin=str(path))
-    # What surrounds the strings is blanked out but keeps its indentation, which is no valid Python.
+    # Everything around the strings is blanked out but keeps its indentation, which is not valid Python.
     return re.sub(r"(?m)^[ \t]+", "", source).encode()
 
 
 def update() -> int:
-    """Brings each catalogue up to date, keeping its translations; returns how many strings lack one."""
+    """Update each catalogue, keeping its translations. Return how many strings lack one."""
     found, lacking = collect(), 0
     for language in LANGUAGES:
         path, known = _catalogue(language)
@@ -79,7 +79,7 @@ def update() -> int:
 
 
 def check() -> list[str]:
-    """What is wrong with the catalogues: strings they do not know, and strings without a translation."""
+    """Return what is wrong with the catalogues: strings they lack, and strings without a translation."""
     found, wrong = collect(), []
     for language in LANGUAGES:
         path, known = _catalogue(language)
@@ -93,7 +93,7 @@ def check() -> list[str]:
 
 
 def compile_catalogues() -> None:
-    """Writes the .mo file of every catalogue that is newer than it."""
+    """Write the .mo file of every catalogue that is newer than it."""
     for source in LOCALE.glob("*/LC_MESSAGES/*.po"):
         target = source.with_suffix(".mo")
         if target.exists() and target.stat().st_mtime >= source.stat().st_mtime:

@@ -1,4 +1,4 @@
-"""Where things lie: the checkout, its folder for short-lived state, and that of the demo."""
+"""Folders: the checkout, its short-lived state, and the demonstration's."""
 
 import sys
 from importlib.util import find_spec
@@ -11,13 +11,13 @@ PYTHON = sys.executable
 
 
 def private_folder(path: Path) -> Path:
-    """Creates `path`, which nobody but its owner may read, and returns it."""
+    """Create `path`, readable for its owner alone, and return it."""
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
     return path
 
 
 def write_private(path: Path, text: str) -> None:
-    """Writes `text` to a file that was never readable by others, not even for a moment."""
+    """Write `text` to a file that is never readable for others, not even for a moment."""
     beside = path.with_name(f".{path.name}.new")
     beside.unlink(missing_ok=True)
     beside.touch(mode=0o600)
@@ -26,7 +26,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def wheel(package: str) -> Path:
-    """The folder of an installed package, found without importing it."""
+    """Return the folder of an installed package, found without importing it."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:
         raise SystemExit(f"{package} is not installed: run `make demo` or `make test`, which install it")

@@ -1,8 +1,7 @@
-"""A real PostgreSQL of one's own, from the binaries of a wheel.
+"""A PostgreSQL server of our own, from the binaries of a wheel.
 
-The site's role is created in single-user mode, before the server ever listens: it owns its two databases and
-may create others, but is no superuser, since row-level security does not bind superusers. Nobody else can
-sign in.
+The site's role is created in single-user mode, before the server listens: it owns its two databases and may create
+others, but is no superuser, since row-level security does not bind superusers. Nobody else can sign in.
 """
 
 import contextlib
@@ -26,7 +25,7 @@ _SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
     "max_connections": "200",
-    # A container's /dev/shm may be small, and it keeps what a killed server left.
+    # A container's /dev/shm may be small, and it keeps what a killed server leaves.
     "dynamic_shared_memory_type": "mmap",
     "jit": "off",
     "log_min_messages": "warning",
@@ -41,7 +40,7 @@ def _installed() -> Path:
 
 
 def binaries(home: Path, account: Account | None) -> Path:
-    """The folder with `postgres` and `initdb`: the wheel's, or a copy where `account` cannot enter that."""
+    """Return the folder with `postgres` and `initdb`: the wheel's, or a copy where `account` cannot enter that."""
     installed = _installed()
     if account is None or reachable(installed / "bin" / "postgres"):
         return installed / "bin"
@@ -76,7 +75,7 @@ def _give(folder: Path, account: Account | None) -> None:
 
 
 def create(home: Path, name: str, account: Account | None) -> Path:
-    """A cluster `home/name` with the role and its databases; as it was if it exists. It holds a password."""
+    """Create the cluster `home/name` with the role and its databases, unless it exists. Return it with its password."""
     cluster = home / name
     if cluster.is_dir():
         return cluster
@@ -105,7 +104,7 @@ def create(home: Path, name: str, account: Account | None) -> Path:
     write_private(beside / "portal.password", password)
     statements = [
         f"CREATE ROLE {ROLE} LOGIN NOSUPERUSER NOBYPASSRLS CREATEDB PASSWORD '{password}'",
-        # So that a test may drop its database while a session of nobody yet is about to sign in there.
+        # So that a test may drop its database while a session without a user yet is signing in.
         f"GRANT pg_signal_backend TO {ROLE}",
         *(f"CREATE DATABASE {each} OWNER {ROLE}" for each in DATABASES),
     ]
@@ -135,7 +134,7 @@ def _run(command: list[str | Path], account: Account | None, text: str = "") -> 
 
 
 def copy(home: Path, template: Path, name: str, account: Account | None) -> Path:
-    """A fresh cluster made by copying one that is not running: a tenth of the time of creating it."""
+    """Copy a cluster that is not running and return the copy: a tenth of the time of creating one."""
     cluster = home / name
     shutil.copytree(template, cluster, symlinks=True)
     cluster.chmod(0o700)
@@ -146,9 +145,9 @@ def copy(home: Path, template: Path, name: str, account: Account | None) -> Path
 def start(
     home: Path, cluster: Path, account: Account | None, *, log: Path, forgetful: bool, port: int | None = None
 ) -> tuple[Server, str]:
-    """Starts the server; returns it and its URL without a database, e.g. `postgresql://portal:…@127.0.0.1:5432/`.
+    """Start the server. Return it and its URL without a database, e.g. `postgresql://portal:…@127.0.0.1:5432/`.
 
-    `forgetful` trades durability for speed: for tests only. RuntimeError when it does not come up.
+    `forgetful` gives up durability for speed: for tests only. Raises RuntimeError when it does not start.
     """
     password = (cluster / "portal.password").read_text()
     port = port or free_port()
@@ -175,12 +174,12 @@ def start(
 
 @contextlib.contextmanager
 def running(home: Path, cluster: Path, account: Account | None, *, log: Path, forgetful: bool) -> Iterator[str]:
-    """Runs the server for the length of the block and gives its URL."""
+    """Run the server for the length of the block and yield its URL."""
     server, url = again(lambda: start(home, cluster, account, log=log, forgetful=forgetful), log)
     try:
         yield url
     finally:
-        stop(server, signal.SIGINT)  # "fast": ends sessions, writes what is owed
+        stop(server, signal.SIGINT)  # "fast": ends sessions, writes what is pending
 
 
 def _answers(url: str) -> bool:

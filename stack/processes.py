@@ -1,9 +1,8 @@
 """Child processes that cannot outlive the launcher, however it ends.
 
-Three ties, from the gentle to the sure: the launcher stops its children in order; the kernel signals each
-child when the launcher dies (PR_SET_PDEATHSIG); an undertaker, which only waits for the launcher's end, kills
-what is left of their process groups a few seconds later. The kernel's tie belongs to the thread that starts a
-child: start them from the main thread.
+Three ties: the launcher stops its children in order; the kernel signals each child when the launcher dies
+(PR_SET_PDEATHSIG); an undertaker, a process that waits for the launcher's end, kills what is left of their process
+groups a few seconds later. The kernel's tie belongs to the thread that starts a child: start them from the main thread.
 """
 
 import contextlib
@@ -26,7 +25,7 @@ Server = subprocess.Popen[bytes]
 
 
 def die_with_parent(death_signal: int, parent: int) -> None:
-    """Asks the kernel for `death_signal` when the process `parent` ends; exits at once if it already has.
+    """Ask the kernel for `death_signal` when the process `parent` ends; exit at once if it has ended already.
 
     A change of user clears this, so call it afterwards.
     """
@@ -54,9 +53,9 @@ def spawn(
     account: Account | None = None,
     foreground: bool = False,
 ) -> subprocess.Popen[bytes]:
-    """Starts `command` tied to this process; `log` takes its output and errors (appended), None shows them.
+    """Start `command` tied to this process; `log` takes its output and errors (appended), None shows them.
 
-    `foreground` leaves it our terminal and its interrupts; other children get a session of their own.
+    `foreground` keeps it on our terminal, with its interrupts; other children get a session of their own.
     """
     parent = os.getpid()
 
@@ -83,9 +82,9 @@ def spawn(
 
 
 def stop(child: subprocess.Popen[bytes], first: int | None = signal.SIGTERM, patience: float = 10.0) -> None:
-    """Ends a child and its process group: `first`, then SIGKILL after `patience` seconds. Safe to repeat.
+    """End a child and its process group: `first`, then SIGKILL after `patience` seconds. Safe to repeat.
 
-    `first` is None for a child that was told already: many take a second signal for an order to hurry.
+    `first` is None for a child that was signalled already: many take a second signal as an order to hurry.
     """
     if child.poll() is None:
         if first is not None:
@@ -98,7 +97,7 @@ def stop(child: subprocess.Popen[bytes], first: int | None = signal.SIGTERM, pat
 
 
 def wait_until(ready: Callable[[], bool], *, what: str, child: subprocess.Popen[bytes], seconds: float) -> None:
-    """Polls `ready` until it is true; RuntimeError when `child` ends first, TimeoutError after `seconds`."""
+    """Poll `ready` until it is true. Raises RuntimeError when `child` ends first, TimeoutError after `seconds`."""
     until = time.monotonic() + seconds
     while not ready():
         if child.poll() is not None:
@@ -109,14 +108,14 @@ def wait_until(ready: Callable[[], bool], *, what: str, child: subprocess.Popen[
 
 
 def free_port() -> int:
-    """A TCP port of the loopback address that was free a moment ago."""
+    """Return a TCP port of the loopback address that was free a moment ago."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def must_be_free(port: int, name: str) -> None:
-    """SystemExit that says so, and that `name` chooses another, when a program listens on this port."""
+    """Raise SystemExit when a program listens on this port, saying so, and that `name` chooses another."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -126,7 +125,7 @@ def must_be_free(port: int, name: str) -> None:
 
 
 def again(start: Callable[[], Started], log: Path) -> Started:
-    """Calls `start` until it succeeds, five times at most: another program may have taken the port."""
+    """Call `start` until it succeeds, at most five times: another program may have taken the port."""
     for attempt in range(5):
         try:
             return start()
@@ -137,7 +136,7 @@ def again(start: Callable[[], Started], log: Path) -> Started:
 
 
 def _kill(pid: int, *, group: bool) -> bool:
-    """Kills what is left; False when there was nothing."""
+    """Kill what is left. Return False when there was nothing."""
     try:
         if group:
             os.killpg(pid, signal.SIGKILL)
@@ -156,7 +155,7 @@ class Undertaker:
         self._children: dict[int, bool] = {}
 
     def start(self) -> None:
-        """Forks it; to be called once, early, while this process has a single thread."""
+        """Fork it. Call this once, early, while this process has a single thread."""
         reading, writing = os.pipe()
         if os.fork() == 0:
             os.close(writing)
@@ -186,7 +185,7 @@ def _bury(reading: int) -> None:
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)
     silence = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):  # whoever reads the launcher's output must see its end when the launcher ends
+    for stream in (0, 1, 2):  # readers of the launcher's output must see its end when the launcher ends
         os.dup2(silence, stream)
     left: dict[int, bool] = {}
     with os.fdopen(reading) as lines:

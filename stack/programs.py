@@ -1,4 +1,4 @@
-"""The programs of the site and of the sandbox: how each is started, here as in production."""
+"""The programs of the site and of the sandbox, and how each is started, as in production."""
 
 import signal
 from collections.abc import Mapping
@@ -11,32 +11,32 @@ from stack.supervisor import Program
 
 
 class Programs:
-    """Builds them all with one environment and one folder of logs."""
+    """Builds the programs with one environment and one folder of logs."""
 
     def __init__(self, env: Mapping[str, str], logs: Path) -> None:
         self._env = dict(env)
         self._logs = logs
 
     def web(self, port: int) -> Program:
-        """The site: two processes of eight threads, each with a pool of database connections."""
+        """Return the site: two processes of eight threads, each with a pool of database connections."""
         command = ["gunicorn", "portal.site.wsgi", "--bind", f"127.0.0.1:{port}", "--worker-class", "gthread"]
         command += ["--workers", "2", "--threads", "8", "--graceful-timeout", "5", "--no-control-socket"]
-        # Its quick way out, since its own children must end with it.
+        # The signal for a quick end, since its own children must end with it.
         return self._program("web", command, 1, death_signal=signal.SIGQUIT, PORTAL_DB_POOL="1")
 
     def worker(self, name: str, queues: str, processes: int) -> Program:
-        """A worker that listens to `queues`, names separated by commas."""
+        """Return a worker that listens to `queues`, names separated by commas."""
         command = ["celery", "-A", "portal.site", "worker", "-n", f"{name}@%h", "-Q", queues, "-c", str(processes)]
         command += ["--without-gossip", "--without-mingle", "--loglevel", "warning"]
         return self._program(f"worker {name}", command, 1)
 
     def beat(self, schedule: Path) -> Program:
-        """The clock that rings for what is due. There must be one, and only one."""
+        """Return the clock of scheduled tasks. Exactly one must run."""
         command = ["celery", "-A", "portal.site", "beat", "--schedule", str(schedule), "--pidfile", ""]
         return self._program("beat", [*command, "--loglevel", "warning"], 0)
 
     def sandbox(self, port: int) -> Program:
-        """The service's development environment."""
+        """Return the service's development environment."""
         command = ["sandbox/manage.py", "serve", "--port", str(port)]
         return self._program("sandbox", command, 2, module=False, death_signal=signal.SIGTERM)
 

@@ -1,4 +1,4 @@
-"""`make sandbox`: the service's development environment alone, on a database that is forgotten afterwards."""
+"""`make sandbox`: the sandbox alone, on a database that is deleted afterwards."""
 
 from stack.paths import PYTHON, ROOT
 from stack.processes import must_be_free, spawn, stop
@@ -6,7 +6,7 @@ from stack.services import own_databases
 
 
 def sandbox(*, port: int, tenants: int, members: int, seed: int) -> int:
-    """Serves it until it is interrupted; it prepares its database and says where it listens by itself."""
+    """Serve the sandbox until interrupted. It prepares its database and prints its address itself."""
     if port:
         must_be_free(port, "SANDBOX_PORT")
     with own_databases() as (env, _):

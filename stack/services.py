@@ -1,4 +1,4 @@
-"""The database and the broker for one run, and the environment that leads the site to them."""
+"""The database and the broker for one run, and the environment with their addresses."""
 
 import contextlib
 import os
@@ -22,7 +22,7 @@ _TEMPLATE = "template-18-2"
 
 
 def site_environment(secret: str, vault_key: str, portal_url: str) -> dict[str, str]:
-    """What the site needs to know besides its services; everything already in the environment wins."""
+    """Return the site's environment besides its services; variables that are already set win."""
     ours = {
         "SECRET_KEY": secret,
         "VAULT_KEYS": vault_key,
@@ -36,13 +36,13 @@ def site_environment(secret: str, vault_key: str, portal_url: str) -> dict[str, 
 
 
 def new_vault_key(name: str = "k1") -> str:
-    """A fresh 256-bit key in the form that the vault reads: `id:base64`."""
+    """Return a fresh 256-bit key in the form that the vault reads: `id:base64`."""
     return f"{name}:{b64encode(secrets.token_bytes(32)).decode()}"
 
 
 @contextlib.contextmanager
 def ephemeral() -> Iterator[dict[str, str]]:
-    """Services that forget everything afterwards, or those given by DATABASE_URL and REDIS_URL."""
+    """Yield services that are deleted afterwards, or those given by DATABASE_URL and REDIS_URL."""
     with own_databases() as (env, folder):
         env |= site_environment(secrets.token_urlsafe(48), new_vault_key(), "http://127.0.0.1:8000")
         if env.get("REDIS_URL"):
@@ -54,7 +54,9 @@ def ephemeral() -> Iterator[dict[str, str]]:
 
 @contextlib.contextmanager
 def own_databases() -> Iterator[tuple[dict[str, str], Path]]:
-    """An environment with a fresh PostgreSQL (or that of DATABASE_URL), and a folder that goes away after."""
+    """Yield an environment with a fresh PostgreSQL (or that of DATABASE_URL), and a folder that is
+    deleted afterwards.
+    """
     with contextlib.ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="run-", dir=private_folder(RUN)))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
@@ -72,17 +74,19 @@ def own_databases() -> Iterator[tuple[dict[str, str], Path]]:
 
 
 def own_database_urls(server: str) -> dict[str, str]:
-    """The two databases of a server of our own, from its URL without a database's name."""
+    """Return the URLs of the two databases on our own server, from its URL without a database's name."""
     return {"DATABASE_URL": server + "portal", "SANDBOX_DATABASE_URL": server + "sandbox"}
 
 
 def given_database_urls(url: str) -> dict[str, str]:
-    """The given database, and beside it one for the sandbox (SANDBOX_DATABASE_URL, else made if it is missing)."""
+    """Return the URL of the given database, and of one for the sandbox (SANDBOX_DATABASE_URL, else made if it is
+    missing).
+    """
     if sandbox := os.environ.get("SANDBOX_DATABASE_URL"):
         return {"DATABASE_URL": url, "SANDBOX_DATABASE_URL": sandbox}
     parts = urlsplit(url)
     name = f"{parts.path.lstrip('/')}_sandbox"
-    # A server that is away, or that lets this role create nothing, is told by whoever needs the database.
+    # A server that is away, or a role that may create nothing, is reported by the program that needs the database.
     with (
         contextlib.suppress(psycopg.Error),
         contextlib.closing(psycopg.connect(url, autocommit=True, connect_timeout=5)) as server,
@@ -92,14 +96,14 @@ def given_database_urls(url: str) -> dict[str, str]:
 
 
 def run(command: Sequence[str]) -> int:
-    """Runs `command` in the foreground, from the checkout, on services of its own; returns its exit code."""
+    """Run `command` in the foreground, from the checkout, on services of its own. Return its exit code."""
     with ephemeral() as env:
         return in_foreground(command, env)
 
 
 def in_foreground(command: Sequence[str], env: Mapping[str, str]) -> int:
-    """Runs `command` at the keyboard's end, from the checkout, with `env` over our own; returns its exit code."""
-    # An interrupt from the keyboard reaches the command too: it decides, and whoever called goes on after it.
+    """Run `command` in the foreground, from the checkout, with `env` over our own. Return its exit code."""
+    # An interrupt from the keyboard reaches the command too: it decides, and the caller goes on after it.
     # (Not SIG_IGN: the command would inherit that.)
     interrupted = signal.signal(signal.SIGINT, lambda *_: None)
     child = spawn(command, env=dict(os.environ) | dict(env), cwd=ROOT, death_signal=signal.SIGTERM, foreground=True)
@@ -112,7 +116,7 @@ def in_foreground(command: Sequence[str], env: Mapping[str, str]) -> int:
 
 
 def call_all(commands: Sequence[Sequence[str]], env: Mapping[str, str], logs: Path) -> None:
-    """Runs `commands` side by side to their end; SystemExit with what it wrote when one fails."""
+    """Run `commands` side by side to their end. Raises SystemExit with the output of one that fails."""
     children = []
     for number, command in enumerate(commands):
         log = logs / f"setup-{number}.log"

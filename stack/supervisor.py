@@ -1,4 +1,4 @@
-"""Keeps programs running, says aloud when one ends and starts it again, and ends them all in order."""
+"""Keep programs running: report when one ends, start it again, and end them all in order."""
 
 import signal
 import subprocess
@@ -30,7 +30,7 @@ class Program:
 
 
 class Supervisor:
-    """Programs in the order of their starting. The pause before a program's next start doubles from `pause` s."""
+    """Programs in the order of their start. The pause before a program's next start doubles from `pause` s."""
 
     def __init__(self, pause: float = 0.2) -> None:
         self._programs: list[Program] = []
@@ -38,17 +38,17 @@ class Supervisor:
         self._interrupted = False
 
     def add(self, program: Program) -> None:
-        """Starts it and looks after it from now on."""
+        """Start the program and watch it from now on."""
         program.child = program.start()
         self._programs.append(program)
 
     def interrupt(self, _number: int, _frame: FrameType | None) -> None:
-        """For signal.signal: raises KeyboardInterrupt, again at the next `look` where something swallowed it."""
+        """Raise KeyboardInterrupt, for signal.signal; `look` raises it again where something swallowed it."""
         self._interrupted = True
         raise KeyboardInterrupt
 
     def look(self) -> None:
-        """Starts again what has ended. SystemExit when one ends again and again."""
+        """Start again what has ended. Raises SystemExit when a program ends again and again."""
         if self._interrupted:
             raise KeyboardInterrupt
         for program in self._programs:
@@ -72,9 +72,9 @@ class Supervisor:
         program.retry_at = now + self._pause * 2 ** sum(now - each < _WITHIN_SECONDS for each in program.ends)
 
     def stop(self, patience: float = 8.0, altogether: float = 20.0) -> None:
-        """Ends everything: the ranks one after another, within a rank all at once. Safe to repeat.
+        """End everything: the ranks one after another, within a rank all at once. Safe to repeat.
 
-        Whoever has not ended after `patience` s, or once `altogether` s are over, is killed.
+        A program is killed when it has not ended after `patience` s, or once `altogether` s are over.
         """
         end = time.monotonic() + altogether
         for rank in sorted({program.rank for program in self._programs}):
@@ -90,5 +90,5 @@ class Supervisor:
 
 
 def tail(log: Path, lines: int = 25) -> str:
-    """The last lines of a log, empty when there is none."""
+    """Return the last lines of a log, empty when there is none."""
     return "\n".join(log.read_text(errors="replace").splitlines()[-lines:]) if log.exists() else ""

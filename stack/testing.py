@@ -8,25 +8,25 @@ from stack import assets
 from stack.paths import PYTHON, RUN
 from stack.services import run
 
-_STANDSTILL = 900  # seconds: a machine whose every core is busy takes long over a journey
-# The first has no window to draw, and does with two thirds of the others' work.
+_STANDSTILL = 900  # seconds: on a busy machine one journey takes long
+# The first has no window to draw, and needs two thirds of the others' work.
 _BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 def browser() -> str | None:
-    """The browser that the journeys drive: CHROMIUM, or what the path has."""
+    """Return the browser that the journeys drive: CHROMIUM, or what the path has."""
     named = os.environ.get("CHROMIUM")
     return shutil.which(named) if named else next((found for each in _BROWSERS if (found := shutil.which(each))), None)
 
 
 def test(arguments: Sequence[str], *, everything: bool) -> int:
-    """Runs pytest with `arguments`, or with `everything` that is quick enough; returns its exit code."""
+    """Run pytest with `arguments`, or with `everything` that is quick enough; returns its exit code."""
     assets.make()
     chosen = list(arguments)
     if everything:
-        # One more than cores: the promises wait for processes half of their time. Who goes where: tests/conftest.py.
+        # One more than cores: tests of promises wait for processes half of their time. tests/conftest.py assigns them.
         chosen += ["-n", str(min(os.cpu_count() or 1, 3) + 1), "--no-loadscope-reorder"]
-        # A test that stands still says where, and ends.
+        # A test that hangs says where, and ends.
         chosen += ["-o", f"faulthandler_timeout={_STANDSTILL}", "-o", "faulthandler_exit_on_timeout=true"]
     found = browser()
     os.environ["CHROMIUM"] = found or ""

