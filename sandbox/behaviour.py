@@ -94,7 +94,7 @@ class UnknownSetting(ValueError):
     """A setting that does not exist, or a value it cannot take; the text names it."""
 
 
-def usual() -> Behaviour:
+def defaults() -> Behaviour:
     """Return the defaults, or those of a contrary sandbox."""
     return Behaviour.model_validate(_CONTRARY if settings.CONTRARY else {})
 

@@ -40,7 +40,7 @@ class Said:
     def __str__(self) -> str:
         values = {name: sentences.NOBODY.get(name, "") for name in FORGOTTEN} | dict(self.values)
         try:
-            return str(sentences.TEXTS[self.code] % {name: _plainly(value) for name, value in values.items()})
+            return str(sentences.TEXTS[self.code] % {name: _spelled(value) for name, value in values.items()})
         except (KeyError, TypeError, ValueError):  # written by another version, with other codes or values
             return self.code
 
@@ -82,7 +82,7 @@ class SaidField(models.TextField):  # type: ignore[type-arg]  # takes no paramet
 
     def get_prep_value(self, value: Any) -> Any:
         if isinstance(value, Said):
-            return _MARK + json.dumps(_plain(value), ensure_ascii=False)
+            return _MARK + json.dumps(_as_json(value), ensure_ascii=False)
         return super().get_prep_value(value.lstrip(_MARK) if isinstance(value, str) else value)
 
 
@@ -93,7 +93,7 @@ class _Count(int):
         return f"{int(self):,}"
 
 
-def _plainly(value: Any) -> Any:
+def _spelled(value: Any) -> Any:
     if isinstance(value, int):
         return _Count(value)
     return str(value) if isinstance(value, Said) else value
@@ -103,8 +103,8 @@ def _kept(value: Any) -> Any:
     return value if isinstance(value, int | Said) else str(value)[:LONGEST]
 
 
-def _plain(said: Said) -> list[Any]:
-    return [said.code, {name: _plain(v) if isinstance(v, Said) else v for name, v in said.values.items()}]
+def _as_json(said: Said) -> list[Any]:
+    return [said.code, {name: _as_json(v) if isinstance(v, Said) else v for name, v in said.values.items()}]
 
 
 def _read(value: str) -> Said:

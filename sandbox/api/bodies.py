@@ -37,7 +37,7 @@ def checked(call: Call) -> dict[str, Any]:
     try:
         return REQUESTS[call.operation.name].model_validate(body, context={"limits": CATALOGUE.limits}).wire()
     except ValidationError as error:
-        raise _fault(error) from None
+        raise _error(error) from None
 
 
 def queried(call: Call) -> Any:
@@ -46,7 +46,7 @@ def queried(call: Call) -> Any:
     try:
         return model.model_validate(call.query(*model.model_fields))
     except ValidationError as error:
-        raise _fault(error) from None
+        raise _error(error) from None
 
 
 def image(call: Call) -> bytes:
@@ -100,7 +100,7 @@ def _read_removal(body: dict[str, Any]) -> None:
         raise invalid("qrcode: may not be null")
 
 
-def _fault(error: ValidationError) -> ApiError:
+def _error(error: ValidationError) -> ApiError:
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     field = ".".join(str(part) for part in first["loc"]) or "body"
     return invalid(f"{field}: {first['msg']}")

@@ -21,7 +21,7 @@ _KEPT = timedelta(days=limits.VIDEO_RETENTION_DAYS)
 
 
 def camera_usage(call: Call) -> dict[str, Any]:
-    """Seconds of video that were fetched in this calendar month (both assumed), with the tenant's limits.
+    """Shows the seconds of video that were fetched in this calendar month (both assumed), with the tenant's limits.
 
     A fetch counts once, with the share of the file that was sent. At a limit, sessions, segments and downloads are
     refused (403, 40306, assumed).

@@ -79,7 +79,7 @@ def answer(request: HttpRequest) -> Answer:
 def _counted(call: Call, instead: Answer | None) -> Answer:
     """Return the answer, or a fault's in its place, with the headers about what is left of the token's calls."""
     allowance = rates.take(call.token.pk, call.operation.call_class, call.behaviour, call.at)
-    response = _work(call, allowed=allowance.allowed) if instead is None else instead
+    response = _handle(call, allowed=allowance.allowed) if instead is None else instead
     for name, value in allowance.headers().items():
         response[name] = value
     return response
@@ -92,11 +92,11 @@ def _record(call: Call, response: Answer) -> None:
         cursor.execute(_RECORD, [call.token.tenant_id, call.token.pk, call.at, call.operation.number, status])
 
 
-def _work(call: Call, *, allowed: bool) -> HttpResponse:
+def _handle(call: Call, *, allowed: bool) -> HttpResponse:
     try:
         if not allowed:
             raise ApiError(429, LIMITED, f"the limit of {call.operation.call_class} calls is reached")
-        _permit(call)
+        _check_permitted(call)
         handler = HANDLERS.get(call.operation.name)
         if handler is None:
             raise ApiError(404, NOT_FOUND, f"{call.operation.title} is not offered")
@@ -126,7 +126,7 @@ def _token(request: HttpRequest) -> models.AccessToken:
     if scheme.lower() != "bearer" or not value or "\0" in value:
         raise ApiError(401, UNAUTHORISED, "Authorization must carry Bearer and an access token")
     with connection.cursor() as cursor:
-        cursor.execute(_known(), [value])
+        cursor.execute(_token_query(), [value])
         found = cursor.fetchone()
     if found is None:
         raise ApiError(401, UNAUTHORISED, "the access token is unknown or revoked")
@@ -136,7 +136,7 @@ def _token(request: HttpRequest) -> models.AccessToken:
 
 
 @cache
-def _known() -> str:
+def _token_query() -> str:
     """Return the SQL that finds a token and its tenant. Made once, since every call runs it."""
     columns = [f"{short}.{field.column}" for model, short in _ASKED for field in _columns(model)]
     return (
@@ -160,7 +160,7 @@ def _value(field: Any, value: Any) -> Any:
     return field.from_db_value(value, None, connection) if hasattr(field, "from_db_value") else value
 
 
-def _permit(call: Call) -> None:
+def _check_permitted(call: Call) -> None:
     """Raise 403 unless the token has the operation's scope, and the tenant its contract and licence."""
     row: Operation = call.operation
     if row.scope and row.scope not in call.token.scopes:

@@ -90,14 +90,14 @@ def is_streaming(camera: Camera, now: datetime) -> bool:
 
 
 def _segment(camera: Camera, start: int, seconds: int) -> Callable[[], bytes]:
-    return partial(_made, _segments, video.segment, camera, start, seconds)
+    return partial(_cached, _segments, video.segment, camera, start, seconds)
 
 
 def _clip(camera: Camera, start: int, seconds: int) -> Callable[[], bytes]:
-    return partial(_made, _clips, video.clip, camera, start, seconds)
+    return partial(_cached, _clips, video.clip, camera, start, seconds)
 
 
-def _made(made: Cache, make: Callable[..., bytes], camera: Camera, start: int, seconds: int) -> bytes:
+def _cached(made: Cache, make: Callable[..., bytes], camera: Camera, start: int, seconds: int) -> bytes:
     what = (arrivals.view(camera), start, seconds, arrivals.seen(camera, start, start + seconds))
     return made.get((camera.tenant_id, *what), lambda: make(*what))
 

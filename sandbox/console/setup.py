@@ -6,7 +6,7 @@ from django.apps import apps
 from django.db import IntegrityError, connection, transaction
 
 from sandbox.engine import reset_lock
-from sandbox.seeding.tenants import create_tenant, seed, settle
+from sandbox.seeding.tenants import analyse, create_tenant, seed
 from sandbox.service.models import Administrator, Client, Tenant
 
 from . import requests
@@ -26,7 +26,7 @@ def new_tenant(wanted: NewTenant) -> Tenant:
         # Another request was quicker.
         _check_free(wanted)
         raise
-    settle(wanted.members)
+    analyse(wanted.members)
     return tenant
 
 
@@ -40,11 +40,11 @@ def register(wanted: NewClient) -> tuple[Client, bool]:
     )
 
 
-def begin_anew(wanted: Reset) -> list[Tenant]:
+def reset(wanted: Reset) -> list[Tenant]:
     """Delete everything, then seed again when tenants are asked for."""
     tables = ", ".join(model._meta.db_table for model in apps.get_app_config("service").get_models())
     with transaction.atomic(), connection.cursor() as cursor:
-        reset_lock.hold_still()
+        reset_lock.hold()
         cursor.execute(f"TRUNCATE {tables} RESTART IDENTITY")
     return seed(wanted.tenants, wanted.members, wanted.seed)
 

@@ -141,7 +141,7 @@ def devices(request: HttpRequest) -> HttpResponse:
 
 def reset(request: HttpRequest) -> HttpResponse:
     """POST {tenants?, members?, seed?}: forgets everything, then seeds anew when tenants are asked for."""
-    return JsonResponse({"tenants": [describe(tenant) for tenant in setup.begin_anew(body_of(request, Reset))]})
+    return JsonResponse({"tenants": [describe(tenant) for tenant in setup.reset(body_of(request, Reset))]})
 
 
 def unknown(request: HttpRequest) -> HttpResponse:

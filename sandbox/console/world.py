@@ -76,7 +76,7 @@ def present(request: HttpRequest) -> HttpResponse:
     wanted = body_of(request, Presented)
     tenant = tenant_of(wanted.tenant_id)
     with behaviour.clock_of(tenant.tenant_id):
-        return _told(world.present(tenant, wanted.device_id, wanted.kind, wanted.value, wanted.at))
+        return _outcome(world.present(tenant, wanted.device_id, wanted.kind, wanted.value, wanted.at))
 
 
 def keys(request: HttpRequest) -> HttpResponse:
@@ -86,8 +86,8 @@ def keys(request: HttpRequest) -> HttpResponse:
     move = tenant, wanted.key_device_id, wanted.unit_no, wanted.kind, wanted.value, wanted.at
     with behaviour.clock_of(tenant.tenant_id):
         if wanted.action == "take":
-            return _told(world.take_key(*move, second_factor=wanted.second_factor))
-        return _told(world.return_key(*move))
+            return _outcome(world.take_key(*move, second_factor=wanted.second_factor))
+        return _outcome(world.return_key(*move))
 
 
 def doors(request: HttpRequest) -> HttpResponse:
@@ -141,7 +141,7 @@ def _storable_query(request: HttpRequest, name: str) -> str:
     return request.GET.get(name, "").replace("\0", "")
 
 
-def _told(outcome: Outcome) -> HttpResponse:
+def _outcome(outcome: Outcome) -> HttpResponse:
     person = outcome.person
     return JsonResponse(
         {

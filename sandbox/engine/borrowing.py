@@ -38,7 +38,7 @@ def take_key(
         if not box.has_power:
             return NO_POWER
         if unit_no in keys.settle(tenant, box, clock.now()):
-            return _nothing("key_out")
+            return _without_record("key_out")
         try:
             person = people.recognise(tenant, kind, value, at)
         except NotRecognised as refusal:
@@ -46,7 +46,7 @@ def take_key(
         verdict = _may_take(tenant, box, unit, person, at, second_factor)
         if verdict.allowed:
             _hand_out(tenant, box, unit_no, person, at)
-        return _written(tenant, box, unit_no, verdict, person, "Key taken", at)
+        return _recorded(tenant, box, unit_no, verdict, person, "Key taken", at)
 
 
 def return_key(
@@ -64,7 +64,7 @@ def return_key(
             return NO_POWER
         use = keys.settle(tenant, box, clock.now()).get(unit_no)
         if use is None:
-            return _nothing("key_in")
+            return _without_record("key_in")
         try:
             person = people.recognise(tenant, kind, value, at)
         except NotRecognised as refusal:
@@ -72,7 +72,7 @@ def return_key(
         place = KeyPlace(box.key_device_id, unit_no)
         decision = decide_place(_ANYWHERE, place, at, use_period=person.return_period)
         if decision.allowed is not True:
-            return _written(tenant, box, unit_no, Verdict.of(decision), person, "", at)
+            return _recorded(tenant, box, unit_no, Verdict.of(decision), person, "", at)
         use.box = box
         history = keys.put_back(tenant, use, at, person.in_record())
     verdict = Verdict.by("return", allowed=True)
@@ -112,7 +112,7 @@ def _hand_out(tenant: Tenant, box: KeyBox, unit_no: str, person: Person, at: dat
     KeyUse.objects.create(box=box, unit_no=unit_no, holder=person.in_record(), taken_at=at, due_at=due_at)
 
 
-def _written(
+def _recorded(
     tenant: Tenant, box: KeyBox, unit_no: str, verdict: Verdict, person: Person, done: str, at: datetime
 ) -> Outcome:
     history = journal.record(
@@ -145,6 +145,6 @@ def _not_recognised(
     return Outcome(False, verdict.rule, verdict.reason, refusal.person, history)
 
 
-def _nothing(rule: str) -> Outcome:
+def _without_record(rule: str) -> Outcome:
     verdict = Verdict.by(rule)
     return Outcome(False, verdict.rule, verdict.reason)

@@ -52,7 +52,7 @@ def _post_next(client: httpx2.Client, tenant_id: str, now: datetime) -> bool:
     with transaction.atomic():
         unsent = Delivery.objects.filter(tenant_id=tenant_id, sent_at=None)
         first = unsent.filter(due_at__lte=now).order_by("due_at", "id").values_list("pk", flat=True).first()
-        if first is None or not reset_lock.may_move():
+        if first is None or not reset_lock.share():
             return False
         delivery = unsent.filter(pk=first).select_for_update(skip_locked=True, no_key=True).first()
         if delivery is None:

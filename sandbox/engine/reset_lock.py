@@ -6,12 +6,12 @@ from django.db import connection
 _LOCK = 72_616_002
 
 
-def may_move() -> bool:
+def share() -> bool:
     """Take a share of the lock until the end of this transaction. Return False while a reset runs."""
     return bool(_ask("SELECT pg_try_advisory_xact_lock_shared(%s)"))
 
 
-def hold_still() -> None:
+def hold() -> None:
     """Take the lock until the end of this transaction, waiting until nothing runs in the background."""
     _ask("SELECT pg_advisory_xact_lock(%s)")
 

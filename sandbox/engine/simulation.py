@@ -27,7 +27,7 @@ _SETTING = "passages_per_hour"
 def due(clocks: behaviour.Clocks) -> list[tuple[str, float]]:
     """Return the tenants in which somebody should have come or gone by now, and how many do in an hour."""
     found = []
-    for tenant, per_hour in _inhabited():
+    for tenant, per_hour in _simulated():
         now = clocks.now(tenant.tenant_id)
         if any(_moments(tenant.tenant_id, per_hour, _since(tenant, now), now)):
             found.append((tenant.tenant_id, per_hour))
@@ -37,21 +37,21 @@ def due(clocks: behaviour.Clocks) -> list[tuple[str, float]]:
 def simulate(tenant_id: str, per_hour: float) -> None:
     """Do what should have happened since the last look, at most some of it: the next look goes on."""
     with behaviour.clock_of(tenant_id), transaction.atomic():
-        if not reset_lock.may_move():
+        if not reset_lock.share():
             return
         tenant = Tenant.objects.select_for_update(no_key=True, skip_locked=True).filter(pk=tenant_id).first()
         if tenant is None:
             return
         now = until = clock.now()
         for count, (at, random) in enumerate(_moments(tenant_id, per_hour, _since(tenant, now), now), 1):
-            _happen(tenant, at, random)
+            _simulate_one(tenant, at, random)
             if count == _AT_ONCE:
                 until = at
                 break
         Tenant.objects.filter(pk=tenant_id).update(lived_until=until)
 
 
-def _inhabited() -> Iterator[tuple[Tenant, float]]:
+def _simulated() -> Iterator[tuple[Tenant, float]]:
     """Yield the tenants with simulated people, and how many passages they have in an hour."""
     wanted = dict(Settings.objects.filter(values__has_key=_SETTING).values_list("key", "values"))
     if not any(values[_SETTING] for values in wanted.values()):
@@ -79,7 +79,7 @@ def _moments(tenant_id: str, per_hour: float, since: datetime, now: datetime) ->
             yield at, random
 
 
-def _happen(tenant: Tenant, at: datetime, random: Random) -> None:
+def _simulate_one(tenant: Tenant, at: datetime, random: Random) -> None:
     """Pass a door, or take or return a key; sometimes as somebody who may not, or is unknown."""
     at_doors = tenant.has("door") and (not tenant.has("key_box") or random.random() < 0.8)
     if at_doors and (doors := list(PassController.objects.filter(tenant=tenant, has_power=True).order_by("id"))):
@@ -91,7 +91,7 @@ def _happen(tenant: Tenant, at: datetime, random: Random) -> None:
 def _pass(tenant: Tenant, door: PassController, at: datetime, random: Random) -> None:
     if random.random() < 0.03:
         world.present(tenant, door.device_id, "card", f"{random.getrandbits(60):015X}", at)
-    elif found := _somebody(tenant, AreaPlace(door.area.area_id), at, random):
+    elif found := _shown_by_somebody(tenant, AreaPlace(door.area.area_id), at, random):
         world.present(tenant, door.device_id, *found, at)
 
 
@@ -104,11 +104,13 @@ def _use_key(tenant: Tenant, box: KeyBox, at: datetime, random: Random) -> None:
         found = people.credentials(holder, at) if holder else []
         if found:
             borrowing.return_key(tenant, box.key_device_id, unit_no, *found[0], at)
-    elif found_one := _somebody(tenant, KeyPlace(box.key_device_id, unit_no), at, random):
+    elif found_one := _shown_by_somebody(tenant, KeyPlace(box.key_device_id, unit_no), at, random):
         borrowing.take_key(tenant, box.key_device_id, unit_no, *found_one, at)
 
 
-def _somebody(tenant: Tenant, place: AreaPlace | KeyPlace, at: datetime, random: Random) -> tuple[str, str] | None:
+def _shown_by_somebody(
+    tenant: Tenant, place: AreaPlace | KeyPlace, at: datetime, random: Random
+) -> tuple[str, str] | None:
     """Return what a person at this place shows: mostly people who may enter, sometimes one who may not."""
     anybody = random.random() < 0.08
     if random.random() < 0.08 and (guest := _guest(tenant, at, random)) is not None:

@@ -59,7 +59,7 @@ class Posters:
 def start(worker: object) -> None:
     """Start the threads, which end with the process (a hook of gunicorn, which passes its worker)."""
     posters = Posters()
-    for name, seconds, work in (("posts", _POSTS, lambda: look(posters)), ("ticker", _REST, bring_forward)):
+    for name, seconds, work in (("posts", _POSTS, lambda: post_waiting(posters)), ("ticker", _REST, advance_all)):
         threading.Thread(target=_repeat, args=(seconds, work), name=name, daemon=True).start()
 
 
@@ -75,7 +75,7 @@ def _repeat(seconds: float, work: Callable[[], None]) -> None:
         time.sleep(seconds)
 
 
-def look(posters: Posters) -> None:
+def post_waiting(posters: Posters) -> None:
     """Start posting for tenants in which something is due by their own clock."""
     if waiting := posting.waiting():
         clocks = behaviour.clocks()
@@ -84,7 +84,7 @@ def look(posters: Posters) -> None:
                 posters.send(tenant_id)
 
 
-def bring_forward() -> None:
+def advance_all() -> None:
     """Do what is due in every tenant, and simulate its people. Skip tenants that another process works on."""
     clocks = behaviour.clocks()
     for tenant_id, due_at in _due(clocks.latest()):
@@ -108,7 +108,7 @@ def _due(latest: datetime) -> list[tuple[str, datetime]]:
 
 def _advance(tenant_id: str) -> None:
     with behaviour.clock_of(tenant_id), transaction.atomic():
-        if not reset_lock.may_move():
+        if not reset_lock.share():
             return
         tenant = Tenant.objects.select_for_update(no_key=True, skip_locked=True).filter(pk=tenant_id).first()
         if tenant is not None:

@@ -26,7 +26,7 @@ def served(name: str) -> Callable[[View], Callable[[HttpRequest], Answer]]:
     def decorate(view: View) -> Callable[[HttpRequest], Answer]:
         @wraps(view)
         def answer(request: HttpRequest) -> Answer:
-            tenant_id = whose(request)
+            tenant_id = tenant_of(request)
             fault = store.take(tenant_id, number)
             response = fault.before(request, number)
             if response is None:
@@ -39,7 +39,7 @@ def served(name: str) -> Callable[[View], Callable[[HttpRequest], Answer]]:
     return decorate
 
 
-def whose(request: HttpRequest) -> str:
+def tenant_of(request: HttpRequest) -> str:
     """Return the tenant that a request is about, before anything is checked; everybody's key when it names none.
 
     A code, a token, a login or the session of an administrator names it.

@@ -54,7 +54,7 @@ def create_histories(tenant: Tenant, places: Places, guests: list[Guest], member
     random = Random(f"{seed}|histories")  # noqa: S311 - data that repeats is the point
     now = clock.now().replace(microsecond=0)
     house = _House(tenant, places, guests, now, random)
-    rows = [*house.keys_out(), *house.happenings(min(_PER_MEMBER * members, _MOST))]
+    rows = [*house.keys_out(), *house.records(min(_PER_MEMBER * members, _MOST))]
     prefix = hashlib.sha256(tenant.tenant_id.encode()).hexdigest()[:6]
     with connection.cursor() as cursor, cursor.copy(f"COPY service_history ({_COLUMNS}) FROM STDIN") as copy:
         for number, (at, category, content, member, device) in enumerate(sorted(rows, key=lambda row: row[0]), 1):
@@ -78,11 +78,11 @@ class _House:
         self.comers = list(accumulate(1 if walker.doors or walker.keys else 0.1 for walker in self.walkers))
         self.busy_days = list(accumulate(self.weights))
 
-    def happenings(self, count: int) -> list[Row]:
+    def records(self, count: int) -> list[Row]:
         """Return this many records, none where no device is under contract."""
         found: list[Row] = []
         while len(found) < count and self.anywhere:
-            found += self._happening()
+            found += self._record()
         return found[:count]
 
     def keys_out(self) -> Iterator[Row]:
@@ -96,7 +96,7 @@ class _House:
                 use.taken_at = self.now - timedelta(minutes=self.random.randint(5, 300))
                 yield use.taken_at, Category.NORMAL, "Key taken", walker.text, _json(about(use.box, [use.unit_no]))
 
-    def _happening(self) -> list[Row]:
+    def _record(self) -> list[Row]:
         random, at = self.random, self._moment()
         draw = random.random()
         if draw < 0.03 and self.doors and self.tenant.has("licence"):

@@ -47,7 +47,7 @@ def create_tenant(
     admin_login: str | None = None,
     admin_password: str | None = None,
 ) -> Tenant:
-    """Create a tenant with everything in it. The same seed and tenant_id give the same data. Call `settle` after many
+    """Create a tenant with everything in it. The same seed and tenant_id give the same data. Call `analyse` after many
     members.
     """
     random = Random(f"{seed}|{name}")  # noqa: S311 - data that repeats is the point
@@ -57,7 +57,7 @@ def create_tenant(
             name=name, contracts=list(contracts), holiday=_HOLIDAY, webhook=_WEBHOOK, created_at=clock.now()
         )
         tenant.tenant_id = tenant_id or tenant.tenant_id
-        _move_in(tenant, secret, admin_login, admin_password)
+        _save(tenant, secret, admin_login, admin_password)
         places = create_places(tenant, random)
         create_members(tenant, places, create_groups(tenant, random), members, random)
         visitors = create_guests(tenant, places, guests, f"{seed}|{name}")
@@ -73,12 +73,12 @@ def copy_tenant(of: Tenant) -> Tenant:
         tenant = Tenant(
             name=of.name, contracts=of.contracts, holiday=of.holiday, webhook=_WEBHOOK, created_at=clock.now()
         )
-        _move_in(tenant, hashlib.sha256(tenant.tenant_id.encode()).hexdigest())
+        _save(tenant, hashlib.sha256(tenant.tenant_id.encode()).hexdigest())
         copy_house(of, tenant)
     return tenant
 
 
-def _move_in(tenant: Tenant, secret: str, login: str | None = None, password: str | None = None) -> None:
+def _save(tenant: Tenant, secret: str, login: str | None = None, password: str | None = None) -> None:
     """Save a new tenant with its licence key and administrator."""
     if tenant.has("licence"):
         tenant.licence_key = f"lk-{secret[:32]}"
@@ -102,11 +102,11 @@ def seed(tenants: int, members: int, number: int) -> list[Tenant]:
             found[identifier] = create_tenant(
                 name=names.tenant(index), contracts=contracts, members=members, seed=str(number), tenant_id=identifier
             )
-    settle(missing * members)
+    analyse(missing * members)
     return [found[identifier] for identifier in wanted]
 
 
-def settle(members: int) -> None:
+def analyse(members: int) -> None:
     """Update the planner's statistics after this many members were written."""
     if members > _MANY:
         with connection.cursor() as cursor:

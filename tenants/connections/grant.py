@@ -91,7 +91,7 @@ def complete(callback: Callback) -> Connection:
         if callback.error or not callback.code:
             raise _recorded(access, "denied", callback.error)
         token = _exchange(access, callback.code)
-        answer = _who(access, token)
+        answer = _read_tenant(access, token)
         return _bind(access, token, answer)
 
 
@@ -129,17 +129,17 @@ def _exchange(access: Access, code: str) -> str:
         raise _recorded(access, "no_answer") from failure
 
 
-def _who(access: Access, token: str) -> Answer:
+def _read_tenant(access: Access, token: str) -> Answer:
     """Read whose token it is and return the answer. Raises GrantRefused without one, so that the token is not kept."""
     try:
         answer = try_token(access.tenant.environment, token)
     except Unauthorised as refusal:
         raise _recorded(access, "token") from refusal
     except ServiceError as failure:
-        _give_back(access, token)
+        _revoke_unused(access, token)
         raise _recorded(access, "tenant_unread") from failure
     if not getattr(answer.value, "tenant_id", None):
-        _give_back(access, token)
+        _revoke_unused(access, token)
         raise _recorded(access, "tenant_unread")
     return answer
 
@@ -154,20 +154,20 @@ def _bind(access: Access, token: str, answer: Answer) -> Connection:
             if not first and row.service_tenant_id != service_tenant_id:
                 raise GrantRefused("other_tenant", access.tenant)
             store_facts(row, answer)
-            _take(row, access, token, service_tenant_id)
+            _store_token(row, access, token, service_tenant_id)
             named = row.service_tenant_name or service_tenant_id
             _record(access, "connection.connect", say("connection.connect", name=named))
-            transaction.on_commit(lambda: _tell(row, first))
+            transaction.on_commit(lambda: _send_connected(row, first))
     except GrantRefused as refusal:
-        _give_back(access, token)
+        _revoke_unused(access, token)
         raise _recorded(access, refusal.reason) from None
     except IntegrityError:
-        _give_back(access, token)
+        _revoke_unused(access, token)
         raise _recorded(access, "taken") from None
     return row
 
 
-def _take(row: Connection, access: Access, token: str, service_tenant_id: str) -> None:
+def _store_token(row: Connection, access: Access, token: str, service_tenant_id: str) -> None:
     now = timezone.now()
     row.environment = access.tenant.environment
     row.service_tenant_id = service_tenant_id
@@ -192,12 +192,12 @@ def store_facts(row: Connection, answer: Answer) -> None:
     row.service_settings = kept
 
 
-def _tell(row: Connection, first: bool) -> None:
+def _send_connected(row: Connection, first: bool) -> None:
     with tenant_scope(row.tenant):
         connected.send_robust(Connection, connection=row, first=first)
 
 
-def _give_back(access: Access, token: str) -> None:
+def _revoke_unused(access: Access, token: str) -> None:
     """Revoke a token that will not be kept. If that fails it stays unused: it is stored nowhere."""
     try:
         oauth_of(access.tenant.environment).revoke(token)

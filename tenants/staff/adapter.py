@@ -54,7 +54,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
 
     def _rollback_login_failed_rl_usage(self) -> None:
         for limit in self._counted:
-            limit.give_back()
+            limit.uncount()
 
     def _delete_login_attempts_cached_email(self, request: HttpRequest, **credentials: Any) -> None:
         for limit in throttle.limits(request, credentials.get("email", ""))[:2]:

@@ -43,7 +43,7 @@ class Limit:
         count: int = cache.count(self.key, self.seconds)  # type: ignore[attr-defined]  # the method of DatabaseMemory
         return count <= self.most
 
-    def give_back(self) -> None:
+    def uncount(self) -> None:
         """Uncount one."""
         with contextlib.suppress(ValueError):  # the time is over
             cache.decr(self.key)

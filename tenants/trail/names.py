@@ -19,7 +19,7 @@ def register(finder: Finder) -> None:
         _finders.append(finder)
 
 
-def give(entries: Sequence[AuditEntry]) -> None:
+def fill_in(entries: Sequence[AuditEntry]) -> None:
     """Set on each entry whom it was about, for its sentence."""
     for finder in _finders:
         found = finder(entries)

@@ -52,13 +52,13 @@ def page(wanted: Wanted, cursor: str = "") -> Page:
         rows = rows.filter(Q(at__lt=at) | Q(at=at, pk__lt=pk))
     entries = list(rows[: PAGE + 1])
     more = len(entries) > PAGE
-    entries = _told(entries[:PAGE])
+    entries = _completed(entries[:PAGE])
     return Page(entries, _write(entries[-1]) if more else "")
 
 
 def newest(count: int) -> list[AuditEntry]:
     """Return the newest acts of the entered tenant."""
-    return _told(list(_acts(Wanted())[:count]))
+    return _completed(list(_acts(Wanted())[:count]))
 
 
 def of_one_act(entry: AuditEntry) -> list[AuditEntry]:
@@ -68,7 +68,7 @@ def of_one_act(entry: AuditEntry) -> list[AuditEntry]:
     """
     same = AuditEntry.objects.filter(intent_id=entry.intent_id).exclude(pk=entry.pk).select_related("by")
     found = list(same.order_by("at", "pk")) if entry.intent_id else []
-    _told([entry, *found])
+    _completed([entry, *found])
     return found
 
 
@@ -106,10 +106,10 @@ def _by(person: str) -> Q:
     return Q(by__email__icontains=person) | Q(by_label__icontains=person) | Q(by=None, by_label__in=read)
 
 
-def _told(entries: list[AuditEntry]) -> list[AuditEntry]:
+def _completed(entries: list[AuditEntry]) -> list[AuditEntry]:
     """Complete the entries with what other rows say: how requests ended, and names."""
     _ended(entries)
-    names.give(entries)
+    names.fill_in(entries)
     return entries
 
 

@@ -66,7 +66,7 @@ class ClearForm(Control):
     fault: int | None = Field(None, ge=0, lt=2**63)
 
 
-class AnewForm(Reset):
+class ResetForm(Reset):
     """What to begin with, and a word that confirms it. Bounded, since a person waits for the page."""
 
     tenants: int = Field(3, ge=0, le=200)
@@ -120,12 +120,12 @@ def set_behaviour(target: Target, wanted: Behaviour) -> Message:
     return Message("plain", target.words["said"]["settings"])
 
 
-def begin_anew(target: Target, wanted: AnewForm) -> Message:
+def reset(target: Target, wanted: ResetForm) -> Message:
     """Delete everything, and seed again."""
     word = target.words["confirm_word"]
     if wanted.word.strip().casefold() != word:
         raise Wrong.at("word", "confirm", word=word)
-    setup.begin_anew(Reset(tenants=wanted.tenants, members=wanted.members, seed=wanted.seed))
+    setup.reset(Reset(tenants=wanted.tenants, members=wanted.members, seed=wanted.seed))
     return Message("plain", target.words["said"]["reset"])
 
 
@@ -135,5 +135,5 @@ ACTS = {
     "fault": Act(FaultForm, ask_for_fault, "faults"),
     "clear": Act(ClearForm, clear_faults, "faults"),
     "settings": Act(Behaviour, set_behaviour, "behaviour"),
-    "anew": Act(AnewForm, begin_anew),
+    "anew": Act(ResetForm, reset),
 }

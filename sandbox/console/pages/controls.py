@@ -60,7 +60,7 @@ def _seen(target: Target, forms: dict[str, Form]) -> dict[str, Any]:
         "operations": [(0, said["any_operation"]), *((row.number, f"{row.number} {row.name}") for row in CATALOGUE)],
         "fault_kinds": [(kind, said["fault_kinds"][kind]) for kind in FAULTS],
         "groups": list(_groups(target, forms.get("settings"))),
-        "glance": None if target.key else glance.everything(),
+        "glance": None if target.key else glance.summary(),
     }
 
 
@@ -84,7 +84,7 @@ def _fault(fault: dict[str, Any], target: Target) -> dict[str, Any]:
 def _groups(target: Target, form: Form | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield (word, settings) of each group. A setting shows what was typed, else what is kept here."""
     kept = Settings.objects.filter(key=target.key).values_list("values", flat=True).first() or {}
-    inherited = behaviour.of(EVERYBODY) if target.key else behaviour.usual()
+    inherited = behaviour.of(EVERYBODY) if target.key else behaviour.defaults()
     named = {name for group in _GROUPS.values() for name in group} | {CLOCK}
     groups = _GROUPS | {"other": [name for name in Behaviour.model_fields if name not in named]}
     for group, names in groups.items():

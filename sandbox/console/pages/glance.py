@@ -9,7 +9,7 @@ from sandbox.service.models import Settings, Tenant
 _CLOCK = "clock_offset"
 
 
-def everything() -> dict[str, Any]:
+def summary() -> dict[str, Any]:
     """Return what differs from the defaults; `calm` when nothing does.
 
     offset: of everybody's clock; own_clocks, own_settings: tenants that differ; faults: how many calls will get one;

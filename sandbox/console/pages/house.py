@@ -12,7 +12,7 @@ from sandbox.seeding.tenants import describe
 from . import devices, people, records, words
 from .actions import answered
 from .forms import Form
-from .house_actions import ACTS, Stage
+from .house_actions import ACTS, Chosen
 from .page import is_live, page, render, tenant_of, text
 
 
@@ -22,17 +22,17 @@ def house(request: HttpRequest, tenant_id: str) -> HttpResponse:
     tenant = tenant_of(tenant_id)
     with behaviour.clock_of(tenant.pk):
         steps.advance(tenant)
-        stage = Stage(tenant, text(request.GET, "at"), text(request.GET, "who"), words.of(request))
+        chosen = Chosen(tenant, text(request.GET, "at"), text(request.GET, "who"), words.of(request))
 
         def show(forms: dict[str, Form], status: int) -> HttpResponse:
-            return render(request, "house", _seen(request, stage) | {"forms": forms}, status)
+            return render(request, "house", _seen(request, chosen) | {"forms": forms}, status)
 
-        return answered(request, ACTS, show, stage)
+        return answered(request, ACTS, show, chosen)
 
 
-def _seen(request: HttpRequest, stage: Stage) -> dict[str, Any]:
+def _seen(request: HttpRequest, chosen: Chosen) -> dict[str, Any]:
     """Return everything the page shows; as functions where a live part may not need it."""
-    tenant, said, now = stage.tenant, stage.words, clock.now()
+    tenant, said, now = chosen.tenant, chosen.words, clock.now()
     query = text(request.GET, "q", 80)
     return {
         "tenant": tenant,
@@ -44,12 +44,12 @@ def _seen(request: HttpRequest, stage: Stage) -> dict[str, Any]:
         "plan": devices.plan(tenant, now, said),
         "boxes": devices.boxes(tenant, now, said),
         "cameras": devices.cameras(request, tenant, now),
-        "door": devices.door_sight(stage.door, now, said) if stage.door else None,
-        "box": devices.box_sight(stage.box, now, said) if stage.box else None,
-        "who": people.about(stage.who) if stage.who else None,
-        "carried": people.carried(stage.who, now, said) if stage.who else [],
+        "door": devices.door_sight(chosen.door, now, said) if chosen.door else None,
+        "box": devices.box_sight(chosen.box, now, said) if chosen.box else None,
+        "who": people.about(chosen.who) if chosen.who else None,
+        "carried": people.carried(chosen.who, now, said) if chosen.who else [],
         "query": query,
-        "found": [] if stage.who or is_live(request) else people.search(tenant, query),
+        "found": [] if chosen.who or is_live(request) else people.search(tenant, query),
         "log": records.log(tenant, now, said),
         "held": records.held(tenant),
         "deliveries": records.deliveries(tenant, said),

@@ -21,7 +21,7 @@ from .messages import Message
 
 
 @dataclass(frozen=True)
-class Stage:
+class Chosen:
     """The tenant, the chosen device, and the chosen person; device and person may be empty."""
 
     tenant: Tenant
@@ -61,23 +61,23 @@ class Stage:
         return found.value
 
 
-class Showing(Control):
+class ShowForm(Control):
     """What is shown to the device: something the chosen person carries, or what was typed."""
 
     shows: Kind | Literal["typed"]
     kind: Kind = "card"
     value: str = Field("", max_length=1000)
 
-    def read_by(self, stage: Stage) -> tuple[str, str]:
+    def read_by(self, chosen: Chosen) -> tuple[str, str]:
         """Return (kind, value) as the device reads it. Raises Wrong."""
         if self.shows != "typed":
-            return self.shows, stage.value_of(self.shows)
+            return self.shows, chosen.value_of(self.shows)
         if not self.value:
             raise Wrong.at("value", "missing")
         return self.kind, self.value
 
 
-class AtBox(Showing):
+class KeyForm(ShowForm):
     """The same at a key box; the unit names the key that is taken or brought back."""
 
     take: str = Field("", max_length=2)
@@ -85,87 +85,87 @@ class AtBox(Showing):
     second_factor: bool = False
 
 
-class ToDoor(Control):
+class DoorForm(Control):
     do: Literal["force", "hold", "close"]
 
 
-class ToLines(Control):
+class LinesForm(Control):
     do: Literal["cut_power", "cut_connection", "restore_power", "restore_connection"]
 
 
-class BoxSettings(Control):
+class BoxForm(Control):
     guest_keys_enabled: bool = False
     temporary_use_enabled: bool = False
 
 
-def present(stage: Stage, wanted: Showing) -> Message:
+def present(chosen: Chosen, wanted: ShowForm) -> Message:
     """Show something at the door."""
-    outcome = world.present(stage.tenant, _chosen(stage), *wanted.read_by(stage))
-    return _came_of_it(stage, outcome, "admitted", "refused")
+    outcome = world.present(chosen.tenant, _device(chosen), *wanted.read_by(chosen))
+    return _outcome(chosen, outcome, "admitted", "refused")
 
 
-def use_key(stage: Stage, wanted: AtBox) -> Message:
+def use_key(chosen: Chosen, wanted: KeyForm) -> Message:
     """Take a key, or bring one back."""
-    kind, value = wanted.read_by(stage)
+    kind, value = wanted.read_by(chosen)
     if wanted.take:
         outcome = world.take_key(
-            stage.tenant, _chosen(stage), wanted.take, kind, value, second_factor=wanted.second_factor
+            chosen.tenant, _device(chosen), wanted.take, kind, value, second_factor=wanted.second_factor
         )
-        return _came_of_it(stage, outcome, "taken", "not_taken")
-    outcome = world.return_key(stage.tenant, _chosen(stage), wanted.bring, kind, value)
-    return _came_of_it(stage, outcome, "returned", "not_returned")
+        return _outcome(chosen, outcome, "taken", "not_taken")
+    outcome = world.return_key(chosen.tenant, _device(chosen), wanted.bring, kind, value)
+    return _outcome(chosen, outcome, "returned", "not_returned")
 
 
-def to_door(stage: Stage, wanted: ToDoor) -> Message:
+def move_door(chosen: Chosen, wanted: DoorForm) -> Message:
     """Break, hold or shut the door."""
     ways = {"force": world.force_door, "hold": world.hold_door, "close": world.close_door}
-    history = ways[wanted.do](stage.tenant, _chosen(stage))
-    return _done(stage, wanted.do, history.history_id if history else "")
+    history = ways[wanted.do](chosen.tenant, _device(chosen))
+    return _changed(chosen, wanted.do, history.history_id if history else "")
 
 
-def to_lines(stage: Stage, wanted: ToLines) -> Message:
+def change_lines(chosen: Chosen, wanted: LinesForm) -> Message:
     """Cut or restore power or connection."""
     verb, _, line = wanted.do.partition("_")
     on = verb == "restore"
     found = world.set_lines(
-        stage.tenant,
-        _chosen(stage),
+        chosen.tenant,
+        _device(chosen),
         has_power=on if line == "power" else None,
         is_connected=on if line == "connection" else None,
     )
-    return _done(stage, wanted.do, found[0].history_id if found else "")
+    return _changed(chosen, wanted.do, found[0].history_id if found else "")
 
 
-def set_box(stage: Stage, wanted: BoxSettings) -> Message:
+def set_box(chosen: Chosen, wanted: BoxForm) -> Message:
     """Set what a key box may be used for, as on the member site."""
-    if stage.box is None:
+    if chosen.box is None:
         raise Wrong.at("", "no_device")
-    KeyBox.objects.filter(pk=stage.box.pk).update(**wanted.model_dump())
-    return _done(stage, "box", "")
+    KeyBox.objects.filter(pk=chosen.box.pk).update(**wanted.model_dump())
+    return _changed(chosen, "box", "")
 
 
 ACTS = {
-    "present": Act(Showing, present, "here"),
-    "key": Act(AtBox, use_key, "here"),
-    "door": Act(ToDoor, to_door, "here"),
-    "lines": Act(ToLines, to_lines, "here"),
-    "box": Act(BoxSettings, set_box, "here"),
+    "present": Act(ShowForm, present, "here"),
+    "key": Act(KeyForm, use_key, "here"),
+    "door": Act(DoorForm, move_door, "here"),
+    "lines": Act(LinesForm, change_lines, "here"),
+    "box": Act(BoxForm, set_box, "here"),
 }
 
 
-def _chosen(stage: Stage) -> str:
-    if not stage.place:
+def _device(chosen: Chosen) -> str:
+    if not chosen.place:
         raise Wrong.at("", "no_device")
-    return stage.device_id
+    return chosen.device_id
 
 
-def _came_of_it(stage: Stage, outcome: Outcome, good: str, bad: str) -> Message:
-    words = stage.words
+def _outcome(chosen: Chosen, outcome: Outcome, good: str, bad: str) -> Message:
+    words = chosen.words
     who = outcome.person.name if outcome.person else ""
-    title = f"{words[good if outcome.admitted else bad]} · {stage.place}" + (f" · {who}" if who else "")
+    title = f"{words[good if outcome.admitted else bad]} · {chosen.place}" + (f" · {who}" if who else "")
     history_id = outcome.history.history_id if outcome.history else "-"
     return Message("good" if outcome.admitted else "bad", title, sentences.of(outcome.reason, words), history_id)
 
 
-def _done(stage: Stage, word: str, history_id: str) -> Message:
-    return Message("plain", f"{stage.words['said'][word]} · {stage.place}", history_id=history_id)
+def _changed(chosen: Chosen, word: str, history_id: str) -> Message:
+    return Message("plain", f"{chosen.words['said'][word]} · {chosen.place}", history_id=history_id)

@@ -93,7 +93,7 @@ def _seen(request: HttpRequest) -> dict[str, Any]:
         "all_contracts": get_args(Contract),
         "all_scopes": SCOPES,
         "defaults": TenantForm.model_construct(),
-        "glance": glance.everything(),
+        "glance": glance.summary(),
     }
 
 
