@@ -28,18 +28,18 @@ def _tool(name: str) -> str:
 
 
 def _djade() -> list[str]:
-    """Returns the formatter's call, without the templates that it is to look at."""
+    """Return the formatter's command, without its templates."""
     return [_tool("djade"), "--target-version", "5.2"]
 
 
 def _templates() -> list[str]:
-    """Returns the path of every template of the portal and of the sandbox."""
+    """Return the path of every template of the portal and of the sandbox."""
     folders = (ROOT / "templates", *ROOT.glob("sandbox/*/templates"))
     return sorted(str(path) for folder in folders for path in folder.rglob("*.*"))
 
 
 def _deptry(folders: str, *files: str) -> list[str]:
-    """Returns deptry's call on `folders`; `files` are its options with the names of files of requirements."""
+    """Return deptry's call on `folders`; `files` are its options with the names of files of requirements."""
     given = [each if each.startswith("-") else f"requirements/{each}.in" for each in files]
     return [_tool("deptry"), *folders.split(), "--config", "requirements/deptry.toml", "--no-ansi", *given]
 
