@@ -22,6 +22,7 @@ from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Area
 from portal.core.ui.tables import Column, Empty, Filter, Table
+from portal.core.ui.vocabulary import beside, joined
 from tenants.roles import Permission
 
 _FLAGS = (("outside", _("Outside")), ("management", _("Management area")))
@@ -102,8 +103,7 @@ class Areas(Table):
         return self._told.areas
 
     def _doors(self, row: Area) -> str:
-        named = [f"{door} ({door.side})" if door.side else str(door) for door in self._places[row.area_id]]
-        return ", ".join(named)
+        return joined(beside(str(door), door.side) for door in self._places[row.area_id])
 
     def _flags(self, row: Area) -> str:
         words = [(row.is_outside, _t("Outside")), (row.is_management, _t("Management area"))]

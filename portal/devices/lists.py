@@ -13,6 +13,7 @@ from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import PassController
 from portal.core.ui.tables import Column, Empty, Table
+from portal.core.ui.vocabulary import beside, joined
 from portal.devices import queries, states
 
 
@@ -48,7 +49,7 @@ class Doors(Table):
             "door": lambda row: said(row).leaf,
             "power": lambda row: said(row).power,
             "line": lambda row: said(row).line,
-            "errors": lambda row: ", ".join(said(row).errors),
+            "errors": lambda row: joined(said(row).errors),
         }
         self.columns = [
             replace(column, value=own[column.name]) if column.name in own else column for column in self.columns
@@ -56,7 +57,7 @@ class Doors(Table):
 
     def areas_of(self, row: PassController) -> str:
         there = self.places.get(row.device_id, ())
-        return ", ".join(f"{place.name} ({place.side})" if place.side else place.name for place in there)
+        return joined(beside(place.name, place.side) for place in there)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
         return queryset.filter(device_name__icontains=text)

@@ -2,20 +2,14 @@
 
 from dataclasses import dataclass
 
-from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
-
 from accessapi.doors import DoorWord
 from accessapi.overrides import States
 from portal.core.mirror.models import PassController
 from portal.core.mirror.models.devices import DoorState
 from portal.core.ui.chips import Chip
+from portal.core.ui.vocabulary import word
 
-_LEAVES = {"open": pgettext_lazy("door", "Open"), "closed": pgettext_lazy("door", "Closed")}
-_LOCKS = {"locked": _("Locked"), "unlocked": _("Unlocked")}
-_POWERED, _CONNECTED = pgettext_lazy("power", "Running"), _("Connected")
-_ERRORS = {DoorWord.FORCED: _("Forced open"), DoorWord.LEFT: _("Left open")}
+_ERRORS = {DoorWord.FORCED: "forced_open", DoorWord.LEFT: "left_open"}
 
 
 def state_of(door: PassController) -> Chip:
@@ -29,25 +23,25 @@ def state_of(door: PassController) -> Chip:
 class Words:
     """What the last reading of a door says, in the reader's language or else in the service's own words."""
 
-    leaf: str | Promise
-    lock: str | Promise
+    leaf: str
+    lock: str
     errors: list[str]
-    power: str | Promise
-    line: str | Promise
+    power: str
+    line: str
     sync: str
 
 
 def words_of(door: PassController, states: States) -> Words:
     """The last reading of a door, part by part; empty for what it does not say."""
+    power, network = door.power_status, door.cloud_com_status
     return Words(
-        leaf=_LEAVES.get(states.leaf(door.door), door.door),
-        lock=_LOCKS.get(states.lock(door.lock), door.lock),
-        errors=[str(_ERRORS.get(states.event([error]), error)) for error in door.errors],
-        power=_POWERED if door.power_status and states.is_powered(door.power_status) else door.power_status,
-        line=_CONNECTED if door.cloud_com_status and states.is_connected(door.cloud_com_status)
-        else door.cloud_com_status,
-        sync=door.sync_status,
-    )  # fmt: skip
+        leaf=word("leaf", states.leaf(door.door), door.door),
+        lock=word("lock", states.lock(door.lock), door.lock),
+        errors=[word("error", _ERRORS.get(states.event([each]), each), each) for each in door.errors],
+        power=word("power", "running" if power and states.is_powered(power) else power),
+        line=word("network", "connected" if network and states.is_connected(network) else network),
+        sync=word("sync", door.sync_status),
+    )
 
 
 def is_held(door: PassController) -> bool:

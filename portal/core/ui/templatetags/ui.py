@@ -11,7 +11,7 @@ from django.template.defaulttags import CsrfTokenNode
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from portal.core.ui import agents, charts, chips, forms, icons, times
+from portal.core.ui import agents, charts, chips, forms, icons, times, vocabulary
 from portal.core.ui.identity import Identity
 from portal.core.ui.keeping import FreshNode, KeptNode
 
@@ -52,6 +52,12 @@ def ago(moment: datetime | None) -> str:
 def browser(user_agent: str) -> str:
     """`{{ session.user_agent|browser }}` -> Firefox 140, Windows"""
     return agents.browser(user_agent or "")
+
+
+@register.filter
+def word(value: str, kind: str) -> str:
+    """`{{ member.account_type|word:"account" }}` -> General; what has no word, in code type"""
+    return vocabulary.word(kind, str(value or ""))
 
 
 @register.filter

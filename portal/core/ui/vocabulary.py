@@ -1,0 +1,96 @@
+"""What the service says in words of its own, in the reader's language.
+
+The specification names a few values of most fields and all of none: one that has no word here is shown as it came, in
+code type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.utils.functional import Promise
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+#: kind of field -> value -> word. Values of doors are those of `accessapi.doors` by default.
+WORDS: dict[str, dict[str, str | Promise]] = {
+    "leaf": {
+        "open": pgettext_lazy("door", "Open"),
+        "opened": pgettext_lazy("door", "Open"),
+        "close": pgettext_lazy("door", "Closed"),
+        "closed": pgettext_lazy("door", "Closed"),
+    },
+    "lock": {"lock": _("Locked"), "locked": _("Locked"), "unlock": _("Unlocked"), "unlocked": _("Unlocked")},
+    "error": {
+        "forced_open": _("Forced open"),
+        "open_too_long": _("Left open"),
+        "left_open": _("Left open"),
+        "unlock_error": _("Unlocking failed"),
+        "door_unlock_error": _("Unlocking failed"),
+        "key_unlock_error": _("Releasing the key failed"),
+    },
+    "power": {"running": pgettext_lazy("power", "Running"), "stopped": pgettext_lazy("power", "Off")},
+    "network": {"connected": _("Connected"), "disconnected": pgettext_lazy("network", "Disconnected")},
+    "sync": {"synced": pgettext_lazy("device", "Synced"), "not_synced": pgettext_lazy("device", "Not synced")},
+    "side": {"in": _("entry side"), "out": _("exit side")},
+    "account": {"general": pgettext_lazy("account", "General")},
+    "category": {
+        "normal": pgettext_lazy("log", "Normal"),
+        "operation": pgettext_lazy("log", "Operation"),
+        "suspicious": pgettext_lazy("log", "Suspicious"),
+        "warning": pgettext_lazy("log", "Warning"),
+        "error": pgettext_lazy("log", "Error"),
+        "emergency": pgettext_lazy("log", "Emergency"),
+    },
+    "record": {"occur": pgettext_lazy("log", "Occurred"), "restore": pgettext_lazy("log", "Over")},
+    "request": {
+        "pending": _("Waiting"),
+        "progress": _("Under way"),
+        "completed": _("Done"),
+        "completed_with_errors": _("Done, with errors"),
+        "succeeded": _("Done"),
+        "failed": _("Failed"),
+        "failed_registered": _("Failed: the face is registered already"),
+        "timeout": _("Failed: no answer in time"),
+    },
+}
+
+
+class Drawn(str):
+    """A text that is itself in files and `html` on a page."""
+
+    html: SafeString
+
+    def __new__(cls, text: str, html: SafeString) -> Drawn:
+        made = super().__new__(cls, text)
+        made.html = html
+        return made
+
+    def __html__(self) -> SafeString:
+        return self.html
+
+
+def word(kind: str, value: str, raw: str = "") -> str:
+    """Return the word for a value of a field of this kind; else `raw` or the value, in code type on a page."""
+    known = WORDS[kind].get(value)
+    if known is not None:
+        return str(known)
+    text = raw or value
+    return Drawn(text, format_html("<code>{}</code>", text)) if text else ""
+
+
+def joined(values: Iterable[str]) -> str:
+    """Return several, one after the other."""
+    found = list(values)
+    return Drawn(", ".join(found), format_html_join(", ", "{}", ((each,) for each in found)))
+
+
+def beside(name: str, side: str) -> str:
+    """Return the name of a door or an area, with the side of the door that it is about: "Lobby (entry side)"."""
+    if not side:
+        return name
+    said, text = word("side", side), _t("{name} ({side})")
+    return Drawn(text.format(name=name, side=said), format_html(text, name=name, side=said))
