@@ -27,8 +27,7 @@ PUBLIC_ADDRESSES: dict[str, str] = {
     "healthz": "says that the process lives, and nothing else",
     "readyz": "says that the house is up, and nothing else",
     "metrics": "counters for the operator's monitoring, without tenants' names",
-    "look/language/": "the sign-in page can be read in either language",
-    "look/theme/": "the sign-in page can be light or dark",
+    "look/": "the sign-in page can be read in either language, light or dark",
     "invitations/<str:token>/": "whoever is invited has no account yet; the token is the key",
     "g/<str:token>/": "a guest's phone shows the own code; the token is the key, and names its tenant under seal",
 }

@@ -86,19 +86,19 @@ def test_the_palette_survives_whatever_is_typed(person):
 
 def test_theme_and_language_are_kept_and_lead_back(person):
     browser = person("owner")
-    answer = browser.post("/look/theme/", {"theme": "dark", "next": "/t/aozora/"})
+    answer = browser.post("/look/", {"theme": "dark", "next": "/t/aozora/"})
     assert answer["Location"] == "/t/aozora/"
     assert 'data-theme="dark"' in browser.get("/t/aozora/").content.decode()
-    browser.post("/look/language/", {"language": "ja", "next": "/t/aozora/"})
+    browser.post("/look/", {"language": "ja", "next": "/t/aozora/"})
     assert '<html lang="ja"' in browser.get("/t/aozora/").content.decode()
-    assert browser.post("/look/theme/", {"theme": "pink"}).status_code == 302
+    assert browser.post("/look/", {"theme": "pink"}).status_code == 302
     assert 'data-theme="dark"' in browser.get("/t/aozora/").content.decode()
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("elsewhere", ["https://evil.test/", "//evil.test", "/\\evil.test", "javascript:alert(1)", ""])
 def test_look_never_leads_to_another_site(elsewhere):
-    answer = Client().post("/look/theme/", {"theme": "dark", "next": elsewhere})
+    answer = Client().post("/look/", {"theme": "dark", "next": elsewhere})
     assert answer["Location"] == "/"
     assert answer.cookies["theme"].value == "dark"
 

@@ -2,7 +2,6 @@
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.utils import translation
 
 THEMES = ("auto", "light", "dark")
 THEME_COOKIE = "theme"
@@ -17,19 +16,19 @@ def theme(request: HttpRequest) -> str:
     return chosen if chosen in THEMES else "auto"
 
 
-def keep_theme(request: HttpRequest, response: HttpResponse, chosen: str) -> None:
-    """Remember `chosen`, one of THEMES; anything else is left alone."""
-    if chosen in THEMES:
-        _on_account(request, "theme", chosen)
-        _cookie(response, THEME_COOKIE, chosen)
-
-
-def keep_language(request: HttpRequest, response: HttpResponse, chosen: str) -> None:
-    """Remember `chosen`, one of settings.LANGUAGES; anything else is left alone."""
-    if chosen in dict(settings.LANGUAGES):
-        _on_account(request, "language", chosen)
-        _cookie(response, settings.LANGUAGE_COOKIE_NAME, chosen)
-        translation.activate(chosen)
+def keep(request: HttpRequest, response: HttpResponse) -> None:
+    """Remember the theme or language that was posted; anything else is left alone."""
+    offered = {
+        "theme": (THEMES, THEME_COOKIE),
+        "language": (dict(settings.LANGUAGES), settings.LANGUAGE_COOKIE_NAME),
+    }
+    for name, (known, cookie) in offered.items():
+        chosen = request.POST.get(name, "")
+        if chosen in known:
+            _on_account(request, name, chosen)
+            response.set_cookie(
+                cookie, chosen, max_age=_YEAR, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE, httponly=True
+            )
 
 
 def _on_account(request: HttpRequest, field: str, value: str) -> None:
@@ -37,9 +36,3 @@ def _on_account(request: HttpRequest, field: str, value: str) -> None:
     if user.is_authenticated and hasattr(user, field):
         setattr(user, field, value)
         user.save(update_fields=[field])
-
-
-def _cookie(response: HttpResponse, name: str, value: str) -> None:
-    response.set_cookie(
-        name, value, max_age=_YEAR, samesite="Lax", secure=settings.SESSION_COOKIE_SECURE, httponly=True
-    )

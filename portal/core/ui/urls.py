@@ -4,8 +4,7 @@ from portal.core.ui import style, views
 
 app_name = "ui"
 urlpatterns = [
-    path("look/theme/", views.theme, name="theme"),
-    path("look/language/", views.language, name="language"),
+    path("look/", views.look, name="look"),
     path("look/lists/<slug:name>/", views.list_choice, name="list_choice"),
     path("switch/", views.switcher, name="switcher"),
     path("find/", views.find, name="palette"),

@@ -29,19 +29,10 @@ def _back(request: HttpRequest) -> HttpResponseRedirect:
 
 @login_not_required
 @require_POST
-def theme(request: HttpRequest) -> HttpResponse:
-    """Keep the chosen theme and go back."""
+def look(request: HttpRequest) -> HttpResponse:
+    """Keep the chosen theme or language and go back."""
     response = _back(request)
-    preferences.keep_theme(request, response, request.POST.get("theme", ""))
-    return response
-
-
-@login_not_required
-@require_POST
-def language(request: HttpRequest) -> HttpResponse:
-    """Keep the chosen language and go back."""
-    response = _back(request)
-    preferences.keep_language(request, response, request.POST.get("language", ""))
+    preferences.keep(request, response)
     return response
 
 
