@@ -14,16 +14,18 @@ from accessapi.resources.guests import GuestCreate
 from portal.core.files.moments import day_of, moment_of, time_of
 from portal.core.files.sheets import LOST
 from portal.core.mirror import queries as mirror
+from portal.core.mirror.fields.guests import AREAS, END, GRACE, GUEST_NAME, KEYS, START
 from portal.core.mirror.folding import fold
+from portal.core.ui import inputs
 from portal.core.visits.models import Preset
-from portal.guests import fields, hours
+from portal.guests import hours
 from portal.guests.issuing import Host, Order
 
 Problem = tuple[str, str, dict[str, Any]]  # field, word, facts
 COMPANY_MAX = HOST_MAX = 100
 # Where a fault of the service's model is shown.
-_OF_MODEL = {"guest_name": "name", "use_date_start": "start", "use_date_end": "end", "return_grace_period": "preset",
-             "area_id_list": "preset", "key_devices_list": "preset"}  # fmt: skip
+_OF_MODEL = {GUEST_NAME.name: "name", START.name: "start", END.name: "end", GRACE.name: "preset",
+             AREAS.name: "preset", KEYS.name: "preset"}  # fmt: skip
 
 
 @dataclass
@@ -77,12 +79,12 @@ def read(line: int, cells: Sequence[str], places: Mapping[str, int], known: Know
     for name, text in texts.items():
         if LOST in text:
             row.problems.append((name, "digits_lost", {}))
-        elif not _accepts(fields.plain if name == "remarks" else fields.one_line, text):
+        elif not _accepts(inputs.plain if name == "remarks" else inputs.one_line, text):
             row.problems.append((name, "controls", {}))
     for name, most in (("company", COMPANY_MAX), ("host", HOST_MAX)):
         if len(texts.get(name, "")) > most:
             row.problems.append((name, "string_too_long", {"max_length": most}))
-    if "name" not in texts or not _accepts(fields.seen, texts["name"]):
+    if "name" not in texts or not _accepts(inputs.seen, texts["name"]):
         row.problems.append(("name", "missing", {}))
     preset = _preset(row, texts, known)
     start = _start(row, texts)

@@ -11,9 +11,10 @@ from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce, NotAsked
 from portal.core.intents.record import record
 from portal.core.intents.targets import target_of
+from portal.core.mirror.fields.guests import AREAS, CODE, GUEST, KEYS
+from portal.core.mirror.fields.values import NEW, OLD
 from portal.core.mirror.folding import fold
 from portal.core.visits.models import Visit
-from portal.guests import masks
 from portal.guests.cutting import cut as cut_short
 from portal.guests.issuing import Host, Order, issue, receive_without_code
 from tenants import audit
@@ -22,7 +23,7 @@ from tenants.wording import say
 
 __all__ = ["Host", "Order", "Resurrects", "change", "cut_short", "issue", "note", "receive_without_code"]
 
-_ARMS = ("qrcode_data", "area_id_list", "key_devices_list")
+_ARMS = (CODE.name, AREAS.name, KEYS.name)
 
 
 class Resurrects(NotAsked):
@@ -61,8 +62,8 @@ def change(
             path={"guest_id": str(row.guest_id)},
             body=dict(body),
             nonce=nonce,
-            before=masks.masked(before or {}, masks.OLD),
-            after=masks.masked(body),
+            before=GUEST.audited(before or {}, OLD),
+            after=GUEST.audited(body),
         )
         if lives_again and is_new:
             Visit.objects.filter(pk=row.pk).update(revive_intent=intent)
@@ -103,7 +104,8 @@ def note(*, visit: Visit, company: str, host: Host, by: Asker) -> None:
             action="guest.noted",
             target=f"visit:{visit.pk}",
             summary=say("guest.noted"),
-            before=masks.unnamed({name: old[name] for name in old if old[name] != new[name]}, masks.OLD),
-            after=masks.unnamed({name: new[name] for name in new if old[name] != new[name]}),
+            # Named and not told: nothing can ever be taken out of the trail (docs/decisions/0009).
+            before={name: OLD if old[name] else "" for name in old if old[name] != new[name]},
+            after={name: NEW if new[name] else "" for name in new if old[name] != new[name]},
             support_session=by.support_session,
         )

@@ -7,10 +7,11 @@ from django import forms
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
-from accessapi import limits
 from accessapi.limits import JST
 from accessapi.resources import write_moment
+from portal.core.mirror.fields.guests import AREAS, CODE, DETAIL, EMAIL, END, GRACE, GUEST_NAME, KEYS, REMARKS, START
 from portal.core.mirror.models import Guest
+from portal.core.ui import inputs
 from portal.core.ui.sealed import SeenForm
 from portal.core.visits.models import Preset, Visit
 from portal.guests import fields, hours, payload, places
@@ -19,10 +20,8 @@ from portal.guests.issuing import Host
 from portal.guests.places import Places
 
 Seen = dict[str, Any]
-_PLAIN = {"name": "guest_name", "email": "email", "grace_minutes": "return_grace_period", "remarks": "remarks"}
-_MOMENTS = {"start": "use_date_start", "end": "use_date_end"}
-_DETAIL = {"area_ids": "area_id_list", "keys": "key_devices_list", "grace_minutes": "return_grace_period",
-           "remarks": "remarks"}  # fmt: skip
+_PLAIN = (GUEST_NAME, EMAIL, GRACE, REMARKS)
+_MOMENTS = {"start": START, "end": END}
 
 
 class ChangeForm(SeenForm):
@@ -31,23 +30,16 @@ class ChangeForm(SeenForm):
     away is applied to what is known now. What was never read is left out, and stays as it is.
     """
 
-    name = fields.text(_("Name"), limits.GUEST_NAME_MAX, _("Enter a name."))
-    start = fields.moment(_("Starts"), required=True)
-    end = fields.moment(_("Ends"), required=True)
-    grace_minutes = fields.grace()
-    area_ids = fields.Areas(_("Areas"))
-    keys = fields.Keys(_("Keys"))
-    company = fields.text(_("Company"), 100)
-    host = fields.text(_("Host"), 100)
-    email = fields.email(_("E-mail"), help_text=_("Kept with the guest. The service sends nothing again."))
-    remarks = forms.CharField(
-        label=_("Remarks"),
-        max_length=limits.REMARKS_MAX,
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        validators=[fields.plain],
-        error_messages={"max_length": fields.TOO_LONG},
-    )
+    name = GUEST_NAME.typed(strip=True, validators=[inputs.seen])
+    start = START.typed(required=True)
+    end = END.typed(required=True)
+    grace_minutes = GRACE.typed()
+    area_ids = fields.Areas(AREAS.label)
+    keys = fields.Keys(KEYS.label)
+    company = inputs.line(_("Company"), 100)
+    host = inputs.line(_("Host"), 100)
+    email = EMAIL.typed(help_text=_("Kept with the guest. The service sends nothing again."))
+    remarks = REMARKS.typed()
     new_code = forms.BooleanField(
         label=_("Replace the code"),
         required=False,
@@ -64,11 +56,11 @@ class ChangeForm(SeenForm):
         self.current = seen_of(visit, guest)
         self.see(f"guest {visit.guest_id}", self.current)
         self.initial = {**as_values(self.seen, visit), **self.initial}
-        self.fields["area_ids"].choices = known.area_choices(self.seen.get("area_id_list") or [])
-        self.fields["keys"].choices = known.key_choices(places.values_of(self.seen.get("key_devices_list")))
-        for field, name in _DETAIL.items():
-            if self.seen.get(name) is None:
-                del self.fields[field]
+        self.fields["area_ids"].choices = known.area_choices(self.seen.get(AREAS.name) or [])
+        self.fields["keys"].choices = known.key_choices(places.values_of(self.seen.get(KEYS.name)))
+        for each in DETAIL:
+            if self.seen.get(each.name) is None:
+                del self.fields[each.input]
         if not visit.is_cut:
             del self.fields["revive"]
         self.replacement = payload.new()
@@ -76,15 +68,9 @@ class ChangeForm(SeenForm):
     @property
     def left_alone(self) -> list[str]:
         """What is not known of this guest, and so is not changed from here."""
-        return [str(self.base_fields[field].label) for field in _DETAIL if field not in self.fields]
+        return [str(each.label) for each in DETAIL if each.input not in self.fields]
 
     # What is meant
-
-    def clean_start(self) -> datetime | None:
-        return fields.sensible(self.cleaned_data["start"])
-
-    def clean_end(self) -> datetime | None:
-        return fields.sensible(self.cleaned_data["end"])
 
     def clean_email(self) -> str:
         email = str(self.cleaned_data["email"])
@@ -110,21 +96,20 @@ class ChangeForm(SeenForm):
         """What to send, in the specification's names: what was changed, and nothing else."""
         given = self.cleaned_data
         body: dict[str, Any] = {}
-        for field, name in _PLAIN.items():
-            if field in given and given[field] != (self.seen.get(name) or (0 if field == "grace_minutes" else "")):
-                body[name] = given[field] if given[field] is not None else 0
-        for field, name in _MOMENTS.items():
-            if write_moment(given[field]) != self.seen.get(name):
-                body[name] = write_moment(given[field])
-        if "area_ids" in given:
-            areas = _merged(self.seen["area_id_list"], given["area_ids"], self.current.get("area_id_list"))
-            body |= {"area_id_list": areas} if areas is not None else {}
-        if "keys" in given:
-            seen, now = (places.values_of(each.get("key_devices_list")) for each in (self.seen, self.current))
-            keys = _merged(seen, given["keys"], now)
-            body |= {"key_devices_list": places.keys_of(keys)} if keys is not None else {}
+        typed = {each: given[each.input] for each in _PLAIN if each.input in given}
+        typed |= {each: given[field] for field, each in _MOMENTS.items()}
+        for each, value in typed.items():
+            if not each.same(each.meant(value), self.seen.get(each.name)):
+                body[each.name] = each.meant(value)
+        if AREAS.input in given:
+            areas = _merged(self.seen[AREAS.name], given[AREAS.input], self.current.get(AREAS.name))
+            body |= {AREAS.name: areas} if areas is not None else {}
+        if KEYS.input in given:
+            seen, now = (places.values_of(each.get(KEYS.name)) for each in (self.seen, self.current))
+            keys = _merged(seen, given[KEYS.input], now)
+            body |= {KEYS.name: places.keys_of(keys)} if keys is not None else {}
         if given.get("new_code"):
-            body["qrcode_data"] = self.replacement
+            body[CODE.name] = self.replacement
         return body
 
 
@@ -143,21 +128,21 @@ def seen_of(visit: Visit, guest: Guest) -> Seen:
     detail = guest.detail if isinstance(guest.detail, dict) else {}
     start, end = guest.use_date_start or visit.use_date_start, guest.use_date_end or visit.use_date_end
     return {
-        "guest_name": guest.guest_name or visit.guest_name,
-        "email": guest.email or "",
-        "use_date_start": write_moment(start),
-        "use_date_end": write_moment(end),
-        **{name: detail.get(name) for name in _DETAIL.values()},
+        GUEST_NAME.name: guest.guest_name or visit.guest_name,
+        EMAIL.name: guest.email or "",
+        START.name: write_moment(start),
+        END.name: write_moment(end),
+        **{each.name: detail.get(each.name) for each in DETAIL},
     }
 
 
 def as_values(seen: Seen, visit: Visit) -> dict[str, Any]:
     """The same as the form's values."""
     return {
-        **{field: seen.get(name) for field, name in _PLAIN.items()},
-        **{field: datetime.fromisoformat(seen[name]) for field, name in _MOMENTS.items()},
-        "area_ids": seen.get("area_id_list") or [],
-        "keys": places.values_of(seen.get("key_devices_list")),
+        **{each.input: seen.get(each.name) for each in _PLAIN},
+        **{field: datetime.fromisoformat(seen[each.name]) for field, each in _MOMENTS.items()},
+        AREAS.input: seen.get(AREAS.name) or [],
+        KEYS.input: places.values_of(seen.get(KEYS.name)),
         "company": visit.company,
         "host": visit.host_name,
     }
@@ -169,7 +154,7 @@ class ExtendForm(forms.Form):
     to = forms.ChoiceField(
         required=False, choices=[("30", "30"), ("60", "60"), ("closing", "closing"), ("until", "until")]
     )
-    until = fields.text(_("Until"), 40)
+    until = inputs.line(_("Until"), 40)
     revive = forms.BooleanField(label=_("Let the code that was cut short work again"), required=False)
     resurrects = False
 
@@ -210,7 +195,7 @@ class ExtendForm(forms.Form):
             return self.closing
         try:
             end = hours.read(given.get("until") or "", self.now)
-            fields.sensible(end)
+            inputs.sensible(end)
         except (hours.NotATime, forms.ValidationError):
             self.add_error("until", _t("Type a time as 18:00 or 1800, minutes as +90, or a date before the time."))
             return None
@@ -222,7 +207,7 @@ class ExtendForm(forms.Form):
         return end
 
     def body(self) -> dict[str, Any]:
-        return {"use_date_end": write_moment(self.cleaned_data["end"])}
+        return {END.name: write_moment(self.cleaned_data["end"])}
 
 
 def closing(presets: list[Preset], now: datetime) -> datetime | None:

@@ -27,10 +27,11 @@ from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.intents.targets import target_of
 from portal.core.mirror import reading
+from portal.core.mirror.fields.guests import GUEST
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.ticking import Due
 from portal.core.visits.models import Stage, Visit
-from portal.guests import ending, hours, masks
+from portal.guests import ending, hours
 from tenants import audit
 from tenants.connections.service import current_connection
 from tenants.models import Connection
@@ -113,7 +114,7 @@ def send(visit: Visit, *, nonce: Nonce | None = None) -> Intent | None:
         body=body,
         nonce=nonce or Nonce(uuid.uuid4().hex),
         before={"use_date_end": write_moment(visit.use_date_end)},
-        after=masks.masked(body),
+        after=GUEST.audited(body),
         automatic=nonce is None,
     )
     Visit.objects.filter(pk=visit.pk).update(cut_intent=intent, cut_attempts=F("cut_attempts") + 1)

@@ -12,13 +12,14 @@ from typing import Any
 
 from accessapi.resources import write_moment
 from accessapi.resources.guests import Guest as Told
+from portal.core.mirror.fields.guests import AREAS, CODE, END, KEYS, START
 from portal.core.visits.models import Visit
 from portal.core.visits.queries import guest_of
 from portal.guests import payload
 
 Body = dict[str, Any]
 
-_PLACES = ("area_id_list", "key_devices_list")
+_PLACES = (AREAS.name, KEYS.name)
 # A period that is moved into the past is this long; one that is moved as near as can be begins and ends this soon.
 _LENGTH = timedelta(minutes=1)
 _SOON = timedelta(seconds=30)
@@ -27,18 +28,18 @@ _SOON = timedelta(seconds=30)
 def past(visit: Visit, now: datetime) -> Body | None:
     """End it at the moment at which it had to die; a period that had not begun by then moves into the past whole."""
     end = visit.must_end_at or now
-    body = {"use_date_end": write_moment(end)}
+    body = {END.name: write_moment(end)}
     if visit.use_date_start.replace(microsecond=0) < end.replace(microsecond=0):
         return body
-    return {"use_date_start": write_moment(end - _LENGTH), **body}
+    return {START.name: write_moment(end - _LENGTH), **body}
 
 
 def soon(visit: Visit, now: datetime) -> Body | None:
     """For a service that takes nothing past: another code, which opens nothing, for a few moments from now."""
     end = min(now + _SOON + _LENGTH, max(visit.use_date_end, now + _SOON))
-    body = {"use_date_end": write_moment(end)}
+    body = {END.name: write_moment(end)}
     if visit.use_date_start > now:
-        body = {"use_date_start": write_moment(now + _SOON), "use_date_end": write_moment(now + _SOON + _LENGTH)}
+        body = {START.name: write_moment(now + _SOON), END.name: write_moment(now + _SOON + _LENGTH)}
     return body | _disarmed(visit)
 
 
@@ -49,7 +50,7 @@ def disarmed(visit: Visit, now: datetime) -> Body | None:
 
 def replaced(visit: Visit, now: datetime) -> Body | None:
     """Another code alone."""
-    return {"qrcode_data": payload.new()}
+    return {CODE.name: payload.new()}
 
 
 def emptied(visit: Visit, now: datetime) -> Body | None:
@@ -70,7 +71,7 @@ def next_body(visit: Visit, way: int, now: datetime) -> tuple[int, Body | None]:
 
 
 def _disarmed(visit: Visit) -> Body:
-    return {"qrcode_data": payload.new(), **_without_places(visit)}
+    return {CODE.name: payload.new(), **_without_places(visit)}
 
 
 def _without_places(visit: Visit) -> Body:
@@ -89,7 +90,7 @@ def is_dead(visit: Visit, told: Told, now: datetime) -> bool:
     if end <= max(visit.must_end_at or now, now):
         return True
     asked = (visit.cut_intent.body or {}) if visit.cut_intent is not None else {}
-    if asked.get("qrcode_data"):
-        return bool(told.qrcode_data == asked["qrcode_data"])
+    if asked.get(CODE.name):
+        return bool(told.qrcode_data == asked[CODE.name])
     emptied_now = [name for name in _PLACES if name in asked]
     return bool(emptied_now) and all(_known(visit).get(name) == [] for name in emptied_now)

@@ -11,8 +11,9 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
-from accessapi import limits
 from portal.core.intents.models import Intent
+from portal.core.mirror.fields.guests import AREAS, EMAIL, GRACE, GUEST_NAME, KEYS, REMARKS, RESERVE, START
+from portal.core.ui import inputs
 from portal.core.visits.models import DeskSettings, Preset, Visit
 from portal.guests import fields, hours, places
 from portal.guests.clashes import Clash
@@ -66,42 +67,33 @@ class IssueForm(forms.Form):
     `clash`, `refused` and `used_for` say what stood against a valid form that was sent.
     """
 
-    name = fields.text(_("Name"), limits.GUEST_NAME_MAX, _("Enter a name."))
-    until = fields.text(_("Until"), 40, help_text=_("18:00 or 1800, +90 for minutes, 2h, 11-22 9:00."))
+    name = GUEST_NAME.typed(strip=True, validators=[inputs.seen])
+    until = inputs.line(_("Until"), 40, help_text=_("18:00 or 1800, +90 for minutes, 2h, 11-22 9:00."))
     preset = forms.ChoiceField(label=_("Preset"), required=False, widget=forms.RadioSelect)
     others = fields.LinesField(
         label=_("More guests of this visit"), help_text=_("One name per line. Each gets a code of their own.")
     )
-    start = fields.moment(_("Starts"), help_text=_("Empty: now."))
-    company = fields.text(_("Company"), 100)
-    host = fields.text(_("Host"), 100, help_text=_("Whom they visit. A member’s name is tied to the member."))
+    start = START.typed(help_text=_("Empty: now."))
+    company = inputs.line(_("Company"), 100)
+    host = inputs.line(_("Host"), 100, help_text=_("Whom they visit. A member’s name is tied to the member."))
     delivery = forms.ChoiceField(
         label=_("How the guest gets it"),
         required=False,
         widget=forms.RadioSelect,
         choices=[("direct", _("Here: shown, printed, or as a link")), ("mail", _("By e-mail from the service"))],
     )
-    email = fields.email(_("E-mail"))
+    email = EMAIL.typed()
     language = forms.ChoiceField(
         label=_("The guest reads"),
         required=False,
         widget=forms.RadioSelect,
         choices=[("ja", _("Japanese")), ("en", _("English"))],
     )
-    remarks = forms.CharField(
-        label=_("Remarks in the e-mail"),
-        max_length=limits.REMARKS_MAX,
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        validators=[fields.plain],
-        error_messages={"max_length": fields.TOO_LONG},
-    )
-    area_ids = fields.Areas(_("Areas"))
-    keys = fields.Keys(_("Keys"))
-    grace_minutes = fields.grace()
-    is_for_reserve = forms.BooleanField(
-        label=_("For a reservation"), required=False, help_text=_("Marks the guest so at the service.")
-    )
+    remarks = REMARKS.typed(label=_("Remarks in the e-mail"))
+    area_ids = fields.Areas(AREAS.label)
+    keys = fields.Keys(KEYS.label)
+    grace_minutes = GRACE.typed()
+    is_for_reserve = RESERVE.typed()
     shown_preset = forms.CharField(required=False, widget=forms.HiddenInput, max_length=20)
     shown_until = forms.CharField(required=False, widget=forms.HiddenInput, max_length=40)
 
@@ -139,9 +131,6 @@ class IssueForm(forms.Form):
         }
 
     # What is meant
-
-    def clean_start(self) -> datetime | None:
-        return fields.sensible(self.cleaned_data["start"])
 
     def clean(self) -> _Values:
         given = super().clean() or {}
@@ -188,7 +177,7 @@ class IssueForm(forms.Form):
             return
         given["use_date_start"], given["use_date_end"] = start, end
         try:
-            fields.sensible(end)
+            inputs.sensible(end)
         except ValidationError as error:
             self.add_error("until", error)
             return

@@ -14,7 +14,6 @@ from portal.core.visits.models import Preset
 
 # What a desk without presets issues.
 FALLBACK = timedelta(hours=2)
-EARLIEST_YEAR, LATEST_YEAR = 1900, 9998
 _LONGEST_WAIT = timedelta(days=3660)
 
 _CLOCK = re.compile(r"(\d{1,2})(?::?(\d{2}))?")

@@ -14,11 +14,25 @@ from portal.core.intents.actions import Asker, dispatch
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import record
+from portal.core.mirror.fields.guests import (
+    AREAS,
+    CODE,
+    EMAIL,
+    END,
+    GRACE,
+    GUEST,
+    GUEST_NAME,
+    KEYS,
+    METHOD,
+    REMARKS,
+    RESERVE,
+    START,
+)
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Guest
 from portal.core.timers.clock import database_now
 from portal.core.visits.models import By, Preset, Stage, Visit
-from portal.guests import clashes, masks, payload
+from portal.guests import clashes, payload
 from portal.guests.clashes import Hours
 from portal.guests.places import Keys
 from tenants import audit
@@ -27,8 +41,8 @@ from tenants.wording import say
 
 # Ends are whole minutes, beginnings are not.
 _ROUNDED = timedelta(seconds=60)
-_WORDS = ("email", "remarks")
-_PLAIN = ("email", "return_grace_period", "area_id_list", "key_devices_list", "is_for_reserve")
+# What an order may leave out, under the names that the form gives them.
+_OPTIONAL = (EMAIL, GRACE, AREAS, KEYS, RESERVE)
 _PARTY = uuid.UUID("a3c1b7de-0b1c-4f43-9d3a-6f2f0f5c9b11")
 
 
@@ -50,7 +64,7 @@ class Order:
     name: str
     start: datetime
     end: datetime
-    area_ids: Sequence[str] = ()
+    area_ids: list[str] = field(default_factory=list)
     keys: Keys = field(default_factory=list)
     grace_minutes: int = 0
     email: str = ""
@@ -65,22 +79,16 @@ class Order:
     def body(self) -> dict[str, Any]:
         """What operation 20 is asked with, a fresh code included."""
         if self.mail:
-            method = {"email": self.email} | ({"remarks": self.remarks} if self.remarks else {})
+            method = {EMAIL.name: self.email} | ({REMARKS.name: self.remarks} if self.remarks else {})
         else:
-            method = {"qrcode_data": payload.new()}
+            method = {CODE.name: payload.new()}
         body: dict[str, Any] = {
-            "guest_name": self.name,
-            "use_date_start": write_moment(self.start),
-            "use_date_end": write_moment(self.end),
-            "qrcode_issuing_method": method,
+            GUEST_NAME.name: self.name,
+            START.name: write_moment(self.start),
+            END.name: write_moment(self.end),
+            METHOD.name: method,
         }
-        more = {
-            "email": "" if self.mail else self.email,
-            "return_grace_period": self.grace_minutes,
-            "area_id_list": list(self.area_ids),
-            "key_devices_list": self.keys,
-            "is_for_reserve": self.is_for_reserve,
-        }
+        more = {each.name: getattr(self, each.input) for each in _OPTIONAL if each is not EMAIL or not self.mail}
         return body | {name: value for name, value in more.items() if value}
 
     @property
@@ -149,8 +157,8 @@ def _is(visit: Visit, order: Order) -> bool:
         return True
     again = order.body()
     sent, would = (body["qrcode_issuing_method"] for body in (asked, again))
-    same_way = {name: sent.get(name) for name in _WORDS} == {name: would.get(name) for name in _WORDS}
-    return same_way and {name: asked.get(name) for name in _PLAIN} == {name: again.get(name) for name in _PLAIN}
+    same_way = all(sent.get(each.name) == would.get(each.name) for each in (EMAIL, REMARKS))
+    return same_way and all(asked.get(each.name) == again.get(each.name) for each in _OPTIONAL)
 
 
 def receive_without_code(*, orders: Sequence[Order], by: Asker, nonce: Nonce) -> list[Visit]:
@@ -186,7 +194,7 @@ def _record(order: Order, by: Asker, nonce: Nonce, party: uuid.UUID, priority: P
         body=body,
         snapshot={"known": known_ids(name_key)},
         nonce=nonce,
-        after=masks.masked(body),
+        after=GUEST.audited(body),
         priority=priority,
     )
     visit = _visit(order, by, party, stage=Stage.ASKED, intent=intent)

@@ -15,10 +15,10 @@ from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
 from portal.core.intents.states import NOT_APPLIED
 from portal.core.mirror import guest_list, reading
+from portal.core.mirror.fields.guests import GUEST, told
 from portal.core.mirror.folding import fold
 from portal.core.timers.clock import database_now
 from portal.core.visits.models import Visit
-from portal.guests import places
 from tenants.connections.service import current_connection
 
 # More namesakes of the last minutes than this are for a person to sort out, not for a machine to read one by one.
@@ -130,42 +130,10 @@ def at_updated(intent: Intent) -> Finding:
 
 def differing(body: Mapping[str, Any], guest: Guest) -> list[str]:
     """The fields of `body` that the service tells otherwise. What a reading does not tell differs from nothing."""
-    told: dict[str, Any] = {
-        "guest_name": guest.guest_name,
-        "email": guest.email,
-        "use_date_start": write_moment(guest.use_date_start) if guest.use_date_start else None,
-        "use_date_end": write_moment(guest.use_date_end) if guest.use_date_end else None,
-        "return_grace_period": grace_of(guest),
-        "qrcode_data": guest.qrcode_data,
-        "area_id_list": places.areas_in(guest.devices_pass),
-        "key_devices_list": places.keys_in(guest.keys_pass),
-        "remarks": guest.remarks,
-    }
-    return sorted(name for name, wanted in body.items() if not _agrees(wanted, told.get(name)))
-
-
-def grace_of(guest: Guest) -> int | None:
-    """Minutes between the end and the last moment for keys, or what the service says outright."""
-    if guest.return_grace_period is not None:
-        return guest.return_grace_period
-    if guest.key_return_date_end is None or guest.use_date_end is None:
-        return None
-    return int((guest.key_return_date_end - guest.use_date_end).total_seconds() // 60)
-
-
-def _agrees(wanted: Any, told: Any) -> bool:
-    if told is None:
-        return True
-    if isinstance(wanted, list):
-        return _set(wanted) == _set(told)
-    return bool(wanted == told)
-
-
-def _set(items: Iterable[Any]) -> set[Any]:
-    return {
-        (item.get("key_device_id"), tuple(sorted(item.get("units_no_list") or []))) if isinstance(item, dict) else item
-        for item in items
-    }
+    known = told(guest.model_dump())
+    return sorted(
+        name for name, wanted in body.items() if known[name] is not None and not GUEST.same(name, wanted, known[name])
+    )
 
 
 def _overtaken(intent: Intent) -> bool:

@@ -9,6 +9,8 @@ from django.utils.translation import gettext as _
 
 from accessapi.limits import GUEST_DELETED_AFTER_DAYS
 from portal.core.intents.states import State
+from portal.core.mirror.fields.guests import AREAS, GRACE, KEYS, REMARKS
+from portal.core.mirror.fields.values import address
 from portal.core.mirror.models import Guest
 from portal.core.ui.chips import Chip
 from portal.core.visits.days import Day
@@ -16,7 +18,7 @@ from portal.core.visits.models import Visit
 from portal.core.visits.queries import guest_of, presets
 from portal.core.visits.rows import Row, row_of
 from portal.core.visits.standing import standing
-from portal.guests import cutting, explaining, masks, queries
+from portal.guests import cutting, explaining, queries
 from portal.guests.changing import ExtendForm
 from portal.guests.places import Places
 from tenants.roles import Permission
@@ -33,7 +35,7 @@ def facts(request: HttpRequest, visit: Visit) -> dict[str, Any]:
     known = Places()
     if guest is not None and guest.gone_at is None:  # what is known of the code is here already
         visit.__dict__["code_data"] = guest.qrcode_data or ""
-    areas, keys = detail.get("area_id_list"), detail.get("key_devices_list")
+    areas, keys = detail.get(AREAS.name), detail.get(KEYS.name)
     email = guest.email if guest is not None and guest.email else ""
     return {
         "visit": visit,
@@ -43,10 +45,10 @@ def facts(request: HttpRequest, visit: Visit) -> dict[str, Any]:
         "presence": presence_of(request, visit, now),
         "areas": known.area_names(areas) if areas is not None else None,
         "keys": known.key_names(keys) if keys is not None else None,
-        "remarks": detail.get("remarks") or "",
-        "grace": detail.get("return_grace_period"),
+        "remarks": detail.get(REMARKS.name) or "",
+        "grace": detail.get(GRACE.name),
         "key_end": guest.key_return_date_end if guest is not None and keys else None,
-        "email": email if can(Permission.GUESTS_DESK) else masks.address(email),
+        "email": email if can(Permission.GUESTS_DESK) else address(email),
         "is_over": visit.use_date_end <= now,
         "deleted_at": visit.use_date_end + timedelta(days=GUEST_DELETED_AFTER_DAYS),
         "unknown": sorted(guest.extra.items()) if guest is not None else [],

@@ -102,28 +102,3 @@ def keys_of(values: Iterable[str]) -> Keys:
         box, unit_no = _split(value)
         boxes.setdefault(box, []).append(unit_no)
     return [{"key_device_id": box, "units_no_list": sorted(set(units))} for box, units in boxes.items()]
-
-
-def areas_in(devices_pass: Any) -> list[str] | None:
-    """The areas that a guest's devices_pass names (operation 21 tells them so); None when it tells nothing."""
-    if not isinstance(devices_pass, dict):
-        return None
-    listed = devices_pass.get("areas_list") or []
-    return [str(item.get("area_id")) for item in listed if isinstance(item, dict)] if isinstance(listed, list) else None
-
-
-def keys_in(keys_pass: Any) -> Keys | None:
-    """The keys that a guest's keys_pass names, as a key_devices_list; None when it tells nothing."""
-    if not isinstance(keys_pass, dict):
-        return None
-    listed = keys_pass.get("key_devices_list") or []
-    if not isinstance(listed, list):
-        return None
-    return [
-        {
-            "key_device_id": str(item.get("key_device_id")),
-            "units_no_list": [str(u.get("unit_no")) for u in item.get("units") or [] if isinstance(u, dict)],
-        }
-        for item in listed
-        if isinstance(item, dict)
-    ]

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
+from portal.core.mirror.fields.guests import AREAS, EMAIL, GRACE, KEYS, METHOD, REMARKS, RESERVE
 from portal.core.visits import queries
 from portal.core.visits.models import Preset, Stage, Visit
 from portal.guests import hours, places
@@ -41,15 +42,15 @@ def of_visit(visit: Visit) -> dict[str, Any]:
 
 
 def _of_body(body: dict[str, Any]) -> dict[str, Any]:
-    method = body.get("qrcode_issuing_method") or {}
+    method = body.get(METHOD.name) or {}
     return {
-        "area_ids": list(body.get("area_id_list", [])),
-        "keys": places.values_of(body.get("key_devices_list", [])),
-        "grace_minutes": body.get("return_grace_period", 0),
-        "email": method.get("email") or body.get("email", ""),
-        "delivery": "mail" if "email" in method else "direct",
-        "remarks": method.get("remarks", ""),
-        "is_for_reserve": body.get("is_for_reserve", False),
+        AREAS.input: list(body.get(AREAS.name, [])),
+        KEYS.input: places.values_of(body.get(KEYS.name, [])),
+        GRACE.input: body.get(GRACE.name, 0),
+        EMAIL.input: method.get(EMAIL.name) or body.get(EMAIL.name, ""),
+        METHOD.input: "mail" if EMAIL.name in method else "direct",
+        REMARKS.input: method.get(REMARKS.name, ""),
+        RESERVE.input: body.get(RESERVE.name, False),
     }
 
 

@@ -10,8 +10,9 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from accessapi import limits
 from portal.core.intents.actions import Asker
+from portal.core.mirror.fields.guests import AREAS, GRACE, KEYS, REMARKS
+from portal.core.ui import inputs
 from portal.core.visits.models import Preset
 from portal.guests import fields, places
 from portal.guests.places import Places
@@ -23,22 +24,13 @@ _COLUMNS = ("name", "name_ja", "area_ids", "keys", "minutes", "until", "grace_mi
             "arrives")  # fmt: skip
 
 
-def _remarks(label: Any) -> forms.CharField:
-    return forms.CharField(
-        label=label,
-        max_length=limits.REMARKS_MAX,
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        validators=[fields.plain],
-        error_messages={"max_length": fields.TOO_LONG},
-    )
-
-
 class PresetForm(forms.Form):
     """What a preset is made of. `columns()` are the model's values."""
 
-    name = fields.text(pgettext_lazy("preset", "Name"), 60, pgettext_lazy("preset", "Enter a name."))
-    name_ja = fields.text(_("Name in Japanese"), 60)
+    name = inputs.line(
+        pgettext_lazy("preset", "Name"), 60, pgettext_lazy("preset", "Enter a name."), validators=[inputs.seen]
+    )
+    name_ja = inputs.line(_("Name in Japanese"), 60)
     ends = forms.ChoiceField(
         label=_("A code ends"),
         widget=forms.RadioSelect,
@@ -59,11 +51,11 @@ class PresetForm(forms.Form):
         required=False,
         help_text=_("For guests who stand at the desk. Never for codes that begin later or are sent by e-mail."),
     )
-    area_ids = fields.Areas(_("Areas"))
-    keys = fields.Keys(_("Keys"))
-    grace_minutes = fields.grace()
-    remarks_ja = _remarks(_("Remarks in Japanese"))
-    remarks_en = _remarks(_("Remarks in English"))
+    area_ids = fields.Areas(AREAS.label)
+    keys = fields.Keys(KEYS.label)
+    grace_minutes = GRACE.typed()
+    remarks_ja = REMARKS.typed(label=_("Remarks in Japanese"))
+    remarks_en = REMARKS.typed(label=_("Remarks in English"))
 
     def __init__(self, *args: Any, known: Places, preset: Preset | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -8,11 +8,11 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from accessapi.resources import write_moment
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, State
 from portal.core.intents.targets import target_of
+from portal.core.mirror.fields.guests import AREAS, GUEST, KEYS
 from portal.core.ui.times import local
 from portal.core.visits.models import By, Visit
 from portal.guests.places import Places
@@ -20,19 +20,8 @@ from tenants.models import AuditEntry
 from tenants.trail.changes import changes
 
 _PRESENCE = ("arrived_at", "arrived_by", "left_at", "left_by")
-_PLACES = ("area_id_list", "key_devices_list")
+# What the desk writes itself about a visit.
 _LABELS = {
-    "guest_name": _("Name"),
-    "email": _("E-mail"),
-    "use_date_start": _("Starts"),
-    "use_date_end": _("Ends"),
-    "return_grace_period": _("Minutes to return keys"),
-    "area_id_list": _("Areas"),
-    "key_devices_list": _("Keys"),
-    "remarks": _("Remarks"),
-    "code": _("Code"),
-    "code_sent_to": _("Code sent to"),
-    "is_for_reserve": _("For a reservation"),
     "company": _("Company"),
     "host_name": _("Host"),
     "arrived_at": _("Arrived"),
@@ -80,13 +69,13 @@ def staff_changes(visit: Visit, about: list[Intent], known: Places) -> list[Chan
 
 def _readable(known: Places, name: str, *values: str) -> tuple[str, str, str]:
     """A changed field with its name and values as the page writes them."""
-    if name.startswith("use_date"):
-        values = tuple(value.replace("T", " ").removesuffix("+09:00") for value in values)
     if name in _PRESENCE:
         values = tuple(_came_or_went(value) for value in values)
-    if name in _PLACES:
+    elif name in (AREAS.name, KEYS.name):
         values = tuple(_named(known, name, value) for value in values)
-    return str(_LABELS.get(name, name)), values[0], values[1]
+    elif GUEST.get(name):
+        values = tuple(GUEST.drawn(name, value) for value in values)
+    return str(_LABELS.get(name) or GUEST.label(name)), values[0], values[1]
 
 
 def _came_or_went(value: str) -> str:
@@ -103,14 +92,9 @@ def _named(known: Places, name: str, value: str) -> str:
     """Areas or keys of an audit entry by their names."""
     try:
         listed = json.loads(value) if value else []
-        return ", ".join(known.area_names(listed) if name == "area_id_list" else known.key_names(listed))
+        return ", ".join(known.area_names(listed) if name == AREAS.name else known.key_names(listed))
     except (ValueError, TypeError, AttributeError):
         return value
-
-
-def written(at: datetime) -> str:
-    """A moment as the specification writes it."""
-    return write_moment(at)
 
 
 def last_refusal() -> Intent | None:

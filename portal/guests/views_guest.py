@@ -8,13 +8,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
+from accessapi.resources import write_moment
 from portal.core.intents.addresses import page_of
 from portal.core.intents.asking import ALL, Button, ask, once
 from portal.core.intents.record import Asker
-from portal.core.mirror.fields.guests import GUEST
+from portal.core.mirror.fields.guests import END, GUEST
 from portal.core.visits.access import get_visit
 from portal.core.visits.queries import guest_of, presets
-from portal.guests import actions, explaining, fresh, pages, queries
+from portal.guests import actions, explaining, fresh, pages
 from portal.guests.changing import ChangeForm, ExtendForm
 from portal.guests.places import Places
 from tenants.access import tenant_view
@@ -83,7 +84,7 @@ def extend(request: HttpRequest, guest_id: str) -> HttpResponse:
     visit, answer = get_visit(guest_id), None
     form = ExtendForm(request.POST, visit=visit, presets=presets())
     if visit.gone_at is None and form.is_valid():
-        before = {"use_date_end": queries.written(visit.use_date_end)}
+        before = {END.name: write_moment(visit.use_date_end)}
         answer = _change(request, form, form.body(), before=before, act="guest.extend")
     return answer or render(request, "guests/guest.html", pages.context(request, visit) | {"extend": form})
 

@@ -9,8 +9,8 @@ from portal.core.intents.actions import Asker, submit
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.targets import target_of
-from portal.core.mirror.fields.field import OLD
 from portal.core.mirror.fields.members import CARD, MEMBER, QR
+from portal.core.mirror.fields.values import OLD
 from portal.core.mirror.models import Member
 from portal.members import sightings
 from portal.members.forms import seen_of
@@ -31,7 +31,7 @@ def create(*, body: Body, by: Asker, nonce: Nonce) -> Intent:
         body=dict(body),
         snapshot=sightings.snapshot(body),
         nonce=nonce,
-        after=masked(body),
+        after=MEMBER.audited(body),
     )
 
 
@@ -47,7 +47,7 @@ def update(*, member: Member, body: Body, by: Asker, nonce: Nonce) -> Intent:
         body=dict(body),
         nonce=nonce,
         before=before(member, body),
-        after=masked(body),
+        after=MEMBER.audited(body),
     )
 
 
@@ -95,15 +95,6 @@ def exported(*, by: Asker, count: int, match: str, kind: str, secrets: bool) -> 
         )
 
 
-def masked(body: Body) -> dict[str, Any]:
-    """A body as the audit trail may hold it: what opens doors is named, not told."""
-    return {key: told for name, value in body.items() for key, told in MEMBER[name].audited(value).items()}
-
-
 def before(member: Member, body: Body) -> dict[str, Any]:
     """The same fields as they were. An old secret's mask differs from a new one's: a change shows as one."""
-    shown: dict[str, Any] = {}
-    for field in (MEMBER[name] for name in body):
-        value = field.written(member)
-        shown |= {field.trail: OLD if value else ""} if field.trail else field.audited(value)
-    return shown
+    return MEMBER.audited({name: MEMBER[name].written(member) for name in body}, OLD)

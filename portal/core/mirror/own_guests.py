@@ -7,7 +7,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F
 
-from portal.core.mirror.fields.guests import AREAS, GRACE, GUEST, KEYS
+from portal.core.mirror.fields.guests import AREAS, BACK, END, GRACE, GUEST, KEYS, told
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Guest, MirrorState
 from portal.core.mirror.rows import GuestReader
@@ -99,14 +99,8 @@ def _return_end(row: Guest, detail: Mapping[str, Any], before: datetime | None) 
 
 def _detail(row: Guest, item: Mapping[str, Any]) -> dict[str, Any]:
     """What a single read tells beside the columns; what it tells by the permissions only, in the words of a writing."""
-    derived = {AREAS.name: AREAS.told(item), KEYS.name: KEYS.told(item), GRACE.name: _grace_of(row)}
-    return {name: item[name] if item.get(name) is not None else derived.get(name) for name in _DETAIL}
-
-
-def _grace_of(row: Guest) -> int | None:
-    if row.use_date_end is None or row.key_return_date_end is None:
-        return None
-    return int((row.key_return_date_end - row.use_date_end).total_seconds() // 60)
+    known = told({**item, END.name: row.use_date_end, BACK.name: row.key_return_date_end})
+    return {name: known[name] for name in _DETAIL}
 
 
 def _store(row: Guest, at: datetime) -> None:

@@ -15,12 +15,9 @@ from django.utils.text import format_lazy
 
 from accessapi.resources.sent import Sent
 from portal.core.mirror.fields.headings import Cell, Words
-from portal.core.mirror.fields.values import Item, Odd
+from portal.core.mirror.fields.values import NEW, Item, Odd
 from portal.core.mirror.keyed import Keys
 from portal.core.ui.tables.columns import Column
-
-# What stands for a secret, before and after a change: they differ, so that a change shows as one.
-OLD, NEW = "•••", "••••"
 
 
 class Unreadable(Exception):
@@ -38,7 +35,7 @@ def bounds(sent: type[Sent]) -> dict[str, dict[str, Any]]:
     return properties
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Field:
     """One field: its name at the service and its label. By itself it is told and sent, and kept nowhere.
 
@@ -85,6 +82,11 @@ class Field:
         object.__setattr__(self, "cells", cells)
 
     @property
+    def input(self) -> str:
+        """Its likeliest name in a form."""
+        return self.inputs[0] if self.inputs else self.name
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the mirror that follow from it."""
         return ()
@@ -105,9 +107,9 @@ class Field:
         """Return a written value as pages show it: secrets masked. `named`: names by identifier."""
         return "" if value in (None, "", {}) else str(value)
 
-    def audited(self, value: Any) -> dict[str, Any]:
-        """Return a written value as the audit trail may hold it: what opens doors is named, not told."""
-        return {self.trail: NEW if value else ""} if self.trail else {self.name: value}
+    def audited(self, value: Any, mask: str = NEW) -> dict[str, Any]:
+        """Return a written value as the audit trail may hold it: what opens doors, or names people, is not told."""
+        return {self.trail: mask if value else ""} if self.trail else {self.name: value}
 
     def typed(self, **more: Any) -> forms.Field:
         """Return the input of a form for it."""
@@ -191,6 +193,10 @@ class Fields:
     def same(self, name: str, wanted: Any, told: Any) -> bool:
         """Whether two written values of a field mean the same."""
         return self[name].same(wanted, told)
+
+    def audited(self, body: Mapping[str, Any], mask: str = NEW) -> dict[str, Any]:
+        """Return a body as the audit trail may hold it."""
+        return {key: told for name, value in body.items() for key, told in self[name].audited(value, mask).items()}
 
     def in_part(self, part: str) -> tuple[Field, ...]:
         return tuple(each for each in self if each.part == part)

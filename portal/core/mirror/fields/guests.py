@@ -2,18 +2,20 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.resources.guests import GuestUpdate
 from portal.core.mirror.fields.field import Field, Fields
 from portal.core.mirror.fields.kinds import Flag, Moment, Number, Sealed, Text
-from portal.core.mirror.fields.values import Item
+from portal.core.mirror.fields.values import NEW, Item, address
 from portal.core.mirror.models import Guest
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Places(Field):
     """What a guest is let into. A single read tells it by the permissions alone, in the field `by`."""
 
@@ -29,15 +31,44 @@ class Places(Field):
         return _set(wanted) == _set(told)
 
 
+@dataclass(frozen=True, eq=False)
+class Email(Sealed):
+    """An address; the audit trail has its first letter."""
+
+    def typed(self, **more: Any) -> forms.Field:
+        return forms.EmailField(max_length=self.limits["maxLength"], required=False, **self._said(**more))
+
+    def audited(self, value: Any, mask: str = NEW) -> dict[str, Any]:
+        return {self.name: address(value or "", mask)}
+
+
+@dataclass(frozen=True, eq=False)
+class Method(Field):
+    """How the code gets to the guest, with the code or the address that it is sent to."""
+
+    def audited(self, value: Any, mask: str = NEW) -> dict[str, Any]:
+        if "email" not in value:
+            return {CODE.trail: mask}
+        remarks = {REMARKS.name: value[REMARKS.name]} if value.get(REMARKS.name) else {}
+        return {self.trail: address(value["email"], mask), **remarks}
+
+
 GUEST_NAME = Text(
-    "guest_name", _("Name"), sent=GuestUpdate, key="name_key", missing=_("Enter a name."), inputs=("name",)
-)
-EMAIL = Sealed("email", _("E-mail"), sent=GuestUpdate)
+    "guest_name", _("Name"), sent=GuestUpdate, key="name_key", missing=_("Enter a name."), inputs=("name",),
+    trail="guest_name",
+)  # fmt: skip
+EMAIL = Email("email", _("E-mail"), sent=GuestUpdate)
 START = Moment("use_date_start", _("Starts"), sent=GuestUpdate, inputs=("start",))
 END = Moment("use_date_end", _("Ends"), sent=GuestUpdate, inputs=("until", "end"))
+BACK = Moment("key_return_date_end", _("Keys back by"))
+RESERVE = Flag("is_for_reserve", _("For a reservation"), help=_("Marks the guest so at the service."))
 CODE = Sealed(
-    "qrcode_data", _("Code"), sent=GuestUpdate, fingerprint="qr_fingerprint", purpose="guest qr",
+    "qrcode_data", _("Code"), sent=GuestUpdate, fingerprint="qr_fingerprint", purpose="guest qr", trail="code",
     inputs=("new_code", "delivery"),
+)  # fmt: skip
+METHOD = Method(
+    "qrcode_issuing_method", _("Code sent to"), trail="code_sent_to", inputs=("delivery",),
+    within={"qrcode_issuing_method.email": ("email",)},
 )  # fmt: skip
 GRACE = Number(
     "return_grace_period", _("Minutes to return keys"), sent=GuestUpdate, inside="detail", unsaid=0,
@@ -57,22 +88,32 @@ GUEST = Fields(
     EMAIL,
     START,
     END,
-    Moment("key_return_date_end", _("Keys back by")),
-    Flag("is_for_reserve", _("For a reservation")),
+    BACK,
+    RESERVE,
     CODE,
+    METHOD,
     AREAS,
     KEYS,
     GRACE,
     REMARKS,
     Field("devices_pass", _("Areas"), inside="detail"),
     Field("keys_pass", _("Keys"), inside="detail"),
-    Field(
-        "qrcode_issuing_method",
-        _("Code"),
-        inputs=("delivery",),
-        within={"qrcode_issuing_method.email": ("email",)},
-    ),
 )
+# What only single reads tell and changes can set.
+DETAIL = tuple(each for each in GUEST if each.inside and each.sent)
+
+
+def told(item: Item) -> dict[str, Any]:
+    """Return what a single read tells, in the words of a writing; None for what it does not say."""
+    found = {name: item.get(name) for name in GUEST.names}
+    if found[GRACE.name] is None:
+        found[GRACE.name] = minutes(item.get(END.name), item.get(BACK.name))
+    return found | {AREAS.name: AREAS.told(item), KEYS.name: KEYS.told(item)}
+
+
+def minutes(end: datetime | None, back: datetime | None) -> int | None:
+    """Return the minutes between the end and the last moment for keys."""
+    return None if end is None or back is None else int((back - end).total_seconds() // 60)
 
 
 def _areas_of(devices_pass: Any) -> list[str] | None:

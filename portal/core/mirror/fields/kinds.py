@@ -9,16 +9,16 @@ from django import forms
 from django.utils.translation import gettext as _
 
 from accessapi.resources import write_moment
-from portal.core.mirror.fields.field import NEW, Field, Unreadable
+from portal.core.mirror.fields.field import Field, Unreadable
 from portal.core.mirror.fields.headings import Words
-from portal.core.mirror.fields.values import Item, Odd, masked, moment, moment_of_cell, text, within, without_seed
+from portal.core.mirror.fields.values import NEW, Item, Odd, masked, moment, moment_of_cell, text, within, without_seed
 from portal.core.mirror.folding import fold
 from portal.core.mirror.keyed import Keys, as_json
 from portal.core.mirror.models.members import NEVER, UNREADABLE
 from portal.core.ui import inputs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Text(Field):
     """A text. `key`: the column of its folded form, by which it sorts and is found."""
 
@@ -44,7 +44,7 @@ class Text(Field):
         return {**super()._shown, "sort": self.key}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reference(Field):
     """The identifier of something whose name the column `named` keeps beside it; `key` is the folded name's."""
 
@@ -69,7 +69,7 @@ class Reference(Field):
         return {"value": self.named, "sort": self.key}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sealed(Text):
     """A text that rests encrypted. `fingerprint`: the column by which it is compared, hashed for `purpose`."""
 
@@ -88,7 +88,7 @@ class Sealed(Text):
         return super().written(row) or ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Card(Text):
     """The number of an IC card: it rests encrypted, and is found by its exact number, without case and width."""
 
@@ -112,7 +112,7 @@ class Card(Text):
         return masked(str(value)) if value else ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class QrCode(Field):
     """A QR code in one of its variants: it rests encrypted, and of a one-time code never the seed."""
 
@@ -140,7 +140,9 @@ class QrCode(Field):
         data = value.get("data") if isinstance(value, dict) else value
         return masked(str(data or "")) if value else ""
 
-    def audited(self, value: Any) -> dict[str, Any]:
+    def audited(self, value: Any, mask: str = NEW) -> dict[str, Any]:
+        if mask != NEW:  # of what was there before the trail need not know more
+            return super().audited(value, mask)
         code = value or {}
         once = {f"{self.trail}_{name}": each for name, each in (code.get("one_time_qr") or {}).items()}
         once.pop(f"{self.trail}_enabled", None)
@@ -158,7 +160,7 @@ class QrCode(Field):
         return "qr_email" if "email" in (value or {}) else "qr_data"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Moment(Field):
     """A moment. `ends`: a day alone means until its last second. `key`: the column in which ends sort and compare
     without nulls. `never`: what none means.
@@ -205,7 +207,7 @@ class Moment(Field):
         return {"value": self.name, "kind": "time", "sort": self.key}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Flag(Field):
     """Yes, no, or not told."""
 
@@ -226,7 +228,7 @@ class Flag(Field):
         return forms.BooleanField(required=False, **self._said(**more))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Presence(Field):
     """Something of which only is kept, in `flag`, that it is there."""
 
@@ -243,7 +245,7 @@ class Presence(Field):
         return Flag("", "").drawn(value)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Number(Field):
     """A whole number; `invalid` is what to say of anything else."""
 
@@ -251,6 +253,9 @@ class Number(Field):
 
     def same(self, wanted: Any, told: Any) -> bool:
         return bool((wanted or 0) == (told or 0))
+
+    def meant(self, typed: Any) -> Any:
+        return typed or 0
 
     def typed(self, **more: Any) -> forms.Field:
         return forms.IntegerField(
@@ -262,7 +267,7 @@ class Number(Field):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rights(Field):
     """What somebody may enter or take. Values mean the same when `normal` makes them equal."""
 
@@ -272,7 +277,7 @@ class Rights(Field):
         return bool(self.normal(wanted) == self.normal(told))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Privileges(Field):
     """What goes beyond rights: an object of `flags`, of which an absent one is as `unsaid`."""
 
@@ -281,5 +286,5 @@ class Privileges(Field):
     def same(self, wanted: Any, told: Any) -> bool:
         return bool({**self.unsaid, **(wanted or {})} == {**self.unsaid, **(told or {})})
 
-    def audited(self, value: Any) -> dict[str, Any]:
+    def audited(self, value: Any, mask: str = NEW) -> dict[str, Any]:
         return dict(value or {})

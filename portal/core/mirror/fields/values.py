@@ -9,6 +9,8 @@ from accessapi.limits import JST
 from accessapi.resources import write_moment
 from portal.core.files import moments
 
+# What stands for a secret, before and after a change: they differ, so that a change shows as one.
+OLD, NEW = "•••", "••••"
 Item = Mapping[str, Any]
 Odd = dict[str, Any]  # what is not of its field's type, as it came
 
@@ -59,7 +61,12 @@ def without_seed(code: Any) -> Any:
 
 def masked(secret: str) -> str:
     """Return enough of a secret to recognise it by, and too little to make another."""
-    return "••••" + secret[-4:] if len(secret) >= 8 else "••••"
+    return NEW + secret[-4:] if len(secret) >= 8 else NEW
+
+
+def address(email: str, mask: str = NEW) -> str:
+    """Return `y••••` for an e-mail address; empty for none."""
+    return f"{email[:1]}{mask}" if email else ""
 
 
 def within(wanted: Any, told: Any) -> bool:
