@@ -179,6 +179,9 @@ def test_doubles_are_left_out_unless_a_person_says_so(desk, place):
 
     other, _page = desk.checked(lines.replace("Guest 001", "Guest 100"))
     desk.start(other, doubles="1")
+    with tenant_scope(place.tenant):
+        told = [entry.after for entry in AuditEntry.objects.filter(action="expected.started").order_by("pk")]
+        assert [(each["rows"], each["doubles"]) for each in told] == [(1, False), (2, True)]
     assert desk.work(other).state == JobState.DONE
     assert len(desk.created()) == 3
 

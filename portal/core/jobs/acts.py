@@ -35,11 +35,13 @@ def new(*, by: Asker, kind: str, permission: Permission | str = "", **facts: Any
     return Job.objects.create(
         kind=kind,
         permission=permission or kinds.named(kind).permission,
-        by=by.user,
-        support_session=by.support_session,
-        language=get_language() or "en",
+        **_in_the_name_of(by),
         **facts,
     )
+
+
+def _in_the_name_of(by: Asker) -> dict[str, Any]:
+    return {"by": by.user, "support_session": by.support_session, "language": get_language() or "en"}
 
 
 def prepare(
@@ -107,33 +109,38 @@ def start(*, by: Asker, job: Job, doubles: bool = False, quiet: bool = False) ->
     trail has already.
     """
     with transaction.atomic():
-        waits = job.starts_at is not None and job.starts_at > database_now()
-        ready = Job.objects.filter(pk=job.pk, state=JobState.CHECKED, erased_at=None)
         found = Row.objects.filter(job=job, state=RowState.CHECKED)
         wanted = found.filter(action__in=[*SENDING, Action.DOUBLE] if doubles else SENDING)
-        if not wanted.exists() or not ready.update(
-            options={**job.options, "doubles": True} if doubles else job.options,
-            state=JobState.WAITING if waits else JobState.RUNNING,
-            by=by.user,
-            support_session=by.support_session,
-            language=get_language() or "en",
-            started_at=None if waits else ClockTime(),
-            due_at=job.starts_at if waits else ClockTime(),
-            part_rows=limits.BULK_MEMBERS_MAX,
-            part_bytes=limits.BULK_BODY_MAX,
-        ):
+        if not wanted.exists() or not _begin(job, by, doubles):
             return False
+        job.refresh_from_db()
         count = wanted.filter(action__in=SENDING).update(state=RowState.PENDING)
         count += wanted.update(state=RowState.PENDING, action=Action.CREATE, problems=[])
         found.filter(action=Action.DOUBLE).update(state=RowState.STOPPED)
         if job.retry_of_id is not None:
             _take_over(job)
-        at = {"at": job.starts_at.isoformat()} if waits and job.starts_at else {}
         if not quiet:
-            record(by, job, "scheduled" if waits else "started", {"rows": count, **at})
+            at = job.starts_at if job.state == JobState.WAITING else None
+            facts = {"rows": count} | ({"at": at.isoformat()} if at else {})
+            record(by, job, "scheduled" if at else "started", facts)
         kinds.of(job).started(job, by)
         wake(job)
     return True
+
+
+def _begin(job: Job, by: Asker, doubles: bool) -> bool:
+    waits = job.starts_at is not None and job.starts_at > database_now()
+    ready = Job.objects.filter(pk=job.pk, state=JobState.CHECKED, erased_at=None)
+    begun = ready.update(
+        **_in_the_name_of(by),
+        options={**job.options, "doubles": True} if doubles else job.options,
+        state=JobState.WAITING if waits else JobState.RUNNING,
+        started_at=None if waits else ClockTime(),
+        due_at=job.starts_at if waits else ClockTime(),
+        part_rows=limits.BULK_MEMBERS_MAX,
+        part_bytes=limits.BULK_BODY_MAX,
+    )
+    return bool(begun)
 
 
 def _take_over(job: Job) -> None:
@@ -170,9 +177,8 @@ def go_on(*, by: Asker, job: Job) -> bool:
     with transaction.atomic():
         stopped = Job.objects.filter(pk=job.pk, state=JobState.STOPPED, erased_at=None)
         if not stopped.update(
+            **_in_the_name_of(by),
             state=JobState.RUNNING,
-            by=by.user,
-            support_session=by.support_session,
             halt=Halt.NONE,
             started_at=job.started_at or ClockTime(),
             finished_at=None,
