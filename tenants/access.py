@@ -13,7 +13,7 @@ from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponseNotAllowed, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.template.response import SimpleTemplateResponse
@@ -234,9 +234,9 @@ def _rendered_inside(response: HttpResponseBase, tenant: Tenant) -> HttpResponse
     """Produce late templates and streamed exports inside the tenant's scope."""
     if isinstance(response, SimpleTemplateResponse) and not response.is_rendered:
         return response.render()
-    if isinstance(response, StreamingHttpResponse) and not response.is_async:
-        parts: Any = response.streaming_content
-        response.streaming_content = _inside_scope(tenant, iter(parts))
+    streamed: Any = response
+    if response.streaming and not streamed.is_async:
+        streamed.streaming_content = _inside_scope(tenant, iter(streamed.streaming_content))
     return response
 
 

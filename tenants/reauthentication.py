@@ -42,7 +42,7 @@ def redirect_to_reauthentication(
         page = carrying.keep(request, carried)
     elif request.method not in {"GET", "HEAD"}:
         page = _page_of_the_form(request, within=within, home=home)
-        messages.info(request, _("Nothing was done yet: confirm that it is you, then try again."))
+        messages.info(request, _("Nothing was done yet. Confirm it's you, then try again."))
     target = f"{_first_way(request)}?{urlencode({'next': page})}"
     if getattr(request, "htmx", False):
         return HttpResponse(status=204, headers={"HX-Redirect": target})

@@ -44,28 +44,28 @@ class Permission(StrEnum):
 
 P = Permission
 TITLES: dict[Permission, Promise] = {
-    P.TENANT_VIEW: _("See the tenant's home"),
-    P.MEMBERS_VIEW: _("See members"),
+    P.TENANT_VIEW: _("View the overview"),
+    P.MEMBERS_VIEW: _("View members"),
     P.MEMBERS_EDIT: _("Create and change members"),
     P.MEMBERS_DELETE: pgettext_lazy("permission", "Delete members"),
     P.MEMBERS_EXPORT: _("Export members"),
-    P.SECRETS_REVEAL: _("Reveal card numbers and QR data"),
-    P.GROUPS_VIEW: _("See member groups"),
+    P.SECRETS_REVEAL: _("Show card numbers and QR data"),
+    P.GROUPS_VIEW: _("View member groups"),
     P.GROUPS_EDIT: _("Create and rename member groups"),
-    P.AREAS_VIEW: _("See areas and who may enter them"),
-    P.RIGHTS_EDIT: _("Change who may enter and take keys"),
+    P.AREAS_VIEW: _("View areas and access"),
+    P.RIGHTS_EDIT: _("Change access rights"),
     P.IMPORTS_RUN: _("Run imports"),
-    P.BUILDING_VIEW: _("See who is in the building"),
-    P.GUESTS_VIEW: _("See guests and visits"),
-    P.GUESTS_DESK: _("Receive guests and issue their codes"),
-    P.GUESTS_MANAGE: _("Set up the desk: presets and how long visits are kept"),
-    P.DEVICES_VIEW: _("See doors and key boxes"),
+    P.BUILDING_VIEW: _("View who is on site"),
+    P.GUESTS_VIEW: _("View guests and visits"),
+    P.GUESTS_DESK: _("Check in guests and issue codes"),
+    P.GUESTS_MANAGE: _("Set up the desk: presets and data retention"),
+    P.DEVICES_VIEW: _("View doors and key boxes"),
     P.DOORS_OPERATE: _("Unlock and lock doors"),
-    P.CONNECTION_VIEW: _("See the connection"),
+    P.CONNECTION_VIEW: _("View the connection"),
     P.CONNECTION_MANAGE: _("Change the connection"),
-    P.STAFF_VIEW: _("See staff"),
+    P.STAFF_VIEW: _("View staff"),
     P.STAFF_MANAGE: _("Invite staff and change roles"),
-    P.AUDIT_VIEW: _("Read the audit trail"),
+    P.AUDIT_VIEW: _("View the audit log"),
     P.SUPPORT_MANAGE: _("End or refuse support sessions"),
 }
 EVERYTHING = frozenset(Permission)
@@ -101,42 +101,42 @@ class Role:
 class Owner(Role):
     name = "owner"
     title = _("Owner")
-    purpose = _("Answers for the tenant: its connection, its staff, and everything else.")
+    purpose = _("Full access, including connection and staff.")
     permissions = EVERYTHING
 
 
 class FacilityManager(Role):
     name = "facility manager"
     title = _("Facility manager")
-    purpose = _("Runs the building: members, groups, areas, guests, imports, devices and doors.")
+    purpose = _("Manages members, groups, areas, guests, imports, devices and doors.")
     permissions = EVERYTHING - {P.CONNECTION_MANAGE, P.STAFF_MANAGE, P.SUPPORT_MANAGE}
 
 
 class Receptionist(Role):
     name = "receptionist"
     title = _("Receptionist")
-    purpose = _("Receives guests at the desk.")
+    purpose = _("Checks in guests at the desk.")
     permissions = frozenset({P.BUILDING_VIEW, P.GUESTS_VIEW, P.GUESTS_DESK})
 
 
 class Guard(Role):
     name = "guard"
     title = _("Guard")
-    purpose = _("Watches the doors, and unlocks them.")
+    purpose = _("Monitors and unlocks doors.")
     permissions = frozenset({P.TENANT_VIEW, P.BUILDING_VIEW, P.DEVICES_VIEW, P.DOORS_OPERATE})
 
 
 class Auditor(Role):
     name = "auditor"
     title = _("Auditor")
-    purpose = _("Reads everything and changes nothing.")
+    purpose = _("Can view everything but change nothing.")
     permissions = VIEWS | {P.MEMBERS_EXPORT}
 
 
 class Support(Role):
     name = "support"
     title = _("Support")
-    purpose = _("Helps a customer, in a support session only.")
+    purpose = _("Supports customers, only in support sessions.")
     permissions = VIEWS | {P.MEMBERS_EDIT, P.GROUPS_EDIT, P.RIGHTS_EDIT, P.IMPORTS_RUN}
     platform = True
 
@@ -144,7 +144,7 @@ class Support(Role):
 class Operator(Role):
     name = "operator"
     title = _("Platform operator")
-    purpose = _("Runs the platform. Enters a tenant in a support session only, with the permissions of Support.")
+    purpose = _("Runs the platform. Can access a tenant only in a support session, with Support permissions.")
     permissions = Support.permissions
     platform = True
 

@@ -37,7 +37,7 @@ REQUESTS: dict[str, Promise] = {
     "guest.issue": _("Issue a code: %(guest)s"),
     "guest.change": _("Change guest: %(guest)s"),
     "guest.extend": _("Extend: %(guest)s"),
-    "guest.cut_short": _("Cut short: %(guest)s"),
+    "guest.cut_short": _("Code deactivated: %(guest)s"),
     "job.part": _("%(job)s: %(what)s (request %(part)d)"),
     "job.creates": ngettext_lazy("create %(n)d member", "create %(n)d members", "n"),
     "job.deletes": ngettext_lazy("delete %(n)d member", "delete %(n)d members", "n"),
@@ -51,8 +51,8 @@ OUTCOMES: dict[str, Promise] = {
     "outcome.uncertain": _("Uncertain"),
     "outcome.expired": _("Too late, not sent"),
     "outcome.cancelled": _("Not sent"),
-    "intent.applied": _("Decided that it was done: %(what)s"),
-    "intent.not_applied": _("Decided that it was not done: %(what)s"),
+    "intent.applied": _("Recorded as applied: %(what)s"),
+    "intent.not_applied": _("Recorded as not applied: %(what)s"),
 }
 
 # Titles of long jobs on many members, and the trail's sentence for each act with one.
@@ -72,7 +72,7 @@ JOBS: dict[str, Promise] = {
     "area.grant": _("Give access to %(area)s"),
     "area.grant_until": _("Give access to %(area)s until %(until)s"),
     "area.end": _("End of access to %(area)s"),
-    "area.withdraw": _("Take away access to %(area)s"),
+    "area.withdraw": _("Remove access to %(area)s"),
     "area.undo": _("Undo: access to %(area)s"),
     "change.prepared": _("Bulk change prepared: %(job)s"),
     "change.retried": _("Bulk change prepared again: %(job)s"),
@@ -158,24 +158,22 @@ RECORDS: dict[str, Promise] = {
 
 # Why a tenant was not connected: shown on the connection page, and kept in the trail.
 REFUSALS: dict[str, Promise] = {
-    "state": _(
-        "This answer does not belong to a connection that you began here. Begin again from the connection page."
-    ),
-    "used": _("This answer was already used. The connection page shows what came of it."),
-    "expired": _("More than ten minutes passed since the connection was begun. Begin again."),
+    "state": _("This response does not belong to a connection you started here. Start again from the connection page."),
+    "used": _("This response was already used. See the connection page for the result."),
+    "expired": _("More than ten minutes have passed since you started connecting. Start again."),
     "denied": _("The service did not grant access: consent was refused, or an error was reported."),
-    "code": _("The service did not accept the authorization code. Begin again."),
+    "code": _("The service did not accept the authorization code. Start again."),
     "unreachable": _("The service could not be reached. Nothing was changed. Try again in a moment."),
-    "no_answer": _("The service did not answer when the code was exchanged. No token was stored. Begin again."),
-    "token": _("The service does not accept the token that it just issued. It was not stored. Begin again."),
+    "no_answer": _("The service did not respond when the code was exchanged. No token was stored. Start again."),
+    "token": _("The service does not accept the token it just issued. It was not stored. Start again."),
     "tenant_unread": _(
         "The service did not say whose token this is, so it was not stored. The permission tenant:read is needed."
     ),
     "other_tenant": _(
-        "The account that gave consent belongs to another tenant of the service than the one connected first. "
-        "The token was not stored."
+        "The account that gave consent belongs to a different organisation from the one "
+        "connected first. The token was not stored."
     ),
-    "taken": _("This tenant of the service is already connected to another tenant here. The token was not stored."),
+    "taken": _("This organisation is already connected to another tenant here. The token was not stored."),
 }
 
 TENANT: dict[str, Promise] = {

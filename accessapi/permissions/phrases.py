@@ -42,7 +42,7 @@ def phrase(pass_: Any, translate: Translate = str) -> str:
         return _("never")
     schedule = pass_.get("schedule") if isinstance(pass_, dict) else None
     if effect != "allow" or not isinstance(schedule, list):
-        return _("a setting this portal does not know: %(value)s") % {"value": _short(effect or pass_)}
+        return _("unknown setting: %(value)s") % {"value": _short(effect or pass_)}
     return phrase_schedule(schedule, _)
 
 
@@ -50,13 +50,13 @@ def phrase_schedule(items: Sequence[Any], translate: Translate = str) -> str:
     """Return the items of a schedule as one phrase: the week, then the dates, then unknown values as they came."""
     _ = translate
     if not items:
-        return _("never (its schedule is empty)")
+        return _("never (no times set yet)")
     weekly = [read for item in items if (read := read_weekly(item)) is not None]
     ranges = [edges for item in items if (edges := read_range(item)) is not None]
     parts = [_on(days, times, _) for days, times in _gathered(weekly)]
     parts += [_between(first, last, _) for first, last in sorted(ranges)]
     strange = [item for item in items if read_weekly(item) is None and read_range(item) is None]
-    parts += [_("a setting this portal does not know: %(value)s") % {"value": _short(item)} for item in strange]
+    parts += [_("unknown setting: %(value)s") % {"value": _short(item)} for item in strange]
     return _joined(parts, _)
 
 

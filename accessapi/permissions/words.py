@@ -75,7 +75,7 @@ def _box_lines(box: Any, translate: Translate, names: Names) -> list[Line]:
 
 def _unknown(target: str | None, unit_no: str | None, value: Any, translate: Translate) -> Line:
     _ = translate
-    return Line(target, unit_no, _("A setting this portal does not know: %(value)s") % {"value": _short(value)})
+    return Line(target, unit_no, _("Unknown setting: %(value)s") % {"value": _short(value)})
 
 
 def _short(value: Any) -> str:
@@ -107,9 +107,9 @@ def describe_pass(pass_: Any, translate: Translate = str) -> str:
         return _("never")
     schedule = pass_.get("schedule") if isinstance(pass_, dict) else None
     if effect != "allow" or not isinstance(schedule, list):
-        return _("a setting this portal does not know: %(value)s") % {"value": _short(effect)}
+        return _("unknown setting: %(value)s") % {"value": _short(effect)}
     if not schedule:
-        return _("never (its schedule is empty)")
+        return _("never (no times set yet)")
     return _("; ").join(describe_item(item, _) for item in schedule)
 
 
@@ -130,7 +130,7 @@ def describe_item(item: Any, translate: Translate = str) -> str:
                 return _("%(days)s, all day") % {"days": _days(week, _)}
             parts = {"days": _days(week, _), "start": f"{opens:%H:%M:%S}", "end": f"{closes:%H:%M:%S}"}
             return _("%(days)s, %(start)s to %(end)s") % parts
-    return _("a setting this portal does not know: %(value)s") % {"value": _short(item)}
+    return _("unknown setting: %(value)s") % {"value": _short(item)}
 
 
 def _time_of(edge: Any) -> Any:
@@ -166,13 +166,13 @@ def explain(decision: Decision, translate: Translate = str) -> str:
         Rule.BEFORE_USE: _("Refused: the use period has not begun."),
         Rule.AFTER_USE: _("Refused: the use period is over."),
         Rule.EVERYWHERE: _("Allowed: everything here is allowed, including what is added later."),
-        Rule.NOWHERE: _("Refused: nothing here is allowed."),
-        Rule.NOT_LISTED: _("Refused: it is not among what is listed."),
+        Rule.NOWHERE: _("Refused: no access rights."),
+        Rule.NOT_LISTED: _("Refused: no access right for it."),
         Rule.ALWAYS: _("Allowed at any time."),
-        Rule.NEVER: _("Refused: it is listed as never."),
-        Rule.OUTSIDE_SCHEDULE: _("Refused: no part of the schedule covers this moment."),
-        Rule.RIGHTS_NOT_READ: _("Not known: this member's rights have not been read yet."),
-        Rule.UNKNOWN_VALUE: _("Not known: the rights hold a setting this portal does not know."),
+        Rule.NEVER: _("Refused: set to “never”."),
+        Rule.OUTSIDE_SCHEDULE: _("Refused: outside the scheduled hours."),
+        Rule.RIGHTS_NOT_READ: _("Unknown: this member's rights are not loaded yet."),
+        Rule.UNKNOWN_VALUE: _("Unknown: these rights use a setting this portal does not recognise."),
     }
     if decision.rule is Rule.SCHEDULE:
         text = _("Allowed by the schedule: %(item)s.") % {"item": describe_item(decision.item, _)}

@@ -13,10 +13,10 @@ from portal.core.jobs.forms import StartForm, moment
 from portal.core.rights.forms import PassField
 
 TRUST = (
-    ("0", _("read for this edit, right before it is sent")),
-    ("15", _("read within the last 15 minutes")),
-    ("60", _("read within the last hour")),
-    ("1440", _("read within the last day")),
+    ("0", _("just before sending (safest)")),
+    ("15", _("in the last 15 minutes")),
+    ("60", _("in the last hour")),
+    ("1440", _("in the last day")),
 )
 
 
@@ -26,12 +26,12 @@ class _Edit(StartForm):
     """
 
     trust = forms.ChoiceField(
-        label=_("Rely on rights that were"),
+        label=_("Use rights loaded"),
         choices=TRUST,
         initial="0",
         help_text=_(
-            "Older ones are read again first, one call a member, and left alone if somebody changed them since, "
-            "for example in the member site."
+            "Older rights are loaded again first (1 API call per member). Members changed in the "
+            "meantime, for example on the member site, are skipped."
         ),
     )
 
@@ -57,15 +57,16 @@ class GrantForm(_Edit):
 
     pass_ = PassField(label=pgettext_lazy("access", "When"), templates=True)
     replace = forms.BooleanField(
-        label=_("Members who have other hours here get these instead"),
-        help_text=_("Otherwise they keep what they have: giving never takes anything away."),
+        label=_("Replace existing hours for this area"),
+        help_text=_("Otherwise they keep their hours. Giving access never removes any."),
         required=False,
     )
     until = moment(
         pgettext_lazy("access", "Until"),
         help_text=_(
-            "Empty: without an end. At this moment everybody who gets access here loses it again, or has the hours "
-            "from before back. The job waits under “Changes” until then and can be cancelled there."
+            "Leave empty for no end. At this time everyone who gets access here loses it, or "
+            "gets their previous hours back. Until then the change waits under “Bulk changes”, "
+            "where you can cancel it."
         ),
     )
     last = ["when", "at", "until", "trust"]
@@ -75,7 +76,7 @@ class GrantForm(_Edit):
         if cleaned.get("until") is not None:
             self.check_moment("until", "")
             if self.starts_at is not None and self.starts_at >= cleaned["until"] and "until" not in self.errors:
-                self.add_error("until", _t("The end lies before the start."))
+                self.add_error("until", _t("The end is before the start."))
         return cleaned
 
     def is_editing(self) -> bool:
@@ -89,8 +90,8 @@ class WithdrawForm(_Edit):
     everywhere = forms.BooleanField(
         label=_("Also from members who may enter every area"),
         help_text=_(
-            "The service has no “everywhere but here”: such a member gets a list of all other areas instead. "
-            "Areas added later are then not included."
+            "The service cannot exclude a single area. Such a member gets a list of all other "
+            "areas instead; areas added later are not included."
         ),
         required=False,
     )

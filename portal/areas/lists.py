@@ -128,7 +128,7 @@ class Areas(Table):
 
 class Preview(Rows):
     name = "area-edit-rows"
-    caption = _("Members that would be changed")
+    caption = _("Members to change")
     columns = (WHO, DETAIL)
 
     def __init__(self, request: Any, queryset: QuerySet[Row], *, job: Job) -> None:

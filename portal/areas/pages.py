@@ -112,22 +112,18 @@ def _again(job: Job, area: Area) -> dict[str, Any] | None:
 def _left(told: dict[str, int]) -> Any:
     """(how many, in words) of the members that stay as they are."""
     said = {
-        Effect.SAME: lambda n: ngettext(
-            "%(n)d has this already, as last read", "%(n)d have this already, as last read", n
-        ),
+        Effect.SAME: lambda n: ngettext("%(n)d already has this", "%(n)d already have this", n),
         Effect.OTHER_HOURS: lambda n: ngettext(
-            "%(n)d has other hours here and keeps them", "%(n)d have other hours here and keep them", n
+            "%(n)d keeps their existing hours here", "%(n)d keep their existing hours here", n
         ),
-        Effect.EVERYWHERE: lambda n: ngettext(
-            "%(n)d may enter every area and keeps that", "%(n)d may enter every area and keep that", n
-        ),
+        Effect.EVERYWHERE: lambda n: ngettext("%(n)d keeps access to every area", "%(n)d keep access to every area", n),
         Effect.UNKNOWN: lambda n: ngettext(
-            "%(n)d holds a value that this portal does not know: it cannot be decided here",
-            "%(n)d hold values that this portal does not know: they cannot be decided here",
+            "%(n)d has an unknown setting and is skipped",
+            "%(n)d have unknown settings and are skipped",
             n,
         ),
         Effect.NOT_OURS: lambda n: ngettext(
-            "%(n)d has something else here by now, which stays", "%(n)d have something else here by now, which stays", n
+            "%(n)d was changed since and is skipped", "%(n)d were changed since and are skipped", n
         ),
     }
     for effect, words_ in said.items():
@@ -143,4 +139,4 @@ def _overlapping(job: Job) -> str:
     found = running.exclude(pk=job.pk).select_related("tenant").first()
     if found is None:
         return ""
-    return _("Another edit of this area is under way: members that it changes are left out here and reported.")
+    return _("Another change to this area is running. Members it affects are skipped here and listed.")

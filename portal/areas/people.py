@@ -32,14 +32,14 @@ from portal.core.ui.tables import BulkAction, Column, Empty, Filter, Table
 from tenants.roles import Permission
 
 _ids = ServiceId()
-_ENTRY = (("yes", _("May enter then")), ("no", _("May not enter then")), ("unknown", _("Cannot say")))
+_ENTRY = (("yes", _("Access at that time")), ("no", _("No access at that time")), ("unknown", _("Unknown")))
 _HOURS = (
     ("always", _("At any time")),
     ("schedule", _("By a schedule")),
     ("everywhere", _("Every area")),
-    ("unknown", _("A value not known here")),
+    ("unknown", _("Unknown value")),
 )
-_ACCESS = (("holds", _("Holds a right here")), ("none", _("Holds none here")), ("unread", _("Rights not read yet")))
+_ACCESS = (("holds", _("Has access here")), ("none", _("No access here")), ("unread", _("Rights not loaded yet")))
 _OF_MEMBERS = (
     Filter(
         "group", _("Group"), lambda request: queries.groups().values_list("membergroup_id", "membergroup_name"),
@@ -62,7 +62,7 @@ class People(Table):
         CODE.column(),
         GROUP.column(),
         Column("when", _("Right here")),
-        Column("then", _("Entry")),
+        Column("then", _("Access")),
         END.column(phone="hide"),
         MEMBER_ID.column(),
     )
@@ -115,7 +115,7 @@ class People(Table):
 
     def narrowing(self) -> list[Filter]:
         return [
-            Filter("entry", _("Entry"), _ENTRY, self._by_entry),
+            Filter("entry", _("Access"), _ENTRY, self._by_entry),
             Filter("hours", _("Right here"), _HOURS, self._by_hours),
         ]
 
@@ -128,7 +128,7 @@ class People(Table):
     def _when(self, row: Any) -> str:
         held = self._held(row)
         if held is None:
-            return _t("Not read yet") if row.rights_read_at is None else _t("None")
+            return _t("Not loaded yet") if row.rights_read_at is None else _t("None")
         return _t("Every area") if held.everywhere and held.kind == rolls.Kind.ALWAYS else words.when(held.body)
 
     def _drawn_when(self, row: Any) -> SafeString:
@@ -148,7 +148,7 @@ class People(Table):
             "no": pgettext("entry", "No"),
             "period": _t("No: use period"),
             "credential": _t("No: no credential"),
-            "unknown": _t("Cannot say"),
+            "unknown": _t("Unknown"),
         }
         return said[self._answer(row)]
 
@@ -171,8 +171,8 @@ class People(Table):
     @property
     def empty(self) -> Empty | None:  # type: ignore[override]
         usual = Empty(
-            _t("Nobody is known to hold a right here"),
-            _t("Rights are read member by member with calls left over; those not read yet may hold one."),
+            _t("No member with access here yet"),
+            _t("Rights load one member at a time in the background. Members not loaded yet may have access."),
             "users",
         )
         return absence.empty(usual, Kind.MEMBERS, known(self.request)[Kind.MEMBERS], "read_member")
@@ -220,5 +220,5 @@ def _actions(look: Look, listed: str) -> list[BulkAction]:
     edit = Permission.RIGHTS_EDIT
     return [
         BulkAction("grant", _("Give access…"), to("grant"), icon="lock-open", permission=edit),
-        BulkAction("withdraw", _("Take access away…"), to("withdraw"), icon="lock", permission=edit),
+        BulkAction("withdraw", _("Remove access…"), to("withdraw"), icon="lock", permission=edit),
     ]

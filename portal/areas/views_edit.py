@@ -58,7 +58,7 @@ def _edit(request: HttpRequest, area: Area, act: str) -> HttpResponse:
     selection = _selection(request, area)
     if request.method != "POST" or not (count := selection.count()):
         if request.method == "POST":
-            messages.info(request, _("Nobody was chosen, or nobody who is still there."))
+            messages.info(request, _("No members selected, or they no longer exist."))
         return redirect("areas:choose", request.tenant.slug, area.area_id)
     if count > acts.MOST_ROWS:
         most = {"n": f"{acts.MOST_ROWS:,}"}
@@ -70,7 +70,7 @@ def _edit(request: HttpRequest, area: Area, act: str) -> HttpResponse:
     if not editing and form.is_bound and form.is_valid():
         if job := _prepared(request, area, selection, form):
             return redirect(kinds.page(job))
-        form.add_error(None, _("Nothing would change for anybody chosen: nothing was prepared."))
+        form.add_error(None, _("Nothing to change for the selected members."))
     context = {"area": area, "form": form, "count": count, "selection": selection, "act": act}
     return render(request, "areas/edit.html", context)
 

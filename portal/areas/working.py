@@ -172,7 +172,7 @@ def changes(row: Row) -> list[kinds.Change]:
         wanted = words.when(wish.pass_) if wish.act == Act.GRANT else _("no right here")
         if row.job.undo_of_id is not None:
             wanted = _("as it was before")
-        return [(name, _("rights are read first"), wanted)]
+        return [(name, _("rights are loaded first"), wanted)]
     undoes = row.job.undo_of_id is not None
     after = _kept(row, "body") if undoes else merging.judge(before, wish, area_ids(row.job)).after
     if after is None or after is _MISSING:
@@ -229,13 +229,13 @@ def _told(job: Job, act: str) -> kinds.Told | None:
 
 def _words() -> Mapping[str, Any]:
     return {
-        "other_hours": lambda facts: _("Has other hours here, which were kept."),
-        "everywhere": lambda facts: _("May enter every area already: nothing was to be given."),
-        "still_everywhere": lambda facts: _("May enter every area, also this one: kept, as was chosen."),
-        "untouched": lambda facts: _("Was not changed by that edit: nothing is to be taken back."),
-        "recomputed": lambda facts: _("The rights have changed since the preview: worked out anew."),
-        "unknown": lambda facts: _("Holds a value that this portal does not know: nobody here can decide it."),
-        "not_ours": lambda facts: _("What stands there now is not what was given then, so that it was left."),
+        "other_hours": lambda facts: _("Kept: has other hours here."),
+        "everywhere": lambda facts: _("Already has access to every area."),
+        "still_everywhere": lambda facts: _("Kept: has access to every area, as you chose."),
+        "untouched": lambda facts: _("Not changed by that edit, so there is nothing to undo."),
+        "recomputed": lambda facts: _("Recalculated: rights changed since the preview."),
+        "unknown": lambda facts: _("Skipped: has an unknown setting."),
+        "not_ours": lambda facts: _("Skipped: changed since then."),
     }
 
 

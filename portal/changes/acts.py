@@ -58,39 +58,40 @@ ACTS: dict[str, Act] = {
             "suspend", Permission.MEMBERS_EDIT,
             gettext_lazy("Suspend members"),
             gettext_lazy(
-                "Their use ends at the moment that you choose, and no door opens for them any more. Cards, codes and "
-                "rights stay as they are, and the former end of use is kept, so that it can be given back."
+                "Their access stops at the chosen time. Cards, QR codes and rights are kept, and so "
+                "is the previous end date, so you can resume access later."
             ),
             lambda job: say("job.suspend", n=job.size), more=(("fresh", _suspending),),
         ),
         Act(
-            "resume", Permission.MEMBERS_EDIT, gettext_lazy("Resume members"),
-            gettext_lazy("Gives the use back to members whose use has ended."),
+            "resume", Permission.MEMBERS_EDIT, gettext_lazy("Resume access"),
+            gettext_lazy("Members whose access has ended can use it again."),
             lambda job: say("job.resume", n=job.size),
         ),
         Act(
             "extend", Permission.MEMBERS_EDIT,
-            gettext_lazy("Extend the use of members"), gettext_lazy("Sets a later end of use."),
+            gettext_lazy("Extend access"), gettext_lazy("Sets a later end date."),
             lambda job: say("job.extend", n=job.size),
         ),
         Act(
             "move", Permission.MEMBERS_EDIT,
-            gettext_lazy("Move members to a group"), gettext_lazy("Their rights stay as they are: groups carry none."),
+            gettext_lazy("Move members to another group"),
+            gettext_lazy("Access rights do not change: groups have no rights of their own."),
             _move,
         ),
         Act(
-            "rights", Permission.RIGHTS_EDIT, gettext_lazy("Set the rights of members"),
+            "rights", Permission.RIGHTS_EDIT, gettext_lazy("Set access rights"),
             gettext_lazy(
-                "All of them get the same rights, in place of their own. Members whose rights are not known are read "
-                "one by one first, which costs a call for each."
+                "All selected members get the same rights, replacing their own. Rights not loaded "
+                "yet are loaded first (1 API call per member)."
             ),
             _rights, more=(("unread", rightsets.unread), ("fresh", rightsets.fresh), ("changes", rightsets.changes)),
         ),
         Act(
             "delete", Permission.MEMBERS_DELETE, gettext_lazy("Delete members"),
             gettext_lazy(
-                "The service deletes them with their cards, codes and faces. This cannot be undone. To lock somebody "
-                "out and keep the record, suspend instead."
+                "Deletes them from the service with their cards, QR codes and faces. This cannot be "
+                "undone. To stop access but keep the record, suspend instead."
             ),
             lambda job: say("job.delete", n=job.size), action=Action.DELETE, undo=False,
         ),

@@ -34,7 +34,7 @@ class ChangeForm(StartForm):
 
 class SuspendForm(ChangeForm):
     why = forms.CharField(
-        label=_("Reason"), max_length=200, required=False, help_text=_("Shown to staff on the member’s page.")
+        label=_("Reason"), max_length=200, required=False, help_text=_("Staff see it on the member's page.")
     )
 
     @property
@@ -50,8 +50,8 @@ class ResumeForm(ChangeForm):
     end = forms.ChoiceField(
         label=_("End of use"),
         choices=[
-            ("former", _("As it was before the suspension; who was not suspended here is left out")),
-            ("none", _("No end")),
+            ("former", _("As before the suspension (members not suspended here are skipped)")),
+            ("none", _("No end date")),
         ],
         initial="former",
         widget=forms.RadioSelect,
@@ -65,8 +65,8 @@ class ResumeForm(ChangeForm):
 
 class ExtendForm(ChangeForm):
     how = forms.ChoiceField(
-        label=_("New end of use"),
-        choices=[("to", _("The same day for all:")), ("by", _("Later by a number of days:"))],
+        label=_("New end date"),
+        choices=[("to", _("Same date for all:")), ("by", _("Extend by a number of days:"))],
         initial="to",
         widget=forms.RadioSelect,
     )
@@ -81,17 +81,17 @@ class ExtendForm(ChangeForm):
         required=False,
         min_value=1,
         max_value=3660,
-        help_text=_("Counted from each member's own end. Who has no end is left out."),
+        help_text=_("Counted from each member's end date. Members without an end date are skipped."),
     )
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean()
         field = "day" if cleaned.get("how") == "to" else "days"
         if cleaned.get("how") and field not in self.errors and not cleaned.get(field):
-            self.add_error(field, _t("Give the day.") if field == "day" else _t("Give the number of days."))
+            self.add_error(field, _t("Enter a date.") if field == "day" else _t("Enter the number of days."))
         day = cleaned.get("day")
         if field == "day" and day is not None and not 1900 <= day.year <= _LAST_DAY.year:
-            self.add_error("day", _t("The service cannot hold this day."))
+            self.add_error("day", _t("The service does not support this date."))
         return cleaned
 
     def decide(self, members: Iterable[Member]) -> Decide:

@@ -22,7 +22,7 @@ _ids = ServiceId()
 
 class Changes(Table):
     name = "changes"
-    caption = _("Changes of many members")
+    caption = _("Bulk changes")
     default_sort = "-id"
     columns = (
         Column(
@@ -34,14 +34,14 @@ class Changes(Table):
         ),
         Column("state", _("State"), value=job_chip, fixed=True),
         Column("size", _("Members"), value="size", kind="number"),
-        Column("starts", _("Moment"), value="starts_at", kind="time"),
+        Column("starts", _("Date and time"), value="starts_at", kind="time"),
         Column("by", _("By"), value=lambda job: str(job.by)),
         Column("id", pgettext_lazy("moment", "Prepared"), value="created_at", kind="time", sort="id"),
         Column("finished", pgettext_lazy("moment", "Finished"), value="finished_at", kind="time"),
     )
     empty = Empty(
-        _("No changes of many members yet"),
-        _("Select members in the list, then choose below what is to be done: suspend, extend, move, delete and more."),
+        _("No bulk changes yet"),
+        _("Select members in the list, then choose an action below it: suspend, extend, move, delete and more."),
         "users",
         _("Open the members list"),
         lambda request: reverse("members:index", args=[request.tenant.slug]),
@@ -85,7 +85,7 @@ class Preview(_Of):
     """What would change."""
 
     name = "change-preview"
-    caption = _("What would change")
+    caption = _("Changes")
     columns = (_WHO, _WHAT, *_FILE)
 
 
@@ -93,7 +93,7 @@ class Outcome(_Of):
     """What came of each."""
 
     name = "change-rows"
-    caption = _("Members and what came of each")
+    caption = _("Members and results")
     columns = (
         _WHO,
         OUTCOME,

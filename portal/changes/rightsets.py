@@ -54,7 +54,7 @@ def changes(row: Row) -> list[Change]:
     said = []
     for name, value in content["body"].items():
         old = content["old"].get(name)
-        before = _("not known yet") if old is None else _words(name, old, known)
+        before = _("not loaded yet") if old is None else _words(name, old, known)
         said.append((MEMBER.label(name), before, _words(name, value, known)))
     return said
 

@@ -57,7 +57,7 @@ def ask(request: HttpRequest, act: str) -> HttpResponse:
 def _nobody(count: int) -> str:
     if count:
         return _("At most %(n)s members can be changed at once. Narrow the list.") % {"n": f"{acts.MOST_ROWS:,}"}
-    return _("Select members first: tick them, or take all that match.")
+    return _("Select members first.")
 
 
 def _confirm(request: HttpRequest, job: Job) -> str:
@@ -66,7 +66,7 @@ def _confirm(request: HttpRequest, job: Job) -> str:
     text = unicodedata.normalize("NFKC", request.POST.get("typed", "")).strip().casefold()
     if not count or text in _WORDS or text.replace(",", "") == str(count):
         return ""
-    return _("What was typed is neither the number of members nor the word. Nothing was sent.")
+    return _("Type the number of members or the word “delete”. Nothing was sent.")
 
 
 JOBS = Pages(

@@ -37,33 +37,31 @@ def _who(names: list[str], n: int) -> str:
 def nothing(plan: Plan) -> str:
     """Why no preview can be made."""
     if not plan.left_out:
-        return _("Nobody is selected any more: the list has changed meanwhile.")
-    return " ".join([_("Nothing would change."), *left_out(plan.left_out, plan.named)])
+        return _("No members are selected: the list has changed.")
+    return " ".join([_("Nothing to change."), *left_out(plan.left_out, plan.named)])
 
 
 def _reason(word: str, n: int) -> str:
     said = {
-        "same": ngettext("%(n)s has it already.", "%(n)s have it already.", n),
-        "ended": ngettext("The use of %(n)s ends earlier already.", "The use of %(n)s ends earlier already.", n),
+        "same": ngettext("%(n)s already has this.", "%(n)s already have this.", n),
+        "ended": ngettext("%(n)s already ends earlier.", "%(n)s already end earlier.", n),
         "no_former": ngettext(
             "%(n)s was not suspended here, or was changed since.",
             "%(n)s were not suspended here, or were changed since.",
             n,
         ),
         "former_over": ngettext(
-            "The former end of %(n)s is past: extend the use instead.",
-            "The former ends of %(n)s are past: extend the use instead.",
+            "The previous end date of %(n)s has passed. Extend access instead.",
+            "The previous end dates of %(n)s have passed. Extend access instead.",
             n,
         ),
-        "begins_later": ngettext(
-            "The use of %(n)s begins only after that day.", "The use of %(n)s begins only after that day.", n
-        ),
-        "goes_on": ngettext("The use of %(n)s goes on still.", "The use of %(n)s goes on still.", n),
-        "ends_later": ngettext("The use of %(n)s ends later already.", "The use of %(n)s ends later already.", n),
-        "never_ends": ngettext("The use of %(n)s has no end.", "The use of %(n)s has no end.", n),
+        "begins_later": ngettext("%(n)s starts after that date.", "%(n)s start after that date.", n),
+        "goes_on": ngettext("%(n)s still has access.", "%(n)s still have access.", n),
+        "ends_later": ngettext("%(n)s already ends later.", "%(n)s already end later.", n),
+        "never_ends": ngettext("%(n)s has no end date.", "%(n)s have no end date.", n),
         "unreadable": ngettext(
-            "The end of use of %(n)s cannot be read or is too far away.",
-            "The end of use of %(n)s cannot be read or is too far away.",
+            "%(n)s has an end date that cannot be read or is too far away.",
+            "%(n)s have end dates that cannot be read or are too far away.",
             n,
         ),
     }

@@ -38,12 +38,12 @@ class Hours:
     def title(self) -> str:
         """One or two words."""
         return {
-            Phase.EARLY: _("Not yet"),
+            Phase.EARLY: _("Not active yet"),
             Phase.WORKS: _("Active now"),
-            Phase.ENDING: _("Being cut short"),
-            Phase.CUT: _("Cut short"),
+            Phase.ENDING: _("Deactivating"),
+            Phase.CUT: _("Deactivated"),
             Phase.ENDED: _("Ended"),
-            Phase.GONE: _("Deleted at the service"),
+            Phase.GONE: _("Deleted from the service"),
         }[self.phase]
 
     @property
@@ -52,13 +52,13 @@ class Hours:
         now = timezone.now()
         at = {"start": _moment(self.start, now), "end": _moment(self.end, now, self.start)}
         if self.phase == Phase.EARLY:
-            return _("Works from %(start)s until %(end)s.") % at
+            return _("Active from %(start)s to %(end)s") % at
         if self.phase == Phase.WORKS:
-            return _("Works until %(end)s.") % {"end": _moment(self.end, now)}
+            return _("Active until %(end)s") % {"end": _moment(self.end, now)}
         if self.phase == Phase.ENDING:
-            return _("It may still open doors until the service has confirmed the end.")
+            return _("It may still open doors until the service confirms.")
         if self.phase == Phase.GONE:
-            return _("It opens nothing any more.")
+            return _("It no longer opens any door.")
         return _("It stopped working at %(end)s.") % {"end": _moment(self.end, now)}
 
     @property

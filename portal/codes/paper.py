@@ -112,7 +112,7 @@ def _slip(pdf: _Paper, badge: Badge, *, dry: bool = False) -> float:
         if not dry:
             _code(pdf, badge.code, (SLIP_WIDTH - code) / 2, at, code)
         at += code + 2
-        at = _text(pdf, _("Hold the code in front of the reader."), x, at, width, 12, (9, 7), grey=True, dry=dry)
+        at = _text(pdf, _("Hold the code up to the reader."), x, at, width, 12, (9, 7), grey=True, dry=dry)
     else:
         at = _text(pdf, _missing(badge), x, at, width, 20, (10, 8), grey=True, dry=dry)
     return at + 8

@@ -20,16 +20,16 @@ def read_once(visit: Visit, by: Asker) -> str:
     """Have the service say the code (operation 21, one call). Returns why that was not possible, or an empty text."""
     connection = current_connection()
     if not connection.is_connected:
-        return _("The connection to the service is not working, so that its code cannot be read now.")
+        return _("The connection to the service is not working, so the code cannot be loaded now.")
     try:
         guest = reading.read_guest(connection, visit.guest_id or "", Priority.PEOPLE)
     except NotFound:
-        return _("The service does not know this guest any more: there is no code.")
+        return _("This guest was deleted from the service, so there is no code.")
     except BudgetExhausted as exhausted:
-        words = _("The hour's calls are used up; the code can be read again at %(time)s.")
+        words = _("No API calls left this hour. The code can be loaded from %(time)s.")
         return words % {"time": f"{local(exhausted.retry_at):%H:%M}"}
     except ServiceError as error:
-        return " ".join([reasons.trouble(error), _("The code is not known yet.")])
+        return " ".join([reasons.trouble(error), _("The code is not loaded yet.")])
     record(visit, by, "code_shown")
     return "" if guest.qrcode_data else _("The service has no code for this guest.")
 

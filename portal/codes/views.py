@@ -44,7 +44,7 @@ def file(request: HttpRequest, guest_id: str, kind: str) -> HttpResponse:
     visit = get_visit(guest_id)
     drawn = None if hours(visit).is_over else badges.symbol_of(data_of(visit))
     if drawn is None:
-        raise Http404(_("There is no code to download here: show it first, or see whether it still works."))
+        raise Http404(_("There is no code to download. Show it first, or check that it is still active."))
     reaching.record(visit, Asker.of(request), "code_downloaded", kind=kind)
     content_type, write = drawing.FILES[kind]
     return _download(write(drawn), content_type, f"code-{visit}.{kind}")
@@ -77,10 +77,10 @@ def link(request: HttpRequest, guest_id: str) -> HttpResponse:
     """Make a link for the guest's phone. Its address is shown in this answer and never again."""
     visit = get_visit(guest_id)
     if hours(visit).is_over or not data_of(visit):
-        messages.error(request, _("No link was made: there is no code here that could be shown."))
+        messages.error(request, _("No link was created because there is no code to show."))
         return redirect("guests:code", request.tenant.slug, guest_id)
     made = links.create(visit=visit, by=Asker.of(request), base=settings.PORTAL_URL)
-    drawn = drawing.svg(drawing.symbol(made.url), _("Address of the code, as a code of its own"))
+    drawn = drawing.svg(drawing.symbol(made.url), _("Link to the code as a QR code"))
     return _page(request, visit, made=made, made_picture=drawn)
 
 
@@ -88,9 +88,9 @@ def link(request: HttpRequest, guest_id: str) -> HttpResponse:
 def unlink(request: HttpRequest, guest_id: str) -> HttpResponse:
     visit = get_visit(guest_id)
     if links.revoke(visit=visit, by=Asker.of(request)):
-        messages.success(request, _("The link was revoked. The code itself still works."))
+        messages.success(request, _("Link revoked. The code itself is still active."))
     else:
-        messages.info(request, _("There was no link that worked."))
+        messages.info(request, _("There was no active link."))
     return redirect("guests:code", request.tenant.slug, guest_id)
 
 

@@ -60,7 +60,7 @@ def _of(request: HttpRequest, door: PassController) -> Banner:
 _WORDS = {
     DoorState.FORCED_OPEN: lambda: _("%(door)s was forced open."),
     DoorState.LEFT_OPEN: lambda: _("%(door)s was left open."),
-    DoorState.HELD_OPEN: lambda: _("%(door)s is held unlocked and stands open."),
+    DoorState.HELD_OPEN: lambda: _("%(door)s is held unlocked and is open."),
     DoorState.HELD: lambda: _("%(door)s is held unlocked."),
 }
 

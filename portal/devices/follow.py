@@ -53,14 +53,14 @@ def finished(intent: Intent) -> None:
 def words(intent: Intent) -> Told:
     """A request that the service took and then reported as failed may have moved the door all the same."""
     if intent.state == State.UNCERTAIN and not intent.is_lock:
-        return Told(uncertain_words(intent, _("The door may have opened. It is not sent again.")))
+        return Told(uncertain_words(intent, _("The door may have opened. The command will not be sent again.")))
     if intent.reason != Reason.REQUEST_FAILED:
         return Told()
     if _control(intent) == Command.LOCK:
-        told = _("The service accepted it and then reported that it failed. The door may not be locked.")
+        told = _("The service accepted it, then reported a failure. The door may not be locked.")
     else:
-        told = _("The service accepted it and then reported that it failed. The door may have opened.")
-    return Told(told, [_("Check the door, or its status, before you try again.")])
+        told = _("The service accepted it, then reported a failure. The door may have opened.")
+    return Told(told, [_("Check the door or its status before you try again.")])
 
 
 def _control(intent: Intent) -> str:

@@ -65,11 +65,11 @@ def status(request: HttpRequest, device_id: str) -> HttpResponse:
         if connection.is_connected:
             reading.door_status(connection, device_id, Priority.PEOPLE)
     except BudgetExhausted as exhausted:
-        trouble = _("The hour's device calls are used up; the next reading is possible at %(time)s.") % {
+        trouble = _("No device API calls left this hour; loading is possible from %(time)s.") % {
             "time": f"{exhausted.retry_at.astimezone():%H:%M}"
         }
     except ServiceError as error:
-        trouble = " ".join([reasons.trouble(error), _("This is the last status that is known.")])
+        trouble = " ".join([reasons.trouble(error), _("Showing the last known status.")])
     found = get_door(device_id)  # whatever came of the reading: others may have learned something meanwhile
     context = _followed(request, found) | {"trouble": trouble, "fresh": True, "read": True}
     response = render(request, "devices/now.html", context)
@@ -83,7 +83,7 @@ def command(request: HttpRequest, device_id: str) -> HttpResponse:
     found, page = get_door(device_id), reverse("devices:door", args=[request.tenant.slug, device_id])
     wanted = request.POST.get("control", "")
     if wanted not in Command.values:
-        messages.error(request, _("There is no such command. Nothing was sent."))
+        messages.error(request, _("This command is not available. Nothing was sent."))
         return redirect(page)
     intent = once(request, Button(request), partial(actions.command, door=found, command=Command(wanted)))
     return redirect(page if intent is None else seen_at(page, intent))

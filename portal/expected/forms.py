@@ -20,14 +20,14 @@ class UploadForm(forms.Form):
         required=False,
         widget=forms.RadioSelect,
         choices=[
-            ("direct", gettext_lazy("At the desk: shown or printed when the guest comes")),
-            ("mail", gettext_lazy("By e-mail from the service, to every guest with an address")),
+            ("direct", gettext_lazy("At the desk (shown or printed on arrival)")),
+            ("mail", gettext_lazy("By e-mail from the service, to guests with an address")),
         ],
     )
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]
         self.fields["file"].help_text = _(
-            "CSV (UTF-8 or Shift-JIS) or XLSX, at most %(rows)d rows and %(mb)d MB. Each row is one of the hour's 720 "
-            "calls. The first line holds the headings."
+            "CSV (UTF-8 or Shift-JIS) or XLSX, up to %(rows)d rows and %(mb)d MB. Each row uses "
+            "one of the hour's 720 API calls. The first line must contain the headings."
         ) % {"rows": MOST_ROWS, "mb": MOST_BYTES // 2**20}

@@ -35,7 +35,7 @@ class Lists(Table):
     caption = _("Lists of expected guests")
     default_sort = "-id"
     columns = (
-        Column("file", _("File"), value=lambda job: job.title or _t("Erased"), phone="title", fixed=True),
+        Column("file", _("File"), value=lambda job: job.title or _t("Deleted"), phone="title", fixed=True),
         Column("state", _("State"), value=job_chip, fixed=True),
         Column("id", pgettext_lazy("moment", "Uploaded"), value="created_at", kind="time", sort="id"),
         Column("by", _("By"), value=lambda job: str(job.by)),
@@ -95,7 +95,7 @@ class CheckedRows(Rows):
     """What the dry run found."""
 
     name = "expected-check"
-    caption = _("Rows of the dry run")
+    caption = _("Rows checked")
     columns = (
         LINE,
         _WHO,
@@ -110,8 +110,8 @@ class SentRows(Rows):
     """What came of the rows."""
 
     name = "expected-rows"
-    caption = _("Rows and what came of them")
-    columns = (LINE, _WHO, _HOURS, _CODE, Column("state", _("Outcome"), value=words.outcome, fixed=True), _DETAIL)
+    caption = _("Rows and results")
+    columns = (LINE, _WHO, _HOURS, _CODE, Column("state", _("Result"), value=words.outcome, fixed=True), _DETAIL)
 
     @cached_property
     def guests(self) -> dict[int, str]:

@@ -43,7 +43,7 @@ def _checked(view: View) -> HttpResponse:
     found = tabs(view, [
         ("", _("All"), counts.rows),
         (Action.CREATE, _("New codes"), counts.action(Action.CREATE)),
-        (Action.DOUBLE, _("Likely doubles"), counts.action(Action.DOUBLE)),
+        (Action.DOUBLE, _("Possible duplicates"), counts.action(Action.DOUBLE)),
         (Action.REFUSED, _("Refused"), counts.action(Action.REFUSED)),
     ])  # fmt: skip
     view.context |= {

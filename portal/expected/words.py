@@ -22,43 +22,43 @@ from tenants.models import current_tenant
 Facts = Mapping[str, Any]
 
 ROWS: dict[str, Callable[[Facts], str]] = {
-    "missing": lambda f: _("is needed and not given"),
+    "missing": lambda f: _("required"),
     "string_too_long": lambda f: _("more than %(max_length)d characters") % f,
-    "string_too_short": lambda f: _("may not be empty"),
-    "controls": lambda f: _("holds a line break or a control character"),
+    "string_too_short": lambda f: _("cannot be empty"),
+    "controls": lambda f: _("contains a line break or control character"),
     "digits_lost": lambda f: _(
-        "the spreadsheet keeps only 15 digits of a number and has lost some: format the column as text, enter it again"
+        "digits lost: spreadsheets keep only 15 digits of a number. Format the column as text and enter it again"
     ),
-    "moment": lambda f: _("no time that we can read: write 2026-12-01 13:00"),
-    "time_alone": lambda f: _("a time without a day: write 2026-12-01 13:00, or add a column for the date"),
-    "date": lambda f: _("no day that we can read: write 2026-12-01"),
-    "ends_before": lambda f: _("the end lies before the start"),
-    "over": lambda f: _("this time is over already"),
-    "email": lambda f: _("no e-mail address"),
-    "no_such_preset": lambda f: _("no preset has this name"),
-    "unsent_remarks": lambda f: _("not used: remarks go with the service's e-mail only"),
+    "moment": lambda f: _("time not recognised: use 2026-12-01 13:00"),
+    "time_alone": lambda f: _("date missing: use 2026-12-01 13:00, or add a date column"),
+    "date": lambda f: _("date not recognised: use 2026-12-01"),
+    "ends_before": lambda f: _("the end is before the start"),
+    "over": lambda f: _("this time has passed"),
+    "email": lambda f: _("not an e-mail address"),
+    "no_such_preset": lambda f: _("no preset with this name"),
+    "unsent_remarks": lambda f: _("not used: remarks are only sent with the service's e-mail"),
     "double_guest": lambda f: (
-        _("a guest of this name has a code for these hours already, until %(until)s") % {"until": _when(f["until"])}
+        _("a guest with this name already has a code for this time, until %(until)s") % {"until": _when(f["until"])}
     ),
-    "double_line": lambda f: _("the same name for overlapping hours as in line %(line)d") % f,
-    "appeared": lambda f: _("a code of this name for these hours was issued meanwhile, so that none was asked for"),
-    "waits": lambda f: _("waits until it is known whether an earlier code of this name was issued"),
+    "double_line": lambda f: _("same name and overlapping time as line %(line)d") % f,
+    "appeared": lambda f: _("not requested: a code with this name and time was issued in the meantime"),
+    "waits": lambda f: _("waiting to see whether an earlier code with this name was issued"),
 }
 
 _MEANT: dict[Blame, Callable[[], str]] = {
-    Blame.SCOPE: lambda: _("The connection lacks the permission for this. No code was issued."),
+    Blame.SCOPE: lambda: _("The connection has no permission for this. No code was issued."),
     Blame.CONTRACT: lambda: _("The contract with the service does not include this. No code was issued."),
-    Blame.SETTING: lambda: _("The key box does not give keys to guests. No code was issued."),
-    Blame.DUPLICATE: lambda: _("The code was taken already. No code was issued; it can be tried again."),
+    Blame.SETTING: lambda: _("The key box does not allow keys for guests. No code was issued."),
+    Blame.DUPLICATE: lambda: _("The code was already in use. No code was issued. You can try again."),
 }
 
 
 def of_file(word: str, facts: Facts) -> str:
     """Why a file cannot be used, and that nothing was kept."""
     if word == "no_names":
-        said = _("No column holds names: give one the heading “Name” or “氏名”.")
+        said = _("No name column found. Use the heading “Name” or “氏名”.")
     elif word == "rows":
-        said = _("The file has more than %(n)d rows. Each is one of the hour's 720 calls: please cut it into several.")
+        said = _("The file has more than %(n)d rows. Each row uses one of the hour's 720 API calls. Split the file.")
         said %= {"n": facts["most"]}
     else:
         said = of_any_file(word, facts)
@@ -94,7 +94,7 @@ def reasons(row: Row) -> list[str]:
     if intent is None or intent.state in (*UNDER_WAY, State.SUCCEEDED):
         return problems([*row.problems, *row.notes], row.job)
     if intent.state == State.UNCERTAIN:
-        return [_("The answer was lost. It is not sent again before it is known whether the code was issued.")]
+        return [_("The response was lost. It will not be sent again until it is known whether the code was issued.")]
     if intent.reason == Reason.REFUSED:
         said = _refusal(intent)
         return [" ".join(filter(None, [said, intent.error_code and f"({intent.error_code})", intent.error_detail]))]
@@ -107,7 +107,7 @@ def _refusal(intent: Intent) -> str:
     if meaning is not None and meaning.blame in _MEANT:
         return _MEANT[meaning.blame]()
     if intent.http_status in (400, 422):
-        return _("The service found a value of this row invalid. No code was issued.")
+        return _("The service rejected a value in this row. No code was issued.")
     return _("The service refused this row. No code was issued.")
 
 

@@ -148,7 +148,7 @@ class Answer:
 
     def _by_rights(self) -> str:
         if self.member.rights is None:
-            return _("not read yet")
+            return _("not loaded yet")
         held = held_pass(self.rights, self.place)
         if held is not None:
             return phrase(held, _)
@@ -174,13 +174,13 @@ def _has_credential(member: Member) -> bool:
 
 
 def _nothing_to_show() -> str:
-    return _("There is no card, no QR code and no face: nothing to open with.")
+    return _("No card, QR code or face is registered.")
 
 
 def _no_contract(place: Place) -> str:
     if place.is_key:
-        return _("The service refuses keys of this tenant: the key-box contract is missing.")
-    return _("The service refuses doors of this tenant: the door-entry contract is missing.")
+        return _("Keys are not available: the contract has no key boxes.")
+    return _("Doors are not available: the contract has no door entry.")
 
 
 def _period(member: Member, unreadable: bool) -> str:
@@ -191,30 +191,30 @@ def _period(member: Member, unreadable: bool) -> str:
         _("from %(at)s") % {"at": f"{local(start):%Y-%m-%d %H:%M}"} if start else "",
         _("to %(at)s") % {"at": f"{local(end):%Y-%m-%d %H:%M}"} if end else "",
     ]
-    return " ".join(filter(None, edges)) or _("without an end")
+    return " ".join(filter(None, edges)) or _("no end date")
 
 
 def _because(decision: Decision, rights: Any, place: Place) -> str:
     """The rule in plain words."""
     names = {"place": place.name}
     if decision.rule == Rule.NOWHERE and rights in (None, {}):
-        return _("The service told no rights of this kind for this person, which means none.")
+        return _("This person has no rights of this kind.")
     words = {
         Rule.BEFORE_USE: _("The use period has not begun yet."),
         Rule.AFTER_USE: _("The use period is over."),
-        Rule.EVERYWHERE: _("Every key is allowed at any time, also those added later.")
+        Rule.EVERYWHERE: _("Every key is allowed at any time, including keys added later.")
         if place.is_key
-        else _("Every area is allowed at any time, also those added later."),
+        else _("Every area is allowed at any time, including areas added later."),
         Rule.NOWHERE: _("No key is allowed.") if place.is_key else _("No area is allowed."),
         Rule.NOT_LISTED: _("No access right for %(place)s.") % names,
-        Rule.ALWAYS: _("%(place)s was given at any time.") % names,
-        Rule.NEVER: _("%(place)s is listed as “never”.") % names,
-        Rule.OUTSIDE_SCHEDULE: _("No part of the schedule covers this moment."),
-        Rule.RIGHTS_NOT_READ: _("This person's rights have not been read from the service yet."),
-        Rule.UNKNOWN_VALUE: _("The service told a value that this portal does not know; only the service can say."),
+        Rule.ALWAYS: _("%(place)s is allowed at any time.") % names,
+        Rule.NEVER: _("%(place)s is set to “never”.") % names,
+        Rule.OUTSIDE_SCHEDULE: _("Outside the scheduled hours."),
+        Rule.RIGHTS_NOT_READ: _("This person's rights are not loaded yet."),
+        Rule.UNKNOWN_VALUE: _("The service uses a setting this portal does not recognise, so the result is unknown."),
     }
     if decision.rule is Rule.SCHEDULE:
-        return _("The schedule covers this moment: %(item)s.") % {
+        return _("Within the scheduled hours: %(item)s.") % {
             "item": phrase({"effect": "allow", "schedule": [decision.item]}, _)
         }
     return words[decision.rule]

@@ -84,7 +84,7 @@ class Question:
         text = self.query.get("at", "").strip()
         found = read(text) if text else None
         if text and found is None:
-            self.trouble = _("“%(text)s” is no moment; the answer is for now.") % {"text": text[:40]}
+            self.trouble = _("“%(text)s” is not a date and time. Showing the result for now.") % {"text": text[:40]}
         return found
 
     @cached_property

@@ -42,7 +42,7 @@ class Groups(Table):
             value="member_count",
             kind="number",
             sort="member_count",
-            help=_("As the service counted them when the list of groups was read"),
+            help=_("Member count from the service when groups were loaded"),
         ),
         Column("membergroup_id", _("Group ID"), value="membergroup_id", kind="mono", phone="hide"),
     )
@@ -68,7 +68,7 @@ def _group_of(request: Any) -> str:
 def _compared(row: Any) -> Chip | str:
     """How a member's rights compare with those of most in the group. The rule stays quiet, what differs stands out."""
     if row.rights is None:
-        return _t("Not known yet")
+        return _t("Not loaded yet")
     return _t("Same as most") if digests.digest(row.rights) == row.main else Chip("change", _t("Differs"))
 
 
@@ -99,7 +99,7 @@ class GroupMembers(Table):
 
     @property
     def empty(self) -> Empty | None:  # type: ignore[override]
-        usual = Empty(_t("Nobody is in this group."), icon="users-group")
+        usual = Empty(_t("This group has no members."), icon="users-group")
         return absence.empty(usual, Kind.MEMBERS, known(self.request)[Kind.MEMBERS])
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:

@@ -29,7 +29,7 @@ def may_still_open(request: HttpRequest) -> Iterator[Banner]:
             _why(visit),
             icon="alert-triangle",
             since=visit.must_end_at,
-            action=_("See what to do") if needs_a_person(visit) else _("Look at it"),
+            action=_("See what to do") if needs_a_person(visit) else _("View"),
             action_url=address(request, visit),
             action_get=True,
         )
@@ -41,10 +41,10 @@ def may_still_open(request: HttpRequest) -> Iterator[Banner]:
 
 def _why(visit: Visit) -> str:
     if visit.guest_id is None:
-        return _("Nobody knows yet whether there is a code. It is cut short as soon as that is known.")
+        return _("It is not known yet whether a code was issued. If so, it will be deactivated.")
     if needs_a_person(visit):
-        return _("The portal cannot end it by itself: somebody has to act.")
-    return _("It was cut short, and the service has not confirmed that yet. We keep sending it.")
+        return _("The portal cannot deactivate it. Someone needs to act.")
+    return _("Deactivation was sent, but the service has not confirmed it yet. We keep trying.")
 
 
 def needs_a_person(visit: Visit) -> bool:

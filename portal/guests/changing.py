@@ -38,16 +38,14 @@ class ChangeForm(SeenForm):
     keys = fields.Keys(KEYS.label)
     company = inputs.line(_("Company"), 100)
     host = inputs.line(_("Host"), 100)
-    email = EMAIL.typed(help_text=_("Kept with the guest. The service sends nothing again."))
+    email = EMAIL.typed(help_text=_("Stored with the guest. No e-mail is sent again."))
     remarks = REMARKS.typed()
     new_code = forms.BooleanField(
         label=_("Replace the code"),
         required=False,
-        help_text=_(
-            "The portal makes a new one. The old one, wherever it was sent, opens nothing any more; links to it end."
-        ),
+        help_text=_("The portal creates a new code. The old one and its links stop working."),
     )
-    revive = forms.BooleanField(label=_("Let the code that was cut short work again"), required=False)
+    revive = forms.BooleanField(label=_("Reactivate the code"), required=False)
     resurrects = False
 
     def __init__(self, *args: Any, visit: Visit, guest: Guest, known: Places, **kwargs: Any) -> None:
@@ -75,14 +73,14 @@ class ChangeForm(SeenForm):
     def clean_email(self) -> str:
         email = str(self.cleaned_data["email"])
         if not email and self.seen.get("email"):
-            raise forms.ValidationError(_("The service cannot take an address away. Give another one."))
+            raise forms.ValidationError(_("The e-mail address cannot be removed. Enter another one."))
         return email
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
         start, end = given.get("start"), given.get("end")
         if start and end and end < start:
-            self.add_error("end", _t("The end lies before the start."))
+            self.add_error("end", _t("The end is before the start."))
         return given
 
     @property
@@ -155,7 +153,7 @@ class ExtendForm(forms.Form):
         required=False, choices=[("30", "30"), ("60", "60"), ("closing", "closing"), ("until", "until")]
     )
     until = inputs.line(_("Until"), 40)
-    revive = forms.BooleanField(label=_("Let the code that was cut short work again"), required=False)
+    revive = forms.BooleanField(label=_("Reactivate the code"), required=False)
     resurrects = False
 
     def __init__(self, *args: Any, visit: Visit, presets: list[Preset], **kwargs: Any) -> None:
@@ -191,19 +189,19 @@ class ExtendForm(forms.Form):
             return self._by(int(given["to"]))
         if given.get("to") == "closing" and self.closing is not None:
             if self.closing <= self.base:  # the page stood open, or another desk was faster
-                self.add_error("until", _t("Closing time is no later than the end there is. Nothing was changed."))
+                self.add_error("until", _t("Closing time is not later than the current end time. Nothing was changed."))
             return self.closing
         try:
             end = hours.read(given.get("until") or "", self.now)
             inputs.sensible(end)
         except (hours.NotATime, forms.ValidationError):
-            self.add_error("until", _t("Type a time as 18:00 or 1800, minutes as +90, or a date before the time."))
+            self.add_error("until", _t("Enter a time like 18:00 or 1800, minutes like +90, or a date before the time."))
             return None
         except hours.IsOver:
-            self.add_error("until", _t("This time is over. To end the code now, cut it short."))
+            self.add_error("until", _t("This time has passed. To end the code now, use “Deactivate now”."))
             return None
         if end <= self.visit.use_date_start:
-            self.add_error("until", _t("The end lies before the start."))
+            self.add_error("until", _t("The end is before the start."))
         return end
 
     def body(self) -> dict[str, Any]:

@@ -24,29 +24,29 @@ def is_of_the_desk(intent: Intent) -> bool:
 def why_no_codes(intent: Intent) -> str:
     """The one sentence for a refusal `is_of_the_desk`."""
     if meanings.contract(intent) == Contract.QR:
-        return _("This tenant’s contract has no QR option: the service issues no codes to guests.")
+        return _("This tenant’s contract has no QR option, so the service does not issue guest codes.")
     if meanings.is_for_want_of(intent, Blame.SCOPE):
-        return _("The connection lacks the permission to issue codes to guests. An owner can reconnect with it.")
-    return _("The service issues no codes to guests of this tenant.")
+        return _("The connection has no permission to issue guest codes. An owner can reconnect to add it.")
+    return _("The service does not issue guest codes for this tenant.")
 
 
 def explained(intent: Intent) -> Explained | None:
     """Say what is wrong and what to do, beside the inputs that it is about; None for any other refusal."""
     contract = meanings.contract(intent)
     if contract == Contract.DOOR:
-        return AREAS.inputs, _("The contract has no door entry. Issue the code without areas.")
+        return AREAS.inputs, _("The contract does not include door entry. Issue the code without areas.")
     if contract == Contract.KEY_BOX:
-        return KEYS.inputs, _("The contract has no key boxes. Issue the code without keys.")
+        return KEYS.inputs, _("The contract does not include key boxes. Issue the code without keys.")
     if meanings.is_for_want_of(intent, Blame.SETTING) and (intent.body or {}).get(KEYS.name):
         return KEYS.inputs, _("Keys for guests must first be allowed for this key box on the member site.")
     if meanings.is_for_want_of(intent, Blame.DUPLICATE, "qr"):
-        return CODE.inputs, _("Somebody has this very code already. Send the form again for another one.")
+        return CODE.inputs, _("This code is already in use. Send the form again to get another one.")
     return None
 
 
 def why_it_lives(intent: Intent | None) -> str:
     """Why a code could not be ended in any way: in the service's words where it said something, else in ours."""
-    refused = _("The service refuses every way of ending it.")
+    refused = _("The service refuses every way to deactivate it.")
     if intent is None or not intent.error_detail:
         return refused
     if not meanings.of_the_service(intent):

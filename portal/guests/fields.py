@@ -21,12 +21,12 @@ class LinesField(forms.CharField):
     def clean(self, value: Any) -> list[str]:
         names = [line.strip() for line in super().clean(value).splitlines() if line.strip()]
         if len(names) >= MOST_GUESTS:
-            raise ValidationError(_("At most %(n)d guests fit into one visit."), params={"n": MOST_GUESTS})
+            raise ValidationError(_("A visit can have at most %(n)d guests."), params={"n": MOST_GUESTS})
         long = [str(place) for place, name in enumerate(names, 1) if len(name) > limits.GUEST_NAME_MAX]
         for name in names:
             inputs.seen(name)
         if long:
-            words = _("At most %(most)d characters fit into a name; too long: line %(lines)s.")
+            words = _("Names can have at most %(most)d characters. Too long: line %(lines)s.")
             raise ValidationError(words, params={"most": limits.GUEST_NAME_MAX, "lines": ", ".join(long)})
         return names
 
@@ -34,10 +34,10 @@ class LinesField(forms.CharField):
 class Areas(forms.MultipleChoiceField):
     """Areas as check boxes; at most as many as the service takes."""
 
-    most, too_many = limits.GUEST_AREAS_MAX, _("At most %(n)d areas can be given.")
+    most, too_many = limits.GUEST_AREAS_MAX, _("You can select at most %(n)d areas.")
 
     def __init__(self, label: Any) -> None:
-        said = {"invalid_choice": _("An area was chosen that is not there any more. Look again.")}
+        said = {"invalid_choice": _("A selected area no longer exists. Choose again.")}
         super().__init__(label=label, required=False, widget=forms.CheckboxSelectMultiple, error_messages=said)
 
     def validate(self, value: Any) -> None:
@@ -49,7 +49,7 @@ class Areas(forms.MultipleChoiceField):
 class Keys(Areas):
     """Units of key boxes as check boxes, grouped by box; at most as many boxes as the service takes."""
 
-    most, too_many = limits.GUEST_KEY_DEVICES_MAX, _("Keys of at most %(n)d key boxes can be given.")
+    most, too_many = limits.GUEST_KEY_DEVICES_MAX, _("You can select keys from at most %(n)d key boxes.")
 
     def validate(self, value: Any) -> None:
         forms.MultipleChoiceField.validate(self, value)

@@ -71,20 +71,20 @@ class IssueForm(forms.Form):
     until = inputs.line(_("Until"), 40, help_text=_("18:00 or 1800, +90 for minutes, 2h, 11-22 9:00."))
     preset = forms.ChoiceField(label=_("Preset"), required=False, widget=forms.RadioSelect)
     others = fields.LinesField(
-        label=_("More guests of this visit"), help_text=_("One name per line. Each gets a code of their own.")
+        label=_("Other guests on this visit"), help_text=_("One name per line. Each guest gets their own code.")
     )
-    start = START.typed(help_text=_("Empty: now."))
+    start = START.typed(help_text=_("Leave empty for now."))
     company = inputs.line(_("Company"), 100)
-    host = inputs.line(_("Host"), 100, help_text=_("Whom they visit. A member’s name is tied to the member."))
+    host = inputs.line(_("Host"), 100, help_text=_("The person they visit. A member's name is linked to that member."))
     delivery = forms.ChoiceField(
-        label=_("How the guest gets it"),
+        label=_("Delivery"),
         required=False,
         widget=forms.RadioSelect,
-        choices=[("direct", _("Here: shown, printed, or as a link")), ("mail", _("By e-mail from the service"))],
+        choices=[("direct", _("At the desk (screen, print or link)")), ("mail", _("By e-mail from the service"))],
     )
     email = EMAIL.typed()
     language = forms.ChoiceField(
-        label=_("The guest reads"),
+        label=_("Guest's language"),
         required=False,
         widget=forms.RadioSelect,
         choices=[("ja", _("Japanese")), ("en", _("English"))],
@@ -140,7 +140,7 @@ class IssueForm(forms.Form):
         if "until" in given and "start" not in self.errors:
             self._clean_hours(given)
         if given["delivery"] == "mail" and not given.get("email") and "email" not in self.errors:
-            self.add_error("email", _t("Give the address that the service sends the code to."))
+            self.add_error("email", _t("Enter the e-mail address for the code."))
         return given
 
     def _follow_preset(self, given: _Values) -> None:
@@ -169,11 +169,11 @@ class IssueForm(forms.Form):
         try:
             end = hours.read(given["until"], start)
         except hours.IsOver as over:
-            words = _t("This time is over. For tomorrow type %(tomorrow)s.")
+            words = _t("This time has passed. For tomorrow, enter %(tomorrow)s.")
             self.add_error("until", words % {"tomorrow": f"{over.tomorrow:%m-%d %H:%M}"})
             return
         except hours.NotATime:
-            self.add_error("until", _t("Type a time as 18:00 or 1800, minutes as +90, or a date before the time."))
+            self.add_error("until", _t("Enter a time like 18:00 or 1800, minutes like +90, or a date before the time."))
             return
         given["use_date_start"], given["use_date_end"] = start, end
         try:
@@ -182,9 +182,9 @@ class IssueForm(forms.Form):
             self.add_error("until", error)
             return
         if end <= start:
-            self.add_error("until", _t("The end lies before the start."))
+            self.add_error("until", _t("The end is before the start."))
         elif end <= self.now:
-            self.add_error("until", _t("This end is over already."))
+            self.add_error("until", _t("This end time has passed."))
 
     @property
     def is_walk_in(self) -> bool:

@@ -11,7 +11,7 @@ from portal.guests import cutting
 
 def read(visit: Visit) -> str:
     """Bring mirror and visit up to date by one call. Returns why that was not possible, or an empty text."""
-    at, gone = database_now(), _("The service does not know this guest any more.")
+    at, gone = database_now(), _("This guest no longer exists in the service.")
     try:
         guest = fresh.read(lambda line: reading.read_guest(line, str(visit.guest_id), Priority.PEOPLE), gone)
     except fresh.NotRead as why:

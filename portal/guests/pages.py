@@ -104,9 +104,9 @@ def state_of(visit: Visit) -> Chip:
     if visit.may_still_open:
         return Chip("held_open", _("May still open doors"))
     if visit.gone_at is not None:
-        return Chip("ended", _("Not at the service any more"))
+        return Chip("ended", _("Deleted from the service"))
     if visit.is_cut:
-        return Chip("stopped", _("Cut short"))
+        return Chip("stopped", _("Deactivated"))
     if visit.use_date_end <= now:
         return Chip("ended", _("Ended"))
     return Chip("not_yet") if visit.use_date_start > now else Chip("valid", _("Active"))

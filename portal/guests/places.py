@@ -40,7 +40,7 @@ class Places:
         known = {value for _name, units in groups for value, _word in units}
         gone = [value for value in dict.fromkeys(in_use) if value not in known]
         if gone:
-            groups.append((_("Not there any more"), [(value, _vanished(" ".join(_split(value)))) for value in gone]))
+            groups.append((_("Deleted"), [(value, _vanished(" ".join(_split(value)))) for value in gone]))
         return [group for group in groups if group[1]]
 
     def area_names(self, area_ids: Sequence[str]) -> list[str]:
@@ -73,7 +73,7 @@ def _units(units: Any) -> Choices:
 
 
 def _vanished(what: str) -> str:
-    return _("%(what)s (not there any more)") % {"what": what}
+    return _("%(what)s (deleted)") % {"what": what}
 
 
 def unit_value(key_device_id: str, unit_no: str) -> str:

@@ -32,24 +32,24 @@ class PresetForm(forms.Form):
     )
     name_ja = inputs.line(_("Name in Japanese"), 60)
     ends = forms.ChoiceField(
-        label=_("A code ends"),
+        label=_("Code ends"),
         widget=forms.RadioSelect,
-        choices=[("minutes", _("after a while")), ("until", _("at a time of day"))],
+        choices=[("minutes", _("after a set time")), ("until", _("at a time of day"))],
     )
     minutes = forms.IntegerField(
-        label=_("Minutes from its start"), min_value=1, max_value=_LONGEST_MINUTES, required=False,
-        error_messages={"invalid": _("Give a whole number of minutes.")},
+        label=_("Minutes from the start"), min_value=1, max_value=_LONGEST_MINUTES, required=False,
+        error_messages={"invalid": _("Enter a whole number of minutes.")},
     )  # fmt: skip
     until = forms.TimeField(
         label=_("Time of day"),
         required=False,
         widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
-        help_text=_("When it is past, the next day’s."),
+        help_text=_("If the time has passed, the next day is used."),
     )
     arrives = forms.BooleanField(
         label=_("Check in when the code is issued"),
         required=False,
-        help_text=_("For guests who stand at the desk. Never for codes that begin later or are sent by e-mail."),
+        help_text=_("For guests at the desk. Not for codes that start later or are sent by e-mail."),
     )
     area_ids = fields.Areas(AREAS.label)
     keys = fields.Keys(KEYS.label)
@@ -67,9 +67,9 @@ class PresetForm(forms.Form):
         given = super().clean() or {}
         way = given.get("ends")
         if way == "minutes" and given.get("minutes") is None and "minutes" not in self.errors:
-            self.add_error("minutes", _t("Give the minutes."))
+            self.add_error("minutes", _t("Enter the minutes."))
         if way == "until" and given.get("until") is None and "until" not in self.errors:
-            self.add_error("until", _t("Give the time of day."))
+            self.add_error("until", _t("Enter the time."))
         return given
 
     def columns(self) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def edit(request: HttpRequest, guest_id: str) -> HttpResponse:
         trouble = fresh.read(visit)
         known = guest_of(visit)
     if known is None or visit.gone_at is not None:
-        messages.error(request, _("The service does not know this guest any more."))
+        messages.error(request, _("This guest no longer exists in the service."))
         return redirect("guests:guest", request.tenant.slug, guest_id)
     form = ChangeForm(request.POST or None, visit=visit, guest=known, known=Places())
     answer = _save(request, form) if form.is_valid() else None
@@ -60,7 +60,7 @@ def _save(request: HttpRequest, form: ChangeForm) -> HttpResponse | None:
     visit, body, by = form.visit, form.body(), Asker.of(request)
     actions.note(visit=visit, company=form.cleaned_data["company"], host=form.chosen_host, by=by)
     if not body:
-        messages.info(request, _("Nothing was changed at the service, so that nothing was sent."))
+        messages.info(request, _("No changes to send."))
         return redirect("guests:guest", request.tenant.slug, visit.guest_id)
     before = {name: form.seen.get(name) for name in body}
     return _change(request, form, body, before=before)
@@ -94,9 +94,9 @@ def cut(request: HttpRequest, guest_id: str) -> HttpResponse:
     """This code must die now. It is followed until the service confirms, whatever happens to this page."""
     visit = get_visit(guest_id)
     if not pages.may_cut(visit):
-        messages.info(request, _("This code had ended already: there was nothing to cut short."))
+        messages.info(request, _("This code had already ended."))
     else:
         found = once(request, Button(request), partial(actions.cut_short, visit=visit))
         if found is not None and not found.may_still_open:
-            messages.success(request, _("The service confirmed: this code opens nothing any more."))
+            messages.success(request, _("Confirmed: this code no longer opens any door."))
     return redirect("guests:guest", request.tenant.slug, guest_id)

@@ -120,7 +120,7 @@ def without_code(request: HttpRequest) -> HttpResponse:
     """A visitor who gets no code is still somebody in the building: the portal's own record."""
     form = IssueForm(request.POST, desk=prefilling.desk())
     if form.is_valid() and once(request, form, partial(actions.receive_without_code, orders=form.orders())):
-        messages.success(request, _("Recorded as here, without a code."))
+        messages.success(request, _("Checked in without a code."))
         return redirect("guests:index", request.tenant.slug)
     return render(request, "guests/new.html", _shown(request, form))
 

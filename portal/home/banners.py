@@ -28,12 +28,12 @@ def connection_lost(request: HttpRequest) -> Iterator[Banner]:
         "lost",
         _("Connection to the service lost.") if broken else _("The connection to the service was revoked."),
         _(
-            "Lists and search still work, as read before. No changes and no doors from here until an owner connects "
-            "again."
+            "Lists and search still show loaded data. You cannot make changes or operate doors "
+            "until an owner reconnects."
         ),
         icon="plug-off",
         since=since,
-        action=_("Connect again…") if access.can(Permission.CONNECTION_MANAGE) else _("Connection page"),
+        action=_("Reconnect…") if access.can(Permission.CONNECTION_MANAGE) else _("Connection page"),
         action_url=page if offered else "",
         action_get=True,
     )

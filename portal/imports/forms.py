@@ -29,8 +29,8 @@ class UploadForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["file"].help_text = _(
-            "CSV (UTF-8 or Shift-JIS; comma, semicolon or tab) or XLSX, at most %(rows)s rows and %(mb)d MB. "
-            "The first line holds the headings."
+            "CSV (UTF-8 or Shift-JIS; comma, semicolon or tab) or XLSX, up to %(rows)s rows and "
+            "%(mb)d MB. The first line must contain the headings."
         ) % {"rows": f"{bounds.MAX_ROWS:,}", "mb": bounds.MAX_FILE_BYTES // 2**20}
 
 
@@ -46,17 +46,15 @@ class Column:
 class ColumnsForm(forms.Form):
     """A meaning for each column; each meaning once. `chosen` and `cleaned_data["default_group"]` are the result."""
 
-    default_group = forms.ChoiceField(
-        label=gettext_lazy("Group of new members for whom the file names none"), required=False
-    )
+    default_group = forms.ChoiceField(label=gettext_lazy("Default group for new members"), required=False)
 
     def __init__(self, job: Job, groups: Iterable[tuple[str, str]], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.headings: Sequence[str] = job.sheet.file.headings
         self.sample: list[list[str]] = job.sheet.file.sample
-        self.fields["default_group"].choices = [("", _("None: refuse such rows")), *groups]  # type: ignore[attr-defined]
+        self.fields["default_group"].choices = [("", _("None: refuse these rows")), *groups]  # type: ignore[attr-defined]
         self.initial.setdefault("default_group", job.sheet.default_group)
-        choices = [("", _("– leave out –")), *((cell.name, cell.label) for cell in MEMBER.cells)]
+        choices = [("", _("– don't import –")), *((cell.name, cell.label) for cell in MEMBER.cells)]
         at = {place: field for field, place in job.sheet.columns.items()}
         for place, heading in enumerate(self.headings):
             if is_reason(heading):
@@ -92,11 +90,11 @@ class ColumnsForm(forms.Form):
                 other = self.fields[f"column_{taken[field]}"].label
                 self.add_error(
                     f"column_{place}",
-                    _("“%(field)s” is chosen already for the column “%(other)s”.")
+                    _("“%(field)s” is already used for the column “%(other)s”.")
                     % {"field": BY_NAME[field].label, "other": other},
                 )
             elif field:
                 taken[field] = place
         if not taken.keys() & {NAME.name, CODE.name, MEMBER_ID.name}:
-            self.add_error(None, _("Choose the column of names, of member codes or of member IDs."))
+            self.add_error(None, _("Choose a column for name, member code or member ID."))
         return cleaned

@@ -23,11 +23,11 @@ class Imports(Table):
         Column("by", _("By"), value=lambda job: str(job.by)),
         Column("started", pgettext_lazy("moment", "Started"), value="started_at", kind="time"),
         Column("finished", pgettext_lazy("moment", "Finished"), value="finished_at", kind="time"),
-        Column("retry", _("Rows of"), value=lambda job: f"#{job.retry_of_id}" if job.retry_of_id else "", shown=False),
+        Column("retry", _("Rows:"), value=lambda job: f"#{job.retry_of_id}" if job.retry_of_id else "", shown=False),
     )
     empty = Empty(
         _("No imports yet"),
-        _("Bring members in from a spreadsheet. Nothing is sent before you have seen, row by row, what would happen."),
+        _("Import members from a spreadsheet. You check every row before anything is sent."),
         icon="table-import",
         action=_("Upload a spreadsheet"),
         url=lambda request: reverse("imports:new", args=[request.tenant.slug]),
@@ -41,7 +41,7 @@ class CheckedRows(Rows):
     """What a dry run found."""
 
     name = "import-check"
-    caption = _("Rows of the dry run")
+    caption = _("Rows checked")
     columns = (LINE, WHO, WHAT, DETAIL)
 
 
@@ -49,5 +49,5 @@ class SentRows(Rows):
     """What came of the rows."""
 
     name = "import-rows"
-    caption = _("Rows and what came of them")
+    caption = _("Rows and results")
     columns = (LINE, WHO, OUTCOME, DETAIL)

@@ -63,7 +63,7 @@ def _checked(view: View, job: Job) -> HttpResponse:
         (Action.UPDATE, _("Will change"), counts.action(Action.UPDATE)),
         (Action.SAME, _("Unchanged"), counts.action(Action.SAME)),
         (Action.REFUSED, _("Failed the check"), counts.action(Action.REFUSED)),
-        ("noted", _("Worth a look"), noted),
+        ("noted", _("Please check"), noted),
     ], opens=ATTENTION)  # fmt: skip
     view.context |= {
         "counts": counts,

@@ -55,7 +55,7 @@ def columns(request: HttpRequest, job_id: int) -> HttpResponse:
         return pages.columns(request, job, form, given, 422 if form.is_bound else 200)
     wanted = {"default_group": form.cleaned_data["default_group"], "rights": giving.chosen(given) if given else {}}
     if not actions.choose_columns(by=Asker.of(request), job=job, chosen=form.chosen, **wanted):
-        messages.error(request, _("It has been started meanwhile. Its columns stay as they were."))
+        messages.error(request, _("It has already started. Its columns were not changed."))
     return redirect(kinds.page(job))
 
 
@@ -70,7 +70,7 @@ JOBS = Pages(
     find=of_family(KIND, "sheet__file"),
     page=pages.respond,
     home=lambda job: reverse("imports:index", args=[job.tenant.slug]),
-    discarded=gettext_lazy("Discarded. Nothing was sent, and the file is deleted here."),
+    discarded=gettext_lazy("Discarded. Nothing was sent and the file was deleted."),
     retry=actions.retry,
     discard=actions.discard,
     cells=queries.cells_of,

@@ -12,29 +12,29 @@ from portal.imports.values import CLEAR_WORDS
 Facts = Mapping[str, Any]
 
 ROWS: dict[str, Callable[[Facts], str]] = {
-    "missing": lambda f: _("needed for a new member and not given"),
+    "missing": lambda f: _("required for new members"),
     "string_too_long": lambda f: _("more than %(max_length)d characters") % f,
-    "string_too_short": lambda f: _("may not be empty"),
-    "nul": lambda f: _("holds a NUL character"),
-    "moment": lambda f: _("no date that we can read: write 2026-12-01 or 2026-12-01 09:00"),
-    "ends_before": lambda f: _("the use ends before it begins"),
-    "email": lambda f: _("no e-mail address"),
-    "two_qr_codes": lambda f: _("give either data or an address, not both"),
+    "string_too_short": lambda f: _("cannot be empty"),
+    "nul": lambda f: _("contains a NUL character"),
+    "moment": lambda f: _("date not recognised: use 2026-12-01 or 2026-12-01 09:00"),
+    "ends_before": lambda f: _("the end is before the start"),
+    "email": lambda f: _("not an e-mail address"),
+    "two_qr_codes": lambda f: _("enter either data or an address, not both"),
     "digits_lost": lambda f: _(
-        "the spreadsheet keeps only 15 digits of a number and has lost some: format the column as text, enter it again"
+        "digits lost: spreadsheets keep only 15 digits of a number. Format the column as text and enter it again"
     ),
-    "cannot_clear": lambda f: _("can be changed but not emptied"),
-    "no_such_member": lambda f: _("no member has this ID"),
-    "several_members": lambda f: _("%(n)d members have this code: give the member ID") % f,
+    "cannot_clear": lambda f: _("can be changed but not cleared"),
+    "no_such_member": lambda f: _("no member with this ID"),
+    "several_members": lambda f: _("%(n)d members have this code: use the member ID") % f,
     "no_such_group": lambda f: (
-        _("no group has this name or ID") + (_(" – is “%(hint)s” meant?") % f if f.get("hint") else "")
+        _("no group with this name or ID") + (_(". Did you mean “%(hint)s”?") % f if f.get("hint") else "")
     ),
-    "no_rights": lambda f: _("gets no access rights: those that were chosen are not known"),
-    "several_groups": lambda f: _("%(n)d groups have this name: give the group ID") % f,
-    "twice_code": lambda f: _("the same code as in line %(line)d") % f,
-    "twice_member": lambda f: _("the same member as in line %(line)d") % f,
-    "twice_card": lambda f: _("the same card as in line %(line)d") % f,
-    "card_of_another": lambda f: _("another member has this card, as far as we know: the service will refuse it"),
+    "no_rights": lambda f: _("gets no access rights: the chosen rights are not loaded"),
+    "several_groups": lambda f: _("%(n)d groups have this name: use the group ID") % f,
+    "twice_code": lambda f: _("same code as line %(line)d") % f,
+    "twice_member": lambda f: _("same member as line %(line)d") % f,
+    "twice_card": lambda f: _("same card as line %(line)d") % f,
+    "card_of_another": lambda f: _("another member already has this card: the service will refuse it"),
 }
 
 

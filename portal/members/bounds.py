@@ -25,7 +25,7 @@ def timestep_field() -> forms.IntegerField:
     """For how many seconds a one-time code holds, with what is known about the longest."""
     stated = _stated()
     return forms.IntegerField(
-        label=_("Seconds per code"),
+        label=_("Code changes every (seconds)"),
         required=False,
         initial=usual_timestep(),
         min_value=limits.TIMESTEP_MIN,
@@ -46,10 +46,10 @@ def _stated() -> int:
 def _said(stated: int) -> str:
     learned = current_connection().limits_learned.get(_TIMESTEP) or {}
     if isinstance(learned.get("most"), int) and learned["most"] < stated:
-        return _("The service takes at most %(n)d.") % {"n": learned["most"]}
+        return _("The service allows at most %(n)d.") % {"n": learned["most"]}
     if isinstance(learned.get("refused"), int) and learned["refused"] <= stated:
         return _("The service refused %(n)d.") % {"n": learned["refused"]}
-    return _("The service takes at most %(n)d.") % {"n": stated} if stated < limits.TIMESTEP_MAX else ""
+    return _("The service allows at most %(n)d.") % {"n": stated} if stated < limits.TIMESTEP_MAX else ""
 
 
 def heeded(form: Any, act: Callable[..., Intent]) -> Callable[..., Intent]:

@@ -66,7 +66,7 @@ def current(member: Member, priority: Priority) -> OneTime:
     seconds = max(1, int((until - database_now()).total_seconds()))
     drawn = picture(told.one_time_qr_data, _("One-time code of %(name)s") % {"name": member})
     if drawn is None:
-        raise NoCode(_("The service's code is more than a QR code can hold."))
+        raise NoCode(_("The service's code is too long for a QR code."))
     return OneTime(drawn, until, seconds, left is not None)
 
 
@@ -84,14 +84,14 @@ def _asked(member_id: str, priority: Priority) -> tuple[OneTimeQrIssued, datetim
         data, _first = shared(f"one_time_qr:{member_id}", fetch)
     except BudgetExhausted as exhausted:
         if priority == Priority.PEOPLE:
-            words = _("The hour's calls are used up; the next code is possible at %(time)s.")
+            words = _("No API calls left this hour. The next code is available at %(time)s.")
             raise NoCode(words % {"time": f"{local(exhausted.retry_at):%H:%M}"}, short=True) from None
-        raise NoCode(_("The hour's calls are running short."), short=True) from None
+        raise NoCode(_("Few API calls left this hour."), short=True) from None
     except errors.Rejected as refusal:
-        said = _("The service said: “%(words)s”") % {"words": refusal.detail} if refusal.detail else ""
+        said = _("Response from the service: “%(words)s”") % {"words": refusal.detail} if refusal.detail else ""
         raise NoCode(f"{_('The service gave no code.')} {said} ({refusal.code or refusal.status})") from None
     except errors.ServiceError as error:
-        words = [reasons.trouble(error), _("Nothing is shown rather than an old code.")]
+        words = [reasons.trouble(error), _("No code is shown instead of an old one.")]
         raise NoCode(" ".join(words), short=True) from None
     return OneTimeQrIssued.model_validate(data["told"]), datetime.fromisoformat(data["at"])
 

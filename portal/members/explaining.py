@@ -28,4 +28,4 @@ def _holder(intent: Intent) -> str:
     holder = holder_of_card((intent.body or {}).get(CARD.name, ""))
     if holder is None or target_of("member", holder.member_id) == intent.target:
         return ""
-    return " " + _("As far as the portal knows it belongs to %(name)s.") % {"name": holder}
+    return " " + _("According to the portal, it belongs to %(name)s.") % {"name": holder}

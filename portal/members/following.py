@@ -26,10 +26,10 @@ from tenants.connections.service import current_connection
 # The service looks at a picture for longer than at anything else.
 FACE_APART = timedelta(minutes=3)
 _WORDS = {
-    "failed_registered": gettext_noop("The picture is already in use by another registration, of whomever."),
-    "failed_member": gettext_noop("The service did not find the member any more."),
+    "failed_registered": gettext_noop("This picture is already used by another registration."),
+    "failed_member": gettext_noop("The service did not find the member."),
 }
-_UNKNOWN = gettext_noop("The service refused the picture, for a reason that the portal does not know.")
+_UNKNOWN = gettext_noop("The service refused the picture for an unknown reason.")
 
 
 def face_registered(intent: Intent) -> None:
@@ -106,10 +106,10 @@ def _texts(value: object) -> Iterator[str]:
 def face_words(intent: Intent) -> Told:
     """A face's registration in words: what failed and how to mend it, from when on it can be used."""
     if intent.state == State.ACCEPTED:
-        return Told(_("The service looks at the picture. This goes on without this page, too."))
+        return Told(_("The service is checking the picture. You can close this page."))
     if intent.state == State.SUCCEEDED and intent.finished_at:
         ready = local(intent.finished_at + timedelta(seconds=FACE_READY_SECONDS))
-        return Told(_("The face opens doors from %(time)s on.") % {"time": f"{ready:%H:%M:%S}"})
+        return Told(_("The face opens doors from %(time)s.") % {"time": f"{ready:%H:%M:%S}"})
     if intent.state == State.FAILED and intent.reason == Reason.REQUEST_FAILED:
         words = _WORDS.get(intent.error_detail, _UNKNOWN)
         return Told(f"{_(words)} {_('No face was registered.')}", [_("Take another picture and register it.")])
@@ -117,17 +117,17 @@ def face_words(intent: Intent) -> Told:
         return Told(_no_contract(_("Face images need the face-recognition option contract.")))
     if _has_one(intent):
         return Told(
-            _("This member already has a face at the service. Nothing was registered."),
+            _("This member already has a registered face. Nothing was registered."),
             [_("Register the picture again to replace it.")],
         )
     if intent.state == State.CANCELLED and intent.reason == Reason.STEP_MISSING:
-        return Told(_("The present face was not deleted, so that the new one was not sent."))
+        return Told(_("The current face was not deleted, so the new one was not sent."))
     return Told()
 
 
 def face_deletion_words(intent: Intent) -> Told:
     if intent.state == State.SUCCEEDED:
-        return Told(_("No face of this member opens a door until one is registered again."))
+        return Told(_("This member's face opens no door until one is registered again."))
     if intent.state == State.FAILED and meanings.contract(intent) == Contract.FACE:
         return Told(_no_contract(_("Face images need the face-recognition option contract.")))
     return Told()
@@ -139,12 +139,12 @@ def keys_words(intent: Intent) -> Told:
     units = {each["device_id"]: each["unit_no_list"] for each in body.get("targets_list", ())}
     known = temporary.names(units)
     if intent.state == State.UNCERTAIN:
-        may = _("The keys may be free to take. It is not sent again.")
-        return Told(may, [_("Look at the key box before you ask again: a repeated request extends the time.")])
+        may = _("The keys may be available. The request will not be sent again.")
+        return Told(may, [_("Check the key box before you try again: a repeated request extends the time.")])
     if intent.state == State.FAILED and meanings.is_for_want_of(intent, Blame.SETTING):
         needs = _(
-            "The member needs permission for the key, and the key box its setting for keys that are not normally used;"
-            " both stand in the member site."
+            "The member needs permission for the key, and the key box needs its setting for keys "
+            "not normally used. Set both on the member site."
         )
         return Told(_no_contract(needs))
     if intent.state != State.SUCCEEDED:
@@ -156,7 +156,7 @@ def keys_words(intent: Intent) -> Told:
     told = (
         [_("%(keys)s, for %(time)s.") % {"keys": words, "time": temporary.duration(body["timer"])}] if reached else []
     )
-    told += [_("Not reached, so that nothing changed there: %(boxes)s.") % {"boxes": missed}] if missed else []
+    told += [_("Could not be reached, unchanged: %(boxes)s.") % {"boxes": missed}] if missed else []
     return Told(" ".join(told))
 
 

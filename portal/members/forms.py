@@ -38,14 +38,14 @@ class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]
     qr = forms.ChoiceField(label=_("QR code"), widget=forms.RadioSelect)
     qr_email = forms.EmailField(
         label=_("E-mail for the QR code"), max_length=limits.EMAIL_MAX, required=False,
-        help_text=_("The service makes a QR code and sends it there at once."),
+        help_text=_("The service creates a QR code and e-mails it at once."),
     )  # fmt: skip
     qr_data = inputs.line(_("Data of the QR code"), QR_CAPACITY, strip=False)
     qr_timestep = forms.IntegerField(required=False)  # its bounds are the environment's: see `bounds`
     qr_skew = forms.IntegerField(
-        label=_("Codes also taken"), required=False, initial=0,
+        label=_("Neighbouring codes accepted"), required=False, initial=0,
         min_value=0, max_value=limits.SKEW_MAX,
-        help_text=_("So many before and after the current one; each is one more that opens a door."),
+        help_text=_("Number of codes before and after the current one that also open doors."),
     )  # fmt: skip
 
     def __init__(
@@ -66,9 +66,9 @@ class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]
             del self.fields["card_remove"]
         else:
             self.fields["card_data"].label = _("New card number")
-            self.fields["card_data"].help_text = _("Empty: the present card stays. Leading zeros are kept.")
+            self.fields["card_data"].help_text = _("Leave empty to keep the current card. Leading zeros are kept.")
         if self._present_data:
-            self.fields["qr_data"].help_text = _("Empty: the present data stays.")
+            self.fields["qr_data"].help_text = _("Leave empty to keep the current data.")
         if rights and (member is None or isinstance(self.seen.get("privilege"), dict)):
             self.fields |= {flag.name: flag.typed() for flag in PRIVILEGES}
 
@@ -104,13 +104,17 @@ class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]
         return {**shown, "qr": "keep"}
 
     def _qr_choices(self) -> Choices:
-        makes = [("email", _t("By e-mail")), ("data", _t("Own data")), ("one_time", _t("One-time code"))]
+        makes = [("email", _t("By e-mail")), ("data", _t("Enter QR data")), ("one_time", _t("One-time code"))]
         if self.member is None:
             return [("none", _t("None")), *makes]
         if not self.member.has_qr:
             return [("keep", _t("None")), *makes]
         kept = standing.qr_of(self.member)
-        return [("keep", _t("Leave: %(kind)s") % {"kind": kept.word if kept else ""}), *makes, ("remove", _t("Remove"))]
+        return [
+            ("keep", _t("No change: %(kind)s") % {"kind": kept.word if kept else ""}),
+            *makes,
+            ("remove", _t("Remove")),
+        ]
 
     # What is meant
 
@@ -120,7 +124,7 @@ class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]
     def clean_qr_data(self) -> str:
         data = str(self.cleaned_data["qr_data"]).strip()
         if len(data.encode()) > QR_CAPACITY:
-            raise ValidationError(_("This is more than a QR code can hold (%(n)d bytes)."), params={"n": QR_CAPACITY})
+            raise ValidationError(_("Too long for a QR code (%(n)d bytes)."), params={"n": QR_CAPACITY})
         return data
 
     def _tidy(self, given: dict[str, Any]) -> None:
@@ -137,15 +141,15 @@ class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]
         self._tidy(given)
         start, end = given.get(START.name), given.get(END.name)
         if start and end and end < start:
-            self.add_error(END.name, _t("The end lies before the start."))
+            self.add_error(END.name, _t("The end is before the start."))
         if given.get("card_remove") and given.get("card_data"):
-            self.add_error("card_remove", _t("Either give a new number or remove the card."))
+            self.add_error("card_remove", _t("Enter a new number or remove the card, not both."))
         if given.get("qr") == "email" and not given.get("qr_email") and "qr_email" not in self.errors:
-            self.add_error("qr_email", _t("Give the address that the QR code is sent to."))
+            self.add_error("qr_email", _t("Enter the e-mail address for the QR code."))
         if given.get("qr") in ("data", "one_time") and not given.get("qr_data") and "qr_data" not in self.errors:
             given["qr_data"] = self._present_data
             if not given["qr_data"]:
-                self.add_error("qr_data", _t("Give the data of the QR code."))
+                self.add_error("qr_data", _t("Enter the QR code data."))
         return given
 
     def body(self) -> dict[str, Any]:
@@ -202,5 +206,5 @@ class ExportForm(forms.Form):
     )
     secrets = forms.BooleanField(
         label=_("With card numbers and QR codes"), required=False, initial=True,
-        help_text=_("Whoever has this file can copy cards and codes. The export is written into the audit trail."),
+        help_text=_("Anyone with this file can copy cards and codes. The export is recorded in the audit log."),
     )  # fmt: skip

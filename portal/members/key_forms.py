@@ -58,9 +58,9 @@ class TemporaryForm(forms.Form):
     device_action = forms.BooleanField(
         label=_("Signal at the key box"),
         required=False,
-        help_text=_("It sounds and lights up when this arrives there."),
+        help_text=_("The key box beeps and lights up when the request arrives."),
     )
-    info = inputs.line(_("For the log"), limits.INFO_MAX, help_text=_("Empty: your e-mail address."))
+    info = inputs.line(_("For the log"), limits.INFO_MAX, help_text=_("Leave empty to use your e-mail address."))
 
     def __init__(self, *args: Any, member: Member, boxes: Sequence[KeyBox], **kwargs: Any) -> None:
         super().__init__(*args, initial={"period": str(PERIODS[1])}, **kwargs)
@@ -101,13 +101,13 @@ class TemporaryForm(forms.Form):
         chosen = list(self.cleaned_data["units"])
         if len({value.partition("@")[2] for value in chosen}) > limits.TEMPORARY_USE_TARGETS_MAX:
             most = limits.TEMPORARY_USE_TARGETS_MAX
-            raise forms.ValidationError(_t("Keys of at most %(n)d key boxes fit."), params={"n": most})
+            raise forms.ValidationError(_t("You can select keys from at most %(n)d key boxes."), params={"n": most})
         return chosen
 
     def clean(self) -> dict[str, Any]:
         given = super().clean() or {}
         if given.get("period") == OTHER and given.get("seconds") is None and "seconds" not in self.errors:
-            self.add_error("seconds", _t("Say how many seconds."))
+            self.add_error("seconds", _t("Enter the number of seconds."))
         return given
 
     def body(self, by: Asker) -> dict[str, Any]:

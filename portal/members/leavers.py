@@ -31,23 +31,23 @@ class Which(TextChoices):
     ENDED = "ended", _("Expired, not deleted")
     NEVER = "never", _("Never used")
     NONE = "none", _("No credential")
-    TWICE = "twice", _("One card, two members")
+    TWICE = "twice", _("Shared cards")
 
 
 PURPOSES = {
-    Which.ENDING: _("Their use period ends within 90 days. Extend it in time, or take back what they have."),
-    Which.ENDED: _("Their use period is over; they open nothing, but they are still kept with card, code and face."),
-    Which.NEVER: _("No record of theirs in the log that the portal knows."),
-    Which.NONE: _("Neither card nor QR code nor face: they cannot open anything."),
-    Which.TWICE: _("The same card number stands with two members or more: the log cannot tell who came."),
+    Which.ENDING: _("Their access ends within 90 days. Extend it in time, or collect what they have."),
+    Which.ENDED: _("Their access has ended, but their card, QR code and face are still registered."),
+    Which.NEVER: _("No activity in the loaded log."),
+    Which.NONE: _("No card, QR code or face, so they cannot open any door."),
+    Which.TWICE: _("Two or more members have the same card number, so the log cannot tell who entered."),
 }
 # Which word of an empty list is good news.
 NOBODY = {
-    Which.ENDING: _("Nobody's period ends within 90 days"),
-    Which.ENDED: _("Nobody is kept after their period"),
-    Which.NEVER: _("Everybody has been seen"),
-    Which.NONE: _("Everybody has a credential"),
-    Which.TWICE: _("Every card belongs to one member"),
+    Which.ENDING: _("No access ends within 90 days"),
+    Which.ENDED: _("No expired members"),
+    Which.NEVER: _("Every member has been seen"),
+    Which.NONE: _("Every member has a credential"),
+    Which.TWICE: _("No shared cards"),
 }
 
 

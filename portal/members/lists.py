@@ -104,11 +104,11 @@ class Members(Table):
     @property
     def _nobody(self) -> Empty:
         if not self.may(Permission.MEMBERS_EDIT):
-            words = _t("Members appear here once somebody creates or imports them.")
+            words = _t("Members appear here once they are created or imported.")
             return Empty(_t("No members yet"), words, "users")
         return Empty(
             _t("No members yet"),
-            _t("Create the first one here, or bring many in from a spreadsheet under “Imports”."),
+            _t("Create the first one here, or import members from a spreadsheet under “Imports”."),
             "users",
             _t("New member"),
             lambda request: reverse("members:new", args=[request.tenant.slug]),

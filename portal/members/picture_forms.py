@@ -21,7 +21,7 @@ class FaceForm(forms.Form):
     """A face image: a file, or what a phone's camera hands over. `picture` is set once the form is valid."""
 
     image = _file(_("Picture as a file"), "image/jpeg")
-    taken = _file(_("Taken with this phone's camera"), "image/jpeg", capture="user")
+    taken = _file(_("Take a picture with this phone"), "image/jpeg", capture="user")
 
     picture: Picture
 
@@ -42,8 +42,8 @@ class ProfileForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["image"].help_text = _t(
-            "JPEG or PNG, at most %(mb)d MB. It is made %(side)d pixels wide or high before it leaves; where and when"
-            " it was taken is left out."
+            "JPEG or PNG, up to %(mb)d MB. It is resized to %(side)d pixels and location and "
+            "time are removed before sending."
         ) % {"mb": pictures.PROFILE_MAX // 1024**2, "side": pictures.PROFILE_SIDE}
 
     def clean(self) -> dict[str, Any]:

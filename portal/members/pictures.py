@@ -56,7 +56,7 @@ def face(upload: UploadedFile) -> Picture:
     found = _jpeg(data, only=True)
     _check_size(found.width, found.height, MOST_PIXELS)
     if min(found.width, found.height) < LEAST_SHORT or max(found.width, found.height) < LEAST_LONG:
-        words = _("The picture has only %(width)d × %(height)d pixels. Take one of 1200 × 1600, from closer by.")
+        words = _("The picture has only %(width)d × %(height)d pixels. Take one of about 1200 × 1600, closer up.")
         raise PictureFault(words % {"width": found.width, "height": found.height})
     pixels = _decoded(found, (found.width // 8, found.height // 8))
     if found.orientation == 1 and pixels.mode in ("RGB", "L"):
@@ -80,9 +80,7 @@ def from_bytes(data: bytes, side: int = PROFILE_SIDE) -> Picture:
 
 def _read(upload: UploadedFile, most: int) -> bytes:
     if (upload.size or 0) > most:
-        words = _(
-            "The file has %(size)s MB; at most %(most)d MB are taken. Save it smaller, or take a new picture here."
-        )
+        words = _("The file is %(size)s MB; the limit is %(most)d MB. Save it smaller, or take a new picture here.")
         size = ceil((upload.size or 0) * 100 / 1024**2) / 100
         raise PictureFault(words % {"size": f"{size:.2f}", "most": most // 1024**2})
     data = bytes(upload.read())
@@ -96,9 +94,9 @@ def _jpeg(data: bytes, *, only: bool) -> jpeg.Jpeg:
         kind = _kind(data)
         wanted = "JPEG" if only else _("JPEG or PNG")
         if kind:
-            words = _("This is a %(kind)s file, whatever its name says; %(wanted)s is taken. Save it as JPEG first.")
+            words = _("This is a %(kind)s file. Use %(wanted)s: save it as JPEG first.")
             raise PictureFault(words % {"kind": kind, "wanted": wanted})
-        raise PictureFault(_("This is no picture that can be read; %(wanted)s is taken.") % {"wanted": wanted})
+        raise PictureFault(_("This picture cannot be read. Use %(wanted)s.") % {"wanted": wanted})
     try:
         return jpeg.read(data)
     except jpeg.NotWhole:
@@ -116,8 +114,8 @@ def _kind(data: bytes) -> str:
 def _check_size(width: int, height: int, most: int) -> None:
     if width * height > most:
         words = _(
-            "The picture has %(width)d × %(height)d pixels (%(mega)d megapixels); at most %(most)d megapixels are"
-            " taken. Save it smaller: 1200 × 1600 is enough."
+            "The picture has %(width)d × %(height)d pixels (%(mega)d megapixels); the limit is "
+            "%(most)d megapixels. Save it smaller: 1200 × 1600 is enough."
         )
         mega = round(width * height / 1e6)
         raise PictureFault(words % {"width": width, "height": height, "mega": mega, "most": most // 10**6})
@@ -147,7 +145,7 @@ def _png(data: bytes) -> Image.Image:
 
 
 def _broken() -> str:
-    return _("The file is broken or was cut off on its way. Copy it again, or take a new picture.")
+    return _("The file is damaged or incomplete. Copy it again, or take a new picture.")
 
 
 def _upright(picture: Image.Image, orientation: int, longest: int) -> Picture:

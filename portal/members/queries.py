@@ -21,8 +21,8 @@ Choices = list[tuple[str, str]]
 
 # What the audit trail names besides the member's own fields.
 _LABELS = {
-    "qr_timestep": _("Seconds per code"),
-    "qr_skew": _("Codes also taken"),
+    "qr_timestep": _("Code changes every (seconds)"),
+    "qr_skew": _("Neighbouring codes accepted"),
     "keys": _("Keys"),
     "time": _("Time"),
     "info": _("For the log"),

@@ -40,7 +40,7 @@ def validity_of(member: Member, now: datetime | None = None) -> Chip:
 
 
 def _chip(state: str) -> Chip:
-    return Chip(state, _("End not readable")) if state == "unknown" else Chip(state)
+    return Chip(state, _("End date unreadable")) if state == "unknown" else Chip(state)
 
 
 def validity_drawer() -> Callable[[Member], SafeString]:
@@ -99,7 +99,7 @@ def qr_of(member: Member) -> Qr | None:
     once = stored.get("one_time_qr")
     if isinstance(once, dict) and once.get("enabled"):
         every = _("%(n)s s") % {"n": once.get("timestep", "?")}
-        facts = ((_("New code every"), every), (_("Codes also taken"), str(once.get("skew", "?"))))
+        facts = ((_("Code changes every"), every), (_("Neighbouring codes accepted"), str(once.get("skew", "?"))))
         return Qr("one_time", _("One-time code"), email, has_data, facts)
     if email:
         return Qr("email", _("Issued by the service, sent by e-mail"), email, has_data)

@@ -87,7 +87,7 @@ def edit(request: HttpRequest, member_id: str) -> HttpResponse:
     form = MemberForm(request.POST or None, groups=queries.group_choices(), member=member, rights=rights)
     body = form.body() if form.is_valid() else None
     if body == {}:
-        messages.info(request, _("Nothing was changed, so that nothing was sent."))
+        messages.info(request, _("No changes. Nothing was sent."))
         return redirect("members:page", request.tenant.slug, member_id)
     act = bounds.heeded(form, partial(actions.update, member=member, body=body))
     answer = None if body is None else ask(request, form, act, body=body, **back_to_member(request))
@@ -114,7 +114,7 @@ def _nothing_deleted(request: HttpRequest, intent: Intent) -> HttpResponse | Non
     """Back to the list, where the service knew no such member: that is what was wanted."""
     if intent.state != State.FAILED or intent.http_status != 404:
         return None
-    messages.info(request, _("The service did not know this member any more: there was nothing to delete."))
+    messages.info(request, _("This member was already deleted from the service."))
     return redirect("members:index", request.tenant.slug)
 
 

@@ -103,7 +103,7 @@ def _changes(row: Row) -> list[tuple[str, str, str]]:
     content = row.content or {}
     old, body = content.get("old", {}), content.get("body", {})
     if not any(value is not None for value in old.values()):
-        return [(_("Rights"), _("not read yet"), words.sentence(body.get("devices_pass"), body.get("keys_pass")))]
+        return [(_("Rights"), _("not loaded yet"), words.sentence(body.get("devices_pass"), body.get("keys_pass")))]
     named = places.known()
     return [(each.place, each.before, each.after) for each in words.changes(old, {**old, **body}, named)]
 

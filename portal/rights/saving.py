@@ -57,7 +57,7 @@ def opened_up(read: Rights | None, parts: list[str]) -> dict[str, Any]:
 
 def read(member: Member) -> tuple[Rights | None, str]:
     """The member's rights now, by one call; or what is known, and why it could not be read."""
-    gone = _("The service does not know this member any more.")
+    gone = _("This member no longer exists in the service.")
     try:
         return fresh.read(lambda connection: reading.fresh(connection, member.member_id), gone), ""
     except fresh.NotRead as why:
@@ -146,12 +146,10 @@ def _now(member: Member) -> Rights:
     the whole rights of one member at once would undo each other.
     """
     if under_way(member.member_id):
-        raise NotAsked(
-            _("A change of many members is about this member at this moment. Nothing was sent; try again soon.")
-        )
+        raise NotAsked(_("A bulk change is currently updating this member. Nothing was sent. Try again soon."))
     now, trouble = read(member)
     if now is None or trouble:
-        said = _("What the service has now could not be read, so nothing was sent.")
+        said = _("The current rights could not be loaded, so nothing was sent.")
         raise NotAsked(f"{said} {trouble}".strip())
     return now
 

@@ -40,7 +40,7 @@ def _posted(request: TenantRequest, member: Member) -> HttpResponse:
     was, act = saving.seen(member, request.POST.get("seen", "")), request.POST.get("act", "")
     if was is None:
         read, trouble = saving.read(member)
-        words_ = _("This form is too old or incomplete. Nothing was sent; please try again.")
+        words_ = _("This form has expired. Nothing was sent. Try again.")
         return _page(request, Editor(member, read, Sheet.of(read.told if read else {}), trouble=[words_, trouble]))
     editor = Editor(member, was, posting.sheet(request.POST), unsaved=True)
     if act:
@@ -49,7 +49,7 @@ def _posted(request: TenantRequest, member: Member) -> HttpResponse:
             editor.sheet = Sheet.of({**was.told, **mine})
         act_on_sheet(act, editor.sheet)
     elif editor.sheet.is_wrong:
-        editor.add_error(None, _("Some times need correcting: see beside them."))
+        editor.add_error(None, _("Some times need correcting. See the messages beside them."))
     elif answer := _save(request, editor, was):
         return answer
     return _page(request, editor)
@@ -59,7 +59,7 @@ def _save(request: TenantRequest, editor: Editor, was: Rights) -> HttpResponse |
     """Nothing is sent unless the service still has what the person saw."""
     member, body = editor.member, saving.body_of(was, editor.sheet.rights())
     if not body:
-        messages.info(request, _("Nothing was changed, so that nothing was sent."))
+        messages.info(request, _("No changes. Nothing was sent."))
         return redirect("members:page", request.tenant.slug, member.member_id)
     act = partial(saving.change, member=member, was=was, body=body)
     return ask(request, editor, act, body=body, **saving.TO_MEMBER)

@@ -93,7 +93,7 @@ def _copied(
     try:
         intent = once(request, form, act)
     except saving.Already:
-        messages.info(request, _("They have the same rights already: nothing was sent."))
+        messages.info(request, _("They already have the same rights. Nothing was sent."))
         return redirect("members:page", request.tenant.slug, targets[0].member_id)
     if intent is None:
         return None

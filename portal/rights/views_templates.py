@@ -105,9 +105,9 @@ def _kept(request: TenantRequest, form: TemplateForm, **values: Any) -> HttpResp
     try:
         keeping.keep(by=Asker.of(request), **values)
     except keeping.NameTaken:
-        form.add_error("name", _("There is a template of this name already."))
+        form.add_error("name", _("A template with this name already exists."))
         return None
-    messages.success(request, _("Template kept: %(name)s") % {"name": form.cleaned_data["name"]})
+    messages.success(request, _("Template saved: %(name)s") % {"name": form.cleaned_data["name"]})
     return redirect("rights:templates", request.tenant.slug)
 
 

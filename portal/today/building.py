@@ -51,9 +51,10 @@ def labels() -> list[tuple[str, str]]:
 def lines(found: Building) -> Iterator[list[str]]:
     """The list as a file: heads, then a line for each guest."""
     yield [
-        _("Guest"), _("Company"), _("Host"), _("Arrived"), _("Last seen"), _("Where"), _("Code until"), _("State"),
+        _("Guest"), _("Company"), _("Host"), _("Arrived"), _("Last seen"), _("Where"), _("Code valid until"),
+        _("State"),
     ]  # fmt: skip
-    for state, visits in ((_("here"), found.here), (_("code used, not marked"), found.unsure)):
+    for state, visits in ((_("on site"), found.here), (_("code used, not checked in"), found.unsure)):
         for visit in visits:
             yield [
                 str(visit), visit.company, visit.host_name, _moment(visit.arrived_at), _moment(visit.last_use_at),

@@ -19,23 +19,23 @@ class SettingsForm(forms.ModelForm):
         min_value=LEAST_DAYS,
         max_value=MOST_DAYS,
         help_text=_(
-            "Counted from the end of the visit. Then name, company, host and e-mail are erased; the month still counts "
-            "the visit."
+            "Counted from the end of the visit. After that, name, company, host and e-mail are "
+            "deleted; monthly figures still include the visit."
         ),
-        error_messages={"invalid": _("Give a whole number of days."), "required": _("Give a whole number of days.")},
+        error_messages={"invalid": _("Enter a whole number of days."), "required": _("Enter a whole number of days.")},
     )
 
     class Meta:
         model = DeskSettings
         fields: ClassVar = ["arrives_by_history", "delivery", "link_minutes", "keep_days"]
         labels: ClassVar = {
-            "arrives_by_history": _("The first use of a code counts as arrival"),
+            "arrives_by_history": _("Check in at first use of the code"),
             "delivery": _("How codes reach guests"),
-            "link_minutes": _("Minutes that a link to a code works at most"),
+            "link_minutes": _("Link expires after (minutes)"),
         }
         help_texts: ClassVar = {
-            "arrives_by_history": _("Otherwise it is suggested, and the desk takes it over with one click."),
-            "link_minutes": _("0: as long as the code itself."),
+            "arrives_by_history": _("If off, check-in is suggested and the desk confirms it with one click."),
+            "link_minutes": _("0: as long as the code is valid."),
         }
         widgets: ClassVar = {"delivery": forms.RadioSelect}
 

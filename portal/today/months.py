@@ -127,7 +127,7 @@ def _holiday(day: date, rules: Holidays) -> str | None:
 def lines(found: Figures) -> Iterator[list[str]]:
     """The table behind the picture, as a file."""
     yield [
-        _("Date"), _("Visits"), _("Came"), str(words.LABELS[Standing.NOT_COME]), str(words.LABELS[Standing.CUT]),
+        _("Date"), _("Visits"), _("Arrived"), str(words.LABELS[Standing.NOT_COME]), str(words.LABELS[Standing.CUT]),
         str(words.LABELS[Standing.EXPECTED]), _("Holiday"),
     ]  # fmt: skip
     for day in found.days:

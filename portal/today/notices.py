@@ -34,10 +34,10 @@ def after(visit: Visit, by: Asker, day: Day) -> Notice:
 def undone(done: Undone | None, by: Asker, day: Day) -> Notice:
     """What was taken back, and what the next press would."""
     if done is None:
-        return Notice(_("There is nothing to take back."), is_refusal=True)
+        return Notice(_("Nothing to undo."), is_refusal=True)
     more = _told(acts.last(by))
     if not done.visits:
-        return Notice(_("Not taken back: it was changed since."), undo=more, is_refusal=True)
+        return Notice(_("Not undone: it was changed since."), undo=more, is_refusal=True)
     first = done.visits[0]
     return Notice(_stands(first, day, len(done.visits) - 1), first, more)
 
@@ -52,9 +52,11 @@ def _stands(visit: Visit, day: Day, others: int) -> str:
         text = _("%(name)s and %(n)d more: left at %(time)s.") if others else _("%(name)s left at %(time)s.")
         return text % {**facts, "time": words.clock(visit.left_at, day)}
     if visit.arrived_at is not None:
-        text = _("%(name)s and %(n)d more: here since %(time)s.") if others else _("%(name)s is here since %(time)s.")
+        text = (
+            _("%(name)s and %(n)d more: on site since %(time)s.") if others else _("%(name)s on site since %(time)s.")
+        )
         return text % {**facts, "time": words.clock(visit.arrived_at, day)}
-    text = _("%(name)s and %(n)d more: not arrived.") if others else _("%(name)s has not arrived.")
+    text = _("%(name)s and %(n)d more: not checked in.") if others else _("%(name)s is not checked in.")
     return text % facts
 
 

@@ -86,7 +86,7 @@ def close(request: HttpRequest) -> HttpResponse:
     """Mark as left whoever is overdue from days before."""
     number = presence.close_days(by=Asker.of(request))
     words = ngettext(
-        "%(n)d guest of earlier days marked as left.", "%(n)d guests of earlier days marked as left.", number
+        "%(n)d guest from earlier days checked out.", "%(n)d guests from earlier days checked out.", number
     )
     messages.success(request, words % {"n": number})
     return redirect("guests:index", request.tenant.slug)

@@ -51,7 +51,7 @@ def building_file(request: HttpRequest, kind: str) -> HttpResponseBase:
     found = building.building(timezone.now(), request.GET.get("by", ""))
     guests = len(found.here) + len(found.unsure)
     return exports.respond(
-        request, kind, "in-the-building", _("In the building"), building.lines(found),
+        request, kind, "in-the-building", _("On site"), building.lines(found),
         summary=say("guests.building_exported", n=guests, kind=kind.upper()), guests=guests,
     )  # fmt: skip
 

@@ -11,31 +11,29 @@ from tenants.connections.reissue import Outcome
 REFUSALS = sentences.REFUSALS
 
 OUTCOMES = {
-    Outcome.SENT: _("A reissue was sent; its answer is not known. If the connection is lost, connect again."),
-    Outcome.DONE: _("The access token was reissued, and the new one has worked."),
-    Outcome.UNPROVEN: _("A new access token is in use. The old one is kept until the new one has worked."),
-    Outcome.REFUSED: _("The service refused to reissue the access token. The old one stays in use."),
+    Outcome.SENT: _("A reissue was sent, but the response is not known. If the connection is lost, reconnect."),
+    Outcome.DONE: _("The access token was reissued and the new one works."),
+    Outcome.UNPROVEN: _("A new access token is in use. The previous one is kept until the new one works."),
+    Outcome.REFUSED: _("The service refused to reissue the access token. The current one stays in use."),
     Outcome.NOT_SENT: _("The service could not be reached. The access token was not changed."),
     Outcome.ANSWER_LOST: _(
-        "The service's answer was lost. The old access token stays in use; "
-        "if the service stops accepting it, connect again."
+        "The service's response was lost. The current access token stays in use. If the "
+        "service stops accepting it, reconnect."
     ),
-    Outcome.NEW_TOKEN_REFUSED: _("The new access token did not work. The old one is in use again."),
-    Outcome.BROKEN: _("The service's answer was lost, and the old access token no longer works. Connect again."),
+    Outcome.NEW_TOKEN_REFUSED: _("The new access token did not work. The previous one is in use again."),
+    Outcome.BROKEN: _("The service's response was lost, and the old access token no longer works. Reconnect."),
 }
 
 REVOCATIONS = {
-    Revoked.DONE: _(
-        "The access token was revoked. Nothing can be read or changed until the tenant is connected again."
-    ),
+    Revoked.DONE: _("The access token was revoked. Nothing can be loaded or changed until the tenant is reconnected."),
     Revoked.REFUSED: _("The service refused to revoke the access token. It stays in use."),
     Revoked.NOT_SENT: _("The service could not be reached. The access token was not revoked."),
-    Revoked.UNKNOWN: _("The service's answer was lost: the token may or may not be revoked. Revoke again to be sure."),
+    Revoked.UNKNOWN: _("The service's response was lost. The token may not be revoked. Revoke it again to be sure."),
 }
 
 STATE_REASONS = {
-    "token_refused": _("The service no longer accepts the access token. Connect again."),
-    "reissue_lost": _("A reissue's answer was lost, and the old access token no longer works. Connect again."),
+    "token_refused": _("The service no longer accepts the access token. Reconnect."),
+    "reissue_lost": _("The response to a reissue was lost, and the old access token no longer works. Reconnect."),
 }
 
 PROVENANCE = {

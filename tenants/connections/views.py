@@ -60,7 +60,7 @@ def reissue_token(request: TenantRequest) -> HttpResponse:
     except NotConnected:
         messages.error(request, _("There is no access token to reissue."))
     except Busy:
-        messages.error(request, _("The connection is being changed by somebody else. Nothing was done. Try again."))
+        messages.error(request, _("Someone else is changing the connection. Nothing was done. Try again."))
     else:
         say = messages.success if result.outcome in GOOD else messages.error
         say(request, texts.OUTCOMES[result.outcome])
@@ -77,7 +77,7 @@ def revoke(request: TenantRequest) -> HttpResponse:
     except NotConnected:
         messages.error(request, _("There is no access token to revoke."))
     except Busy:
-        messages.error(request, _("The connection is being changed by somebody else. Nothing was done. Try again."))
+        messages.error(request, _("Someone else is changing the connection. Nothing was done. Try again."))
     else:
         say = messages.success if outcome is actions.Revoked.DONE else messages.error
         say(request, texts.REVOCATIONS[outcome])
@@ -87,12 +87,12 @@ def revoke(request: TenantRequest) -> HttpResponse:
 def _revocation(access: Access) -> dict[str, object]:
     name = actions.connection_of(access).service_tenant_name
     return {
-        "heading": _("Revoke the connection"),
-        "question": _("Give back the right to act for “%(name)s” at the service?") % {"name": name},
+        "heading": _("Revoke connection"),
+        "question": _("Revoke the connection to “%(name)s”?") % {"name": name},
         "consequences": [
-            _("Nothing can be read or changed, and no door operated from here, until somebody connects again."),
-            _("What was read before stays, and can be searched."),
-            _("Whoever connects again needs an administrator account of the member site."),
+            _("Nothing can be loaded or changed and no door operated until someone reconnects."),
+            _("Data already loaded stays and can be searched."),
+            _("To reconnect you need an administrator account for the member site."),
         ],
         "submit": pgettext("connection", "Revoke"),
         "danger": True,

@@ -37,7 +37,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     """Somebody who signs in. Rights in a tenant come only from `Staff` or from a support session."""
 
     class Theme(models.TextChoices):
-        AUTO = "auto", _("As the device")
+        AUTO = "auto", _("Same as device")
         LIGHT = "light", _("Light")
         DARK = "dark", _("Dark")
 

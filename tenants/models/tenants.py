@@ -18,7 +18,7 @@ from tenants.vault import EncryptedText
 
 COLOURS = ("blue", "teal", "green", "orange", "red", "pink", "purple", "indigo", "cyan", "yellow")
 _slug = RegexValidator(
-    r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\Z", _("Use small letters a to z, digits and hyphens between them.")
+    r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\Z", _("Use lowercase letters a to z, digits and hyphens between them.")
 )
 
 

@@ -103,11 +103,11 @@ def accept(*, invitation: Invitation, user: User | None = None, name: str = "", 
     with tenant_scope(tenant), transaction.atomic():
         row = Invitation.objects.select_for_update().get(pk=invitation.pk)
         if not row.is_open or not still_meant(row):
-            raise StaffError(_("This invitation was already used, taken back, or has expired."))
+            raise StaffError(_("This invitation was already used or cancelled, or has expired."))
         if user is None:
             user = _new_account(row.email, name, password)
         elif user.email != row.email:
-            raise StaffError(_("This invitation is for another address than the one you signed in with."))
+            raise StaffError(_("This invitation is for a different address from the one you signed in with."))
         Staff.objects.update_or_create(tenant=tenant, user=user, defaults={"role": row.role, "is_active": True})
         row.accepted_at = timezone.now()
         row.save(update_fields=["accepted_at"])
@@ -157,7 +157,7 @@ def digest(token: str) -> bytes:
 
 def _new_account(email: str, name: str, password: str) -> User:
     if User.objects.filter(email=email).exists():
-        raise StaffError(_("There is already an account with this address: sign in first, then open the invitation."))
+        raise StaffError(_("An account with this address already exists. Sign in, then open the invitation."))
     if not password:
         raise StaffError(_("Choose a password."))
     return new_user(email=email, name=name, password=password)
@@ -171,7 +171,7 @@ def _locked(staff: Staff) -> Staff:
 
 def _check_an_owner_is_left() -> None:
     if not Staff.objects.filter(role=Owner.name, is_active=True, user__is_active=True).exists():
-        raise StaffError(_("Somebody must remain as owner. Make another person owner first. Nothing was changed."))
+        raise StaffError(_("There must be at least one owner. Make another person owner first. Nothing was changed."))
 
 
 def _mail(invitation: Invitation, address: str) -> bool:

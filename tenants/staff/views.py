@@ -51,9 +51,9 @@ def invite(request: TenantRequest) -> HttpResponse:
         form.add_error("email", str(refusal))
         return _page(request, request.access, form, status=422)
     if invited.mailed:
-        messages.success(request, _("%(email)s was invited by mail.") % {"email": invited.invitation.email})
+        messages.success(request, _("Invitation e-mailed to %(email)s.") % {"email": invited.invitation.email})
     else:
-        text = _("The invitation of %(email)s stands, but the mail could not be sent. Invite again to send it anew.")
+        text = _("%(email)s is invited, but the e-mail could not be sent. Invite again to resend it.")
         messages.error(request, text % {"email": invited.invitation.email})
     return redirect("staff:index", request.tenant.slug)
 
@@ -62,7 +62,7 @@ def invite(request: TenantRequest) -> HttpResponse:
 def uninvite(request: TenantRequest, pk: int) -> HttpResponse:
     invitation = get_object_or_404(Invitation.objects.all(), pk=pk)
     actions.revoke_invitation(access=request.access, invitation=invitation)
-    messages.success(request, _("The invitation was taken back."))
+    messages.success(request, _("Invitation cancelled."))
     return redirect("staff:index", request.tenant.slug)
 
 
@@ -75,7 +75,7 @@ def change_role(request: TenantRequest, pk: int) -> HttpResponse:
         return redirect("staff:index", request.tenant.slug)
     try:
         actions.change_role(access=request.access, staff=person, role=form.cleaned_data["role"])
-        messages.success(request, _("The role was changed. It counts from the next click on."))
+        messages.success(request, _("Role changed. It takes effect with the next click."))
     except actions.StaffError as refusal:
         messages.error(request, str(refusal))
     return redirect("staff:index", request.tenant.slug)
@@ -89,7 +89,7 @@ def remove(request: TenantRequest, pk: int) -> HttpResponse:
         return render(request, "components/confirm.html", _removal(request.access, person))
     try:
         actions.remove(access=request.access, staff=person)
-        messages.success(request, _("This person no longer has access. It counts from the next click on."))
+        messages.success(request, _("This person no longer has access, from the next click."))
     except actions.StaffError as refusal:
         messages.error(request, str(refusal))
     return redirect("staff:index", request.tenant.slug)
@@ -98,11 +98,11 @@ def remove(request: TenantRequest, pk: int) -> HttpResponse:
 def _removal(access: Access, person: Staff) -> dict[str, object]:
     return {
         "heading": _("Remove %(name)s") % {"name": person.user},
-        "question": _("Take away all access of %(email)s to this tenant?") % {"email": person.user.email},
+        "question": _("Remove %(email)s from this tenant?") % {"email": person.user.email},
         "consequences": [
-            _("It counts from the next click on, also where this person is signed in now."),
-            _("The account itself and what it did here, as the audit trail tells it, stay."),
-            _("An invitation brings this person back."),
+            _("Takes effect with the next click, including where this person is signed in now."),
+            _("The account and its audit log entries are kept."),
+            _("You can invite this person again."),
         ],
         "submit": pgettext("staff", "Remove"),
         "danger": True,

@@ -25,13 +25,13 @@ class SupportRefused(Exception):
 def enter(*, tenant: Tenant, user: User, reason: str, minutes: int) -> SupportSession:
     """Open a session, ending any other of the same person there. Raises SupportRefused."""
     if not user.platform_role or not user.is_active:
-        raise SupportRefused(_("Support sessions are for platform staff."))
+        raise SupportRefused(_("Support sessions are for support staff."))
     if minutes not in MINUTES or not reason.strip():
-        raise SupportRefused(_("A support session needs a reason and one of the offered time limits."))
+        raise SupportRefused(_("A support session needs a reason and one of the listed time limits."))
     now = timezone.now()
     with tenant_scope(tenant), transaction.atomic():
         if not Tenant.objects.select_for_update().get(pk=tenant.pk).support_allowed:
-            raise SupportRefused(_("The owner of this tenant does not allow support sessions at present."))
+            raise SupportRefused(_("The owner of this tenant does not currently allow support sessions."))
         SupportSession.objects.filter(user=user, ended_at=None).update(ended_at=now, ended_by=user)
         session = SupportSession.objects.create(
             tenant=tenant,

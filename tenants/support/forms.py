@@ -14,7 +14,7 @@ class EnterForm(forms.Form):
     reason = forms.CharField(
         label=_("Reason"),
         max_length=200,
-        help_text=_("The tenant's owner reads this. A ticket number helps."),
+        help_text=_("The tenant's owner sees this. Include a ticket number if you have one."),
     )
     minutes = forms.TypedChoiceField(
         label=_("Time limit"), coerce=int, initial=30, choices=[(n, _("%d minutes") % n) for n in MINUTES]

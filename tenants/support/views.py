@@ -43,7 +43,7 @@ def enter(request: SignedInRequest, slug: str) -> HttpResponse:
 def end(request: TenantRequest, pk: int) -> HttpResponse:
     session = get_object_or_404(SupportSession.objects.all(), pk=pk)
     actions.end(access=request.access, session=session)
-    messages.success(request, _("The support session was ended."))
+    messages.success(request, _("Support session ended."))
     if session.user_id == request.access.user.pk:
         return redirect("platform:index")
     return redirect("staff:index", request.tenant.slug)
@@ -55,8 +55,6 @@ def allow(request: TenantRequest) -> HttpResponse:
     actions.allow(access=request.access, allowed=allowed)
     messages.success(
         request,
-        _("Support may enter again, with a reason and a time limit.")
-        if allowed
-        else _("Support is refused from now on. Open sessions were ended."),
+        _("Support sessions are allowed again.") if allowed else _("Support is now refused. Open sessions were ended."),
     )
     return redirect("staff:index", request.tenant.slug)

@@ -56,7 +56,7 @@ def test_a_reading_says_by_its_mark_what_it_shows_and_has_the_page_look_once_mor
     shows(one, "D", door="open", errors=["forced_open"])
     answer = guard.get(f"{page}status/")
     html = answer.content.decode()
-    assert "last status that is known" in html
+    assert "Showing the last known status." in html
     assert "Forced open" in html
     assert html.count('hx-swap-oob="') == 5
     assert 'id="door-now"' not in html, "a request of its own may be under way, and needs its place"

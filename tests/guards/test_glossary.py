@@ -72,54 +72,73 @@ MESSAGES = list(messages())
 
 #: What else names a term in English: a shorter form of it, or a word that says it in passing.
 ALSO: dict[str, str] = {
-    "API calls": r"calls?|costs?",
+    "group": r"from the portal",
+    "device": r"configuration",
+    "API calls": r"calls?|costs?"
+    r"|API limit|about",
     "API permission": r"permissions?|scope|granted",
     "QR code": r"codes?|authenticator app",
     "access check": r"who may enter|may they pass|explain",
     "access rights": r"rights?|access|permissions?|privileges|templates?|hold|holds|have the same|same as|given|gives?"
-    r"|keys|grant\w*|others|get|usual|deviat\w+|has (this|something)|known of|what they have|members",
+    r"|keys|grant\w*|others|get|usual|deviat\w+|has (this|something)|known of|what they have|members"
+    r"|loaded for|replace|the rest load|changed since",
     "access token": r"tokens?",
     "activity log": r"logs?|activity|histor(y|ies)|records?|seen|lately|did|happened",
-    "area": r"here|listed|those added later|opens?",
+    "area": r"here|listed|those added later|opens?"
+    r"|access",
     "audit log": r"audit|audit trail",
     "bulk change": r"changes|changes? of many members",
     "connection": r"connect\w*|reconnect|revoke[ds]?|linked|reached|act for|authorise|at the service"
     r"|missing, in use|grant access",
     "credential": r"credentials?",
-    "door": r"opens?|stands open|doors?",
+    "door": r"opens?|stands open|doors?"
+    r"|commands|access stops",
     "door controller": r"pass controllers?",
     "expired": r"ended|period is over|end of use|kept after|too old",
     "file template": r"templates?",
     "expected guests": r"expected",
-    "guest": r"guests?|codes?|nobody|expected|others of this day|issue",
+    "guest": r"guests?|codes?|nobody|expected|others of this day|issue"
+    r"|desk|delivery|visit|checking",
     "hold unlocked": r"h[eo]ld\b.*",
     "host": r"visit",
     "import": r"import\w*|bring|spreadsheets?|left out|leave out|holds",
-    "key": r"opens?|running now",
+    "key": r"opens?|running now"
+    r"|access rights?|no access",
     "key box": r"box by box|key-box",
     "licence key": r"licence",
     "member": r"members?|person|people|their|theirs|them|they|who|whom|whose|whoever|everybody|nobody|somebody|others?"
-    r"|the first one|the left one|all|deviat\w+|leavers|same card|would change|permissions",
+    r"|the first one|the left one|all|deviat\w+|leavers|same card|would change|permissions"
+    r"|selection|rights|access|deleted too|activity|bulk changes|cards|hours|some differ",
     "member ID": r"IDs?",
     "no-show": r"not arrived|not come|not",
-    "not loaded": r"not (been )?(read|loaded|known)|no .* (is|are) known|not known|are known yet",
+    "not loaded": r"not (been )?(read|loaded|known)|no .* (is|are) known|not known|are known yet"
+    r"|no activity loaded",
     "one-time code": r"one-time QR",
     "passkey": r"device",
-    "permission": r"permissions?|role|right to|yours|may",
-    "preset": r"issued with it|until there is one|default",
-    "reconnect": r"connects? again|connected again|reissue|connect",
-    "request": r"request\w*|ask\w*|sent|cut short|receives|calls|arrives",
-    "rights template": r"templates?|keep|given from it|one of these",
+    "permission": r"permissions?|role|right to|yours|may"
+    r"|access",
+    "preset": r"issued with it|until there is one|default"
+    r"|visit type",
+    "reconnect": r"connects? again|connected again|reissue|connect"
+    r"|reconnected",
+    "request": r"request\w*|ask\w*|sent|cut short|receives|calls|arrives"
+    r"|try again",
+    "rights template": r"templates?|keep|given from it|one of these"
+    r"|already set",
     "role": r"you are here as",
     "schedule": r"hours|times?|when|clock|week",
     "setup key": r"key",
     "staff": r"works here|role",
-    "support staff": r"platform|operator",
+    "support staff": r"platform|operator"
+    r"|support sessions?",
     "suspended": r"suspen\w+|stopped|no door opens",
     "temporary keys": r"lend|keys",
-    "tenant": r"lost connections|works here",
-    "use period": r"use|extend",
-    "visit": r"visits?|issues again|ended|came|erased",
+    "tenant": r"lost connections|works here"
+    r"|contract|connection|support sessions?|overview",
+    "use period": r"use|extend"
+    r"|access",
+    "visit": r"visits?|issues again|ended|came|erased"
+    r"|retention",
 }
 #: What else says a term in Japanese, and when.
 SAID: dict[str, str] = {

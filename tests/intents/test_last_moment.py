@@ -124,7 +124,7 @@ def post(client, place, form):
 def test_a_form_of_another_person_records_nothing(place):
     form = form_of(place.client(), place)
     colleague = place.client(place.staff("owner"))
-    assert "opened for another tenant or another person" in post(colleague, place, form)
+    assert "This form was opened for another tenant or person. Nothing was sent." in post(colleague, place, form)
 
 
 def test_a_form_of_ones_own_in_another_tenant_records_nothing(make):
@@ -132,7 +132,9 @@ def test_a_form_of_ones_own_in_another_tenant_records_nothing(make):
     with tenant_scope(other.tenant):
         Staff.objects.create(tenant=other.tenant, user=place.owner, role="owner")
     client = place.client()
-    assert "opened for another tenant or another person" in post(client, other, form_of(client, place))
+    assert "This form was opened for another tenant or person. Nothing was sent." in post(
+        client, other, form_of(client, place)
+    )
 
 
 def test_a_form_of_yesterday_records_nothing(place, monkeypatch):
@@ -141,7 +143,7 @@ def test_a_form_of_yesterday_records_nothing(place, monkeypatch):
         now = time.time()
         yesterday.setattr("django.core.signing.time.time", lambda: now - 24 * 3600)
         form = form_of(client, place)
-    assert "too old" in post(client, place, form)
+    assert "has expired" in post(client, place, form)
 
 
 def test_a_claim_that_fails_costs_no_call(here):

@@ -62,13 +62,13 @@ class Journey:
         self.page.set_input_files(
             "input[type=file]", {"name": name, "mimeType": "text/csv", "buffer": content.encode()}
         )
-        self.press("Upload and look at it")
-        self.press("Dry run")
+        self.press("Upload and preview")
+        self.press("Check")
         self.start()
 
     def start(self) -> None:
-        self.page.get_by_role("button", name=re.compile("^Start: send")).click(timeout=PATIENCE)
-        expect(self.page.get_by_text(re.compile(r"It used \d+ calls?"))).to_be_visible(timeout=60_000)
+        self.page.get_by_role("button", name=re.compile(r"^Import [\d,]+ row")).click(timeout=PATIENCE)
+        expect(self.page.get_by_text(re.compile(r"\d+ API calls? used"))).to_be_visible(timeout=60_000)
 
 
 def test_from_signing_in_to_the_next_tenant(page, customer, next_tenant, complaints):
@@ -127,7 +127,7 @@ def connect(journey: Journey) -> None:
 def _store_licence(journey: Journey) -> None:
     form = journey.page.locator("form[action$='/licence-key/']")
     form.locator("input[type=password]").fill(journey.customer.service.licence_key)
-    form.get_by_role("button", name="Store").click()
+    form.get_by_role("button", name="Save").click()
     journey.page.wait_for_load_state()
 
 
@@ -225,7 +225,7 @@ def _file(group: str) -> str:
 def _corrected(journey: Journey) -> str:
     """The rows to correct, as downloaded, with cards that are free."""
     page = journey.page
-    page.get_by_text("To correct").first.click()
+    page.get_by_text("Download rows to fix").first.click()
     with page.expect_download() as download:
         page.get_by_role("link", name=re.compile("CSV")).first.click()
     text = Path(download.value.path()).read_text("utf-8-sig")

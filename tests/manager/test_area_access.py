@@ -61,10 +61,10 @@ def test_access_is_given_to_known_and_unknown_without_touching_anything_else(des
     desk.set_at_service(unread, theirs)
     job = desk.prepared("grant", [first, second, third, unread])
     page = said(desk.client.get(desk.at(f"edits/{job.pk}/")))
-    assert "Would change 2" in page
-    assert "Rights not known yet 1" in page
-    assert "1 has this already" in page
-    assert "Rights to read first 1" in page
+    assert "Will change 2" in page
+    assert "Rights not loaded yet 1" in page
+    assert "1 already has this" in page
+    assert "Rights to load first 1" in page
     assert "Requests to send 1" in page
     before = {each: len(desk.place.calls(each)) for each in (READ, BULK)}
     job = desk.run(job)
@@ -89,7 +89,7 @@ def test_a_schedule_is_given_and_other_hours_are_kept_unless_they_shall_be_repla
     known_and_so(desk, nobody, NOTHING)
     known_and_so(desk, other_hours, option(entry(desk.area, always())))
     kept = desk.prepared("grant", [nobody, other_hours], **HOURS)
-    assert "1 has other hours here and keeps them" in said(desk.client.get(desk.at(f"edits/{kept.pk}/")))
+    assert "1 keeps their existing hours here" in said(desk.client.get(desk.at(f"edits/{kept.pk}/")))
     assert set(desk.rows(kept)) == {nobody.member_id}
     replaced = desk.prepared("grant", [nobody, other_hours], replace="on", **HOURS)
     assert len(desk.rows(replaced)) == 2
@@ -106,8 +106,8 @@ def test_taking_away_leaves_those_who_may_enter_everywhere_until_somebody_says_o
     desk.know(strange, option({"area_id": desk.area.area_id, "pass": {"effect": "allow_once"}}))
     job = desk.prepared("withdraw", desk.people[:3])
     page = said(desk.client.get(desk.at(f"edits/{job.pk}/")))
-    assert "1 may enter every area and keeps that" in page
-    assert "1 holds a value that this portal does not know" in page
+    assert "1 keeps access to every area" in page
+    assert "1 has an unknown setting and is skipped" in page
     assert set(desk.rows(job)) == {here.member_id}
     job = desk.prepared("withdraw", desk.people[:3], everywhere="on")
     page = said(desk.client.get(desk.at(f"edits/{job.pk}/")))
@@ -212,7 +212,7 @@ def test_rights_read_long_ago_are_read_again_and_a_change_in_the_member_site_is_
         Member.objects.filter(pk__in=[stale.pk, touched.pk]).update(rights_read_at=long_ago)
     desk.set_at_service(touched, option(entry(desk.other, OFFICE)))
     job = desk.prepared("grant", [stale, touched])
-    assert "(2 of them again, to see what has changed since)" in said(desk.client.get(desk.at(f"edits/{job.pk}/")))
+    assert "(2 of them again, to check for changes)" in said(desk.client.get(desk.at(f"edits/{job.pk}/")))
     job = desk.run(job)
     rows = desk.rows(job)
     assert (rows[stale.member_id].state, rows[touched.member_id].state) == (RowState.SUCCEEDED, RowState.FAILED)
@@ -253,14 +253,14 @@ def test_an_edit_is_taken_back_only_where_it_is_still_ours(desk):
     answer = desk.post(f"edits/{job.pk}/undo/", {})
     back = desk.job(int(re.search(r"/edits/(\d+)/", answer["Location"])[1]))
     page = said(desk.client.get(answer["Location"]))
-    assert "Would change 2" in page
-    assert "1 has something else here by now, which stays" in page
+    assert "Will change 2" in page
+    assert "1 was changed since and is skipped" in page
     back = desk.run(back)
     assert equal(desk.devices(plain), option(entry(desk.other, OFFICE)))
     assert equal(desk.devices(elsewhere), NOTHING)
     assert equal(desk.devices(theirs), option(entry(desk.area, OFFICE), entry(desk.other, OFFICE)))
     again = desk.client.post(desk.at(f"edits/{job.pk}/undo/"), follow=True)
-    assert "cannot be taken back, or was already" in said(again)
+    assert "It cannot be undone, or was undone already." in said(again)
 
 
 def test_a_whole_group_or_all_that_a_filter_finds_is_chosen_and_not_one_more(desk):
@@ -288,8 +288,10 @@ def test_nothing_to_do_is_said_and_prepares_nothing(desk):
     desk.know(member, option(entry(desk.area, always())))
     answer = desk.post("grant/?list=area-choice", {
         "ids": str(member.pk), "step": "preview", "trust": "60", "pass_.choice": "always"})  # fmt: skip
-    assert "Nothing would change for anybody chosen" in said(answer)
-    assert "Nobody was chosen" in said(desk.client.post(desk.at("grant/"), {"ids": "999999"}, follow=True))
+    assert "Nothing to change for the selected members." in said(answer)
+    assert "No members selected, or they no longer exist." in said(
+        desk.client.post(desk.at("grant/"), {"ids": "999999"}, follow=True)
+    )
     with desk.scope():
         assert not Job.objects.exists()
 

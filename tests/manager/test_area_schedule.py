@@ -1,4 +1,4 @@
-"""Access to an area from a date on and until one: it waits, is worked out anew when it runs, and ends by itself."""
+"""Access to an area from a date on and until one: it waits, is Recalculated when it runs, and ends by itself."""
 
 from datetime import timedelta
 
@@ -58,8 +58,8 @@ def test_a_scheduled_grant_waits_is_worked_out_anew_and_tells_what_differs_from_
     known_and_so(desk, everywhere, EVERYWHERE)
     job = desk.scheduled("grant", [plain, changed, has_it, everywhere], trust="0", **HOURS)
     page = said(desk.client.get(desk.at(f"edits/{job.pk}/")))
-    assert "as of today" in page
-    assert "Waits until" in page
+    assert "as of now" in page
+    assert "Scheduled for" in page
     job = desk.start(job)
     assert job.state == JobState.WAITING
     assert equal(desk.devices(plain), NOTHING)
@@ -74,7 +74,7 @@ def test_a_scheduled_grant_waits_is_worked_out_anew_and_tells_what_differs_from_
     assert len(desk.devices(plain)["areas_list"]) == len(desk.devices(has_it)["areas_list"]) == 1
     page = desk.page_of(job)
     assert "Different from the preview 2" in page
-    assert "worked out anew" in page
+    assert "Recalculated" in page
     assert "Not applied" not in page
 
 
@@ -85,8 +85,8 @@ def test_whoever_may_enter_every_area_is_not_failed(desk):
     job = desk.run(desk.prepared("grant", [everywhere, plain], **HOURS))
     assert desk.rows(job)[everywhere.member_id].state == RowState.KEPT
     page = desk.page_of(job)
-    assert "Left as is 1" in page
-    assert "May enter every area already: nothing was to be given" in page
+    assert "Unchanged 1" in page
+    assert "Already has access to every area." in page
     assert "Retry" not in page
     job = desk.run(desk.prepared("withdraw", [everywhere, plain], trust="0"))
     assert desk.rows(job).get(everywhere.member_id) is None  # known by now: said in the preview
@@ -149,10 +149,10 @@ def test_a_retry_brings_an_end_of_its_own(desk):
 
 def test_moments_that_cannot_be_are_refused_in_words(desk):
     for values, words in (
-        ({"when": "at", "at": ""}, "Give the moment."),
-        ({"when": "at", "at": "2020-01-01T00:00"}, "This moment is past."),
-        ({"until": "2020-01-01T00:00"}, "This moment is past."),
-        ({"when": "at", "at": "2030-01-02T00:00", "until": "2030-01-01T00:00"}, "The end lies before the start."),
+        ({"when": "at", "at": ""}, "Enter a date and time."),
+        ({"when": "at", "at": "2020-01-01T00:00"}, "This time has passed."),
+        ({"until": "2020-01-01T00:00"}, "This time has passed."),
+        ({"when": "at", "at": "2030-01-02T00:00", "until": "2030-01-01T00:00"}, "The end is before the start."),
         ({"until": "8990-01-01T00:00"}, "At most five years ahead."),
     ):
         given = {"ids": str(desk.people[0].pk), "step": "preview", "trust": "60", "when": "now"}

@@ -104,7 +104,7 @@ def test_the_page_of_an_area_lists_who_holds_what_and_who_may_enter_at_a_moment(
     page = said(known.client.get(known.at(), {"at": noon}))
     assert "at least 3 of 5 members" in page
     assert "Fridays 22:00" in page or "Friday" in page
-    assert "The column “Entry” is for 2026-11-20 12:00" in page
+    assert "The column “Access” is for 2026-11-20 12:00" in page
 
 
 @pytest.mark.usefixtures("either_way")
@@ -156,7 +156,7 @@ def test_a_value_that_nobody_knows_is_counted_and_shown_as_such(known):
     known.know(strange, only(known.area, {"effect": "allow_once"}), has_card=True, use_end_key=1 << 60)
     assert listed(known, hours="unknown") == [strange.member_name]
     assert listed(known, entry="unknown") == [strange.member_name]
-    assert "Cannot say" in said(known.client.get(known.at()))
+    assert "Unknown" in said(known.client.get(known.at()))
 
 
 @pytest.mark.usefixtures("either_way")

@@ -71,15 +71,15 @@ def test_access_is_given_to_two_members_from_choosing_to_done(desk, open_page):
     page.get_by_role("button", name="Give access…").click()
     expect(page.locator(".lead")).to_contain_text("2 members chosen")
     sound(page)
-    page.get_by_role("button", name="See what would change").click()
-    expect(page.locator(".plan-of-edit")).to_contain_text("Would change")
+    page.get_by_role("button", name="Preview changes").click()
+    expect(page.locator(".plan-of-edit")).to_contain_text("Will change")
     expect(page.locator("tbody")).to_contain_text("At any time")
     sound(page)
-    page.get_by_role("button", name="Read and change").click()
+    page.get_by_role("button", name="Load and change").click()
     job = desk.finish(desk.job(int(re.search(r"/(\d+)/", page.url.partition("/changes")[2])[1])))
     assert job.state == JobState.DONE
     given = {"default_mode": "option", "areas_list": [{"area_id": desk.area.area_id, "pass": always()}]}
     assert [normalise_devices(desk.devices(member)) for member in desk.people[:2]] == [given, given]
     page.goto(page.url.partition("/t/")[0] + desk.at())
     expect(page.locator(".figure-large")).to_contain_text("2")
-    expect(page.get_by_role("button", name="Take back…")).to_be_visible()
+    expect(page.get_by_role("button", name="Undo…")).to_be_visible()

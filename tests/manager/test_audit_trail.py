@@ -125,7 +125,7 @@ def test_what_a_person_decides_is_an_act_of_its_own(trail):
     with tenant_scope(trail.place.tenant):
         assert resolve(intent, applied=False, by=trail.place.asker)
     assert trail.rows() == [
-        ("intent.resolved", "Decided that it was not done: Create member: 山田", "–"),
+        ("intent.resolved", "Recorded as not applied: Create member: 山田", "–"),
         ("create_member", "Create member: 山田", "Refused"),
     ]
 

@@ -38,16 +38,16 @@ def test_suspending_resuming_and_undoing_keep_the_former_end(desk):
     job = desk.prepared("suspend", [first, second, third])
     page = desk.page(job)
     assert "Suspend 3 members" in page
-    assert "Start: change 3 members" in page
+    assert "Change 3 members" in page
     assert f"{timezone.localtime(former):%Y-%m-%d}" in page
-    assert "It can be undone" in page
+    assert "You can undo this: previous values are kept." in page
     assert desk.calls(14) == 1
     desk.done(job)
     assert {row.state for row in desk.rows(job)} == {RowState.SUCCEEDED}
     for member in (first, second, third):
         assert datetime.fromisoformat(desk.at_service(member.member_id)["use_date_end"]) <= timezone.now()
         assert desk.known(member).use_date_end <= timezone.now()
-    assert "nothing would change" in said(desk.ask("suspend", [first])).lower()
+    assert "nothing to change" in said(desk.ask("suspend", [first])).lower()
 
     desk.changed("resume", [first, second], end="former")
     assert desk.known(first).use_date_end == former
@@ -79,8 +79,8 @@ def test_all_that_match_are_moved_across_pages_and_those_already_there_are_left_
     job = large.prepared("move", match="", group=groups[0].membergroup_id)
     assert (job.size, job.unchanged) == (total - there, there)
     shown = large.page(job)
-    assert f"Start: change {total - there} members" in shown
-    assert f"{there} have it already" in shown
+    assert f"Change {total - there} members" in shown
+    assert f"{there} already have this" in shown
     assert groups[0].membergroup_name in shown
     file = b"".join(large.client.get(large.changes(f"{job.pk}/?export=csv")).streaming_content).decode("utf-8-sig")
     assert len(file.splitlines()) == total - there + 1
@@ -102,8 +102,8 @@ def test_deleting_needs_the_number_or_the_word_typed(desk):
     gone, kept = desk.plain()[:2]
     job = desk.prepared("delete", [gone])
     page = desk.page(job)
-    assert "It cannot be undone" in page
-    assert "type 1 or the word" in page
+    assert "You cannot undo this" in page
+    assert "type 1 or “delete”" in page
     for typed in ("", "2", "yes"):
         answer = desk.client.post(desk.changes(f"{job.pk}/start/"), {"typed": typed})
         assert answer.status_code == 422
@@ -117,7 +117,7 @@ def test_deleting_needs_the_number_or_the_word_typed(desk):
     assert gone.member_id not in ids
     assert kept.member_id in ids
     assert "Undo" not in desk.page(job).replace("Undone", "")
-    assert "nothing that could be put back" in said(desk.post(job, "undo"))
+    assert "It cannot be undone, or was undone already." in said(desk.post(job, "undo"))
 
 
 def test_deleting_who_is_gone_already_is_done(desk):
@@ -141,7 +141,7 @@ def test_what_somebody_else_changed_meanwhile_is_reported_and_left_alone(desk):
     assert done.state == RowState.SUCCEEDED
     assert desk.known(first).use_date_end == theirs
     page = desk.page(job)
-    assert "changed meanwhile by somebody else" in page
+    assert "Skipped: changed by someone else in the meantime." in page
     assert "Retry 1 row" in page
     again = desk.post(job, "retry")
     assert f"{timezone.localtime(theirs):%Y-%m-%d}" in said(again)
@@ -169,11 +169,11 @@ def test_resuming_and_extending_change_nobody_whose_use_goes_on_longer(desk):
     desk.changed("suspend", [ended])
     until = desk.known(goes_on).use_date_end
     job = desk.prepared("resume", [goes_on, ended], end="none")
-    assert "The use of 1 goes on still." in desk.page(job)
+    assert "1 still has access." in desk.page(job)
     desk.done(job)
     assert (desk.known(goes_on).use_date_end, desk.known(ended).use_date_end) == (until, None)
     refused = desk.ask("extend", [goes_on], how="to", day=f"{day - timedelta(days=30)}")
-    assert "The use of 1 ends later already." in said(refused)
+    assert "1 already ends later." in said(refused)
 
 
 def test_extending_by_days_counts_from_each_ones_own_end(desk):
@@ -191,15 +191,15 @@ def test_extending_by_days_counts_from_each_ones_own_end(desk):
 def test_copied_rights_are_read_first_where_they_are_not_known_and_can_be_undone(desk):
     model, first, second = desk.plain()[:3]
     unknown = said(desk.ask("rights", [first, second], rights_source="member", rights_member=model.member_id))
-    assert "not known here yet" in unknown
+    assert "This member's rights are not loaded yet. Open the member once, then try again." in unknown
     desk.client.get(f"{desk.url}{model.member_id}/reading/")
     reads = desk.calls(5)
     before = {each.member_id: desk.at_service(each.member_id)["devices_pass"] for each in (model, first, second)}
     reads = desk.calls(5)
     job = desk.prepared("rights", [first, second], rights_source="member", rights_member=model.member_id)
     page = desk.page(job)
-    assert "To be read first" in page
-    assert "not known yet" in page
+    assert "To load first" in page
+    assert "not loaded yet" in page
     desk.done(job)
     assert desk.calls(5) - reads == 2
     assert {row.state for row in desk.rows(job)} == {RowState.SUCCEEDED}
@@ -216,14 +216,14 @@ def test_copied_rights_are_read_first_where_they_are_not_known_and_can_be_undone
 def test_leavers_are_suspended_at_their_moment_if_whoever_asked_still_may(desk):
     first, second = desk.plain()[:2]
     moment = (timezone.localtime() + timedelta(days=40)).strftime("%Y-%m-%dT%H:%M")
-    assert "This moment is past" in said(desk.ask("suspend", [first], when="at", at="2020-01-01T00:00"))
-    assert "Give the moment" in said(desk.ask("suspend", [first], when="at"))
+    assert "This time has passed." in said(desk.ask("suspend", [first], when="at", at="2020-01-01T00:00"))
+    assert "Enter a date and time." in said(desk.ask("suspend", [first], when="at"))
     ours, theirs = (desk.prepared("suspend", [each], when="at", at=moment) for each in (first, second))
-    assert "It waits until" in desk.page(ours)
+    assert "Scheduled for" in desk.page(ours)
     for job in (ours, theirs):
-        assert "Cancel it" in said(desk.post(job, "start"))
+        assert "Cancel schedule" in said(desk.post(job, "start"))
     page = said(desk.client.get(desk.changes()))
-    assert "Waiting for its moment" in page
+    assert "Scheduled" in page
     with desk.scope():
         jobs.step(ours)
         ours.refresh_from_db()
@@ -249,7 +249,7 @@ def test_a_scheduled_change_can_be_cancelled(desk):
     moment = (timezone.localtime() + timedelta(days=3)).strftime("%Y-%m-%dT%H:%M")
     job = desk.prepared("suspend", [member], when="at", at=moment)
     desk.post(job, "start")
-    assert "It was stopped by a person" in said(desk.post(job, "stop"))
+    assert "Stopped by a person." in said(desk.post(job, "stop"))
     with desk.scope():
         jobs.step(job)
     assert desk.rows(job)[0].state == RowState.STOPPED
@@ -275,7 +275,7 @@ def test_each_change_needs_its_permission_and_strangers_find_nothing(desk, make)
     members = desk.plain()[:1]
     job = desk.prepared("suspend", members)
     auditor = desk.place.client(desk.place.staff("auditor"))
-    assert "Your role may look at this" in said(auditor.get(desk.changes(f"{job.pk}/")))
+    assert "Your role can view this but not start it." in said(auditor.get(desk.changes(f"{job.pk}/")))
     assert auditor.post(desk.changes("new/suspend/"), {"ids": desk.ids(members)}).status_code == 403
     for act in ("start", "stop", "continue", "retry", "undo", "decide", "discard"):
         assert auditor.post(desk.changes(f"{job.pk}/{act}/")).status_code == 403

@@ -27,17 +27,17 @@ def test_all_that_match_are_suspended_and_the_page_follows_to_the_outcome(desk, 
     page.get_by_label("Select all on this page").check()
     page.get_by_role("button", name=re.compile("Select all .* that match")).click()
     page.get_by_role("button", name="Suspend…").click()
-    expect(page.get_by_text("60 members are selected.")).to_be_visible()
+    expect(page.get_by_text("60 members selected")).to_be_visible()
     moment = page.locator("input[name=at]")
     expect(moment).to_be_hidden()
-    page.get_by_label("At a moment:").check()
+    page.get_by_label("Schedule for:").check()
     expect(moment).to_be_visible()
-    page.get_by_label("As soon as it is started").check()
+    page.get_by_label("Now").check()
     assert barriers(page) == []
-    page.get_by_role("button", name="Show what would change").click()
-    expect(page.get_by_role("button", name=re.compile(r"Start: change \d+ members"))).to_be_visible()
+    page.get_by_role("button", name="Preview changes").click()
+    expect(page.get_by_role("button", name=re.compile(r"Change \d+ members"))).to_be_visible()
     assert barriers(page) == []
-    page.get_by_role("button", name=re.compile("Start: change")).click()
+    page.get_by_role("button", name=re.compile(r"Change \d+ members")).click()
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
     with desk.scope():
         job = Job.objects.order_by("-pk")[0]

@@ -159,7 +159,7 @@ def test_an_uncertain_command_says_that_the_door_may_have_opened(place, manager)
         Intent.objects.update(state="uncertain", reason="lost", due_at=None)
     html = manager.get(page_of(place)).content.decode()
     assert "The door may have opened" in html
-    assert "not sent again" in html
+    assert "will not be sent again" in html
 
 
 def test_a_door_that_is_held_unlocked_is_on_top_of_every_page_until_it_is_locked(place, manager):

@@ -48,10 +48,10 @@ def desk(place):
 def test_the_first_line_says_that_the_past_is_judged_by_todays_rights(desk):
     desk.reads(always())
     page = said(desk.past())
-    assert "Judged by today’s rights" in page
-    assert "No change is known since then." in page
-    assert page.index("Judged by today’s rights") < page.index("was given at any time")
-    assert "Judged by today’s rights" not in said(desk.past(timezone.localtime() + timedelta(days=1)))
+    assert "Based on today’s rights" in page
+    assert "not those at that time. No changes are known since then" in page
+    assert page.index("Based on today’s rights") < page.index("is allowed at any time")
+    assert "Based on today’s rights" not in said(desk.past(timezone.localtime() + timedelta(days=1)))
 
 
 def test_a_reading_that_differs_from_the_last_one_is_shown_as_a_change_from_outside(desk):

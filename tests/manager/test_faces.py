@@ -58,7 +58,7 @@ def test_a_face_is_followed_to_its_outcome_and_usable_thirty_seconds_later(desk)
     member, rest = face_of(desk)
     answer = upload(desk, rest, jpeg(orientation=6))
     assert answer.redirect_chain[-1][0] == desk.url + rest
-    assert "The service looks at the picture" in said(answer)
+    assert "The service is checking the picture. You can close this page." in said(answer)
     assert 'name="image"' not in answer.content.decode()  # one at a time
     with desk.scope():
         assert not Enclosure.objects.exists()
@@ -87,15 +87,15 @@ def test_what_a_camera_writes_into_its_files_is_left_out_and_the_picture_is_turn
 
 BAD = [
     (huge_jpeg(), "144 megapixels"),
-    (jpeg()[:-4000], "cut off"),
-    (jpeg()[:400], "cut off"),
-    (png(), "This is a PNG file, whatever its name says"),
+    (jpeg()[:-4000], "damaged or incomplete"),
+    (jpeg()[:400], "damaged or incomplete"),
+    (png(), "This is a PNG file. Use"),
     (b"\0\0\0\x18ftypheic" + bytes(200), "This is a HEIC file"),
-    (bytes(2 * 1024 * 1024 + 1), "2.01 MB; at most 2 MB"),
+    (bytes(2 * 1024 * 1024 + 1), "2.01 MB; the limit is 2 MB"),
     (b"", "empty"),
     (b"GIF89a" + bytes(100), "This is a GIF file"),
-    (b"\xff\xd8\xff\xe0" + bytes(100) + b"\xff\xd9", "cut off"),
-    (b"hello", "no picture that can be read"),
+    (b"\xff\xd8\xff\xe0" + bytes(100) + b"\xff\xd9", "damaged or incomplete"),
+    (b"hello", "This picture cannot be read. Use"),
     (jpeg(200, 250), "only 200 × 250 pixels"),
 ]
 
@@ -115,7 +115,9 @@ def test_nothing_chosen_and_a_picture_of_a_phones_camera(desk):
     _, rest = face_of(desk)
     fields = desk.fields(rest)
     assert "Choose a picture." in said(desk.client.post(desk.url + rest, fields))
-    assert "The service looks at the picture" in said(upload(desk, rest, jpeg(), field="taken"))
+    assert "The service is checking the picture. You can close this page." in said(
+        upload(desk, rest, jpeg(), field="taken")
+    )
 
 
 def test_each_failure_is_said_in_words_and_an_unknown_one_as_it_came(desk):
@@ -124,7 +126,7 @@ def test_each_failure_is_said_in_words_and_an_unknown_one_as_it_came(desk):
     upload(desk, rest, jpeg())  # the very picture of somebody else
     later(desk)
     page = desk.get(rest)
-    assert "already in use by another registration" in page
+    assert "This picture is already used by another registration." in page
     assert "No face was registered." in page
     upload(desk, rest, jpeg(colour=60))
     body = '{"request_id": "r", "request_type": "face", "status": "failed_blinking"}'
@@ -133,7 +135,7 @@ def test_each_failure_is_said_in_words_and_an_unknown_one_as_it_came(desk):
     later(desk)
     page = desk.get(rest)
     assert "failed_blinking" in page
-    assert "for a reason that the portal does not know" in page
+    assert "The service refused the picture for an unknown reason." in page
     assert 'name="image"' in page
 
 
@@ -148,9 +150,9 @@ def test_a_missing_contract_is_said(make):
 def test_a_face_is_replaced_in_two_steps_and_between_them_none_works(desk):
     member, rest = registered(desk)
     old = desk.at_service(member.member_id)["face_data"]
-    assert "no face of this member opens a door" in desk.get(rest)
+    assert "this member's face opens no door" in desk.get(rest)
     answer = upload(desk, rest, jpeg(colour=200))
-    assert "No face of this member opens a door until one is registered again" in said(answer)
+    assert "This member's face opens no door until one is registered again." in said(answer)
     assert [call["operation"] for call in desk.place.calls() if call["operation"] in (8, 9)] == [8, 9, 8]
     assert "face_data" not in desk.at_service(member.member_id)
     later(desk)
@@ -162,7 +164,7 @@ def test_a_lost_answer_between_the_steps_holds_the_second_one_until_it_is_known(
     tenant_id = desk.place.service.tenant_id
     desk.place.sandbox.fault("drop_after", "delete_face_image", tenant_id)
     answer = upload(desk, rest, jpeg(colour=200))
-    assert "It waits until the step before it is confirmed." in said(answer)
+    assert "Waiting for the previous step." in said(answer)
     with desk.scope():
         second, first = Intent.objects.order_by("pk").exclude(state=State.SUCCEEDED)
         assert (second.operation, second.due_at, first.state) == ("register_face_image", None, State.QUEUED)
@@ -184,7 +186,7 @@ def test_a_first_step_that_is_refused_ends_the_second_unsent(desk):
         "status", "delete_face_image", desk.place.service.tenant_id, status=403, error_code="40301"
     )
     answer = upload(desk, rest, jpeg(colour=200))
-    assert "was not deleted, so that the new one was not sent" in said(answer)
+    assert "The current face was not deleted, so the new one was not sent." in said(answer)
     assert len(desk.place.calls(8)) == 1
     with desk.scope():
         assert Member.objects.get(pk=member.pk).has_face
@@ -194,7 +196,7 @@ def test_a_first_step_that_is_refused_ends_the_second_unsent(desk):
 def test_a_face_is_deleted_after_being_asked(desk):
     member, rest = registered(desk)
     page = desk.get(rest + "delete/")
-    assert "nobody can undo it" in page
+    assert "The service deletes the image. You cannot undo this, but you can register a new picture." in page
     answer = desk.send(rest + "delete/", confirmed="1")
     assert "until one is registered again" in said(answer)
     assert "face_data" not in desk.at_service(member.member_id)
@@ -234,7 +236,7 @@ def test_a_face_that_the_portal_did_not_know_of_is_replaced_at_the_second_try(de
     desk.place.sandbox.settings(desk.place.service.tenant_id, face_seconds=0)
     desk.place.sandbox.api("PUT", path, content=jpeg(colour=90), token=desk.place.service.token)
     answer = upload(desk, rest, jpeg(colour=200))
-    assert "already has a face at the service" in said(answer)
+    assert "This member already has a registered face. Nothing was registered." in said(answer)
     old = desk.at_service(member.member_id)["face_data"]
     upload(desk, rest, jpeg(colour=200))
     later(desk)
@@ -247,7 +249,7 @@ def test_a_face_that_the_service_does_not_find_and_still_has_is_not_called_delet
         "status", "delete_face_image", desk.place.service.tenant_id, status=404, error_code="40401", count=9
     )
     answer = upload(desk, rest, jpeg(colour=200))
-    assert "was not deleted, so that the new one was not sent" in said(answer)
+    assert "The current face was not deleted, so the new one was not sent." in said(answer)
     assert len(desk.place.calls(8)) == 1
     with desk.scope():
         assert Member.objects.get(pk=member.pk).has_face
@@ -312,8 +314,8 @@ def test_a_profile_picture_that_attacks_is_refused_before_it_is_decoded(desk):
     rest = f"{member.member_id}/picture/edit/"
     assert "400 megapixels" in said(upload(desk, rest, huge_png(), name="a.png"))
     assert "144 megapixels" in said(upload(desk, rest, huge_jpeg()))
-    assert "cut off" in said(upload(desk, rest, png()[:200], name="a.png"))
-    assert "at most 8 MB" in said(upload(desk, rest, bytes(8 * 1024 * 1024 + 1)))
+    assert "damaged or incomplete" in said(upload(desk, rest, png()[:200], name="a.png"))
+    assert "the limit is 8 MB" in said(upload(desk, rest, bytes(8 * 1024 * 1024 + 1)))
     assert desk.place.calls(7) == []
 
 

@@ -93,7 +93,7 @@ def test_the_list_shows_groups_with_their_counts_and_finds_by_name(here):
     found = text_of(here.browser.get(url(here, "?q=神戸営業")))
     assert "神戸営業部" in found
     assert SALES not in found
-    assert "Nothing matches" in text_of(here.browser.get(url(here, "?q=nobody")))
+    assert "No results" in text_of(here.browser.get(url(here, "?q=nobody")))
 
 
 def test_a_new_group_is_at_the_service_in_the_mirror_and_on_its_page(here):
@@ -135,10 +135,10 @@ def test_a_groups_page_tells_whose_rights_deviate_and_offers_its_members_for_cha
             rights_read_at=timezone.now(), membergroup_id=group.membergroup_id, membergroup_name=SALES,
         )  # fmt: skip
     page = text_of(here.browser.get(url(here, f"{group.membergroup_id}/")))
-    assert "1 of 4 deviates" in page
+    assert "1 of 4 differs" in page
     assert "Every area" in page
-    assert "Known of 4 of 5" in page
-    assert [page.count(word) for word in ("Same as most", "Differs", "Not known yet")] == [3, 1, 1]
+    assert "Loaded for 4 of 5" in page
+    assert [page.count(word) for word in ("Same as most", "Differs", "Not loaded yet")] == [3, 1, 1]
     found = text_of(here.browser.get(url(here, f"{group.membergroup_id}/?sort=-name_key")))
     assert found.index("Sato 4") < found.index("Sato 0")
     drawn = here.browser.get(url(here, f"{group.membergroup_id}/")).content.decode()
@@ -146,7 +146,7 @@ def test_a_groups_page_tells_whose_rights_deviate_and_offers_its_members_for_cha
     asked = here.browser.post(
         f"/t/{here.tenant.slug}/changes/new/suspend/?group={group.membergroup_id}", {"scope": "match", "match": ""}
     )
-    assert "5 members are selected" in text_of(asked)
+    assert "5 members selected" in text_of(asked)
     file = here.browser.get(url(here, "?export=csv"))
     assert SALES in b"".join(file.streaming_content).decode()
 
@@ -164,7 +164,10 @@ def test_a_form_sent_again_with_another_name_says_so_and_sends_nothing(here):
     nonce = nonce_of(here.browser.get(url(here, "new/")))
     here.browser.post(url(here, "new/"), {"nonce": nonce, "membergroup_name": "Guards"})
     again = here.browser.post(url(here, "new/"), {"nonce": nonce, "membergroup_name": "Cleaners"})
-    assert "was not sent: send it again to do so" in text_of(again)
+    assert (
+        "This form was already sent once. The values below have not been sent. Send it again to apply them."
+        in text_of(again)
+    )
     assert 'value="Cleaners"' in again.content.decode()
     assert nonce_of(again) != nonce
     assert sent(here, CREATE) == 1
@@ -192,9 +195,9 @@ def test_a_refusal_keeps_what_was_typed_and_says_the_services_words(here):
     answer = send(here, "gone/rename/", "gone/", membergroup_name="Sales Tokyo")
     assert answer.status_code == 200
     text = text_of(answer)
-    assert "The service refused this. Nothing was changed. The service said: “" in text
+    assert "Refused by the service. Nothing was changed. Response from the service: “" in text
     assert Intent.objects.get().error_code in text
-    assert "Nothing was changed at the service." in text
+    assert "Nothing was changed." in text
     assert 'value="Sales Tokyo"' in answer.content.decode()
     assert sales(here).membergroup_name == SALES
 
@@ -304,7 +307,7 @@ def test_pages_cost_the_same_however_many_rows_there_are(here):
     assert after[0] <= 13
     assert after[1] <= 22
     text = text_of(here.browser.get(url(here, page)))
-    assert "Known of 90 of 180" in text
+    assert "Loaded for 90 of 180" in text
 
 
 # What becomes of an answer that was lost

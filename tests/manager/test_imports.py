@@ -116,9 +116,9 @@ def test_from_upload_to_outcome_and_retry(desk, manager, url):
         desk, manager, url, lines(HEADINGS, *rows, ["札なし", "J9000", group, card], ["無所属", "J9001", "無い", ""])
     )
     page = text(manager.get(there))
-    assert "Start: send 9 rows" in page
-    assert "no group has this name" in page
-    assert "Costs 5 calls" in page
+    assert "Import 9 rows" in page
+    assert "no group with this name or ID" in page
+    assert "5 API calls" in page
     assert "新人7" not in page  # what needs attention comes first
     assert "新人7" in text(manager.get(f"{there}?show="))
     refused = text(manager.get(f"{there}?show=refused"))
@@ -133,7 +133,7 @@ def test_from_upload_to_outcome_and_retry(desk, manager, url):
     assert manager.get(f"{there}progress/")["HX-Refresh"] == "true"
     page = text(manager.get(there))
     assert "40901" in page
-    assert "The card is registered to another member" in page
+    assert "The card belongs to another member. This row was not applied." in page
     assert card not in page
     assert "Retry 2 rows" in page
 
@@ -170,10 +170,10 @@ def test_rows_to_correct_come_back_as_they_were_with_reasons_left_out(desk, mana
     ("content", "said"),
     [
         (b"", "The file is empty"),
-        (b"name\n", "no rows beneath"),
+        (b"name\n", "The file has headings but no rows."),
         (b"name\nx\x00\n", "NUL"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1....", "old Excel file"),
-        (b"PK\x03\x04....", "not a readable XLSX"),
+        (b"PK\x03\x04....", "This XLSX file cannot be read. Save it again as XLSX or CSV."),
         (b"name\n\xff\xff\n", "neither UTF-8 nor Shift-JIS"),
     ],
 )
@@ -196,9 +196,9 @@ def test_columns_chosen_twice_or_not_at_all_are_refused_beside_the_field(manager
     there = uploaded(manager, url, "a,b\n1,2\n")
     twice = manager.post(f"{there}columns/", {"column_0": "member_name", "column_1": "member_name"})
     assert twice.status_code == 422
-    assert "is chosen already" in text(twice)
+    assert "” is already used for the column “" in text(twice)
     none = manager.post(f"{there}columns/", {"column_0": "", "column_1": ""})
-    assert "Choose the column of names" in text(none)
+    assert "Choose a column for name, member code or member ID." in text(none)
     strange = manager.post(f"{there}columns/", {"column_0": "devices_pass", "column_1": "member_name"})
     assert strange.status_code == 422
 
@@ -219,14 +219,16 @@ def test_the_same_file_again_is_pointed_out(desk, manager, url):
     first = checked(desk, manager, url, content)
     manager.post(f"{first}start/")
     run(desk, first)
-    assert "This very file was imported" in text(manager.get(checked(desk, manager, url, content)))
+    assert '">view</a>). New members without a code would be created twice' in text(
+        manager.get(checked(desk, manager, url, content))
+    )
 
 
 def test_starting_twice_starts_once(desk, manager, url):
     there = checked(desk, manager, url, lines(HEADINGS, ["a", "S1", group_of(desk), ""]))
     manager.post(f"{there}start/")
     answer = manager.post(f"{there}start/", follow=True)
-    assert "started already" in text(answer)
+    assert "already started" in text(answer)
     run(desk, there)
     assert len(desk.place.calls(13)) == 1
 
@@ -246,7 +248,7 @@ def test_stopping_and_going_on(desk, manager, url):
     manager.post(f"{there}start/")
     manager.post(f"{there}stop/")
     assert run(desk, there).state == JobState.STOPPED
-    assert "It was stopped by a person" in text(manager.get(there))
+    assert "Stopped by a person." in text(manager.get(there))
     manager.post(f"{there}continue/")
     assert run(desk, there).state == JobState.DONE
 

@@ -103,7 +103,7 @@ def test_the_tabs_learn_their_counts_a_moment_later_in_one_query(desk):
         "Expired, not deleted 1",
         "Never used 7",
         "No credential 1",
-        "One card, two members 2",
+        "Shared cards 2",
     ):
         assert words in counted
     with desk.scope(), CaptureQueriesContext(connection) as asked:
@@ -142,10 +142,10 @@ def test_what_is_done_with_all_that_match_means_this_list_and_never_all_members(
 def test_who_never_enters_says_since_when_the_log_is_known(desk):
     with desk.scope():
         MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=timezone.now(), memory={"known_from": SINCE})
-    assert "known since 2026-11-14 09:00" in said(desk.client.get(f"{desk.url}leavers/never/"))
+    assert "loaded from 2026-11-14 09:00" in said(desk.client.get(f"{desk.url}leavers/never/"))
     with desk.scope():
         MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=None, memory={})
-    assert "The log was not read yet" in said(desk.client.get(f"{desk.url}leavers/never/"))
+    assert "The activity log is not loaded yet" in said(desk.client.get(f"{desk.url}leavers/never/"))
 
 
 def test_a_list_is_taken_along_and_written_down(desk):

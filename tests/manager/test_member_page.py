@@ -32,7 +32,7 @@ def test_what_the_person_lately_did_stands_beside_how_far_the_log_is_known(desk)
     with desk.scope():
         History.objects.all().delete()
         MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=timezone.now(), memory={"known_from": SINCE})
-    assert "Nothing since 2026-11-14 09:00" in said(desk.client.get(f"{desk.url}{member.member_id}/"))
+    assert "No activity since 2026-11-14 09:00" in said(desk.client.get(f"{desk.url}{member.member_id}/"))
     with desk.scope():
         units = [{"unit_no": "03", "unit_name": "社用車"}]
         History.objects.bulk_create(
@@ -47,11 +47,11 @@ def test_what_the_person_lately_did_stands_beside_how_far_the_log_is_known(desk)
     assert "総務キーボックス Key taken 03 社用車" in words
     assert "&lt;b&gt;Entry&lt;/b&gt;" in page
     assert "suspicious" in words
-    assert "Somebody else" not in words
-    assert "There is more in the log." not in words
+    assert "Change person" not in words
+    assert "More in the activity log." not in words
     with desk.scope():
         History.objects.bulk_create([did(desk, member, number, content="Entry") for number in range(10, 25)])
-    assert "There is more in the log." in desk.get(f"{member.member_id}/")
+    assert "More in the activity log." in desk.get(f"{member.member_id}/")
 
 
 def test_the_page_asks_the_database_as_often_for_a_long_life_as_for_a_short_one(desk):
@@ -100,7 +100,7 @@ def test_everything_of_a_member_who_is_gone_can_be_looked_at_and_nothing_asked(d
     with desk.scope():
         own.member_deleted(desk.place.tenant, member.member_id)
     page = desk.get(f"{member.member_id}/")
-    assert "no longer has this member" in page
+    assert "The page stays until the next full member list is loaded" in page
     for rest in ("/face/", "/keys/", "/edit/", "/picture/edit/", "/one-time/", "/reveal/"):
         assert f"{member.member_id}{rest}" not in page
     for rest in ("face/", "face/delete/", "keys/", "picture/edit/"):

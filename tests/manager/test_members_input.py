@@ -54,7 +54,7 @@ def test_absurd_input_is_answered_with_a_message_and_nothing_is_sent(desk):
         assert "Not saved" in said(answer), absurd
     member = desk.members()[0]
     edit = f"{member.member_id}/edit/"
-    keeps_code = "Empty: the present data stays" in desk.get(edit)
+    keeps_code = "Leave empty to keep the current data." in desk.get(edit)
     form = desk.fields(edit)
     for absurd in [*ABSURD, {"seen": "forged", "member_name": LONG}, {"card_remove": "on", "card_data": "AB"}]:
         if keeps_code and absurd == {"qr": "data", "qr_data": ""}:

@@ -48,7 +48,7 @@ def test_two_japanese_characters_find_and_so_does_the_beginning_of_a_code(desk):
     assert desk.names(q="zx-0099 橋 高") == desk.names(q="zx 高橋") == ["髙橋 ぬるお"]
     assert desk.names(q="橋ぬ", credential="none") == ["髙橋 ぬるお"]
     assert desk.names(q="橋ぬ", credential="card") == []
-    assert "Nothing matches" in desk.get(q="魑魅魍魎")
+    assert "No results" in desk.get(q="魑魅魍魎")
 
 
 def test_filters_stay_in_the_address_and_narrow_together(desk):
@@ -206,7 +206,7 @@ def test_a_card_number_finds_its_holder_for_whoever_may_see_cards_alone(desk):
         card = holder.card_data
     assert desk.names(q=card) == [holder.member_name]
     auditor = desk.place.client(desk.place.staff("auditor"))
-    assert "Nothing matches" in auditor.get(desk.url, {"q": card}).content.decode()
+    assert "No results" in auditor.get(desk.url, {"q": card}).content.decode()
 
 
 def test_the_palette_finds_members(desk):

@@ -93,7 +93,7 @@ def test_the_editor_reads_the_service_once_and_shows_what_is_there_in_words_and_
 def test_a_form_that_nobody_touched_sends_nothing(desk):
     desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass={"default_mode": "allow_all"})
     answer = desk.save(desk.form())
-    assert "Nothing was changed" in said(answer)
+    assert "No changes. Nothing was sent" in said(answer)
     assert desk.place.calls(6)[1:] == []
 
 
@@ -151,7 +151,7 @@ def test_what_somebody_else_changed_meanwhile_is_put_together_and_asked_about(de
     desk.give(devices_pass=listed((desk.areas[0], OFFICE), (desk.areas[2], always())))
     sent = len(desk.place.calls(6))
     answer = desk.save(form, **{area_field(desk.areas[1]): "always"})
-    assert "Somebody else changed these rights meanwhile" in said(answer)
+    assert "Someone else changed these rights in the meantime. Nothing was sent." in said(answer)
     assert len(desk.place.calls(6)) == sent
     again = desk.save(posted(answer.content.decode()))
     assert 'data-state="done"' in again.content.decode(), said(again)
@@ -164,7 +164,10 @@ def test_two_who_changed_the_same_place_are_never_mixed(desk):
     form = desk.form()
     desk.give(devices_pass=listed((desk.areas[0], always())))
     answer = desk.save(form, **{"s1.1.end": "21:00"})
-    assert "Both touch the same place" in said(answer)
+    assert (
+        "Both change the same place, so they cannot be combined. Your version is below. Saving it replaces theirs."
+        in said(answer)
+    )
     again = desk.save(posted(answer.content.decode()))
     assert 'data-state="done"' in again.content.decode(), said(again)
     assert desk.stored["devices_pass"]["areas_list"][0]["pass"]["schedule"][0]["end"]["time"] == "21:00:00+09:00"
@@ -202,9 +205,9 @@ def test_a_tenant_keeps_templates_and_puts_them_into_rights(desk):
     more = desk.client.post(f"{tenant}/rights/templates/new/", dict(form.lists()) | {"schedule.act": "row s1 range"})
     assert more.content.decode().count('data-slot="range"') == 2  # one more line, and the script's sample
     made = desk.client.post(f"{tenant}/rights/templates/new/", dict(form.lists()), follow=True)
-    assert "Template kept: Cleaning" in said(made)
+    assert "Template saved: Cleaning" in said(made)
     again = desk.client.post(f"{tenant}/rights/templates/new/", dict(form.lists()))
-    assert "There is a template of this name already." in said(again)
+    assert "A template with this name already exists." in said(again)
     desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
     with desk.scope():
         template = RightsTemplate.objects.get()
@@ -261,7 +264,7 @@ def test_two_members_are_compared_with_the_differences_first_and_one_gets_the_ot
     assert 'data-state="done"' in answer.content.decode(), said(answer)
     assert normalise_devices(desk.at_service(other.member_id)["devices_pass"]) == listed((desk.areas[0], OFFICE))
     again = said(desk.client.get(f"{tenant}/compare/", both))
-    assert "Weekdays 08:00 to 19:00" not in again.split("The same for both")[0]
+    assert "Weekdays 08:00 to 19:00" not in again.split("Same for both")[0]
 
 
 def test_several_get_the_same_rights_by_a_job_that_is_looked_at_first(desk):
@@ -321,7 +324,7 @@ def test_who_may_only_look_sees_no_form_and_who_may_not_sees_nothing(desk):
         assert page.status_code == (200 if sees else 403)
         if sees:
             assert "data-rights" not in page.content.decode()
-            assert "In words" in said(page)
+            assert "Summary" in said(page)
         assert client.post(desk.editor, {}).status_code == 403
         for address in (f"{tenant}/templates/new/", f"{tenant}/copy/?from={desk.member.member_id}"):
             assert client.get(address).status_code == 403
@@ -334,7 +337,7 @@ def test_without_a_contract_its_part_is_said_and_cannot_be_changed(make):
     desk = Desk(make(contracts=("door",), members=2))
     desk.give(devices_pass={"default_mode": "deny_all"})
     page = desk.client.get(desk.editor)
-    assert "The key-box contract is missing." in said(page)
+    assert "Key permissions are not available: the contract has no key boxes." in said(page)
     assert "keys.mode" not in page.content.decode()
     answer = desk.save(desk.form(), **{"devices.mode": "allow_all"})
     assert 'data-state="done"' in answer.content.decode(), said(answer)

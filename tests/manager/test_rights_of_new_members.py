@@ -60,7 +60,7 @@ def test_a_new_member_gets_rights_from_a_template_a_member_or_the_group_on_the_s
     desk.know([first, second], always())
     desk.know([third], OFFICE)
     page = said(desk.client.get(f"{desk.url}new/"))
-    assert "The usual ones of the group" in page
+    assert "The group's usual rights (shared by more than half of its members)" in page
     desk.create("Usual", rights_source="group")
     desk.create("Templated", rights_source="template", rights_template=str(desk.template.pk))
     desk.create("Copied", rights_source="member", rights_member=third.member_id)

@@ -52,7 +52,7 @@ def test_suspended_and_expired_are_told_apart_in_lists_files_and_on_the_page(des
     assert "Suspended since" in page
     assert f"by {desk.user}" in page
     assert "Reason: Lost card, found again?" in page
-    assert "Before that, the use had no end." in page
+    assert "Previously no end date." in page
     assert "Resume…" in page
     assert "Suspend…" not in page
     assert "Suspended since" not in said(page_of(desk, expired))
@@ -63,7 +63,7 @@ def test_resuming_gives_the_former_end_back_and_undoing_that_suspends_again(desk
     day = timezone.localdate() + timedelta(days=30)
     desk.changed("extend", [member], how="to", day=f"{day:%Y-%m-%d}")
     desk.changed("suspend", [member])
-    assert f"Before that, the use ended at {day:%Y-%m-%d} 23:59" in said(page_of(desk, member))
+    assert f"Previous end date: {day:%Y-%m-%d} 23:59" in said(page_of(desk, member))
     job = desk.changed("resume", [member], end="former")
     assert f"{timezone.localtime(desk.known(member).use_date_end):%Y-%m-%d}" == f"{day:%Y-%m-%d}"
     assert listed(desk, "suspended") == []

@@ -89,7 +89,7 @@ def test_a_box_that_was_not_reached_is_said_and_does_not_run(desk):
     desk.place.sandbox.console("devices", tenant_id=desk.place.service.tenant_id,
                                device_id=off.key_device_id, has_power=False)  # fmt: skip
     answer = lend(desk, units(desk, b0=["01"], b1=["01"]))
-    assert f"Not reached, so that nothing changed there: {off}." in said(answer)
+    assert f"Could not be reached, unchanged: {off}." in said(answer)
     with desk.scope():
         assert [each.box for each in temporary.running(queries.intents_about(desk.member))] == [str(desk.boxes[0])]
 
@@ -102,7 +102,7 @@ def test_a_double_click_and_the_back_button_send_once_and_a_late_click_not_at_al
     with mock.patch("time.time", return_value=time.time() - 60):
         fields = desk.fields(desk.rest)
     answer = lend(desk, units(desk, b0=["01"]), {**fields, "elapsed": "2000"})
-    assert "More than 15 seconds had passed since the click." in said(answer)
+    assert "More than 15 seconds passed since the click." in said(answer)
     assert len(commands(desk)) == 1
 
 
@@ -112,7 +112,7 @@ def test_what_is_wrong_with_the_form_is_said_and_nothing_is_sent(desk):
         ({"chosen": ["99@nowhere"]}, "Select a valid choice"),
         ({"period": "other", "seconds": "86401"}, "86400"),
         ({"period": "other", "seconds": "-1"}, "greater than or equal to 0"),
-        ({"period": "other", "seconds": ""}, "Say how many seconds."),
+        ({"period": "other", "seconds": ""}, "Enter the number of seconds."),
         ({"info": "x" * 101}, "100"),
         ({"nonce": "forged"}, "Nothing was sent"),
     ):
@@ -133,14 +133,14 @@ def test_the_services_refusals_are_explained(desk):
     answer = lend(desk, units(desk, b0=["01"]))
     assert "no permission for key 01" in said(answer)
     page = desk.get(f"{other.member_id}/")
-    assert "its setting for keys that are not normally used" in page
+    assert "its setting for keys not normally used" in page
 
 
 def test_a_lost_answer_is_never_sent_again_and_the_log_tells_what_came_of_it(desk):
     desk.place.sandbox.fault("drop_after", "temporary_use", desk.place.service.tenant_id)
     answer = lend(desk, units(desk, b0=["01"]), info="朝の点検")
-    assert "The keys may be free to take." in said(answer)
-    assert "It is not sent again." in said(answer)
+    assert "The keys may be available. The request will not be sent again." in said(answer)
+    assert "will not be sent again" in said(answer)
     with desk.scope():
         intent = Intent.objects.get(operation="temporary_use")
         assert (intent.state, len(commands(desk))) == (State.UNCERTAIN, 1)

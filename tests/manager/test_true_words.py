@@ -34,28 +34,28 @@ def read(desk):
     ({"status": 403, "error_code": "40377", "error_detail": "Closed on Sundays"}, ["40377", "Closed on Sundays"]),
     ({"status": 403, "error_code": "40301"}, ["The service refuses this: the connection lacks a permission"]),
     ({"status": 401, "error_code": "40101"}, ["The service no longer accepts this connection."]),
-    ({"status": 500, "error_code": "50001"}, ["The service reported a fault of its own."]),
+    ({"status": 500, "error_code": "50001"}, ["The service reported an error."]),
 ])  # fmt: skip
 def test_a_refusal_is_no_silence(desk, refusal, words):
     fault(desk, "status", "read_member", **refusal)
     page = read(desk)
     assert "did not answer" not in page
-    assert "This is what was last known." in page
+    assert "Showing the last loaded data." in page
     for each in words:
         assert each in page
 
 
 def test_silence_is_said_to_be_silence(desk):
     fault(desk, "drop_after", "read_member")
-    assert "The service did not answer. This is what was last known." in read(desk)
+    assert "The service did not respond. Showing the last loaded data." in read(desk)
 
 
 def test_our_own_words_are_never_the_services(desk):
     fault(desk, "drop_after", "create_member")
     answer = desk.send("new/", member_name="Q", membergroup_id=desk.group.membergroup_id, qr="none")
     page = said(answer)
-    assert "The connection broke before the answer arrived." in page
-    assert "The service said" not in page
+    assert "The connection was lost before the response arrived." in page
+    assert "Response from the service" not in page
     assert "outcome unknown" not in page
 
 
@@ -66,7 +66,7 @@ def test_there_is_no_advice_under_what_is_done(desk):
     with desk.scope():
         Intent.objects.filter(pk=intent.pk).update(reason="not_sent")
     page = said(desk.client.get(f"/t/{desk.place.tenant.slug}/intents/{intent.pk}/"))
-    assert "What to do" not in page
+    assert "Next steps" not in page
 
 
 def test_a_missing_permission_is_named_and_no_contract_is_blamed(desk):
@@ -102,12 +102,12 @@ def test_a_limit_below_ours_is_learned_from_the_refusal_and_said_beside_the_fiel
     words = "qrcode.one_time_qr.timestep: must be at most 3600 seconds"
     fault(desk, "status", "update_member", status=400, error_code="40002", error_detail=words)
     page = said(once(desk, 86400))
-    assert f"The service said: “{words}”" in page
-    assert "The service takes at most 3600." in page
-    assert "The service takes at most 3600." in said(desk.client.get(f"{desk.url}new/"))
+    assert f"Response from the service: “{words}”" in page
+    assert "The service allows at most 3600." in page
+    assert "The service allows at most 3600." in said(desk.client.get(f"{desk.url}new/"))
     once(desk, 7200)  # what was learned is no rule: the service may have changed its mind
     assert desk.intent().state == State.SUCCEEDED
-    assert "The service takes at most" not in said(desk.client.get(f"{desk.url}new/"))
+    assert "The service allows at most" not in said(desk.client.get(f"{desk.url}new/"))
 
 
 def test_a_refusal_that_names_no_limit_says_what_was_refused(desk):
@@ -118,7 +118,7 @@ def test_a_refusal_that_names_no_limit_says_what_was_refused(desk):
 
 def test_a_limit_that_the_overrides_file_states_is_a_rule_of_the_form(make):
     desk = MembersDesk(make(overrides=STATED))
-    assert "The service takes at most 3600." in said(desk.client.get(f"{desk.url}new/"))
+    assert "The service allows at most 3600." in said(desk.client.get(f"{desk.url}new/"))
     page = said(once(desk, 3601))
     assert "less than or equal to 3600" in page
     assert desk.place.calls(6) == []

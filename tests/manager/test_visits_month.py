@@ -54,7 +54,8 @@ def test_a_month_is_counted_day_by_day_drawn_and_drilled_into(place, manager):
     answer = manager("month/", month="2025-10")
     html, words = answer.content.decode(), said(answer)
     assert (
-        "Visits 5 Came 3 Not come 1 Busiest day 10-14 (Tue) 3 Busiest hour 09:00–10:00 Average stay 0 h 56 min" in words
+        "Visits 5 Arrived 3 No-show 1 Busiest day 10-14 (Tue) 3 Busiest hour 09:00–10:00 Average stay 0 h 56 min"
+        in words
     )
     assert html.count('class="part part-came"') == 3
     assert html.count('class="part part-cut"') == 1
@@ -146,7 +147,7 @@ def test_guests_are_forgotten_when_their_time_has_passed_and_the_month_still_cou
     month = f"{gone.use_date_start.astimezone(TOKYO):%Y-%m}"
     assert "Visits 3" in said(manager("month/", month=month))
     page = manager("", day=f"{gone.use_date_start.astimezone(TOKYO):%Y-%m-%d}", show="all")
-    assert "Erased" in said(page)
+    assert "Deleted" in said(page)
     assert erasing.due_tenants(now) == []
     assert erasing.run(place.tenant.pk) == 0
 
@@ -156,9 +157,7 @@ def test_a_shorter_time_counts_from_the_next_run_on(place):
     assert erasing.run(place.tenant.pk) == 0
     client = place.client(place.staff("facility manager"))
     sent = {"keep_days": "10", "delivery": "direct", "link_minutes": "0", "arrives_by_history": "on"}
-    assert "To be erased with the next run 1" in said(
-        client.post(f"/t/{place.tenant.slug}/guests/settings/", sent, follow=True)
-    )
+    assert "To be deleted next 1" in said(client.post(f"/t/{place.tenant.slug}/guests/settings/", sent, follow=True))
     assert erasing.run(place.tenant.pk) == 1
     assert again(place, new).guest_name == ""
     later = timezone.now() + timedelta(days=1, hours=1)

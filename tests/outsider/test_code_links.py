@@ -43,7 +43,7 @@ def test_the_phone_shows_the_code_and_its_hours_and_nothing_else(place, guest):
     assert answer.status_code == 200
     page = answer.content.decode()
     assert read_svg(page) == [CODE]
-    assert "Works now" in said(answer)
+    assert "Active now" in said(answer)
     assert f"{guest.use_date_end.astimezone():%H:%M}"[-2:] in said(answer)
     everything = page + repr(sorted(answer.headers.items())) + repr(answer.cookies)
     secrets = ["田中", "愛子", "みらい", "鈴木", guest.guest_id, place.tenant.slug, place.tenant.name, CODE, "/t/"]
@@ -225,4 +225,4 @@ def test_nobody_tries_thousands(place, guest, monkeypatch):
     until_refused = [client.get("/g/made-up/").status_code for _ in range(12)]  # a minute may begin in between
     assert 429 in until_refused
     if client.get(path).status_code == 429:
-        assert "wait a minute" in said(client.get(path))
+        assert "Please wait a moment" in said(client.get(path))

@@ -41,8 +41,8 @@ WORDS = {
     "144 megapixels": "144 megapixels",
     "a PNG named .jpg": "This is a PNG file",
     "400 megapixels in a PNG named .jpg": "This is a PNG file",
-    "cut off": "cut off",
-    "2 MB and a byte": "at most 2 MB",
+    "cut off": "damaged or incomplete",
+    "2 MB and a byte": "the limit is 2 MB",
 }
 
 
@@ -107,18 +107,30 @@ def burst() -> dict[str, tuple[str, bytes, str]]:
         "a sheet of 256 MB": (
             "a.xlsx",
             with_part(sheet, SHEET % (b" " * bounds.MAX_SHEET_BYTES)),
-            "would grow too large",
+            "The file is too large when unpacked or has unexpected content. It was not opened.",
         ),
         "strings of 48 MB": (
             "a.xlsx",
             with_part("xl/sharedStrings.xml", b" " * (48 << 20) + b"<sst/>"),
-            "would grow too",
+            "The file is too large when unpacked or has unexpected content. It was not opened.",
         ),
-        "entities": ("a.xlsx", with_part("xl/workbook.xml", entities), "holds what no spreadsheet needs"),
+        "entities": (
+            "a.xlsx",
+            with_part("xl/workbook.xml", entities),
+            "The file is too large when unpacked or has unexpected content. It was not opened.",
+        ),
         "a row of endless cells": ("a.xlsx", with_part(sheet, SHEET % (b'<row r="1">' + b"<c/>" * 500_000)), ""),
-        "an archive that is none": ("a.xlsx", b"PK\x03\x04" + bytes(500), "not a readable XLSX file"),
+        "an archive that is none": (
+            "a.xlsx",
+            b"PK\x03\x04" + bytes(500),
+            "This XLSX file cannot be read. Save it again as XLSX or CSV.",
+        ),
         "a NUL": ("a.csv", "氏名\nx\0y\n".encode(), "NUL character"),
-        "a cell that never ends": ("a.csv", '氏名\n"'.encode() + b"x" * 200_000, "never ends"),
+        "has a cell that does not end. A closing quotation mark may be missing": (
+            "a.csv",
+            '氏名\n"'.encode() + b"x" * 200_000,
+            "has a cell that does not end. A closing quotation mark may be missing",
+        ),
         "neither UTF-8 nor Shift-JIS": ("a.csv", b"name\n\xff\xfe\xfd\n", "neither UTF-8 nor Shift-JIS"),
         "nothing": ("a.csv", b"", "empty"),
     }

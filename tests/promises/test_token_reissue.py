@@ -106,7 +106,7 @@ def test_killed_on_the_way(house: House, stage: Stage, name: str) -> None:
     if not still:  # then the page says so, and offers to connect again
         with customer.browser("owner") as browser:
             page = browser.get(customer.url("connection/"))
-        assert "Connect again" in page.text
+        assert "Reconnect" in page.text
 
 
 @pytest.mark.parametrize(

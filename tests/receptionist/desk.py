@@ -14,6 +14,7 @@ from portal.core.mirror.models import Area, History
 from portal.core.ui.times import TOKYO
 from portal.core.visits.models import Stage, Visit
 from tenants.scope import tenant_scope
+from tests.support.members import tight
 from tests.support.places import Place
 
 _numbers = itertools.count(1)
@@ -63,10 +64,10 @@ def again(place: Place, who: Visit) -> Visit:
 
 def counts(html: str) -> dict[str, int]:
     """The counts on the board by name."""
-    found = re.findall(r'id="count-([a-z_]+)"[^>]*>(?:<svg.*?</svg>)?<b>(\d+)</b>', html, re.DOTALL)
+    found = re.findall(r'id="count-([a-z_]+)"[^>]*>(?:<svg.*?</svg>)?<b>(\d+)</b>', tight(html), re.DOTALL)
     return {name: int(number) for name, number in found}
 
 
 def names(html: str) -> list[str]:
     """The names on the board, in its order."""
-    return re.findall(r"data-open>([^<]*)</a>", html)
+    return re.findall(r"data-open>([^<]*)</a>", tight(html))

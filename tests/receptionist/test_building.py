@@ -43,14 +43,17 @@ def test_the_list_names_who_is_here_and_says_what_it_does_not_know(place):
         Connection.objects.update(state=Connection.State.BROKEN)
     before = len(place.calls())
     words = said(page(place))
-    assert "4 guests in the building" in words
-    assert "as of" in words
+    assert "4 guests on site" in words
+    assert "As of" in words
     for name in ("安藤", "和田", "近藤", "Yesterday's"):
         assert name in words
     assert "Expected" not in words.partition("Sorted by")[2]
-    assert "does not know members and staff" in words
-    assert "1 of them was last seen at a way out" in words
-    assert words.index("1 more may be here") < words.index("Came back")
+    assert (
+        "Shows guests checked in at the desk or by QR code. Members, staff and people who tailgated are not included."
+        in words
+    )
+    assert "1 was last seen at an exit" in words
+    assert words.index("1 more may be on site") < words.index("Came back")
     assert len(place.calls()) == before
 
 
@@ -84,7 +87,7 @@ def test_the_list_is_taken_along_as_a_file_and_that_is_written_down(place):
 
 
 def test_an_empty_building_is_said_to_be_empty(place):
-    assert "No guest is marked as here" in said(page(place))
+    assert "No guests checked in" in said(page(place))
 
 
 def test_todays_visitors_stand_with_their_host(place):
@@ -96,8 +99,8 @@ def test_todays_visitors_stand_with_their_host(place):
     words = said(page(place, "by-host/"))
     assert words.index("高橋") < words.index("佐藤 次郎")
     assert "2 expected" in words
-    assert "1 here" in words
-    assert "No host named" in words
+    assert "1 on site" in words
+    assert "No host" in words
     assert "山田" not in said(page(place, "by-host/", q="たかはし 高橋"))
     assert "鈴木" in said(page(place, "by-host/", q="高橋"))
 

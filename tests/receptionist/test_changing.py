@@ -31,7 +31,7 @@ def test_the_guests_page_is_read_once_when_it_is_opened_and_not_right_after_issu
     before = len(desk.calls())
     facts = desk.client.get(f"{desk.url}{other.guest_id}/reading/", headers={"HX-Request": "true"})
     assert desk.calls(before) == [READ]
-    assert "Read from the service just now" in said(facts)
+    assert "Just loaded from the service." in said(facts)
 
 
 def test_an_extension_is_one_press(desk):
@@ -61,7 +61,9 @@ def test_until_closing_never_shortens_a_code_from_a_page_that_stood_open(desk):
     desk.preset("Day", minutes=None, until="00:00")  # today's was over as the day began
     visit = desk.issued(until="+60")
     end = desk.end_at_service(visit)
-    assert "no later than the end there is" in said(desk.act(visit, "extend", to="closing"))
+    assert "Closing time is not later than the current end time. Nothing was changed." in said(
+        desk.act(visit, "extend", to="closing")
+    )
     assert desk.end_at_service(visit) == end
 
 
@@ -81,7 +83,7 @@ def test_only_what_was_changed_is_sent_and_edits_elsewhere_stay(desk):
     assert desk.at_service(visit.guest_id)["guest_name"] == "変えられた名"
     assert desk.visit(visit).company == "青葉"
     before = len(desk.calls())
-    assert "nothing was sent" in said(desk.edit(visit, company="青葉製作所"))
+    assert "No changes to send" in said(desk.edit(visit, company="青葉製作所"))
     assert UPDATE not in desk.calls(before)
 
 
@@ -108,7 +110,7 @@ def test_a_code_is_replaced_by_another_one_and_told_to_nobody(desk):
 def test_nobody_says_of_a_code_that_replaced_a_mailed_one_that_it_was_mailed(desk):
     visit = desk.issued(email="yamada@example.test", delivery="mail")
     page = f"{desk.url}{visit.guest_id}/"
-    assert "The service mailed this code once" in said(desk.client.get(page))
+    assert "The service e-mailed this code" in said(desk.client.get(page))
     desk.edit(visit, new_code="on")
     assert "mailed this code" not in said(desk.client.get(page))
 
@@ -116,11 +118,11 @@ def test_nobody_says_of_a_code_that_replaced_a_mailed_one_that_it_was_mailed(des
 BAD = [
     ({"name": ""}, "Enter a name"),
     ({"end": "2020-01-01T00:00:00"}, "before the start"),
-    ({"start": ""}, "Give a date"),
+    ({"start": ""}, "Enter a date and time."),
     ({"email": "no"}, "valid email"),
     ({"remarks": "x" * 201}, "200"),
     ({"grace_minutes": "10081"}, "10080"),
-    ({"area_ids": ["nobody"]}, "not there any more"),
+    ({"area_ids": ["nobody"]}, "no longer exists"),
 ]
 
 
@@ -140,7 +142,9 @@ def test_a_refusal_of_a_change_is_told_and_a_guest_that_is_gone_says_so(desk):
     desk.fault("status", "update_guest", status=404, error_code="40401", error_detail="guest_id")
     desk.act(visit, "extend", to="30")
     assert desk.visit(visit).gone_at is not None
-    assert "no longer has this guest" in said(desk.client.get(f"{desk.url}{visit.guest_id}/"))
+    assert "The code no longer opens any door. The desk's records are kept" in said(
+        desk.client.get(f"{desk.url}{visit.guest_id}/")
+    )
 
 
 def test_who_came_and_left_is_marked_on_the_guests_page_too(desk):
@@ -155,13 +159,13 @@ def test_who_came_and_left_is_marked_on_the_guests_page_too(desk):
         assert answer.redirect_chain[-1][0] == desk.url + rest
         return said(answer)
 
-    assert "is here since" in press("arrived")
+    assert "on site since" in press("arrived")
     assert desk.visit(visit).arrived_at is not None
     assert "left at" in press("left")
     assert desk.visit(visit).left_at is not None
-    assert "is here since" in press("back")
+    assert "on site since" in press("back")
     page = press("not-arrived")
-    assert "has not arrived" in page
+    assert "is not checked in" in page
     assert "Recorded by Desk" in page
     assert "arrived_at" not in page
     assert desk.visit(visit).arrived_at is None

@@ -102,13 +102,13 @@ def test_a_party_is_checked_in_together_and_undone_together(desk, party):
     alone = visit(place, "一人")
     board = desk.get()
     assert board.count("Check in all 3") == 3
-    assert "客 0 and 2 more: here since" in words_of(press(desk, party[0], "arrived", together="1"))
+    assert "客 0 and 2 more: on site since" in words_of(press(desk, party[0], "arrived", together="1"))
     rows = [again(place, who) for who in party]
     assert len({row.arrived_at for row in rows} - {None}) == 1
     assert again(place, alone).arrived_at is None
     (entry,) = [entry for entry in trail(desk) if entry.target.startswith("party:")]
     assert entry.after["visits"] == [who.pk for who in party]
-    assert "客 0 and 2 more: not arrived" in words_of(undo(desk))
+    assert "客 0 and 2 more: not checked in" in words_of(undo(desk))
     assert [again(place, who).arrived_at for who in party] == [None] * 3
 
 
@@ -139,7 +139,7 @@ def test_undo_goes_back_through_all_that_this_person_did_and_touches_nothing_els
     assert again(place, two).arrived_at is None
     undo(desk)
     assert again(place, one).arrived_at is None
-    assert "nothing to take back" in words_of(undo(desk))
+    assert "Nothing to undo." in words_of(undo(desk))
     assert again(place, three).arrived_at is not None
 
 
@@ -162,4 +162,4 @@ def test_without_script_undo_is_a_button_too(desk):
     page = desk.client.post(f"{desk.url}visits/{who.pk}/presence/arrived/", {"back": ""}, follow=True)
     assert f'formaction="{desk.url}undo/"' in page.content.decode()
     page = desk.client.post(desk.url + "undo/", {"back": ""}, follow=True)
-    assert "一郎 has not arrived" in said(page)
+    assert "一郎 is not checked in" in said(page)

@@ -50,7 +50,7 @@ def test_the_code_stands_large_on_the_page_with_its_hours(desk, place, guest):
     assert answer.status_code == 200
     assert read_svg(_code_of(answer)) == [CODE]
     assert "Active now" in said(answer)
-    assert f"Works until {timezone.localtime(guest.use_date_end):%H:%M}" in said(answer).replace(
+    assert f"Active until {timezone.localtime(guest.use_date_end):%H:%M}" in said(answer).replace(
         f"{timezone.localtime(guest.use_date_end):%Y-%m-%d} ", ""
     )
     assert place.calls(READ) == []
@@ -63,19 +63,19 @@ def _code_of(answer):
 
 
 PHASES = {
-    "before the start": ({"start": hours_from_now(hours=2), "end": hours_from_now(hours=4)}, "Not yet", True),
-    "while it is being cut short": ({"must_end_at": hours_from_now()}, "Being cut short", True),
-    "cut short": (
+    "before the start": ({"start": hours_from_now(hours=2), "end": hours_from_now(hours=4)}, "Not active yet", True),
+    "while it is being cut short": ({"must_end_at": hours_from_now()}, "Deactivating", True),
+    "deactivated": (
         {
             "end": hours_from_now(hours=-1),
             "must_end_at": hours_from_now(hours=-1),
             "ended_confirmed_at": hours_from_now(),
         },
-        "Cut short",
+        "Deactivated",
         False,
     ),
     "after the end": ({"start": hours_from_now(hours=-4), "end": hours_from_now(hours=-2)}, "Ended", False),
-    "after the service deleted it": ({"gone_at": hours_from_now()}, "Deleted at the service", False),
+    "after the service deleted it": ({"gone_at": hours_from_now()}, "Deleted from the service", False),
 }
 
 
@@ -94,7 +94,7 @@ def test_a_mailed_code_is_read_once_and_then_known(desk, place):
     guest_id = at_service.created(place.sandbox, place.service)
     guest = visit(place, code=None, guest_id=guest_id, email_used=True)
     page = desk.get(at(place, guest, "code/"))
-    assert "sent it by e-mail" in said(page)
+    assert "The service created this code and e-mailed it." in said(page)
     assert desk.get(at(place, guest, "code.png")).status_code == 404
     shown = desk.post(at(place, guest, "code/"), headers={"HX-Request": "true"})
     code = at_service.read(place.sandbox, place.service, guest_id)["qrcode_data"]
@@ -109,13 +109,13 @@ def test_a_mailed_code_is_read_once_and_then_known(desk, place):
 def test_without_calls_or_an_answer_it_says_why_and_the_page_stands(desk, place):
     guest = visit(place, code=None, guest_id=at_service.created(place.sandbox, place.service))
     place.sandbox.fault("status", "read_guest", place.service.tenant_id, status=503)
-    assert "reported a fault of its own" in said(desk.post(at(place, guest, "code/")))
+    assert "The service reported an error." in said(desk.post(at(place, guest, "code/")))
     with tenant_scope(place.tenant):
         line = Connection.objects.select_related("tenant__environment").get()
         operation = line.tenant.environment.catalogue.operation("read_guest")
         ledger.observe(line, operation, limit=720, remaining=0, reset=600, refused=True)
     answer = desk.post(at(place, guest, "code/"), headers={"HX-Request": "true"})
-    assert re.search(r"read again at \d\d:\d\d", said(answer))
+    assert re.search(r"can be loaded from \d\d:\d\d", said(answer))
     unknown = visit(place, code=None, guest_id="nobody")
     with tenant_scope(place.tenant):
         Connection.objects.update(state=Connection.State.REVOKED)
@@ -147,14 +147,14 @@ def test_a_link_is_made_shown_once_photographed_and_revoked(desk, place, guest, 
     path = address.removeprefix(settings.PORTAL_URL)
     assert read_svg(stranger().get(path).content.decode()) == [CODE]
     again = said(desk.get(at(place, guest, "code/")))
-    assert "it was opened 1 time." in again
+    assert "(opened 1 time)" in again
     assert address not in desk.get(at(place, guest, "code/")).content.decode()
     newer = re.search(r'readonly value="([^"]+)"', desk.post(at(place, guest, "link/")).content.decode())[1]
     assert stranger().get(path).status_code == 404
     desk.post(at(place, guest, "link/revoke/"))
     assert stranger().get(newer.removeprefix(settings.PORTAL_URL)).status_code == 404
     assert acts(place) == ["guest.code_linked"] * 2 + ["guest.code_unlinked"]
-    assert "no link that worked" in said(desk.post(at(place, guest, "link/revoke/"), follow=True))
+    assert "There was no active link." in said(desk.post(at(place, guest, "link/revoke/"), follow=True))
 
 
 def test_a_sign_that_is_kanji_and_latin_is_a_code_on_every_screen_and_paper(desk, place, settings):
@@ -173,7 +173,7 @@ def test_no_link_leads_to_what_cannot_be_shown(desk, place):
     unknown, over = visit(place, code=None), visit(place, end=hours_from_now(minutes=-1))
     for guest in (unknown, over):
         answer = desk.post(at(place, guest, "link/"), follow=True)
-        assert "No link was made" in said(answer)
+        assert "No link was created because there is no code to show." in said(answer)
 
 
 def test_badge_and_slip_can_be_printed_from_the_page(desk, place, guest):
@@ -291,4 +291,4 @@ def test_hours_of_other_days_carry_their_date(desk, place):
     begin, end = (
         f"{timezone.localtime(moment):%Y-%m-%d %H:%M}" for moment in (guest.use_date_start, guest.use_date_end)
     )
-    assert f"Works from {begin} until {end}." in page
+    assert f"Active from {begin} to {end}" in page

@@ -33,7 +33,7 @@ def test_a_code_that_is_cut_short_is_dead_at_the_service_when_the_page_comes_bac
     assert desk.end_at_service(visit) == visit.must_end_at <= timezone.now()
     assert "may still open" not in said(desk.client.get(desk.url + "new/"))
     again = desk.client.post(f"{desk.url}{visit.guest_id}/cut/", desk.fields(f"{visit.guest_id}/"), follow=True)
-    assert "nothing to cut short" in said(again)
+    assert "This code had already ended." in said(again)
 
 
 FAULTS = {
@@ -119,7 +119,10 @@ def test_whoever_lost_the_right_is_replaced_by_whoever_presses_next(desk):
         cutting.step(visit.pk)
     assert desk.visit(visit).may_still_open
     next_one = GuestDesk(desk.place)
-    assert "not do so any more" in said(next_one.client.get(f"{next_one.url}{visit.guest_id}/"))
+    assert (
+        "The person who requested it no longer has permission. Select “Deactivate now” again to send it in your name."
+        in said(next_one.client.get(f"{next_one.url}{visit.guest_id}/"))
+    )
     next_one.act(visit, "cut")
     assert desk.visit(visit).ended_confirmed_at is not None
     assert desk.visit(visit).cut_by == next_one.user
@@ -160,7 +163,7 @@ def test_a_cut_code_does_not_come_back_to_life_silently(desk):
     dead = desk.end_at_service(visit)
     answer = desk.act(visit, "extend", to="60")
     assert desk.end_at_service(visit) == dead
-    assert "let it work again" in said(answer)
+    assert "reactivate it" in said(answer)
     in_an_hour = timezone.localtime() + timedelta(hours=1)
     desk.edit(visit, end=f"{in_an_hour:%Y-%m-%dT%H:%M:%S}")
     assert desk.end_at_service(visit) == dead
@@ -197,7 +200,7 @@ def test_while_a_later_end_is_on_its_way_nobody_cuts_but_a_person(desk, pressed_
     visit = unconfirmed_cut(desk)
     desk.fault("status", "update_guest", status=503)
     page = desk.act(visit, "extend", to="60", revive="on")
-    assert "A later end was asked for" in said(page)
+    assert "A later end time was requested. The code stays deactivated until the service confirms." in said(page)
     assert desk.visit(visit).may_still_open
     before = len(desk.calls())
     with desk.scope():  # the last try was long enough ago

@@ -84,12 +84,12 @@ def test_a_service_that_leaves_the_hours_alone_is_left_with_a_code_that_opens_no
     assert still == end
     assert "confirmed" in said(answer)
     page = said(desk.client.get(f"{desk.url}{visit.guest_id}/"))
-    assert "takes no earlier end" in page
+    assert "The service does not accept an earlier end time" in page
     assert "may still open" not in page
     again = desk.act(visit, "extend", to="60")
-    assert "let it work again" in said(again)
+    assert "reactivate it" in said(again)
     revived = desk.edit(visit, new_code="on")
-    assert "Tick" in said(revived), "another code would open doors again"
+    assert "To reactivate it, select" in said(revived), "another code would open doors again"
 
 
 def test_a_sentence_of_ours_is_not_told_as_the_services(desk):
@@ -100,7 +100,7 @@ def test_a_sentence_of_ours_is_not_told_as_the_services(desk):
         ours = {"reason": Reason.INVALID, "http_status": None, "error_code": "", "error_detail": "use_date_end: no"}
         Intent.objects.filter(pk=desk.visit(visit).cut_intent_id).update(**ours)
     page = said(desk.client.get(f"{desk.url}{visit.guest_id}/"))
-    assert "outside the service's limits, so that it was not sent. use_date_end: no" in page
+    assert "Not sent: outside the service's limits. use_date_end: no" in page
     assert "The service refuses every way" not in page
 
 

@@ -133,9 +133,9 @@ def test_the_dry_run_says_row_by_row_what_would_become_of_it(desk, place):
     assert set(words[5]) == {("name", "missing"), ("end", "over")}
     assert words[6] == [("end", "ends_before")]
     assert "New codes 2" in page
-    assert "Costs 2 calls; about 1 minute" in page
+    assert "2 API calls; about 1 minute" in page
     assert "more than 40 characters" in page
-    assert "the same name for overlapping hours as in line 2" in page
+    assert "same name and overlapping time as line 2" in page
     assert desk.created() == []
 
 
@@ -171,7 +171,7 @@ def test_each_row_becomes_one_code_however_often_it_is_started(desk, place):
 def test_doubles_are_left_out_unless_a_person_says_so(desk, place):
     lines = csv_of(*some(1), *some(1))
     job, page = desk.checked(lines)
-    assert "Also the 1 likely double" in page
+    assert "Include 1 possible duplicate" in page
     desk.start(job)
     assert desk.work(job).state == JobState.DONE
     assert len(desk.created()) == 1
@@ -192,7 +192,7 @@ def test_a_code_that_was_issued_meanwhile_is_not_doubled(desk, place):
     desk.start(job)
     assert desk.work(job).state == JobState.DONE
     assert len(desk.created()) == 1
-    assert "issued meanwhile" in said(desk.page(job))
+    assert "not requested: a code with this name and time was issued in the meantime" in said(desk.page(job))
 
 
 def test_with_mail_the_service_sends_the_code(desk, place):
@@ -200,7 +200,7 @@ def test_with_mail_the_service_sends_the_code(desk, place):
                   heading="Name,E-mail,Start,Remarks")  # fmt: skip
     job, page = desk.checked(file, delivery="mail")
     assert "m@example.com" in page
-    assert "remarks go with the service's e-mail only" in page
+    assert "not used: remarks are only sent with the service's e-mail" in page
     desk.start(job)
     desk.work(job)
     with tenant_scope(place.tenant):
@@ -218,7 +218,7 @@ def test_what_the_service_refuses_says_why_and_comes_back_as_a_file(desk, place)
                         error_detail="use_date_start: is odd")  # fmt: skip
     desk.work(job)
     page = said(desk.page(job))
-    assert "The service found a value of this row invalid. No code was issued. (40002) use_date_start: is odd" in page
+    assert "The service rejected a value in this row. No code was issued. (40002) use_date_start: is odd" in page
     assert "Failed the check" in page
     answer = desk.client.get(url(place, f"expected/{job.pk}/to-correct.csv"))
     lines = b"".join(answer.streaming_content).decode("utf-8-sig").splitlines()
@@ -241,7 +241,9 @@ def test_a_lost_answer_is_uncertain_and_never_sent_again(desk, place):
     place.sandbox.fault("drop_after", CREATE, place.service.tenant_id)
     desk.work(job)
     assert len(place.calls(CREATE)) == 1
-    assert "not sent again before it is known" in said(desk.page(job))
+    assert "The response was lost. It will not be sent again until it is known whether the code was issued." in said(
+        desk.page(job)
+    )
 
 
 def test_an_hour_without_calls_makes_it_wait_and_says_until_when(desk, place):
@@ -257,8 +259,8 @@ def test_an_hour_without_calls_makes_it_wait_and_says_until_when(desk, place):
         for intent in Intent.objects.filter(operation="create_guest"):
             send(intent)
     page = said(desk.page(job))
-    assert re.search(r"The hour's calls are used up. It goes on at \d\d:\d\d", page)
-    assert "30 calls to go" in page
+    assert re.search(r"No API calls left this hour. It continues at \d\d:\d\d", page)
+    assert "30 API calls to go" in page
     assert re.search(r"about \d+ min left", page)
     assert desk.created() == []
 
@@ -270,7 +272,7 @@ def test_stopping_sends_nothing_more_and_going_on_sends_the_rest(desk, place):
     desk.post(job, "stop")
     assert desk.work(job).state == JobState.STOPPED
     assert desk.created() == []
-    assert "It was stopped" in said(desk.page(job))
+    assert "Stopped" in said(desk.page(job))
     assert desk.post(job, "start", nonce="x").status_code == 302
     desk.post(job, "continue")
     assert desk.work(job).state == JobState.DONE
@@ -291,9 +293,9 @@ def test_the_progress_is_a_fragment_that_ends_with_the_list(desk, place):
     ("content", "words"),
     [
         (b"", "The file is empty"),
-        (b"Name,Start\n", "no rows beneath"),
-        (b"Start,End\n2035-01-01,2035-01-02\n", "No column holds names"),
-        (csv_of(*some(501)).encode(), "more than 500 rows. Each is one of the hour's 720 calls"),
+        (b"Name,Start\n", "The file has headings but no rows."),
+        (b"Start,End\n2035-01-01,2035-01-02\n", "No name column found. Use the heading “Name” or “氏名”."),
+        (csv_of(*some(501)).encode(), "more than 500 rows. Each row uses one of the hour's 720 API calls"),
         (b"Name,Start\nA\x00B,2035-01-01\n", "NUL"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"x" * 50, "old Excel file"),
         (b"x" * (2 * 1024 * 1024 + 1), "larger than 2 MB"),
@@ -310,7 +312,7 @@ def test_a_file_that_cannot_be_used_says_why(desk, place, content, words):
 
 def test_five_hundred_rows_are_taken_and_cost_a_page_no_more_than_five(desk):
     job, page = desk.checked(csv_of(*some(500)))
-    assert "Costs 500 calls" in page
+    assert "500 API calls" in page
     assert len(desk.rows(job)) == 500
     small, _page = desk.checked(csv_of(*some(5, begin=600)))
     counts = []
@@ -360,7 +362,7 @@ def test_rows_rest_encrypted_and_are_erased_with_the_visits(desk, place):
         erasing.erase(place.tenant)
     assert desk.rows(job)[0].content is None
     page = said(desk.page(job))
-    assert "were erased" in page
+    assert "when the retention period for guest data ended" in page
     assert "guests.csv" not in page
 
 
@@ -369,7 +371,7 @@ def test_the_same_file_again_is_pointed_out_and_an_unstarted_one_can_be_discarde
     desk.start(job)
     desk.work(job)
     again, page = desk.checked(csv_of(*some(1)))
-    assert "This very file was issued" in page
+    assert "already issued this file at" in page
     assert desk.rows(again)[0].action == Action.DOUBLE
     desk.post(again, "discard")
     with tenant_scope(place.tenant):

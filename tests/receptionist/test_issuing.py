@@ -146,7 +146,9 @@ def test_a_double_click_issues_once(desk):
     assert one.redirect_chain[-1] == two.redirect_chain[-1]
     assert len(desk.visits()) == len(desk.all_at_service()) == 1
     other = desk.issue(fields, name="別の人")
-    assert "used before" in said(other)
+    assert "This form was already sent once. The values below have not been sent. Send it again to apply them." in said(
+        other
+    )
     assert len(desk.visits()) == 1
 
 
@@ -157,7 +159,10 @@ def test_the_back_button_and_other_values_are_not_taken_for_a_double_click(desk)
     assert desk.client.post(desk.url + "new/", given).status_code == 302
     for other in ({"until": "+240"}, {"grace_minutes": "30"}, {"company": "みらい"}, {"email": "a@example.test"}):
         answer = desk.client.post(desk.url + "new/", given | other)
-        assert "This form was used before" in said(answer), other
+        assert (
+            "This form was already sent once. The values below have not been sent. Send it again to apply them."
+            in said(answer)
+        ), other
     assert desk.calls().count(CREATE) == len(desk.visits()) == 1
 
 
@@ -232,7 +237,7 @@ def test_a_contract_without_an_option_says_so_and_what_remains(make, contracts, 
     assert words in said(answer)
     assert "40302" in said(answer)
     if not values:
-        assert "Receive without a code" in said(answer)
+        assert "Check in without a code" in said(answer)
         fields = desk.fields()
         desk.client.post(desk.url + "new/without-code/", fields | {"name": NAME, "until": "+60"})
         visit = desk.visits()[-1]
@@ -252,20 +257,20 @@ BAD = [
     ({"name": ""}, "Enter a name"),
     ({"name": "あ" * 41}, "At most 40 characters"),
     ({"name": "a\x1fb"}, "control characters"),
-    ({"until": "nonsense"}, "Type a time"),
-    ({"until": "25:00"}, "Type a time"),
+    ({"until": "nonsense"}, "Enter a time like 18:00"),
+    ({"until": "25:00"}, "Enter a time like 18:00"),
     ({"until": "2020-01-01 10:00"}, "before the start"),
     ({"email": "no"}, "valid email"),
     ({"email": "a" * 250 + "@example.test"}, "254"),
-    ({"delivery": "mail"}, "Give the address"),
+    ({"delivery": "mail"}, "Enter the e-mail address"),
     ({"remarks": "x" * 201, "delivery": "mail"}, "200"),
     ({"grace_minutes": "10081"}, "10080"),
     ({"grace_minutes": "x"}, "whole number"),
-    ({"area_ids": ["nobody"]}, "not there any more"),
-    ({"keys": ["01@nobody"]}, "not there any more"),
+    ({"area_ids": ["nobody"]}, "no longer exists"),
+    ({"keys": ["01@nobody"]}, "no longer exists"),
     ({"others": "ok\n" + "b" * 41}, "line 2"),
-    ({"name": "\u200b\u3164"}, "Nothing can be seen"),
-    ({"others": "ok\n\u200b"}, "Nothing can be seen"),
+    ({"name": "\u200b\u3164"}, "no visible characters"),
+    ({"others": "ok\n\u200b"}, "no visible characters"),
     ({"start": "1700-01-01T00:00"}, "1900"),
     ({"preset": "999999"}, "999999"),
 ]

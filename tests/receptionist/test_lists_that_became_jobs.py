@@ -115,7 +115,7 @@ def test_every_list_is_a_job_and_is_found_by_its_number(place, old):
         assert Row.objects.get(pk=rows[2].pk).state == RowState.FAILED
     desk = Desk(place)
     assert "day.csv" in said(desk.client.get(url(place, f"expected/{kept}/")))
-    assert "were erased" in said(desk.client.get(url(place, f"expected/{gone}/")))
+    assert "when the retention period for guest data ended" in said(desk.client.get(url(place, f"expected/{gone}/")))
 
 
 def test_such_a_list_is_erased_with_its_visits_all_the_same(place, old):

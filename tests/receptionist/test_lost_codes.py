@@ -35,7 +35,9 @@ def lost(desk, **values):
 
 def test_no_tick_of_a_person_lets_a_second_code_out_while_nobody_knows_of_the_first(desk):
     visit, _ = lost(desk)
-    assert "nobody knows yet" in said(desk.issue(confirmed=[str(visit.pk)]))
+    assert "Not issued: a code for this name was requested, and it is not known yet whether it was issued." in said(
+        desk.issue(confirmed=[str(visit.pk)])
+    )
     assert desk.calls().count(CREATE) == len(desk.visits()) == 1
 
 
@@ -50,12 +52,16 @@ def test_a_lost_answer_is_read_before_anything_is_sent_again(desk):
     visit, answer = lost(desk)
     assert answer.redirect_chain[-1][0] == f"{desk.url}visits/{visit.pk}/"
     again = desk.issue()
-    assert "nobody knows yet" in said(again)
-    assert "Issue another one" not in said(again)
+    assert "Not issued: a code for this name was requested, and it is not known yet whether it was issued." in said(
+        again
+    )
+    assert "Issue another code" not in said(again)
     assert desk.calls().count(CREATE) == 1
     request = f"{desk.url}requests/{visit.intent_id}/"
     hasty = desk.client.post(f"{request}decide/", {"applied": "no"}, follow=True)
-    assert "still being read" in said(hasty), "nobody decides before reading had its turn"
+    assert "Still checking with the service. Decide if the check cannot tell." in said(hasty), (
+        "nobody decides before reading had its turn"
+    )
     assert "It was not applied" not in said(hasty)
     visit = settle(desk, visit)
     assert visit.stage == Stage.ISSUED
@@ -100,7 +106,7 @@ def test_what_surely_is_not_there_may_be_issued_again_by_a_person(desk, mail):
         Intent.objects.filter(pk=intent.pk).update(result={"evidence": evidence})
     visit = settle(desk, visit)
     assert (visit.stage, visit.intent.reason) == (Stage.NOT_ISSUED, Reason.ABSENT)
-    assert "surely no code" in said(desk.client.get(f"{desk.url}visits/{visit.pk}/"))
+    assert "No code was issued for this guest." in said(desk.client.get(f"{desk.url}visits/{visit.pk}/"))
     assert desk.issue(desk.fields(f"new/?again={visit.pk}")).redirect_chain
     assert len(desk.all_at_service()) == 1
 

@@ -34,7 +34,7 @@ def test_at_the_desk_what_was_done_is_in_sight_however_far_down_the_row_was(plac
     assert_tidy(page)
     assert page.locator(f"#v{guests[0].pk} .g-who").bounding_box()["width"] > 200
     page.locator("[data-do=a]").last.click()
-    expect(page.locator("#desk-done")).to_contain_text("is here since")
+    expect(page.locator("#desk-done")).to_contain_text("on site since")
     expect(page.locator("#desk-done [data-undo]")).to_be_in_viewport(ratio=1)
     assert_tidy(page)
 

@@ -27,7 +27,7 @@ def rows(desk):
 
 def test_presets_are_kept_ordered_and_one_of_them_is_the_default(desk):
     assert "No presets yet" in said(desk.client.get(desk.url + "presets/"))
-    assert "Make the first preset" in said(desk.client.get(desk.url + "new/"))
+    assert "Create the first preset" in said(desk.client.get(desk.url + "new/"))
     with desk.scope():
         area = Area.objects.order_by("pk")[0]
     keep(desk, name="Visitor", name_ja="来客", area_ids=[area.area_id], remarks_ja="南口へ")
@@ -48,10 +48,10 @@ def test_presets_are_kept_ordered_and_one_of_them_is_the_default(desk):
 
 def test_areas_that_vanished_are_shown_and_flagged(desk):
     preset = desk.preset(area_ids=["gone-area"], keys=[{"key_device_id": "gone-box", "units_no_list": ["01"]}])
-    assert "not there any more" in said(desk.client.get(desk.url + "presets/"))
+    assert "(deleted)" in said(desk.client.get(desk.url + "presets/"))
     page = said(desk.client.get(f"{desk.url}presets/{preset.pk}/"))
-    assert "gone-area (not there any more)" in page
-    assert "untick them" in page
+    assert "gone-area (deleted)" in page
+    assert "Some areas or keys of this preset no longer exist. They are marked below. Clear them and save." in page
     keep(desk, f"presets/{preset.pk}/", name="Visitor")
     assert rows(desk)[0].area_ids == []
 
@@ -60,12 +60,12 @@ def test_bad_input_is_told_and_nothing_is_kept(desk):
     for values, words in [
         ({"name": ""}, "Enter a name"),
         ({"name": "x" * 61}, "At most 60"),
-        ({"minutes": ""}, "Give the minutes"),
+        ({"minutes": ""}, "Enter the minutes."),
         ({"minutes": "0"}, "greater than or equal to 1"),
-        ({"ends": "until", "until": ""}, "Give the time of day"),
+        ({"ends": "until", "until": ""}, "Enter the time."),
         ({"grace_minutes": "10081"}, "10080"),
         ({"remarks_en": "x" * 201}, "At most 200"),
-        ({"area_ids": ["nobody"]}, "not there any more"),
+        ({"area_ids": ["nobody"]}, "no longer exists"),
     ]:
         assert words in said(keep(desk, **values)), values
     assert rows(desk) == []

@@ -122,7 +122,7 @@ def test_the_palette_answers_at_the_desk_and_finds_what_is_theirs(here, desk):
     found = desk.get(f"{at}guests/find/").content.decode()
     assert f'href="{at}guests/"' in found
     for word in ("Members", "Roles", "Doors"):
-        assert "Nothing found" in desk.get(f"{at}guests/find/", {"q": word}).content.decode()
+        assert "No results for “" in desk.get(f"{at}guests/find/", {"q": word}).content.decode()
 
 
 def test_the_desks_own_requests_are_followed_decided_and_stopped_at_the_desk(here, desk):

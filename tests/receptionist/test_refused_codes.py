@@ -39,9 +39,9 @@ def refuse(desk, status, code, detail="no"):
     [
         (403, "40377", "no QR option"),
         (402, "40377", "no QR option"),
-        (403, "40370", "lacks the permission"),
-        (403, "49999", "issues no codes to guests of this tenant"),
-        (400, "40002", "The service said"),
+        (403, "40370", "has no permission to issue guest codes"),
+        (403, "49999", "The service does not issue guest codes for this tenant."),
+        (400, "40002", "Response from the service"),
     ],
 )
 def test_whatever_a_service_calls_its_refusal_the_visitor_can_be_received_without_a_code(desk, status, code, words):
@@ -50,7 +50,7 @@ def test_whatever_a_service_calls_its_refusal_the_visitor_can_be_received_withou
     answer = desk.client.post(desk.url + "new/", given)
     assert words in said(answer)
     assert code in said(answer)
-    assert "Receive without a code" in said(answer)
+    assert "Check in without a code" in said(answer)
     desk.client.post(desk.url + "new/without-code/", given)
     visit = desk.visits()[-1]
     assert (visit.stage, visit.arrived_at is not None) == (Stage.NOT_ISSUED, True)
@@ -61,9 +61,9 @@ def test_a_code_that_is_not_in_the_table_is_not_taken_for_what_it_means_elsewher
         area = Area.objects.order_by("pk")[0].area_id
     refuse(desk, 409, "40903", "somebody has it")
     told = said(desk.issue(area_ids=[area]))
-    assert "has this very code already" not in told
+    assert "This code is already in use. Send the form again to get another one." not in told
     refuse(desk, 409, "40977", "somebody has it")
-    assert "has this very code already" in said(desk.issue(area_ids=[area]))
+    assert "This code is already in use. Send the form again to get another one." in said(desk.issue(area_ids=[area]))
     refuse(desk, 403, "40378", "door: not included")
     assert "Issue the code without areas" in said(desk.issue(area_ids=[area]))
 
@@ -77,7 +77,7 @@ def test_without_the_qr_option_every_page_of_guests_says_why_in_one_sentence(wit
         told = said(desk.client.get(desk.url + page))
         assert "QR option contract" in told or "no QR option" in told, page
         assert "vendor can add it" in told, page
-    assert "Nobody is expected today" not in said(desk.client.get(desk.url))
+    assert "No guests expected today" not in said(desk.client.get(desk.url))
     manager = GuestDesk(desk.place, "facility manager")
     assert "QR option contract" in said(manager.client.get(desk.url + "presets/"))
 
@@ -98,7 +98,7 @@ def test_a_tenant_without_a_connection_says_so_and_who_connects_it(place):
         Connection.objects.update(state=Connection.State.BROKEN)
     for page in PAGES:
         assert "not connected to the service" in said(desk.client.get(desk.url + page)), page
-    assert "Receive without a code" in said(desk.client.get(desk.url + "new/"))
+    assert "Check in without a code" in said(desk.client.get(desk.url + "new/"))
 
 
 LISTS = {

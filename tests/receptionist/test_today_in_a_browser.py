@@ -24,17 +24,17 @@ def test_the_keyboard_is_enough_and_the_redrawing_takes_nothing_away(place, page
     page.keyboard.press("/")
     expect(search).to_be_focused()
     search.press_sequentially("鈴木 nal")  # the keys of the desk are letters here
-    expect(page.get_by_text("Nobody called")).to_be_visible()
+    expect(page.get_by_text("No guest called “")).to_be_visible()
     search.fill("鈴木")
     expect(rows).to_have_count(1)
     page.keyboard.press("ArrowDown")
     expect(page.locator(f"#v{tanaka.pk}")).to_be_focused()
     page.keyboard.press("a")
-    expect(done).to_contain_text("田中 一郎 is here since")
+    expect(done).to_contain_text("田中 一郎 on site since")
     expect(page.locator(f"#v{tanaka.pk}")).to_be_focused()
     expect(page.locator("#count-here b")).to_have_text("1")
     page.keyboard.press("u")
-    expect(done).to_contain_text("has not arrived")
+    expect(done).to_contain_text("is not checked in")
     assert again(place, tanaka).arrived_at is None
 
     page.keyboard.press("/")
@@ -55,7 +55,7 @@ def test_the_keyboard_is_enough_and_the_redrawing_takes_nothing_away(place, page
     page.goto(at)
     page.keyboard.press("b")
     page.wait_for_url(f"**{at}building/")
-    expect(page.get_by_role("heading", name="1 guest in the building")).to_be_visible()
+    expect(page.get_by_role("heading", name="1 guest on site")).to_be_visible()
     assert barriers(page) == []
     page.goto(f"{at}month/")
     assert barriers(page) == []

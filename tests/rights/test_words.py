@@ -35,7 +35,7 @@ def told(devices=None, keys=None):
         ([weekly("09:00:00", "10:00:30", "Monday", "Tuesday", "Wednesday", "Saturday", "Holiday")],
          "Monday to Wednesday, Saturday and holidays 09:00 to 10:00:30"),
         ([weekly("22:00:00", "06:00:00", "Friday")], "Friday 22:00 to 06:00 (never: it ends before it begins)"),
-        ([], "never (its schedule is empty)"),
+        ([], "never (no times set yet)"),
     ],
 )  # fmt: skip
 def test_days_with_the_same_hours_are_named_together(items, said):

@@ -59,7 +59,7 @@ def test_a_refusal_says_why_in_the_readers_language(house: House, sandbox: Sandb
     member = house.member(card_data="CARD1", devices_pass=NOTHING)
     with Visitor(sandbox.url, "ja") as visitor:
         visitor.look(f"{place}?at={house.door}&who={member}")
-        assert "拒否：何も許可されていません。" in visitor.send("present", shows="card")
+        assert "拒否：権限が設定されていません。" in visitor.send("present", shows="card")
         visitor.look(f"{place}?at={house.door}")
         assert "このカードは登録されていません" in visitor.send("present", shows="typed", kind="card", value="NOBODY")
     assert house.last()["category"] == "suspicious"

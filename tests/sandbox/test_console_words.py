@@ -83,7 +83,7 @@ def test_sentences_with_something_in_them_are_put_into_japanese() -> None:
     assert sentences.of(explain(decision), _JAPANESE) == "時間帯により許可：月～金、09:00:00～18:00:00"
     assert sentences.of(explain(decision), _ENGLISH) == explain(decision)
     holiday = explain(Decision(False, Rule.NOWHERE, None, "元日"))
-    assert sentences.of(holiday, _JAPANESE) == "拒否：何も許可されていません。（休日：元日）"
+    assert sentences.of(holiday, _JAPANESE) == "拒否：権限が設定されていません。（休日：元日）"
     remote = sentences.of("Remote cont_unlock failed; 宅配; request r1", _JAPANESE)
     assert remote == "遠隔操作：連続解錠（失敗）; 宅配; request r1"
     assert sentences.of("Temporary use; 600 s; signal", _JAPANESE) == "一時利用600秒; signal"

@@ -93,7 +93,7 @@ def test_a_refused_update_changes_nothing(
 ) -> None:
     guest_id = created(sandbox, tenant)
     before = read(sandbox, tenant, guest_id)
-    refused(update(sandbox, tenant, guest_id, guest_name="Somebody else", **change), 400, "40002", field)
+    refused(update(sandbox, tenant, guest_id, guest_name="Change person", **change), 400, "40002", field)
     assert read(sandbox, tenant, guest_id) == before
 
 

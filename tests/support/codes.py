@@ -47,7 +47,7 @@ def read_png(content: bytes) -> list[str]:
 def read_svg(text: str, module: int = 4) -> list[str]:
     """What a reader finds in the first code of a page or file, drawn from its paths alone."""
     found = _DRAWN.search(text)
-    assert found, "there is no code here"
+    assert found, "No link was created because there is no code to show."
     side = int(found[1])
     picture = Image.new("L", (side, side), 255)
     for x, y, length in re.findall(r"M(\d+) (\d+)h(\d+)v1h-\d+z", found[2]):

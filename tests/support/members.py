@@ -74,6 +74,11 @@ class MembersDesk:
             return Intent.objects.order_by("-pk")[0]
 
 
+def tight(page: str) -> str:
+    """The page without the blanks at the edges of its elements, which are the template's and not a person's."""
+    return re.sub(r"\s+(?=<)|(?<=>)\s+", "", page)
+
+
 def said(answer: Any) -> str:
     """A page's words, without tags, as a person reads them: see `as_read`."""
     without_icons = re.sub(r"(?s)<svg.*?</svg>", "", answer.content.decode())

@@ -74,7 +74,7 @@ def test_an_environment_says_which_address_to_register(environment, secret, tmp_
         ({"--base-url": "https://user:pass@x"}, "base-url"),
         ({"--client-secret-file": "/nowhere"}, "cannot be read"),
         ({"--operations": "/nowhere"}, "cannot be read"),
-        ({"name": "Not A Name"}, "small letters"),
+        ({"name": "Not A Name"}, "Use lowercase letters a to z, digits and hyphens between them."),
     ],
 )
 def test_a_bad_environment_is_refused_whole(db, secret, changes, message):
@@ -117,7 +117,11 @@ def test_a_tenant_starts_unconnected_and_may_be_renamed(tenant):
 
 @pytest.mark.parametrize(
     ("slug", "environment_name", "message"),
-    [("x", "nowhere", "no environment"), ("Bad Slug", "dev", "small letters"), ("x" * 41, "dev", "40")],
+    [
+        ("x", "nowhere", "no environment"),
+        ("Bad Slug", "dev", "Use lowercase letters a to z, digits and hyphens between them."),
+        ("x" * 41, "dev", "40"),
+    ],
 )
 def test_a_bad_tenant_is_refused(environment, slug, environment_name, message):
     with pytest.raises(CommandError, match=message):

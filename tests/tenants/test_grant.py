@@ -191,7 +191,7 @@ def test_another_tenant_of_the_service_is_refused_and_its_token_given_back(house
     other = house.sandbox.tenant(members=0, token=False, name="other")
     answer = house.connect(other)
     assert answer.status_code == 400
-    assert "another tenant" in answer.content.decode()
+    assert "different organisation" in answer.content.decode()
     row = house.row
     assert (row.access_token, row.token_generation) == (before.access_token, before.token_generation)
     assert row.service_tenant_id == house.service.tenant_id

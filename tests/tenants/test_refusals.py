@@ -62,7 +62,7 @@ KEYS = {"target": "key", "timer": 60, "targets_list": [], "device_action": False
 def test_a_members_missing_key_permission_blames_neither_contract_nor_scope(place):
     refused(place, "temporary_use", code="40305", path={"member_id": "m"}, **KEYS)
     assert blamed() == ([], [])
-    assert "Refused for reasons" not in page(place)
+    assert "Refused for unknown reasons" not in page(place)
 
 
 def test_a_missing_scope_is_the_scope_whatever_else_the_operation_needs(place):
@@ -102,7 +102,7 @@ def test_a_refusal_that_nobody_described_blames_nothing_and_is_shown_verbatim_un
     refused(place, "list_members", code="40377", detail="Closed on Sundays <b>")
     assert blamed() == ([], [])
     shown = page(place)
-    assert "Refused for reasons not known here" in shown
+    assert "Refused for unknown reasons" in shown
     assert "List members: HTTP 403 <code>40377</code> “Closed on Sundays <b>”" in shown
     call(place, "list_members")
     assert "40377" not in page(place)

@@ -146,7 +146,7 @@ def test_a_lost_answer_with_a_dead_old_token_says_connect_again(db, connected, p
     row = row_of(tenant)
     assert row.state == "broken"
     page = signed_in(owner_of(tenant)).get(f"/t/{tenant.slug}/connection/").content.decode()
-    assert "Connect again" in page
+    assert "Reconnect" in page
 
 
 def test_a_service_that_cannot_be_reached_changes_nothing(tenant):

@@ -181,7 +181,7 @@ def test_asking_for_mails_without_end_ends_at_a_page_of_ours(two):
     assert 'id="content"' in answers[-1].content.decode()
 
 
-# Forgotten passwords, second factors
+# Forgot password?s, second factors
 
 
 def test_a_reset_mail_uses_the_configured_address_and_our_words(two, settings):

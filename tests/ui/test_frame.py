@@ -42,7 +42,7 @@ def test_every_area_of_work_has_a_page_and_an_icon():
 def test_a_page_beyond_the_role_says_why(person):
     answer = person("receptionist").get("/t/aozora/members/")
     assert answer.status_code == 403
-    assert "See members" in answer.content.decode()
+    assert "View members" in answer.content.decode()
 
 
 def test_a_foreign_tenant_and_a_missing_one_look_alike(person):
@@ -74,7 +74,7 @@ def test_the_palette_finds_pages_of_the_role_alone(person):
     page = person("owner").get("/t/aozora/find/?q=mem").content.decode()
     assert 'href="/t/aozora/members/"' in page
     page = person("guard").get("/t/aozora/find/?q=mem").content.decode()
-    assert "Nothing found" in page
+    assert "No results for “" in page
     assert person("owner").get("/t/minato/find/?q=mem").status_code == 404
 
 

@@ -32,7 +32,7 @@ def test_the_palette_opens_by_keys_finds_and_closes(open_page):
     palette = page.locator("#palette")
     expect(palette).to_be_visible()
     page.keyboard.type("nothing of that name")
-    expect(palette).to_contain_text("Nothing found")
+    expect(palette).to_contain_text("No results for “")
     page.keyboard.press("Escape")
     expect(palette).to_be_hidden()
 

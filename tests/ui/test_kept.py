@@ -14,7 +14,7 @@ from tests.support.places import signed_in, staff_of
 _NAV = re.compile(r'<nav class="(?:side|bar)" aria-label="([^"]+)">(.*?)</nav>', re.DOTALL)
 _LINK = re.compile(r'<a\s[^>]*?href="([^"]+)"[^>]*>')
 _CURRENT = re.compile(r'<a\s[^>]*?href="([^"]+)"[^>]*\saria-current="page"')
-_WORDS = {"en": ("Areas of work", "Copied"), "ja": ("業務", "コピーしました")}
+_WORDS = {"en": ("Main menu", "Copied"), "ja": ("業務", "コピーしました")}
 _ROLES = ("owner", "guard")
 
 

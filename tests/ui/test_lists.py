@@ -60,7 +60,7 @@ def test_a_filter_is_a_chip_with_a_way_off(support):
 def test_a_value_that_a_filter_does_not_know_is_shown_and_matches_nothing(support):
     html = support.get(PAGE + "?app=<b>nowhere").content.decode()
     assert "&lt;b&gt;nowhere (unknown)" in html
-    assert "Nothing matches" in html
+    assert "No results" in html
 
 
 def test_search_narrows_and_says_how_many(support):

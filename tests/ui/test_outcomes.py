@@ -29,7 +29,7 @@ def test_the_services_words_are_shown_as_its_own_and_escaped():
             "refused", "Change", service_code="400 x", service_detail="<b>no", not_applied=("Name",), audit_url="/a/"
         )
     )
-    assert "The service said" in html
+    assert "Response from the service" in html
     assert "&lt;b&gt;no" in html
     assert "Not applied" in html
     assert 'href="/a/"' in html

@@ -18,7 +18,7 @@ from portal.core.intents.states import NOT_APPLIED, UNDER_WAY, State
 T = TypeVar("T")
 #: What a page can show of an intent, beside what was done: also what is under way, or whatever becomes of it.
 FOLLOWED, ALL = (*UNDER_WAY, State.SUCCEEDED), tuple(State)
-USED_BEFORE = _("This form was used before. What stands below was not sent: send it again to do so.")
+USED_BEFORE = _("This form was already sent once. The values below have not been sent. Send it again to apply them.")
 
 
 class Form(Protocol):

@@ -55,9 +55,9 @@ def check(request: HttpRequest) -> Nonce:
         tenant_id, user_id, value = signing.loads(signed, salt=_SALT, max_age=_LIFETIME)
         made_at = signing.b62_decode(signed.rsplit(":", 2)[1])
     except (signing.BadSignature, ValueError, TypeError, IndexError):
-        raise BadNonce(_("This form is too old or incomplete. Nothing was sent; please try again.")) from None
+        raise BadNonce(_("This form has expired. Nothing was sent. Try again.")) from None
     if (tenant_id, user_id) != (request.tenant.pk, request.user.pk):
-        raise BadNonce(_("This form was opened for another tenant or another person. Nothing was sent."))
+        raise BadNonce(_("This form was opened for another tenant or person. Nothing was sent."))
     return Nonce(value, _clicked_at(request, made_at))
 
 

@@ -33,14 +33,14 @@ def headline(intent: Intent) -> str:
     """Return what happened, in a sentence, and that nothing was changed."""
     why = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
     if intent.state == State.FAILED and intent.reason == Reason.REFUSED:
-        refused = _("The service refused this. Nothing was changed.")
+        refused = _("Refused by the service. Nothing was changed.")
         return joined([refused, meanings.missing_permission(intent)])
     return joined([why, _("Nothing was changed.")])
 
 
 def said(words: str) -> str:
     """Return the service's own words, as such."""
-    return _("The service said: “%(words)s”") % {"words": words} if words else _("The service gave no reason.")
+    return _("Response from the service: “%(words)s”") % {"words": words} if words else _("The service gave no reason.")
 
 
 def _problems(

@@ -68,20 +68,20 @@ def _decide(request: HttpRequest, intent: Intent) -> HttpResponse:
     request.access.check(Permission(intent.permission))
     applied = request.POST.get("applied")
     if applied not in ("yes", "no"):
-        messages.error(request, _("Please say whether it was applied. Nothing was recorded."))
+        messages.error(request, _("Choose whether it was applied. Nothing was recorded."))
     elif reconciling.is_reading(intent):
-        messages.error(request, _("It is still being read from the service. Decide when that could not tell."))
+        messages.error(request, _("Still checking with the service. Decide if the check cannot tell."))
     elif reconciling.resolve(intent, applied=applied == "yes", by=Asker.of(request)):
         messages.success(request, _("Recorded."))
     else:
-        messages.error(request, _("It is no longer uncertain. Nothing was recorded."))
+        messages.error(request, _("The result is already known. Nothing was recorded."))
     return redirect(address(intent))
 
 
 def _stop(request: HttpRequest, intent: Intent) -> HttpResponse:
     request.access.check(Permission(intent.permission))
     if actions.stop(intent):
-        messages.success(request, _("Stopped. It was not sent."))
+        messages.success(request, _("Stopped. Nothing was sent."))
     else:
-        messages.error(request, _("It had already left. Nothing was stopped."))
+        messages.error(request, _("It was already sent and could not be stopped."))
     return redirect(address(intent))

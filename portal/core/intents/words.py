@@ -67,15 +67,15 @@ def uncertain_words(intent: Intent, may: str = "") -> str:
     """Why it is not known what happened, and what may have (`may`, or what may of any intent)."""
     why = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
     if intent.is_physical:
-        may = may or _("It may have been carried out. It is not sent again.")
-    return joined([why, may or _("The service may have applied it. It is not sent again before that is known.")])
+        may = may or _("It may have been carried out. It will not be sent again.")
+    return joined([why, may or _("The service may have applied it. It will not be sent again until that is known.")])
 
 
 def _counted(intent: Intent) -> str:
     done, failed = intent.result.get("completed_member_count"), intent.result.get("failed_count", 0)
     if not isinstance(done, int):
         return ""
-    words = ngettext("%(n)d member worked through", "%(n)d members worked through", done) % {"n": done}
+    words = ngettext("%(n)d member processed", "%(n)d members processed", done) % {"n": done}
     return f"{words}, " + _("%(n)d of them refused") % {"n": failed} if failed else words
 
 
@@ -89,19 +89,19 @@ def _said(intent: Intent) -> str:
 def _not_applied(intent: Intent, state: State) -> Sequence[Text]:
     """What surely did not happen. A request that was accepted and then failed may have done something on the way."""
     if state in NOT_APPLIED and intent.reason != Reason.REQUEST_FAILED:
-        return [_("Nothing was changed at the service.")]
+        return [_("Nothing was changed.")]
     return ()
 
 
 def _next_steps(intent: Intent, state: State) -> Sequence[Text]:
     if state == State.UNCERTAIN and intent.due_at is not None:
-        return [_("We are reading the service to find out.")]
+        return [_("Checking with the service.")]
     if state == State.UNCERTAIN and intent.is_physical:
-        return [_("Look at the door, or ask somebody who is there, before you press again.")]
+        return [_("Check the door, or ask someone who is there, before you try again.")]
     if state == State.UNCERTAIN:
-        return [_("Compare with the member site, then say below whether it was applied.")]
+        return [_("Check the member site, then record below whether it was applied.")]
     if intent.reason == Reason.CONNECTION:
-        return [_("Ask an owner to look at the connection page.")]
+        return [_("Ask an owner to check the connection page.")]
     if intent.reason in (Reason.TOO_LATE, Reason.NOT_SENT):
         return [_("Try again.")]
     return ()

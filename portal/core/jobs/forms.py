@@ -23,13 +23,13 @@ class StartForm(forms.Form):
 
     when = forms.ChoiceField(
         label=pgettext_lazy("start", "When"),
-        choices=[("now", _("As soon as it is started")), ("at", _("At a moment:"))],
+        choices=[("now", _("Now")), ("at", _("Schedule for:"))],
         initial="now",
         widget=forms.RadioSelect,
     )
     at = moment(
-        _("Moment"),
-        help_text=_("It waits here until then. Whoever asked for it must still have the permission at that time."),
+        _("Date and time"),
+        help_text=_("It waits here until then. The person who started it must still have permission at that time."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -46,7 +46,7 @@ class StartForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("when") == "at" and "at" not in self.errors:
-            self.check_moment("at", _t("Give the moment."))
+            self.check_moment("at", _t("Enter a date and time."))
         return cleaned
 
     def check_moment(self, name: str, missing: str) -> None:
@@ -55,6 +55,6 @@ class StartForm(forms.Form):
         if at is None:
             self.add_error(name, missing)
         elif at <= now:
-            self.add_error(name, _t("This moment is past."))
+            self.add_error(name, _t("This time has passed."))
         elif at - now > FARTHEST:
             self.add_error(name, _t("At most five years ahead."))

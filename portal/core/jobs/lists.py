@@ -163,7 +163,7 @@ WHO = Column("who", _("Member"), cell=_who, phone="title", fixed=True)
 DETAIL = Column("detail", _("What"), kind="detail", cell=_detail, fixed=True)
 
 
-OUTCOME = Column("state", _("Outcome"), value=outcome, fixed=True)
+OUTCOME = Column("state", _("Result"), value=outcome, fixed=True)
 WHAT = Column("action", pgettext_lazy("check", "Result"), value=_what, fixed=True)
 
 

@@ -87,7 +87,7 @@ def sent(view: View, kind: type[Rows], template: str) -> HttpResponse:
         (ATTENTION, _("Needs attention"), attention + counts.action(Action.REFUSED)),
         ("", _("All"), counts.rows),
         (RowState.SUCCEEDED, labels[RowState.SUCCEEDED], counts.state(RowState.SUCCEEDED)),
-        (RowState.KEPT, _("Left as is"), counts.state(RowState.KEPT)),
+        (RowState.KEPT, _("Unchanged"), counts.state(RowState.KEPT)),
         (RowState.FAILED, labels[RowState.FAILED], counts.state(RowState.FAILED)),
         (RowState.UNCERTAIN, _("Uncertain"), uncertain),
         ("noted", _("Different from the preview"), queries.noted(job) if job.options.get("scheduled") else 0),

@@ -41,8 +41,8 @@ def of_check(job: Job) -> Progress:
     (`size`).
     """
     return Progress(
-        title=_("Dry run"),
-        unit=_("rows looked at; nothing is sent"),
+        title=_("Check"),
+        unit=_("rows checked; nothing is sent"),
         done=job.looked_at,
         total=job.size or max(job.looked_at, 1),
         poll_url=_poll(job),
@@ -97,26 +97,26 @@ def _notes(job: Job, part: Part | None, connection: Connection) -> list[str]:
     if job.state != JobState.RUNNING:
         return notes
     if job.stop_asked:
-        notes.append(_("Stopping. What the service has accepted already is followed to its end."))
+        notes.append(_("Stopping. Requests already accepted will finish."))
     if not connection.is_connected:
-        notes.append(_("The connection is lost. It goes on by itself once the tenant is connected again."))
+        notes.append(_("Connection lost. It continues automatically when the tenant is reconnected."))
     if part is None and advancing.ahead(job):
-        notes.append(_("Waiting for the import before it: one at a time."))
+        notes.append(_("Waiting for an earlier import to finish."))
     if part is None and job.blocked_until is not None and job.blocked_until > timezone.now():
         free = outlook.goes_on_at(connection, Priority.JOBS) if connection.is_connected else job.blocked_until
         notes.append(_used_up(max(free, job.blocked_until)))
     elif part is None and job.reading_since is not None and kinds.of(job).sends:
         notes.append(
             ngettext(
-                "Reading members one by one, to see what is to be changed: %(n)s read so far.",
-                "Reading members one by one, to see what is to be changed: %(n)s read so far.",
+                "Loading rights one member at a time: %(n)s so far.",
+                "Loading rights one member at a time: %(n)s so far.",
                 job.reads,
             )
             % {"n": f"{job.reads:,}"}
         )
     if part is not None and part.state == PartState.READING:
         notes.append(
-            _("An answer was lost. We read the list of members to see what was applied; this takes about two minutes.")
+            _("A response was lost. Checking the member list to see what was applied; this takes about two minutes.")
         )
     queued = queries.intents(job).filter(state=State.QUEUED).order_by("due_at")
     intent = part.intent if part is not None else queued.first()
@@ -124,14 +124,14 @@ def _notes(job: Job, part: Part | None, connection: Connection) -> list[str]:
 
 
 def _used_up(until: datetime) -> str:
-    return _("The hour's calls are used up. It goes on at %(at)s.") % {"at": local(until).strftime("%H:%M")}
+    return _("No API calls left this hour. It continues at %(at)s.") % {"at": local(until).strftime("%H:%M")}
 
 
 def _of_intent(intent: Intent) -> list[str]:
     if (at := goes_on_at(intent)) is not None:
         return [_used_up(at)]
     if intent.state == State.QUEUED and intent.reason == Reason.NOT_SENT:
-        return [_("The service cannot be reached. It is tried again.")]
+        return [_("The service cannot be reached. Retrying.")]
     if intent.state == State.ACCEPTED and intent.request_status == "pending":
-        return [_("The service works on an earlier request first.")]
+        return [_("The service is processing an earlier request.")]
     return []

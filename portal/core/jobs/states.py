@@ -12,10 +12,10 @@ class JobState(TextChoices):
     mapped: the rows are being found out. waiting: for its moment. refused: its file is unreadable.
     """
 
-    DRAFT = "draft", _("Columns to choose")
-    MAPPED = "mapped", _("Dry run under way")
+    DRAFT = "draft", _("Map columns")
+    MAPPED = "mapped", _("Checking")
     CHECKED = "checked", _("Ready to start")
-    WAITING = "waiting", _("Waiting for its moment")
+    WAITING = "waiting", _("Scheduled")
     RUNNING = "running", _("Running")
     DONE = "done", _("Done")
     STOPPED = "stopped", _("Stopped")
@@ -30,7 +30,7 @@ class Action(TextChoices):
     CREATE = "create", _("New")
     UPDATE = "update", _("Changed")
     DELETE = "delete", _("Deleted")
-    DOUBLE = "double", _("Likely a double")
+    DOUBLE = "double", _("Possible duplicate")
     SAME = "same", _("Unchanged")
     REFUSED = "refused", _("Refused")
 
@@ -46,7 +46,7 @@ class RowState(TextChoices):
     PENDING = "pending", _("Waiting")
     SENT = "sent", _("Sent")
     SUCCEEDED = "succeeded", _("Done")
-    KEPT = "kept", _("Left as is")
+    KEPT = "kept", _("Unchanged")
     FAILED = "failed", _("Not applied")
     UNCERTAIN = "uncertain", _("Uncertain")
     STOPPED = "stopped", _("Not sent")
@@ -56,19 +56,22 @@ class PartState(TextChoices):
     """open: its request is on the way. reading: its answer was lost, the service's list is read. closed: settled."""
 
     OPEN = "open", _("Under way")
-    READING = "reading", _("Finding out")
-    CLOSED = "closed", _("Settled")
+    READING = "reading", _("Checking result")
+    CLOSED = "closed", _("Done")
 
 
 class Halt(TextChoices):
     """Why a job stopped before its end."""
 
     NONE = "", ""
-    PERSON = "person", _("It was stopped by a person.")
-    RIGHTS = "rights", _("The person who started it may no longer do this.")
-    CONNECTION = "connection", _("The service no longer accepts this connection, or a scope or contract is missing.")
+    PERSON = "person", _("Stopped by a person.")
+    RIGHTS = "rights", _("The person who started it no longer has permission.")
+    CONNECTION = (
+        "connection",
+        _("The service no longer accepts this connection, or a permission or contract is missing."),
+    )
     UNREACHABLE = "unreachable", _("The service could not be reached.")
-    NO_ANSWER = "no_answer", _("The service did not answer several times.")
+    NO_ANSWER = "no_answer", _("The service repeatedly did not respond.")
 
 
 # What is sent, in this order: what one member gives up is free for the next.

@@ -103,13 +103,13 @@ def start(pages: Pages, request: HttpRequest, job: Job) -> HttpResponseBase:
     if not current_connection().is_connected:
         messages.error(request, _("The tenant is not connected to the service. Nothing was sent."))
     elif not acts.start(by=Asker.of(request), job=job, doubles="doubles" in request.POST):
-        messages.info(request, _("It was started already, or there is nothing to start."))
+        messages.info(request, _("It has already started, or there is nothing to start."))
     return redirect(kinds.page(job))
 
 
 def stop(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
     if not acts.stop(by=Asker.of(request), job=job):
-        messages.info(request, _("It is not running any more."))
+        messages.info(request, _("It is no longer running."))
     return redirect(kinds.page(job))
 
 
@@ -122,21 +122,21 @@ def go_on(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
 def retry(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
     again = pages.retry(by=Asker.of(request), job=job)
     if again is None:
-        messages.info(request, _("There is no row that could be sent again."))
+        messages.info(request, _("There are no rows to retry."))
     return redirect(kinds.page(again or job))
 
 
 def undo(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
     back = pages.undo(by=Asker.of(request), job=job)
     if back is None:
-        messages.info(request, _("It cannot be taken back, or was already: there is nothing that could be put back."))
+        messages.info(request, _("It cannot be undone, or was undone already."))
     return redirect(kinds.page(back or job))
 
 
 def decide(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
     verdict, _colon, row = request.POST.get("decision", "").partition(":")
     if verdict not in ("yes", "no") or not (row == "all" or (row.isascii() and row.isdecimal() and len(row) < 19)):
-        messages.error(request, _("Please say whether it was applied. Nothing was recorded."))
+        messages.error(request, _("Choose whether it was applied. Nothing was recorded."))
         return redirect(kinds.page(job))
     rows = None if row == "all" else [int(row)]
     count = acts.decide(by=Asker.of(request), job=job, rows=rows, applied=verdict == "yes")
@@ -146,7 +146,7 @@ def decide(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
 
 def discard(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
     if not pages.discard(by=Asker.of(request), job=job):
-        messages.error(request, _("It has been started and is kept as a record."))
+        messages.error(request, _("It has already started, so it is kept as a record."))
         return redirect(kinds.page(job))
     messages.success(request, str(pages.discarded))
     return redirect(pages.home(job))

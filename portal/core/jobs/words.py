@@ -17,31 +17,31 @@ from tenants.models import current_tenant
 Facts = Mapping[str, Any]
 
 _ROWS: dict[str, Callable[[Facts], str]] = {
-    "appeared": lambda f: _("a member with this code has come meanwhile, so that it was not sent"),
-    "whole_request": lambda f: _("The service refused the whole request. Nothing of it was applied."),
-    "found": lambda f: _("The answer was lost. The list read at %(at)s shows that it was applied.") % _read_at(f),
+    "appeared": lambda f: _("not sent: a member with this code was added in the meantime"),
+    "whole_request": lambda f: _("The service refused the whole request. Nothing was applied."),
+    "found": lambda f: _("The response was lost. The list loaded at %(at)s shows that it was applied.") % _read_at(f),
     "absent": lambda f: (
-        _("The answer was lost. The list read at %(at)s shows that it was not applied: it may be sent again.")
+        _("The response was lost. The list loaded at %(at)s shows that it was not applied. You can retry it.")
         % _read_at(f)
     ),
     "unclear": lambda f: (
         _(
-            "The answer was lost, and the list read at %(at)s does not show plainly whether it was applied. "
-            "Look for the member, then decide here."
+            "The response was lost, and the list loaded at %(at)s does not show whether it was "
+            "applied. Check the member, then record it here."
         )
         % _read_at(f)
     ),
-    "decided_yes": lambda f: _("A person decided: it was applied."),
-    "decided_no": lambda f: _("A person decided: it was not applied."),
-    "retried_elsewhere": lambda f: _("Another job has sent this row again already."),
+    "decided_yes": lambda f: _("Recorded by a person as applied."),
+    "decided_no": lambda f: _("Recorded by a person as not applied."),
+    "retried_elsewhere": lambda f: _("Another job already retried this row."),
     "hidden": lambda f: _(
-        "The answer was lost, and lists do not show such a change. Open the member, then decide here whether it "
-        "was applied."
+        "The response was lost, and lists do not show this kind of change. Open the member, "
+        "then record here whether it was applied."
     ),
-    "already": lambda f: _("It was so already. Nothing was sent."),
-    "meanwhile": lambda f: _("It was changed meanwhile by somebody else, so that it was left as it is."),
-    "gone": lambda f: _("The service no longer knows this member."),
-    "unreadable": lambda f: _("The member's rights could not be read, so that nothing was sent."),
+    "already": lambda f: _("Already up to date. Nothing was sent."),
+    "meanwhile": lambda f: _("Skipped: changed by someone else in the meantime."),
+    "gone": lambda f: _("This member no longer exists in the service."),
+    "unreadable": lambda f: _("The member's rights could not be loaded. Nothing was sent."),
 }
 
 _INVALID = "40002"  # specified
@@ -66,11 +66,11 @@ def problems(found: Iterable[Any], job: Job) -> list[str]:
 def of_code(code: str) -> str:
     """The service's code in a human sentence, as the tenant's environment describes it."""
     if code == _INVALID:
-        return _("The service found a value of this row invalid. Nothing of it was applied.")
+        return _("The service rejected a value in this row. This row was not applied.")
     meaning = current_tenant().environment.catalogue.errors.meaning(code)
     if meaning == Meaning(Blame.DUPLICATE, ("card",)):
-        return _("The card is registered to another member. Nothing of this row was applied.")
-    return _("The service refused this row. Nothing of it was applied.")
+        return _("The card belongs to another member. This row was not applied.")
+    return _("The service refused this row. It was not applied.")
 
 
 def reasons(row: Row, job: Job) -> list[str]:

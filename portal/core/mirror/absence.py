@@ -33,8 +33,8 @@ _LISTS = {
     Kind.HISTORIES: "list_histories",
 }
 _OWNER_CONNECTS = _("An owner can reconnect it on the connection page.")
-_OWNER_ADDS_SCOPE = _("An owner can reconnect the tenant once the permission is registered with the vendor.")
-_ANYBODY_ASKS = _("Once it is added, “Refresh” loads the list.")
+_OWNER_ADDS_SCOPE = _("An owner can reconnect the tenant once the vendor has registered the permission.")
+_ANYBODY_ASKS = _("Once it is added, use “Refresh” to load the list.")
 _VENDOR_ADDS = _("The vendor can add it to the contract.")
 
 
@@ -95,7 +95,7 @@ def _refused(line: Connection, operation: Operation) -> Absence | None:
 def _unread(kind: Kind, known: Known | None) -> Absence | None:
     if known is not None and known.error:
         refused = reasons.is_lasting(known.error)
-        remedy = _ANYBODY_ASKS if refused else _("It is tried again automatically.")
+        remedy = _ANYBODY_ASKS if refused else _("Retries automatically.")
         return Absence(reasons.sentence(known.error, kind), remedy, refused=refused)
     if known is None or known.as_of is None:
         return Absence(_("This list has not been loaded from the service yet."), icon="loader")

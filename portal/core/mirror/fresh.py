@@ -29,19 +29,19 @@ def read(ask: Callable[[Connection], T], gone: str) -> T:
     """Return what `ask` reads with the tenant's connection. Raises NotRead, with `gone` for what is not there."""
     connection = current_connection()
     if not connection.is_connected:
-        raise NotRead(_("The connection to the service is not working. This is what was last known."))
+        raise NotRead(_("The connection to the service is not working. Showing the last loaded data."))
     try:
         return ask(connection)
     except NotFound:
         raise NotRead(gone, is_gone=True) from None
     except BudgetExhausted as exhausted:
-        words = _("The hour's calls are used up; reading is possible again at %(time)s. This is what was last known.")
+        words = _("No API calls left this hour; loading is possible from %(time)s. Showing the last loaded data.")
         raise NotRead(words % {"time": f"{local(exhausted.retry_at):%H:%M}"}) from None
     except ServiceError as error:
-        raise NotRead(" ".join([reasons.trouble(error), _("This is what was last known.")])) from None
+        raise NotRead(" ".join([reasons.trouble(error), _("Showing the last loaded data.")])) from None
 
 
 def read_member(member_id: str) -> Member:
     """Return the member as the service has it now, the mirror's row brought up to date, by one call. Raises NotRead."""
-    gone = _("The service does not know this member any more.")
+    gone = _("This member no longer exists in the service.")
     return read(lambda connection: reading.read_member(connection, member_id, Priority.PEOPLE), gone)

@@ -13,7 +13,7 @@ class Kind(TextChoices):
     PASS_CONTROLLERS = "pass_controllers", _("Doors")
     KEY_BOXES = "key_boxes", _("Key boxes")
     GUESTS = "guests", _("Guests")
-    HISTORIES = "histories", _("Histories")
+    HISTORIES = "histories", _("Activity log")
     TENANT = "tenant", _("Tenant")
     RIGHTS = "rights", _("Permissions")
 

@@ -41,11 +41,11 @@ class Credential(TextChoices):
 class Validity(TextChoices):
     """Where now lies in a member's use period."""
 
-    VALID = "valid", _("Valid now")
+    VALID = "valid", _("Active")
     EXPIRED = "expired", _("Expired")
-    FUTURE = "future", _("Not yet valid")
-    NEVER_ENDING = "never", _("Never ending")
-    UNREADABLE = "unreadable", _("End not readable")
+    FUTURE = "future", _("Not started")
+    NEVER_ENDING = "never", _("No end date")
+    UNREADABLE = "unreadable", _("End date unreadable")
 
 
 # The columns that lists can be sorted by, each with an index of its own.

@@ -14,8 +14,8 @@ from portal.core.ui.sentences import joined
 from tenants.models import current_tenant
 
 SENTENCES: dict[str, str | Promise] = {
-    "unreadable": _("The service's answer could not be read. Nothing was changed."),
-    "repeated_cursor": _("The service's list turned in a circle. Nothing was changed."),
+    "unreadable": _("The service's response could not be read. Nothing was changed."),
+    "repeated_cursor": _("The service's list repeated itself. Nothing was changed."),
     "token_refused": _("The service no longer accepts this connection. Reconnect the tenant."),
     "no_scope": _("The service refuses this: the connection lacks a permission that it needs."),
     "no_contract": _("The service refuses this: the tenant’s contract does not include it."),
@@ -24,18 +24,18 @@ SENTENCES: dict[str, str | Promise] = {
     "forbidden": _("The service refuses this."),
     "not_granted": _("The service refuses this."),  # readings of former versions, which did not ask what is missing
     "refused": _("The service refused the request."),
-    "no_calls": _("The service takes no more calls for now."),
+    "no_calls": _("The service accepts no more API calls for now."),
     "unreachable": _("The service could not be reached."),
-    "no_answer": _("The service did not answer completely."),
-    "fault": _("The service reported a fault of its own."),
-    "too_old": _("Reading the list took too long, so it begins again."),
+    "no_answer": _("The service's response was incomplete."),
+    "fault": _("The service reported an error."),
+    "too_old": _("Loading the list took too long. Starting over."),
     "not_connected": _("The tenant is not connected."),
 }
 # Where a word means more for one kind.
 _OF_KIND: dict[tuple[str, str], Promise] = {
-    (Kind.GUESTS, "no_contract"): _("The service gives out no guests: the QR option contract is missing."),
-    (Kind.GUESTS, "no_scope"): _("The service gives out no guests: the permission to read guests is missing."),
-    (Kind.HISTORIES, "no_scope"): _("The service gives out no histories: the permission to read logs is missing."),
+    (Kind.GUESTS, "no_contract"): _("Guests are not available: the contract has no QR option."),
+    (Kind.GUESTS, "no_scope"): _("Guests are not available: the connection has no permission to read guests."),
+    (Kind.HISTORIES, "no_scope"): _("The activity log is not available: the connection has no permission to read it."),
 }
 _OF_BLAME = {
     Blame.SCOPE: "no_scope",
@@ -90,10 +90,10 @@ def is_lasting(reason: str) -> bool:
 def trouble(error: errors.ServiceError) -> str:
     """Why the service told nothing, for whoever waits at a screen: what it refused is told apart from its silence."""
     if isinstance(error, errors.TimedOut | errors.ConnectionLost):
-        return gettext("The service did not answer.")
+        return gettext("The service did not respond.")
     said = sentence(reason_of(error))
     words = error.detail if isinstance(error, errors.Rejected) else ""
-    return joined([said, words and gettext("The service said: “%(words)s”") % {"words": words}])
+    return joined([said, words and gettext("Response from the service: “%(words)s”") % {"words": words}])
 
 
 def pause_of(error: errors.ServiceError, now: datetime) -> datetime | None:

@@ -33,9 +33,9 @@ refresh = refreshing(Permission.TENANT_VIEW, SYNCED)
 def _ask(request: HttpRequest, kind: Kind) -> HttpResponse:
     tenant = request.tenant  # type: ignore[attr-defined]
     if schedule.ask(tenant, kind, by=request.user):
-        messages.info(request, _("The service is being read again. The page shows it after a reload."))
+        messages.info(request, _("Loading from the service. Reload the page to see new data."))
     else:
-        messages.info(request, _("It is being read, or was a moment ago."))
+        messages.info(request, _("Already loading, or loaded a moment ago."))
     back = request.POST.get("next", "")
     here = url_has_allowed_host_and_scheme(back, allowed_hosts=None) and back.startswith(tenant.get_absolute_url())
     return redirect(back if here else home_of(tenant, request.access.permissions))

@@ -104,13 +104,13 @@ class PassField(forms.Field):
         """The pass. A line that cannot be read is an error, and says so beside it."""
         if value is None:
             if self.required:
-                raise ValidationError(_("Say when."))
+                raise ValidationError(_("Choose when."))
             return None
         choice, pool = value
         if choice in pool.kept:
             return pool.kept[choice]
         if choice not in self.allow:
-            raise ValidationError(_("Say when."))
+            raise ValidationError(_("Choose when."))
         if choice == "schedule":
             return self._scheduled(pool.schedules[_ONE])
         return always() if choice == ALWAYS else never()
@@ -118,9 +118,9 @@ class PassField(forms.Field):
     def _scheduled(self, schedule: Schedule) -> Json:
         pass_ = schedule.pass_()
         if schedule.is_wrong:
-            raise ValidationError(_t("Some times need correcting: see beside them."))
+            raise ValidationError(_t("Some times need correcting. See the messages beside them."))
         if not pass_["schedule"]:
-            raise ValidationError(_("Give at least one line of days and times."))
+            raise ValidationError(_("Enter at least one line of days and times."))
         return pass_
 
     def has_changed(self, initial: Any, data: Any) -> bool:
@@ -137,7 +137,7 @@ def _named(label: Any, *, required: bool, **more: Any) -> forms.CharField:
 class TemplateForm(forms.Form):
     """A schedule that the tenant keeps."""
 
-    name = _named(_("Name of the template"), required=True)
+    name = _named(_("Template name"), required=True)
     name_ja = _named(_("Name in Japanese"), required=False)
     schedule = PassField(label=_("Times"), allow=("schedule",))
 
@@ -154,5 +154,5 @@ class TemplateForm(forms.Form):
         if self.template is not None:
             others = others.exclude(pk=self.template.pk)
         if others.exists():
-            raise ValidationError(_("There is a template of this name already."))
+            raise ValidationError(_("A template with this name already exists."))
         return name

@@ -61,15 +61,15 @@ def _main(meant: Mapping[str, tuple[int, Any]], known: int) -> Body:
 def model(text: str) -> Member:
     """The member whose rights are copied, with rights that are known. Raises ValidationError."""
     if not text:
-        raise ValidationError(_t("Give a member code or a member ID."))
+        raise ValidationError(_t("Enter a member code or member ID."))
     present = Member.objects.filter(gone_at__isnull=True)
     found = list(present.filter(member_id=text)[:1]) or list(present.filter(code_key=fold(text), member_code=text)[:2])
     if not found:
         raise ValidationError(_t("No member has this code or ID."))
     if len(found) > 1:
-        raise ValidationError(_t("Several members have this code: give the member ID."))
+        raise ValidationError(_t("Several members have this code. Enter the member ID."))
     if found[0].rights is None:
-        raise ValidationError(_t("This member's rights are not known here yet. Open the member once, then try again."))
+        raise ValidationError(_t("This member's rights are not loaded yet. Open the member once, then try again."))
     return found[0]
 
 
@@ -78,14 +78,14 @@ class GivenRights(forms.Form):
 
     rights_source = forms.ChoiceField(
         label=_("Which rights"),
-        choices=[("template", _("Those of a template:")), ("member", _("The same as a member has:"))],
+        choices=[("template", _("From a template:")), ("member", _("Same as a member:"))],
         initial="template",
         widget=forms.RadioSelect,
     )
     rights_template = forms.ChoiceField(label=_("Template"), required=False)
     rights_member = forms.CharField(
         label=_("Member code or member ID"), required=False, max_length=200,
-        help_text=_("The rights of this member as last read."),
+        help_text=_("This member's rights as last loaded."),
     )  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -126,7 +126,7 @@ class GivenRights(forms.Form):
     def _take(self, body: Body, named: str, field: str) -> None:
         self.given, self.named = body, named
         if not body:
-            self.add_error(field, _t("There are no rights in it that could be given."))
+            self.add_error(field, _t("It contains no rights."))
 
 
 class NewRights(GivenRights):
@@ -136,9 +136,9 @@ class NewRights(GivenRights):
         label=_("Access rights"),
         choices=[
             ("none", _("None for now")),
-            ("template", _("Those of a template:")),
-            ("member", _("The same as a member has:")),
-            ("group", _("The usual ones of the group (what more than half of its members have)")),
+            ("template", _("From a template:")),
+            ("member", _("Same as a member:")),
+            ("group", _("The group's usual rights (shared by more than half of its members)")),
         ],
         initial="none",
         required=False,
@@ -154,6 +154,6 @@ class NewRights(GivenRights):
         found = usual([membergroup_id]).get(membergroup_id)
         if found is None:
             self.add_error(
-                "rights_source", _t("This group has no usual rights, as far as they are loaded. Choose otherwise.")
+                "rights_source", _t("This group has no usual rights among those loaded. Choose another option.")
             )
         return found

@@ -120,7 +120,7 @@ class Board:
         for schedule in self.schedules:
             options.append((schedule.choice, option_words(schedule.number, schedule.title, schedule.week.sentence)))
         options += [(choice, words) for choice, _sealed, words in self.kept_passes]
-        return [*options, ("new", _("A new schedule…"))]
+        return [*options, ("new", _("New schedule…"))]
 
 
 def option_words(number: str, title: str, sentence: str) -> str:
@@ -221,18 +221,18 @@ def modes(side: str, current: Any) -> list[tuple[str, str, str]]:
     """(mode, title, explanation) for the radio buttons of one side."""
     found = {
         "devices": [
-            ("allow_all", _("Every area"), _("also those added later")),
+            ("allow_all", _("Every area"), _("including areas added later")),
             (NOTHING, _("No area"), _("no door opens")),
             (LISTED, _("Selected areas"), _("area by area")),
         ],
         "keys": [
-            ("allow_all", _("Every key"), _("also key boxes added later")),
+            ("allow_all", _("Every key"), _("including key boxes added later")),
             (NOTHING, _("No key"), _("no key box opens")),
             (LISTED, _("Selected keys"), _("box by box")),
         ],
     }[side]
     if current is not None:
-        found.append((AS_IT_IS, _("As it is"), _("in a mode that this portal does not know")))
+        found.append((AS_IT_IS, _("No change"), _("unknown setting")))
     return found
 
 

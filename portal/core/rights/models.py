@@ -23,7 +23,7 @@ class RightsTemplate(TenantModel):
 
     class Kind(models.TextChoices):
         SCHEDULE = "schedule", _("A schedule")
-        RIGHTS = "rights", _("Whole rights")
+        RIGHTS = "rights", _("Full set of rights")
 
     kind = models.CharField(max_length=10, choices=Kind)
     name = models.CharField(max_length=NAME_MAX)

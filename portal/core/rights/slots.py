@@ -74,7 +74,7 @@ def item_of(slot: Slot) -> Any:
     slot.problems.clear()
     opens, closes = read_clock(slot.start), read_clock(slot.end, closing=True)
     if opens is None or closes is None:
-        slot.problems.append(_("Write times like 08:00 and 19:00; 24:00 is the end of a day."))
+        slot.problems.append(_("Enter times like 08:00 and 19:00. 24:00 is the end of a day."))
     return _weekly(slot, opens, closes) if slot.kind == WEEKLY else _range(slot, opens, closes)
 
 
@@ -92,7 +92,7 @@ def _weekly(slot: Slot, opens: time | None, closes: time | None) -> Json | None:
 def _range(slot: Slot, opens: time | None, closes: time | None) -> Json | None:
     first, last = read_date(slot.first), read_date(slot.last or slot.first)
     if first is None or last is None:
-        slot.problems.append(_("Give the dates, like 2026-12-01."))
+        slot.problems.append(_("Enter dates like 2026-12-01."))
     elif opens is not None and closes is not None and (last, closes) < (first, opens):
         slot.problems.append(_("It ends before it begins."))
     if slot.problems or None in (first, last, opens, closes):

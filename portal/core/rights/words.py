@@ -116,8 +116,8 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any], places: Places)
 
 def privilege_words() -> dict[str, str]:
     return {
-        "keys_without_2fa": _("Takes keys without a second factor"),
-        "restricted_keys_enabled": _("May take restricted keys"),
+        "keys_without_2fa": _("Can take keys without two-factor authentication"),
+        "restricted_keys_enabled": _("Can take restricted keys"),
     }
 
 
@@ -224,4 +224,4 @@ def _strange(value: Any, target: str = "", place: str = "") -> Line:
 
 def _unknown(value: Any) -> str:
     text = str(value)
-    return _("a setting this portal does not know: %(value)s") % {"value": text if len(text) <= 80 else text[:79] + "…"}
+    return _("unknown setting: %(value)s") % {"value": text if len(text) <= 80 else text[:79] + "…"}

@@ -29,7 +29,7 @@ CHIPS: dict[str, tuple[str | Promise, str, str]] = {
     "broken": (gettext_lazy("Connection lost"), "plug-off", "alarm"),
     "revoked": (gettext_lazy("Revoked"), "ban", "bad"),
     "valid": (gettext_lazy("Valid"), "circle-check", "quiet"),
-    "not_yet": (gettext_lazy("Not yet valid"), "clock", "going"),
+    "not_yet": (gettext_lazy("Not started"), "clock", "going"),
     "suspended": (gettext_lazy("Suspended"), "player-pause", "loud"),
     "ended": (gettext_lazy("Expired"), "clock-x", "bad"),
     "running": (gettext_lazy("Running"), "player-play", "going"),

@@ -84,7 +84,7 @@ def with_current(choices: Iterable[tuple[str, Any]], *current: str) -> list[tupl
     """`choices`, with values in use that it lacks added at the end and named as unknown, so that saving keeps them."""
     known = list(choices)
     strange = [value for value in dict.fromkeys(current) if value and value not in dict(known)]
-    return [*known, *((value, _("%(value)s (unknown to the portal)") % {"value": value}) for value in strange)]
+    return [*known, *((value, _("%(value)s (unknown)") % {"value": value}) for value in strange)]
 
 
 def unknown(values: Mapping[str, Any], known: Sequence[str]) -> list[tuple[str, Any]]:

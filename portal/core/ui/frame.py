@@ -78,9 +78,9 @@ class PersonLink:
 
 
 _ACCOUNT = (
-    (_("Second factor and passkeys"), "shield-lock", "mfa_index"),
+    (_("Two-factor authentication and passkeys"), "shield-lock", "mfa_index"),
     (_("Password"), "key", "account_change_password"),
-    (_("Where you are signed in"), "devices", "usersessions_list"),
+    (_("Signed-in devices"), "devices", "usersessions_list"),
 )
 
 

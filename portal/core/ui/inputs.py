@@ -9,7 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-TOO_LONG = _("At most %(limit_value)d characters fit; these are %(show_value)d.")
+TOO_LONG = _("At most %(limit_value)d characters (currently %(show_value)d).")
 # Years that a calendar of the service takes.
 EARLIEST_YEAR, LATEST_YEAR = 1900, 9998
 # Letters of no width or none to see: Hangul fillers and the blank of Braille.
@@ -31,13 +31,13 @@ def plain(value: str) -> None:
 def seen(value: str) -> None:
     """Raise ValidationError for a text of which nothing would be seen: nobody could find or greet such a person."""
     if not any(unicodedata.category(one)[0] not in "CZ" and one not in _BLANK for one in value):
-        raise ValidationError(_("Nothing can be seen of this text. Type it again."))
+        raise ValidationError(_("This text has no visible characters. Enter it again."))
 
 
 def sensible(at: datetime | None) -> None:
     """Raise ValidationError for years that no calendar of the service takes."""
     if at is not None and not EARLIEST_YEAR <= at.year <= LATEST_YEAR:
-        raise ValidationError(_("Give a year from 1900 to 9998."))
+        raise ValidationError(_("Enter a year from 1900 to 9998."))
 
 
 def line(
@@ -74,6 +74,6 @@ def moment(label: Any, *, required: bool = False, **more: Any) -> forms.DateTime
         required=required,
         widget=forms.DateTimeInput(attrs={"type": "datetime-local", "step": "1"}, format=_MOMENT),
         validators=[sensible],
-        error_messages={"required": _("Give a date and a time.")},
+        error_messages={"required": _("Enter a date and time.")},
         **more,
     )

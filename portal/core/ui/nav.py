@@ -51,7 +51,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("members", _("Members"), "users", "members:index", Permission.MEMBERS_VIEW, phone=True),
     Entry("groups", _("Groups"), "users-group", "groups:index", Permission.GROUPS_VIEW),
     Entry("areas", _("Areas"), "map-pin", "areas:index", Permission.AREAS_VIEW),
-    Entry("explain", _("Who may enter"), "help", "explain:index", Permission.AREAS_VIEW),
+    Entry("explain", _("Access check"), "help", "explain:index", Permission.AREAS_VIEW),
     Entry("guests", _("Guests"), "qrcode", "guests:index", Permission.GUESTS_VIEW, phone=True),
     Entry(
         "building",
@@ -62,12 +62,12 @@ ENTRIES: tuple[Entry, ...] = (
         phone=True,
         unless=Permission.GUESTS_VIEW,
     ),
-    Entry("changes", _("Changes"), "users-plus", "changes:index", Permission.MEMBERS_VIEW),
+    Entry("changes", _("Bulk changes"), "users-plus", "changes:index", Permission.MEMBERS_VIEW),
     Entry("imports", _("Imports"), "table-import", "imports:index", Permission.IMPORTS_RUN),
     Entry("devices", _("Doors"), "door", "devices:index", Permission.DEVICES_VIEW, phone=True),
     Entry("connection", _("Connection"), "plug-connected", "connection:index", Permission.CONNECTION_VIEW, "tenant"),
     Entry("staff", _("Staff"), "id-badge-2", "staff:index", Permission.STAFF_VIEW, "tenant"),
-    Entry("audit", _("Audit"), "list-check", "audit:index", Permission.AUDIT_VIEW, "tenant"),
+    Entry("audit", _("Audit log"), "list-check", "audit:index", Permission.AUDIT_VIEW, "tenant"),
     Entry("roles", _("Roles"), "shield-check", "roles:index", Permission.TENANT_VIEW, "tenant"),
 )
 

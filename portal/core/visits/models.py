@@ -19,7 +19,7 @@ from tenants.models import SupportSession, TenantModel
 class Stage(models.TextChoices):
     """Whether there is a guest at the service for a visit."""
 
-    ASKED = "asked", _("Asked for")  # under way, or uncertain: nobody knows yet
+    ASKED = "asked", _("Requested")  # under way, or uncertain: nobody knows yet
     ISSUED = "issued", _("Issued")
     NOT_ISSUED = "not_issued", _("Not issued")  # surely not: refused, stopped, or shown to be absent
 
@@ -29,7 +29,7 @@ class By(models.TextChoices):
 
     DESK = "desk", _("Desk")
     HISTORY = "history", _("History")
-    ISSUE = "issue", _("With the code")  # a walk-in: who stands at the desk gets a code and is in
+    ISSUE = "issue", _("With code")  # a walk-in: who stands at the desk gets a code and is in
 
 
 class Preset(TenantModel):
@@ -72,8 +72,8 @@ class DeskSettings(TenantModel):
     """How a tenant's desk works; a tenant without a row has the defaults (`DeskSettings()`)."""
 
     class Delivery(models.TextChoices):
-        DIRECT = "direct", _("The portal makes the code: shown, printed, or sent as a link")
-        MAIL = "mail", _("The service makes the code and sends it by e-mail")
+        DIRECT = "direct", _("The portal creates the code (screen, print or link)")
+        MAIL = "mail", _("The service creates the code and e-mails it")
 
     # A visit's personal data is erased this many days after its end.
     keep_days = models.PositiveIntegerField(default=90)
@@ -177,7 +177,7 @@ class Visit(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return self.guest_name or str(_("Erased"))
+        return self.guest_name or str(_("Deleted"))
 
     @property
     def is_cut(self) -> bool:

@@ -43,7 +43,7 @@ def arrive(*, visit: Visit, by: Asker, suggested: bool = False, together: bool =
         if stands not in MAY_ARRIVE:
             if row.arrived_at is not None:
                 return None
-            raise NotPossible(_("This code was not issued, or was cut short: issue a new one first."))
+            raise NotPossible(_("This code was not issued or was deactivated. Issue a new one first."))
         at = row.suggested_arrival_at if suggested and _is_after(row.suggested_arrival_at, row.left_at) else None
         came = {"arrived_at": at or now, "arrived_by": By.HISTORY if at else By.DESK}
         return came if row.left_at is None else came | {"left_at": None, "left_by": ""}
@@ -68,7 +68,7 @@ def leave(*, visit: Visit, by: Asker, suggested: bool = False) -> bool:
         if row.left_at is not None:
             return None
         if row.arrived_at is None:
-            raise NotPossible(_("Nobody arrived for this visit yet."))
+            raise NotPossible(_("No one has checked in for this visit yet."))
         at = row.suggested_leave_at if suggested and _is_after(row.suggested_leave_at, row.arrived_at) else None
         return {"left_at": at or timezone.now(), "left_by": By.HISTORY if at else By.DESK}
 
@@ -146,7 +146,7 @@ def _step(
         rows = _locked(visit, together)
         row = rows.pop(visit.pk)
         if row.erased_at is not None:
-            raise NotPossible(_("This visit's personal data was erased; nothing about it changes any more."))
+            raise NotPossible(_("This visit's personal data was deleted, so it can no longer be changed."))
         values = step(row)
         if values is None:
             return False

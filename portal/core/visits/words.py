@@ -18,13 +18,13 @@ LABELS: dict[Standing, Promise] = {
     Standing.ASKED: _("Being issued"),
     Standing.LEFT: pgettext_lazy("guests", "Left"),
     Standing.NOT_COME: _("No-show"),
-    Standing.CUT: _("Cut short"),
+    Standing.CUT: _("Deactivated"),
     Standing.NOT_ISSUED: _("Not issued"),
 }
 HINTS: dict[Standing, Promise] = {
-    Standing.OVERDUE: _("Still here after the end of their time"),
-    Standing.ASKED: _("The service has not confirmed their code yet"),
-    Standing.NOT_ISSUED: _("There is no code: it was refused or stopped"),
+    Standing.OVERDUE: _("Still on site after the end time"),
+    Standing.ASKED: _("Code not yet confirmed by the service"),
+    Standing.NOT_ISSUED: _("No code: refused or stopped"),
 }
 ICONS: dict[Standing, str] = {
     Standing.OVERDUE: "alert-triangle",

@@ -167,7 +167,7 @@ class World:
     def somebody_else(self, house: House) -> None:
         """Now and then somebody else makes a member while others read."""
         if self.choices.lively and house.groups and next(self.others) % 9 == 4:
-            house.add_member(member_name="Somebody else", membergroup_id=next(iter(house.groups)))
+            house.add_member(member_name="Change person", membergroup_id=next(iter(house.groups)))
 
     def slow_down(self) -> int:
         """How many requests came so far; now and then one takes its time."""

@@ -60,8 +60,8 @@ GUEST_NAME = Text(
 EMAIL = Email("email", _("E-mail"), sent=GuestUpdate)
 START = Moment("use_date_start", _("Starts"), sent=GuestUpdate, inputs=("start",))
 END = Moment("use_date_end", _("Ends"), sent=GuestUpdate, inputs=("until", "end"))
-BACK = Moment("key_return_date_end", _("Keys back by"))
-RESERVE = Flag("is_for_reserve", _("For a reservation"), help=_("Marks the guest so at the service."))
+BACK = Moment("key_return_date_end", _("Return keys by"))
+RESERVE = Flag("is_for_reserve", _("For a reservation"), help=_("Registers this visit as a reservation."))
 CODE = Sealed(
     "qrcode_data", _("Code"), sent=GuestUpdate, fingerprint="qr_fingerprint", purpose="guest qr", trail="code",
     inputs=("new_code", "delivery"),
@@ -72,8 +72,8 @@ METHOD = Method(
 )  # fmt: skip
 GRACE = Number(
     "return_grace_period", _("Minutes to return keys"), sent=GuestUpdate, inside="detail", unsaid=0,
-    inputs=("grace_minutes",), help=_("How long after the end keys can still be brought back."),
-    invalid=_("Give a whole number of minutes."),
+    inputs=("grace_minutes",), help=_("How long after the end time keys can be returned."),
+    invalid=_("Enter a whole number of minutes."),
 )  # fmt: skip
 REMARKS = Text("remarks", _("Remarks"), sent=GuestUpdate, inside="detail", unsaid="", several=True)
 AREAS = Places("area_id_list", _("Areas"), sent=GuestUpdate, inside="detail", unsaid=[], inputs=("area_ids",),
