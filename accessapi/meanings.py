@@ -68,14 +68,6 @@ class States(DoorWords):
         )
         return next((outcome for patterns, outcome in table if among(patterns, status)), Outcome.UNKNOWN)
 
-    def is_done(self, status: str | None) -> bool:
-        """Return whether a device request of this status has succeeded."""
-        return self.outcome("device_request", status) is Outcome.DONE
-
-    def is_failed(self, status: str | None) -> bool:
-        """Return whether a device request of this status has failed."""
-        return self.outcome("device_request", status) is Outcome.FAILED
-
 
 _BULK = {
     "pending": Outcome.WAITING,

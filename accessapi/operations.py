@@ -103,10 +103,6 @@ class Operation:
         """Return the names of the path parameters, in order."""
         return tuple(_PARAMETER.findall(self.path))
 
-    @property
-    def writes(self) -> bool:
-        return self.delivery is not Delivery.READ
-
 
 _DEVICE = CallClass.DEVICE
 _OAUTH = CallClass.OAUTH

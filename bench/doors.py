@@ -17,7 +17,7 @@ from tenants.models import ServiceEnvironment
 from tests.support.browser import Browser
 from tests.support.stage import Customer, Stage
 
-OPERATE, RESULT = 35, 34
+RESULT = 34
 PLENTY = {"general": 100_000, "device": 100_000}
 _STATE = re.compile(r'data-state="(\w+)"')
 _POLL = re.compile(r'hx-trigger="every ([\d.]+)s"')

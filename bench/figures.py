@@ -1,10 +1,8 @@
 """A figure, what it stands beside, and the table of all of them."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-
-RATIO, ABSOLUTE = "ratio", "absolute"
 
 
 @dataclass(frozen=True)
@@ -56,6 +54,3 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 def ms(seconds: float) -> str:
     return f"{seconds * 1000:.1f} ms"
-
-
-Measure = Callable[..., list[Figure]]

@@ -54,6 +54,7 @@ def _steps() -> dict[str, list[str]]:
         "import rules": [_tool("lint-imports"), "--no-cache"],
         "dependencies of the site": _deptry("accessapi tenants portal stack", "-rf", "base", "-rfd", "dev"),
         "dependencies of the rest": _deptry("accessapi tenants portal stack sandbox bench tests", "-rf", "dev"),
+        "unused code": [PYTHON, "-m", "tests.unused"],
         "missing migrations": [PYTHON, "manage.py", "makemigrations", "--check", "--dry-run"],
         "missing migrations of the sandbox": [
             PYTHON,

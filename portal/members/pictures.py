@@ -35,12 +35,11 @@ class PictureFault(ValueError):
 
 @dataclass(frozen=True)
 class Picture:
-    """A checked JPEG. `turned`: its pixels were brought upright, as its camera had meant them."""
+    """A checked JPEG."""
 
     content: bytes
     width: int
     height: int
-    turned: bool = False
 
     @property
     def described(self) -> dict[str, object]:
@@ -161,4 +160,4 @@ def _upright(picture: Image.Image, orientation: int, longest: int) -> Picture:
         picture.save(made, "JPEG", quality=quality, exif=b"")
         if made.tell() <= limits.FACE_IMAGE_MAX:
             break
-    return Picture(made.getvalue(), *picture.size, turned=orientation != 1)
+    return Picture(made.getvalue(), *picture.size)

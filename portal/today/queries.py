@@ -66,7 +66,3 @@ def awaited_of(visits: Iterable[Visit], now: datetime) -> dict[uuid.UUID | None,
         return {}
     rows = classified(Visit.objects.filter(party__in=parties, erased_at__isnull=True), now)
     return dict(rows.filter(standing__in=MAY_ARRIVE).order_by().values_list("party").annotate(Count("pk")))
-
-
-def sums(found: dict[Standing, int], standings: Iterable[Standing]) -> int:
-    return sum(found.get(each, 0) for each in standings)

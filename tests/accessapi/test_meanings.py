@@ -3,6 +3,7 @@
 import pytest
 
 from accessapi import limits
+from accessapi.meanings import Outcome
 from accessapi.operations import OPERATIONS, Contract
 from accessapi.overrides import Blame, Catalogue, Errors, Meaning, OverrideError, States, load
 
@@ -91,11 +92,10 @@ def test_the_words_of_locks_and_requests_are_the_environments():
     states = load('[states]\nlocked = ["closed*"]\ndevice_request_failed = ["ko"]').states
     assert states.is_locked("closed_2")
     assert not states.is_locked("lock")
-    assert states.is_failed("ko")
-    assert not states.is_failed("timeout")
-    assert states.is_done("succeeded")
-    assert not states.is_done("ko")
-    assert not states.is_done(None)
+    assert states.outcome("device_request", "ko") is Outcome.FAILED
+    assert states.outcome("device_request", "timeout") is not Outcome.FAILED
+    assert states.outcome("device_request", "succeeded") is Outcome.DONE
+    assert states.outcome("device_request", None) is not Outcome.DONE
 
 
 @pytest.mark.parametrize(("text", "reason"), [

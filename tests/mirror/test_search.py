@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 import pytest
 from django.db import connection as database
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from portal.core.mirror import own, queries, search
 from portal.core.mirror.models import Member, MemberSearch
@@ -100,6 +101,10 @@ def test_the_search_table_holds_numbers_only(here: Customer) -> None:
     assert columns == {"member": "OneToOneField", "tenant": "ForeignKey", "pieces": "ArrayField"}
 
 
+def valid(state: str) -> Q:
+    return queries.validity(queries.Validity(state), timezone.now())
+
+
 def test_filters_mean_what_they_say(here: Customer) -> None:
     with tenant_scope(here.tenant):
         own.members_written(
@@ -111,16 +116,16 @@ def test_filters_mean_what_they_say(here: Customer) -> None:
             ],
         )
         rows = queries.members()
-        assert ids(queries.with_validity(rows, ["expired"])) == "m1"
-        assert ids(queries.with_validity(rows, ["future"])) == "m2"
-        assert ids(queries.with_validity(rows, ["valid"])) == "m3 m4 m5"
-        assert ids(queries.with_validity(rows, ["never", "expired"])) == "m1 m2 m4 m5"
+        assert ids(rows.filter(valid("expired"))) == "m1"
+        assert ids(rows.filter(valid("future"))) == "m2"
+        assert ids(rows.filter(valid("valid"))) == "m3 m4 m5"
+        assert ids(rows.filter(valid("never") | valid("expired"))) == "m1 m2 m4 m5"
         assert ids(queries.with_credentials(rows, ["card"])) == "m4"
         assert ids(queries.with_credentials(rows, ["qr", "face"])) == "m2 m3"
         assert ids(queries.with_credentials(rows, ["none"])) == "m1 m5"
         assert ids(queries.in_groups(rows, ["g1"])) == "m1"
         own.member_deleted(here.tenant, "m1")
-        assert ids(queries.gone_members()) == "m1"
+        assert ids(Member.objects.filter(gone_at__isnull=False)) == "m1"
         assert ids(queries.members()) == "m2 m3 m4 m5"
 
 
@@ -170,7 +175,7 @@ def test_the_database_uses_its_indexes_under_row_security(crowd: Customer) -> No
             found = plan(search.members(queries.members(), typed).order_by("name_key", "pk")[:51])
             assert "mirror_membersearch_pieces" in found, found
             assert "Seq Scan on mirror_membersearch" not in found, found
-        for column in queries.SORTS:
+        for column in ("name_key", "code_key", "group_key", "use_end_key"):
             for sign in ("", "-"):
                 page = queries.members().order_by(f"{sign}{column}", f"{sign}pk")[:51]
                 assert "Sort" not in plan(page), (column, plan(page))
@@ -185,4 +190,4 @@ def narrow() -> Iterable[QuerySet[Member]]:
     for value in queries.Credential:
         yield queries.with_credentials(rows, [value])
     for value in queries.Validity:
-        yield queries.with_validity(rows, [value])
+        yield rows.filter(valid(value))

@@ -47,11 +47,6 @@ def frozen_broker(house: House) -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def no_service(house: House) -> Iterator[None]:
-    yield
-
-
 OUTAGES: dict[str, Outage] = {
     "no worker": no_workers,
     "frozen worker": frozen_workers,

@@ -53,7 +53,7 @@ class Exchange:
 
     request: Request
     client: socket.socket
-    proxy: "Passing"
+    proxy: Passing
 
     def forward(self) -> bytes:
         """Pass the request on and read the whole answer."""
@@ -145,16 +145,6 @@ def network_standstill(exchange: Exchange) -> None:
                 raise Over from None
             exchange.forward()
             raise Over
-
-
-def delay(seconds: float) -> Fault:
-    """The request reaches the service late."""
-
-    def fault(exchange: Exchange) -> None:
-        exchange.proxy.closing.wait(seconds)
-        exchange.reply(exchange.forward())
-
-    return fault
 
 
 def delay_answer(seconds: float) -> Fault:

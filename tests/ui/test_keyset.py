@@ -54,7 +54,7 @@ def walk(queryset, order, size, total, *, forward):
     raise AssertionError("paging does not end")
 
 
-class EveryRowOnce(TestCase):
+class TestEveryRowOnce(TestCase):
     @settings(max_examples=examples(60))
     @given(
         days=st.lists(st.one_of(st.none(), st.integers(0, 4)), max_size=17),

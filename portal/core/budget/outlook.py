@@ -20,15 +20,10 @@ class ClassOutlook:
     used: int
     refills_at: datetime | None
     blocked_until: datetime | None
-    by_priority: dict[Priority, int]
 
     @property
     def left(self) -> int:
         return max(self.limit - self.used, 0)
-
-    @property
-    def percent_left(self) -> int:
-        return round(100 * self.left / self.limit) if self.limit else 0
 
 
 @dataclass(frozen=True)
@@ -51,7 +46,6 @@ def _of(call_class: CallClass, reading: ledger.Reading) -> ClassOutlook:
         used=min(reading.used, reading.limit),
         refills_at=reading.refills_at(),
         blocked_until=blocked if reading.limited and blocked and blocked > reading.now else None,
-        by_priority={who: reading.used_by(who) for who in Priority if reading.used_by(who)},
     )
 
 

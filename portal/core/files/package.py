@@ -60,10 +60,6 @@ def _most(name: str) -> int:
     return bounds.MAX_STRINGS_BYTES if name.endswith("sharedstrings.xml") else bounds.MAX_SMALL_PART_BYTES
 
 
-class Done(Exception):
-    """Raised by a handler that has seen enough."""
-
-
 def parse(
     part: BinaryIO,
     start: Callable[[str, dict[str, str]], Any] | None = None,

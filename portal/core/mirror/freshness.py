@@ -36,7 +36,6 @@ class KindFreshness:
     as_of: datetime | None = None
     total: int = 0
     running: Reading | None = None
-    next_at: datetime | None = None
     error: str = ""
     error_at: datetime | None = None
     known_from: datetime | None = None  # of the log alone: from when on the mirror has all records
@@ -59,10 +58,6 @@ class Freshness:
 
     def __iter__(self) -> Iterator[KindFreshness]:
         return iter(self.kinds.values())
-
-    @property
-    def rights_complete(self) -> bool:
-        return self.rights_known >= self.rights_total
 
     @property
     def last_sync(self) -> datetime | None:
@@ -98,7 +93,7 @@ def _kind(kind: Kind, state: Any, now: datetime) -> KindFreshness:
         running = Reading(0, state.total or None, now)
     since = state.memory.get("known_from")
     known_from = datetime.fromisoformat(since) if since else None
-    return KindFreshness(kind, state.as_of, state.total, running, state.due_at, state.error, state.error_at, known_from)
+    return KindFreshness(kind, state.as_of, state.total, running, state.error, state.error_at, known_from)
 
 
 def first_sync_done_everywhere() -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, TextChoices
-from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.permissions import Holidays
@@ -48,8 +47,6 @@ class Validity(TextChoices):
     UNREADABLE = "unreadable", _("End date unreadable")
 
 
-# The columns that lists can be sorted by, each with an index of its own.
-SORTS = ("name_key", "code_key", "group_key", "use_end_key")
 _HOLDS = {
     Credential.CARD: Q(has_card=True),
     Credential.QR: Q(has_qr=True),
@@ -80,11 +77,6 @@ def members() -> QuerySet[Member]:
     return Member.objects.filter(gone_at__isnull=True).defer("card_data", "qrcode", "rights", "extra")
 
 
-def gone_members() -> QuerySet[Member]:
-    """Members that the service no longer knows and that no complete list has confirmed yet."""
-    return Member.objects.filter(gone_at__isnull=False).defer("card_data", "qrcode", "rights", "extra")
-
-
 def never_seen() -> QuerySet[Member]:
     """Members about whom the log, as far as it is known (`log_span`), has no record."""
     return members().filter(last_seen_at__isnull=True)
@@ -111,15 +103,6 @@ def with_credentials(queryset: QuerySet[Member], values: Iterable[str]) -> Query
     wanted = Q()
     for value in values:
         wanted |= _HOLDS[Credential(value)]
-    return queryset.filter(wanted)
-
-
-def with_validity(queryset: QuerySet[Member], values: Iterable[str], now: datetime | None = None) -> QuerySet[Member]:
-    """Members in any of the states of validity, at `now`."""
-    now = now or timezone.now()
-    wanted = Q()
-    for value in values:
-        wanted |= validity(Validity(value), now)
     return queryset.filter(wanted)
 
 

@@ -42,10 +42,6 @@ class Day:
     def is_today(self) -> bool:
         return self == Day.today()
 
-    @property
-    def is_past(self) -> bool:
-        return self.date < Day.today().date
-
     def moved(self, days: int) -> "Day":
         return Day(min(max(self.date + timedelta(days=days), _FIRST), _LAST))
 

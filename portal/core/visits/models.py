@@ -6,7 +6,6 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
-from django.utils import timezone
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
@@ -212,11 +211,6 @@ class Visit(TenantModel):
         if not self.is_cut or asked is None:
             return False
         return asked.state in UNDER_WAY or (asked.state == State.UNCERTAIN and asked.due_at is not None)
-
-    @property
-    def is_no_show(self) -> bool:
-        """Nobody came, and the time is over."""
-        return self.arrived_at is None and self.stage == Stage.ISSUED and self.use_date_end < timezone.now()
 
 
 class DeskAct(TenantModel):
