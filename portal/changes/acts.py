@@ -7,10 +7,10 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from portal.changes import rightsets
 from portal.core.jobs import comparing, kinds, suspensions
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action
+from portal.core.rights import replacing
 from tenants.roles import Permission
 from tenants.wording import Said, say
 
@@ -85,7 +85,7 @@ ACTS: dict[str, Act] = {
                 "All selected members get the same rights, replacing their own. Rights not loaded "
                 "yet are loaded first (1 API call per member)."
             ),
-            _rights, more=(("unread", rightsets.unread), ("fresh", rightsets.fresh), ("changes", rightsets.changes)),
+            _rights, more=(("unread", replacing.unread), ("fresh", replacing.fresh), ("changes", replacing.changes)),
         ),
         Act(
             "delete", Permission.MEMBERS_DELETE, gettext_lazy("Delete members"),

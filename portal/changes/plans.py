@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from accessapi.resources import write_moment
-from portal.core.mirror.fields.members import CODE, END, GROUP, MEMBER, NAME
+from portal.core.mirror.fields.members import CODE, END, GROUP, NAME
 from portal.core.mirror.models import UNREADABLE, Member
+from portal.core.rights import replacing
 
 Body = dict[str, Any]
 # What one member would get: a body with the values it replaces, or the word for being left out.
@@ -130,11 +131,7 @@ def rights(body: Mapping[str, Any]) -> Callable[[Member], Outcome]:
     """Give everybody these rights. Former ones that are not known are found out before anything is sent."""
 
     def decide(member: Member) -> Outcome:
-        known = member.rights
-        old = {} if known is None else {name: known.get(name) or {} for name in body}
-        if known is not None and all(MEMBER.same(name, value, old[name]) for name, value in body.items()):
-            return "same"
-        return dict(body), old
+        return "same" if replacing.is_same(member, body) else (dict(body), replacing.old(member, body))
 
     return decide
 

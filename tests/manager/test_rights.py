@@ -11,13 +11,12 @@ from django.test import RequestFactory
 from accessapi.permissions import always, by_schedule, normalise_devices, weekly
 from portal.core.jobs.models import Job, Row
 from portal.core.mirror.models import Area, KeyBox, Member
-from portal.core.rights import posting, words
+from portal.core.rights import posting, replacing, words
 from portal.core.rights.laying import board
 from portal.core.rights.models import RightsTemplate
 from portal.core.rights.places import known
 from portal.core.rights.sheet import Sheet
 from portal.members import follow
-from portal.rights import copying
 from tenants.access import access_to
 from tenants.models import AuditEntry, User
 from tests.rights.page import posted
@@ -278,11 +277,11 @@ def test_several_get_the_same_rights_by_a_job_that_is_looked_at_first(desk):
         job = Job.objects.get(kind="copy_rights")
         rows = list(Row.objects.filter(job=job))
         assert len(rows) == 3
-        assert copying._unread(job, rows) == {row.pk for row in rows}
-        Member.objects.filter(member_id=others[0].member_id).update(
+        assert replacing.unread(job, rows) == {row.pk for row in rows}
+        Member.objects.filter(pk__in=[each.pk for each in others]).update(
             rights={"devices_pass": {"default_mode": "allow_all"}}
         )
-        found = copying._fresh(job, rows)
+        found = replacing.fresh(job, rows)
     assert {type(each).__name__ for each in found.values()} == {"Send"}
     assert all(each.body == {"devices_pass": listed((desk.areas[0], OFFICE))} for each in found.values())
 

@@ -1,4 +1,4 @@
-"""Setting the whole rights of many members: what has to be read first, and what is looked at before it is sent."""
+"""Whole rights in place of others, many at once: what has to be read first, and what is looked at before it is sent."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -35,16 +35,26 @@ def fresh(job: Job, rows: Sequence[Row]) -> Mapping[int, Fresh]:
     return {row.pk: _look(row, members.get(row.member_id)) for row in rows}
 
 
+def old(member: Member, body: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of `body` as the member has them; nothing while that is not known."""
+    return {} if member.rights is None else {name: member.rights.get(name) or {} for name in body}
+
+
+def is_same(member: Member, body: Mapping[str, Any]) -> bool:
+    """Whether sending `body` would surely change nothing."""
+    now = old(member, body)
+    return bool(now) and all(MEMBER.same(name, value, now[name]) for name, value in body.items())
+
+
 def _look(row: Row, member: Member | None) -> Fresh:
     if member is None or member.gone_at is not None:
         return Skip("gone")
     if member.rights is None:
         return Skip("unreadable")
-    body, old = row.content["body"], row.content["old"]
-    now = {name: member.rights.get(name) or {} for name in body}
-    if all(MEMBER.same(name, value, now[name]) for name, value in body.items()):
+    body, seen, now = row.content["body"], row.content["old"], old(member, row.content["body"])
+    if is_same(member, body):
         return Already()
-    changed = [name for name, value in old.items() if not MEMBER.same(name, value, now[name])]
+    changed = [name for name, value in seen.items() if not MEMBER.same(name, value, now[name])]
     return Skip("meanwhile", field=changed[0]) if changed else Send(body, now)
 
 
@@ -53,8 +63,8 @@ def changes(row: Row) -> list[Change]:
     content, known = row.content, _places(row.job)
     said = []
     for name, value in content["body"].items():
-        old = content["old"].get(name)
-        before = _("not loaded yet") if old is None else _words(name, old, known)
+        had = content["old"].get(name)
+        before = _("not known yet") if had is None else _words(name, had, known)
         said.append((MEMBER.label(name), before, _words(name, value, known)))
     return said
 
