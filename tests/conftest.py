@@ -104,6 +104,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
                 item.add_marker(pytest.mark.soak)
+    for item in items:
+        if "open_tab" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.browser)
     # What takes longest begins first, so that no process is left with it at the end: houses, browsers, long files.
     sizes = Counter(item.path for item in items)
     with_browser = {item.path for item in items if item.get_closest_marker("browser")}

@@ -6,7 +6,6 @@ from unittest import mock
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from django.conf import settings
 from django.utils import timezone
 from playwright.sync_api import expect
 
@@ -16,7 +15,6 @@ from portal.core.mirror.models import PassController
 from tenants import carrying
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope
-from tests.support.chromium import chromium
 from tests.support.places import PASSWORD
 
 DOOR = "mock_succeeded"
@@ -204,34 +202,27 @@ def test_a_broken_form_is_not_carried(one, guard):
     assert intents(one) == []
 
 
-@pytest.mark.browser
-@pytest.mark.django_db(transaction=True)
-def test_a_passkey_is_asked_for_first_and_one_touch_unlocks_the_door(one, guard, user, live_server):
-    session = guard.cookies[settings.SESSION_COOKIE_NAME].value
+def test_a_passkey_is_asked_for_first_and_one_touch_unlocks_the_door(one, guard, user, live_server, open_tab):
     site = live_server.url.replace("127.0.0.1", "localhost")
-    with chromium() as browser:
-        context = browser.new_context()
-        context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": site}])
-        page = context.new_page()
-        keys = context.new_cdp_session(page)
-        keys.send("WebAuthn.enable")
-        keys.send("WebAuthn.addVirtualAuthenticator", {"options": {
-            "protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
-            "isUserVerified": True, "automaticPresenceSimulation": True,
-        }})  # fmt: skip
-        recent(guard)
-        page.goto(f"{site}/accounts/2fa/webauthn/add/")
-        page.locator("input[type=text]").first.fill("Key")
-        page.locator("main button.btn-primary, form button.btn-primary").first.click()
-        expect(page).not_to_have_url(re.compile("/webauthn/add/"))
-        page.goto(site + door_page(one))
-        age(guard)
-        page.get_by_role("button", name="Unlock", exact=True).click()
-        expect(page.get_by_role("heading", level=1)).to_have_text("Unlock 倉庫 入口")
-        page.get_by_role("button", name="Use a passkey").click()
-        expect(page).to_have_url(re.compile(re.escape(site + door_page(one)) + "#outcome-"))
-        expect(page.locator("[data-state]").first).to_contain_text("Unlock: 倉庫 入口")
-        context.close()
+    page = open_tab(site, guard)
+    keys = page.context.new_cdp_session(page)
+    keys.send("WebAuthn.enable")
+    keys.send("WebAuthn.addVirtualAuthenticator", {"options": {
+        "protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
+        "isUserVerified": True, "automaticPresenceSimulation": True,
+    }})  # fmt: skip
+    recent(guard)
+    page.goto(f"{site}/accounts/2fa/webauthn/add/")
+    page.locator("input[type=text]").first.fill("Key")
+    page.locator("main button.btn-primary, form button.btn-primary").first.click()
+    expect(page).not_to_have_url(re.compile("/webauthn/add/"))
+    page.goto(site + door_page(one))
+    age(guard)
+    page.get_by_role("button", name="Unlock", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Unlock 倉庫 入口")
+    page.get_by_role("button", name="Use a passkey").click()
+    expect(page).to_have_url(re.compile(re.escape(site + door_page(one)) + "#outcome-"))
+    expect(page.locator("[data-state]").first).to_contain_text("Unlock: 倉庫 入口")
     (intent,) = intents(one)
     assert intent.deadline - intent.created_at < timedelta(seconds=PHYSICAL_SECONDS)
     assert sent(one) == [(DOOR, "unlock")]

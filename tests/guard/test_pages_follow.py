@@ -99,15 +99,13 @@ def test_a_page_that_is_away_from_its_tenant_stops_quietly(one):
 
 
 @pytest.fixture
-def tab(one, live_server, open_tab):
+def tab(one, open_page):
     """A guard's open tab: goes to the addresses of the tenant."""
-    page = open_tab(live_server.url, one.client(one.staff("guard")))
+    page = open_page(one.client(one.staff("guard")))
     page.goes = lambda rest="": page.goto(f"/t/{one.tenant.slug}/{rest}")
     return page
 
 
-@pytest.mark.browser
-@pytest.mark.django_db(transaction=True)
 def test_an_open_page_shows_what_is_learned_without_being_touched(one, tab):
     tab.goes("devices/")
     row = tab.get_by_role("row").filter(has_text="倉庫 入口")
@@ -126,8 +124,6 @@ def test_an_open_page_shows_what_is_learned_without_being_touched(one, tab):
     expect(tab.get_by_role("alert").filter(has_text="forced open")).to_have_count(0)
 
 
-@pytest.mark.browser
-@pytest.mark.django_db(transaction=True)
 def test_the_banner_of_a_hold_comes_and_goes_with_the_outcome_of_the_command(one, tab):
     with tenant_scope(one.tenant):
         PassController.objects.filter(device_id="D").update(device_id="mock_succeeded")

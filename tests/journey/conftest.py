@@ -1,42 +1,14 @@
 """A house of its own with static files, and a real browser that tells on every page it opens."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import Page
 
 from stack.supervisor import tail
-from tests.support.chromium import PATIENCE, chromium
+from tests.support.chromium import Tabs
 from tests.support.house import House
 from tests.support.stage import Stage
-
-# Chromium reports violations of the policy to the page; this hands them on.
-_TELL = "addEventListener('securitypolicyviolation', e => told(`${e.violatedDirective}: ${e.blockedURI}`))"
-
-
-@dataclass
-class Complaints:
-    """What the browser found wrong on our pages: on the console, in scripts, against the Content-Security-Policy."""
-
-    site: str
-    console: list[str] = field(default_factory=list)
-    policy: list[str] = field(default_factory=list)
-
-    def watch(self, context: BrowserContext) -> None:
-        context.expose_binding("told", lambda source, words: self._add(self.policy, source["page"].url, words))
-        context.add_init_script(_TELL)
-        context.on("console", self._heard)
-        context.on("weberror", lambda fault: self._add(self.console, fault.page.url if fault.page else "", fault.error))
-
-    def _heard(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            self._add(self.console, message.page.url if message.page else "", message.text)
-
-    def _add(self, kind: list[str], where: str, words: object) -> None:
-        if where.startswith(self.site):  # the member site's pages are somebody else's
-            kind.append(f"{where}: {words}")
 
 
 @pytest.fixture(scope="session")
@@ -64,20 +36,8 @@ def stage(house: House) -> Iterator[Stage]:
 
 
 @pytest.fixture
-def complaints(house: House) -> Complaints:
-    return Complaints(house.url)
-
-
-@pytest.fixture
-def page(house: House, complaints: Complaints, tmp_path: Path) -> Iterator[Page]:
-    with chromium() as browser:
-        context = browser.new_context(
-            base_url=house.url, locale="en-GB", viewport={"width": 1440, "height": 900}, accept_downloads=True
-        )
-        context.set_default_timeout(PATIENCE)
-        complaints.watch(context)
-        yield context.new_page()
-        context.close()
+def page(house: House, open_tab: Tabs) -> Page:
+    return open_tab(house.url)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -14,8 +14,6 @@ from tests.support.chromium import PATIENCE
 from tests.support.stage import PASSWORD, Customer, Stage
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.browser
-
 ROWS = 1000
 TAKEN = [f"TAKEN{number:03}" for number in range(6)]
 FREED, KEPT = TAKEN[:3], TAKEN[3:]
@@ -71,7 +69,7 @@ class Journey:
         expect(self.page.get_by_text(re.compile(r"\d+ API calls? used"))).to_be_visible(timeout=60_000)
 
 
-def test_from_signing_in_to_the_next_tenant(page, customer, next_tenant, complaints):
+def test_from_signing_in_to_the_next_tenant(page, customer, next_tenant):
     owner = customer.staff("owner")
     with next_tenant.scope():
         Staff.objects.create(user=owner, role="guard")
@@ -84,8 +82,6 @@ def test_from_signing_in_to_the_next_tenant(page, customer, next_tenant, complai
     unlock(journey)
     switch(journey, next_tenant)
 
-    assert complaints.policy == []
-    assert complaints.console == []
     assert journey.barriers == []
 
 

@@ -10,24 +10,10 @@ from portal.core.jobs.states import JobState
 from tests.support.areas import AreasDesk
 from tests.support.barriers import barriers
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 
 @pytest.fixture
 def desk(place):
     return AreasDesk(place)
-
-
-@pytest.fixture
-def open_page(open_tab, live_server, desk):
-    """`open_page(path, width)`: a page of the manager's; any complaint of the browser fails the test."""
-
-    def make(path: str, width: int = 1440) -> Page:
-        page = open_tab(live_server.url, desk.client, width=width)
-        page.goto(path)
-        return page
-
-    return make
 
 
 def sound(page: Page) -> None:
@@ -42,7 +28,7 @@ def test_a_question_is_asked_by_typing_and_choosing_and_its_address_can_be_passe
     member = desk.people[0]
     desk.know(member, {"default_mode": "option", "areas_list": [{"area_id": desk.area.area_id, "pass": always()}]},
               has_card=True, use_date_end=None, use_end_key=1 << 60)  # fmt: skip
-    page = open_page(f"/t/{desk.place.tenant.slug}/explain/", width)
+    page = open_page(desk.client, f"/t/{desk.place.tenant.slug}/explain/", width=width)
     page.locator("#explain-q").press_sequentially(member.member_name[:2])
     page.locator(".hits a", has_text=re.sub(r"\s", "", member.member_name)[:1]).first.wait_for()
     page.goto(page.url.split("?")[0] + f"?member={member.member_id}")
@@ -52,7 +38,7 @@ def test_a_question_is_asked_by_typing_and_choosing_and_its_address_can_be_passe
     page.locator("#explain-place").select_option(f"area:{desk.other.area_id}")
     expect(page.locator(".verdict-word")).to_have_text("No")
     expect(page.locator(".week-moment")).to_have_count(1)
-    again = open_page(page.url.partition("/t/")[2].join(["/t/", ""]), width)
+    again = open_page(desk.client, page.url.partition("/t/")[2].join(["/t/", ""]), width=width)
     expect(again.locator(".verdict-word")).to_have_text("No")
     sound(again)
 
@@ -62,7 +48,7 @@ def test_access_is_given_to_two_members_from_choosing_to_done(desk, open_page):
     for member in desk.people[:2]:
         desk.set_at_service(member, nobody)
         desk.know(member, nobody)
-    page = open_page(desk.at())
+    page = open_page(desk.client, desk.at())
     sound(page)
     page.get_by_role("link", name="Change access…").click()
     for member in desk.people[:2]:

@@ -9,17 +9,10 @@ from portal.core.jobs.models import Job
 from tests.support.barriers import barriers
 from tests.support.changes import ChangesDesk
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 
 @pytest.fixture
 def desk(make) -> ChangesDesk:
     return ChangesDesk(make(members=60))
-
-
-@pytest.fixture
-def page(open_tab, desk, live_server) -> Page:
-    return open_tab(live_server.url, desk.client)
 
 
 def test_all_that_match_are_suspended_and_the_page_follows_to_the_outcome(desk, page):

@@ -6,8 +6,6 @@ from playwright.sync_api import Page
 from tests.support.changes import ChangesDesk
 from tests.support.effort import one_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 # What is focused, and what lies over the middle of its upper or lower edge, if anything.
 _COVERED = """() => {
   const focused = document.activeElement, box = focused.getBoundingClientRect();
@@ -33,8 +31,8 @@ def walked(page: Page, key: str, steps: int) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("width", one_in(2, [390, 1440]))
-def test_nothing_focused_lies_under_the_head_or_the_foot(open_tab, live_server, desk, width):
-    page = open_tab(live_server.url, desk.client, width=width)
+def test_nothing_focused_lies_under_the_head_or_the_foot(open_page, desk, width):
+    page = open_page(desk.client, width=width)
     page.set_viewport_size({"width": width, "height": 560})
     page.goto(f"{desk.url}?size=25")
     page.locator("tbody input[name=id]").first.check()  # the bar of bulk changes stays, too

@@ -1,7 +1,7 @@
 """A facility manager's browser on a member's page: the code that follows itself, and the face before it leaves."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from portal.core.intents import following
 from portal.core.intents.models import Intent
@@ -12,18 +12,10 @@ from tests.support.images import jpeg, png, read_qr
 from tests.support.members import MembersDesk
 from tests.support.waiting import until
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 
 @pytest.fixture
 def desk(make) -> MembersDesk:
     return MembersDesk(make(members=2))
-
-
-@pytest.fixture
-def page(open_tab, desk, live_server) -> Page:
-    """The manager's browser, with a camera that shows something; any complaint of it fails."""
-    return open_tab(live_server.url, desk.client)
 
 
 def test_the_one_time_code_follows_itself_while_somebody_looks_and_hides_when_nobody_does(desk, page):

@@ -3,14 +3,11 @@
 import re
 import uuid
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from portal.core.mirror.models import PassController
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import visit
-
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 LONG = "寿限無寿限無五劫の擦り切れ海砂利水魚の水行末雲来末風来末食う寝る処に住む処"
 # Links and buttons that reach beyond their card, or names that a button left no room.
@@ -26,11 +23,10 @@ def assert_tidy(page: Page) -> None:
     assert page.evaluate(_OUTSIDE) == []
 
 
-def test_at_the_desk_what_was_done_is_in_sight_however_far_down_the_row_was(place, open_tab, live_server):
+def test_at_the_desk_what_was_done_is_in_sight_however_far_down_the_row_was(place, open_page):
     party = uuid.uuid4()
     guests = [visit(place, LONG, host_name=LONG, party=party if n < 2 else None) for n in range(10)]
-    page = open_tab(live_server.url, place.client(place.staff("receptionist")), width=390)
-    page.goto(f"/t/{place.tenant.slug}/guests/")
+    page = open_page(place.client(place.staff("receptionist")), f"/t/{place.tenant.slug}/guests/", width=390)
     assert_tidy(page)
     assert page.locator(f"#v{guests[0].pk} .g-who").bounding_box()["width"] > 200
     page.locator("[data-do=a]").last.click()
@@ -39,13 +35,13 @@ def test_at_the_desk_what_was_done_is_in_sight_however_far_down_the_row_was(plac
     assert_tidy(page)
 
 
-def test_a_page_opens_at_the_outcome_of_what_was_asked_with_focus_on_it(place, open_tab, live_server):
+def test_a_page_opens_at_the_outcome_of_what_was_asked_with_focus_on_it(place, open_page):
     with tenant_scope(place.tenant):
         PassController.objects.create(device_id="mock_succeeded", device_name=f"{LONG} 入口")
     user = place.staff("guard")
     user.email = f"{'a' * 40}@guards.sakura-building.example"
     user.save()
-    page = open_tab(live_server.url, place.client(user), width=390)
+    page = open_page(place.client(user), width=390)
     page.set_viewport_size({"width": 390, "height": 500})
     page.goto(f"/t/{place.tenant.slug}/devices/mock_succeeded/")
     page.get_by_role("button", name="Unlock", exact=True).click()

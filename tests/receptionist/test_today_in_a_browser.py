@@ -7,13 +7,10 @@ from playwright.sync_api import Page, expect
 from tests.receptionist.desk import again, visit
 from tests.support.barriers import barriers
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 
 @pytest.fixture
-def page(open_tab, place, live_server) -> Page:
-    """The receptionist's browser; any complaint of it fails."""
-    return open_tab(live_server.url, place.client(place.staff("receptionist")))
+def page(open_page, place) -> Page:
+    return open_page(place.client(place.staff("receptionist")))
 
 
 def test_the_keyboard_is_enough_and_the_redrawing_takes_nothing_away(place, page):

@@ -9,7 +9,6 @@ from portal.core.rights import words
 from tests.support.barriers import barriers
 from tests.support.members import MembersDesk
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OFFICE = by_schedule(weekly("08:00:00", "19:00:00", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday"))
 
 
@@ -19,7 +18,7 @@ def desk(place) -> MembersDesk:
 
 
 @pytest.fixture
-def editor(open_tab, live_server, desk):
+def editor(open_page, desk):
     """`editor(width)`: the editor of one member with office hours in the first area; any complaint of it fails."""
     member = desk.members()[0]
     with desk.scope():
@@ -31,9 +30,8 @@ def editor(open_tab, live_server, desk):
     )
 
     def make(width=1440, **options) -> Page:
-        page = open_tab(live_server.url, desk.client, width=width, height=1000, **options)
-        page.goto(f"{desk.url}{member.member_id}/rights/")
-        return page
+        path = f"{desk.url}{member.member_id}/rights/"
+        return open_page(desk.client, path, width=width, height=1000, **options)
 
     make.areas, make.member = areas, member
     return make

@@ -2,13 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from accessapi.limits import JST
-from tests.support.chromium import PATIENCE, chromium
+from tests.support.chromium import Tabs
 from tests.support.sandbox import Sandbox
-
-pytestmark = pytest.mark.browser
 
 _PAGE = "<!doctype html><video id=video muted autoplay crossorigin=anonymous></video>"
 # It runs, and the page may read its pictures: not without leave of the other origin.
@@ -21,20 +17,18 @@ _PLAYS = """() => {
 }"""
 
 
-def test_live_and_recorded_video_play(sandbox: Sandbox) -> None:
+def test_live_and_recorded_video_play(open_tab: Tabs, sandbox: Sandbox) -> None:
     tenant = sandbox.tenant(members=0)
     camera_id = sandbox.look("cameras", tenant_id=tenant.tenant_id)["cameras"][0]["camera_id"]
     since = (datetime.now(UTC) - timedelta(minutes=30)).astimezone(JST)
-    with chromium() as browser:
-        page = browser.new_page()
-        page.set_default_timeout(PATIENCE)
-        # The same server under another name is another origin. (Pages from nowhere may not reach the loopback.)
-        page.goto(sandbox.url.replace("127.0.0.1", "localhost") + "/healthz")
-        page.set_content(_PAGE)
-        for query in ({}, {"since": since.isoformat(timespec="seconds")}):
-            answer = sandbox.api("GET", f"/v1/cameras/{camera_id}/streaming", token=tenant.token, params=query)
-            page.evaluate("url => { video.src = url }", answer.json()["streaming_url"])
-            page.wait_for_function(_PLAYS)
-            assert page.evaluate("String(video.duration)") == ("600" if query else "Infinity")
+    page = open_tab(sandbox.url)
+    # The same server under another name is another origin. (Pages from nowhere may not reach the loopback.)
+    page.goto(sandbox.url.replace("127.0.0.1", "localhost") + "/healthz")
+    page.set_content(_PAGE)
+    for query in ({}, {"since": since.isoformat(timespec="seconds")}):
+        answer = sandbox.api("GET", f"/v1/cameras/{camera_id}/streaming", token=tenant.token, params=query)
+        page.evaluate("url => { video.src = url }", answer.json()["streaming_url"])
+        page.wait_for_function(_PLAYS)
+        assert page.evaluate("String(video.duration)") == ("600" if query else "Infinity")
     usage = sandbox.api("GET", "/v1/cameras/usage", token=tenant.token).json()
     assert usage["tenant_streaming_total"] >= 4

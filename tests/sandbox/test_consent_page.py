@@ -2,13 +2,10 @@
 
 from urllib.parse import urlencode
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.support.chromium import Tabs
 from tests.support.sandbox import Sandbox, SandboxTenant
-
-pytestmark = pytest.mark.browser
 
 
 def test_an_administrator_signs_in_and_consents(open_tab: Tabs, sandbox: Sandbox, tenant: SandboxTenant) -> None:

@@ -1,38 +1,24 @@
 """The console in a real browser: what happens is seen without anybody reloading, and nobody is left out."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.support.barriers import barriers
-from tests.support.chromium import chromium
+from tests.support.chromium import Tabs
 from tests.support.dwelling import House
 from tests.support.effort import one_in
 
-pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as running:
-        yield running
-
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(locale="en-GB")
-    yield context.new_page()
-    context.close()
+def page(house: House, open_tab: Tabs) -> Page:
+    return open_tab(house.sandbox.url)
 
 
 def test_the_log_goes_on_by_itself_and_nothing_that_is_typed_is_lost(house: House, page: Page) -> None:
-    wrong: list[str] = []
-    page.on("console", lambda message: wrong.append(message.text))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
     member = house.member(card_data="CARD1")
-    page.goto(f"{house.sandbox.url}/console/t/{house.tenant.tenant_id}/?at={house.door}&who={member}")
+    page.goto(f"/console/t/{house.tenant.tenant_id}/?at={house.door}&who={member}")
     page.get_by_role("button", name="Card").click()
     first = house.last()["history_id"]
     expect(page.locator(f"#log-{first}")).to_contain_text("Entry")
@@ -51,27 +37,20 @@ def test_the_log_goes_on_by_itself_and_nothing_that_is_typed_is_lost(house: Hous
     expect(door).to_be_focused()
     page.get_by_role("button", name="Pause").click()
     expect(page.locator("#live")).to_contain_text("Paused")
-    assert wrong == []
 
 
 @pytest.mark.parametrize(("scheme", "width"), one_in(2, [("dark", 390), ("light", 1440)]))
-def test_the_pages_are_open_to_everybody(house: House, browser: Browser, scheme: Any, width: int) -> None:
+def test_the_pages_are_open_to_everybody(house: House, open_tab: Tabs, scheme: Any, width: int) -> None:
     member = house.member(card_data="CARD1", qrcode={"data": "QR1", "one_time_qr": {"enabled": True}})
     house.sandbox.console("doors", tenant_id=house.tenant.tenant_id, device_id=house.door, action="force")
     house.show("card", "NOBODY")
     house.sandbox.fault("status", 3, house.tenant.tenant_id, status=503)
     place = f"/console/t/{house.tenant.tenant_id}/"
-    context = browser.new_context(
-        locale="ja-JP",
-        color_scheme=scheme,
-        reduced_motion="reduce",
-        viewport={"width": width, "height": 900},
-    )
-    page = context.new_page()
+    open_tab.excused.append("status of 404")  # the last of them
+    page = open_tab(house.sandbox.url, width=width, locale="ja-JP", color_scheme=scheme, reduced_motion="reduce")
     paths = ("/console/", "/console/controls/", f"{place}?at={house.door}&who={member}", f"{place}?at={house.box}",
              f"{place}controls/", "/console/nothing")  # fmt: skip
     for path in paths:
-        page.goto(house.sandbox.url + path)
+        page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
         assert barriers(page, every=True) == [], path
-    context.close()

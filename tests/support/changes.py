@@ -3,13 +3,10 @@
 from django.utils import timezone
 
 from portal.core.jobs.models import Job, Row
-from portal.core.mirror import schedule, sync
 from portal.core.mirror.kinds import Kind
-from portal.core.mirror.models import NEVER, Member, MirrorState
-from tests.support import jobs
+from portal.core.mirror.models import NEVER, Member
+from tests.support import jobs, kept
 from tests.support.members import MembersDesk, said
-
-_READ = (Kind.MEMBERS, Kind.GROUPS)
 
 
 class ChangesDesk(MembersDesk):
@@ -65,9 +62,7 @@ class ChangesDesk(MembersDesk):
     def sync(self):
         """Have the list of members read anew."""
         with self.scope():
-            schedule.start(self.place.tenant)
-            MirrorState.objects.exclude(kind__in=_READ).update(due_at=None)
-            sync.due()
+            kept.read_anew(self.place, unread=[kind for kind in Kind if kind not in (Kind.MEMBERS, Kind.GROUPS)])
 
     def known(self, member):
         with self.scope():

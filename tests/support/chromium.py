@@ -51,12 +51,12 @@ def end() -> None:
 
 
 class Tab:
-    """A page in a context of its own, watched: what it complains of, and which of its requests are under way."""
+    """A page in a context of its own, watched: what pages of `site` complain of, and which requests are under way."""
 
-    def __init__(self, complaints: list[str], **options: Any) -> None:
+    def __init__(self, complaints: list[str], site: str, **options: Any) -> None:
         with chromium() as browser:
-            self.context: BrowserContext = browser.new_context(**{"locale": "en-GB"} | options)
-        self.complaints = complaints
+            self.context: BrowserContext = browser.new_context(**{"locale": "en-GB", "base_url": site} | options)
+        self.complaints, self.site = complaints, site
         self.is_closing = False
         self._under_way: set[Request] = set()
         self._watch()
@@ -64,21 +64,22 @@ class Tab:
 
     def _watch(self) -> None:
         self.context.set_default_timeout(PATIENCE)
-        self.context.expose_binding("told", lambda _source, words: self._complain(words))
+        self.context.expose_binding("told", lambda source, words: self._complain(source["page"], words))
         self.context.add_init_script(_TELL)
         self.context.on("console", self._heard)
-        self.context.on("weberror", lambda fault: self._complain(str(fault.error)))
+        self.context.on("weberror", lambda fault: self._complain(fault.page, fault.error))
         self.context.on("request", lambda request: self._under_way.add(request))
         for end in ("requestfinished", "requestfailed"):
             self.context.on(end, lambda request: self._under_way.discard(request))
 
     def _heard(self, message: ConsoleMessage) -> None:
-        if message.type == "error":
-            self._complain(message.text)
+        if message.type in ("error", "warning"):
+            self._complain(message.page, message.text)
 
-    def _complain(self, words: str) -> None:
-        if not self.is_closing:
-            self.complaints.append(words)
+    def _complain(self, page: Page | None, words: object) -> None:
+        where = page.url if page else ""
+        if where.startswith(self.site) and not self.is_closing:  # other sites' pages are somebody else's
+            self.complaints.append(f"{where}: {words}")
 
     def sign_in(self, url: str, client: Client) -> None:
         """Goes on with the session of the test's own client."""
@@ -106,7 +107,7 @@ class Tabs:
         self, url: str, client: Client | None = None, *, width: int = 1440, height: int = 900, **options: Any
     ) -> Page:
         seen = {"viewport": {"width": width, "height": height}, "has_touch": width < 500}
-        tab = Tab(self._complaints, base_url=url, **seen | options)
+        tab = Tab(self._complaints, url, **seen | options)
         self._open.append(tab)
         if client is not None:
             tab.sign_in(url, client)

@@ -2,11 +2,14 @@
 
 import itertools
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from django.conf import settings
-from django.test import client
+from django.test import Client, client
 from django.utils import translation
+from playwright.sync_api import Page
+from pytest_django.live_server_helper import LiveServer
 
 from tests.support import chromium, flushing
 from tests.support.places import Place, make_place
@@ -53,6 +56,25 @@ def open_tab() -> Iterator[chromium.Tabs]:
     tabs = chromium.Tabs()
     yield tabs
     tabs.close()
+
+
+@pytest.fixture
+def open_page(open_tab: chromium.Tabs, live_server: LiveServer) -> Callable[..., Page]:
+    """`open_page(client, "/t/…", width=390)`: a page of the site as `client` sees it; its complaints fail the test."""
+
+    def make(client: Client | None = None, path: str = "", **options: Any) -> Page:
+        page = open_tab(live_server.url, client, **options)
+        if path:
+            page.goto(path)
+        return page
+
+    return make
+
+
+@pytest.fixture
+def page(open_page: Callable[..., Page], desk: Any) -> Page:
+    """The browser of whoever is at the test's `desk`; any complaint of it fails."""
+    return open_page(desk.client)
 
 
 @pytest.fixture(scope="session")

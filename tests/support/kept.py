@@ -81,17 +81,18 @@ def read(place: "Place", *, unread: Sequence[Kind]) -> None:
     """Have a place's lists read but for `unread`; of a kind that was read so before, put back what that led to."""
     with tenant_scope(place.tenant):
         if place.alike is None or not _untouched(place):
-            _read(place, unread)
+            read_anew(place, unread=unread)
         elif unread in place.alike.written:
             _put_back(place.alike.written[unread])
         else:
-            _read(place, unread)
+            read_anew(place, unread=unread)
             ended = timezone.now()
             heard = Connection.objects.values(*_HEARD).get()
             place.alike.written[unread] = Written(sql.SQL(";").join(_rows(ended)), heard, ended)
 
 
-def _read(place: "Place", unread: Sequence[Kind]) -> None:
+def read_anew(place: "Place", *, unread: Sequence[Kind]) -> None:
+    """Have a place's lists read but for `unread`, within its tenant."""
     schedule.start(place.tenant)
     MirrorState.objects.filter(kind__in=unread).update(due_at=None)
     sync.due()

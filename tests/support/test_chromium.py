@@ -7,8 +7,6 @@ import pytest
 from tests.mirror.service import serving
 from tests.support.waiting import until
 
-pytestmark = pytest.mark.browser
-
 
 def test_a_page_is_closed_when_its_requests_are_answered(open_tab):
     answer = threading.Event()

@@ -8,26 +8,22 @@ from tests.support.barriers import barriers
 from tests.support.effort import one_in
 from tests.support.places import PASSWORD, signed_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-
 
 @pytest.fixture
-def open_page(open_tab, live_server):
-    """`open_page(width, theme, language)`: the style page of a signed-in person; any complaint of the browser fails."""
+def styles(open_page):
+    """`styles(width, theme, language)`: the style page of a signed-in person; any complaint of the browser fails."""
     user = User.objects.create_user("mori@example.test", PASSWORD, name="Mori Ken", platform_role="support")
     client = signed_in(user)
 
     def make(width=1440, theme="light", language="en", **options) -> Page:
         User.objects.filter(pk=user.pk).update(theme=theme, language=language)
-        page = open_tab(live_server.url, client, width=width, **options)
-        page.goto("/_components/?size=25")
-        return page
+        return open_page(client, "/_components/?size=25", width=width, **options)
 
     return make
 
 
-def test_the_palette_opens_by_keys_finds_and_closes(open_page):
-    page = open_page()
+def test_the_palette_opens_by_keys_finds_and_closes(styles):
+    page = styles()
     page.keyboard.press("Control+k")
     palette = page.locator("#palette")
     expect(palette).to_be_visible()
@@ -37,8 +33,8 @@ def test_the_palette_opens_by_keys_finds_and_closes(open_page):
     expect(palette).to_be_hidden()
 
 
-def test_a_selection_survives_paging_and_ends_with_the_filter(open_page):
-    page = open_page()
+def test_a_selection_survives_paging_and_ends_with_the_filter(styles):
+    page = styles()
     page.locator("[data-pick-page]").check()
     bulk = page.locator("[data-bulk]")
     expect(bulk).to_contain_text("25 selected")
@@ -57,8 +53,8 @@ def test_a_selection_survives_paging_and_ends_with_the_filter(open_page):
     assert "app=auth" in page.url
 
 
-def test_rows_are_walked_and_opened_by_keys(open_page):
-    page = open_page()
+def test_rows_are_walked_and_opened_by_keys(styles):
+    page = styles()
     page.keyboard.press("j")
     page.keyboard.press("j")
     expect(page.locator("tr.here")).to_have_attribute(
@@ -71,8 +67,8 @@ def test_rows_are_walked_and_opened_by_keys(open_page):
     assert "q=emailaddr" in page.url
 
 
-def test_leaving_with_changes_asks_and_a_sent_form_does_not(open_page):
-    page = open_page()
+def test_leaving_with_changes_asks_and_a_sent_form_does_not(styles):
+    page = styles()
     asked = []
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
     page.locator("#form input[name=name]").first.fill("田中")
@@ -83,16 +79,16 @@ def test_leaving_with_changes_asks_and_a_sent_form_does_not(open_page):
     assert "_components" in page.url
 
 
-def test_a_shown_secret_hides_and_leaves_nothing_in_the_page(open_page):
-    page = open_page()
+def test_a_shown_secret_hides_and_leaves_nothing_in_the_page(styles):
+    page = styles()
     assert "0123 4567 89AB" in page.content()
     page.locator("[data-secret-hide]").click()
     assert "0123 4567 89AB" not in page.content()
 
 
-def test_the_connection_is_missed_and_found_again(open_page, open_tab):
+def test_the_connection_is_missed_and_found_again(styles, open_tab):
     open_tab.excused.append("ERR_INTERNET_DISCONNECTED")
-    page = open_page()
+    page = styles()
     page.context.set_offline(True)
     expect(page.locator("#offline")).to_be_visible()
     page.context.set_offline(False)
@@ -103,7 +99,7 @@ def test_the_connection_is_missed_and_found_again(open_page, open_tab):
     ("width", "language", "theme"),
     one_in(2, [(390, "ja", "dark"), (390, "ja", "light"), (1440, "en", "light"), (1440, "en", "dark")]),
 )
-def test_nothing_is_wider_than_the_screen_and_axe_finds_nothing(open_page, width, theme, language):
-    page = open_page(width, theme, language, bypass_csp=True)
+def test_nothing_is_wider_than_the_screen_and_axe_finds_nothing(styles, width, theme, language):
+    page = styles(width, theme, language, bypass_csp=True)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert barriers(page, every=True) == []
