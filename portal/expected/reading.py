@@ -7,14 +7,14 @@ from typing import Any
 
 from django.core.exceptions import ValidationError as Invalid
 from django.core.validators import validate_email
-from pydantic import ValidationError
 
 from accessapi.limits import JST
 from accessapi.resources.guests import GuestCreate
 from portal.core.files.moments import day_of, moment_of, time_of
 from portal.core.files.sheets import LOST
 from portal.core.mirror import queries as mirror
-from portal.core.mirror.fields.guests import AREAS, END, GRACE, GUEST_NAME, KEYS, START
+from portal.core.mirror.fields.field import faults
+from portal.core.mirror.fields.guests import AREAS, EMAIL, END, GRACE, GUEST_NAME, KEYS, REMARKS, START
 from portal.core.mirror.folding import fold
 from portal.core.ui import inputs
 from portal.core.visits.models import Preset
@@ -25,7 +25,7 @@ Problem = tuple[str, str, dict[str, Any]]  # field, word, facts
 COMPANY_MAX = HOST_MAX = 100
 # Where a fault of the service's model is shown.
 _OF_MODEL = {GUEST_NAME.name: "name", START.name: "start", END.name: "end", GRACE.name: "preset",
-             AREAS.name: "preset", KEYS.name: "preset"}  # fmt: skip
+             AREAS.name: "preset", KEYS.name: "preset", EMAIL.name: "email", REMARKS.name: "remarks"}  # fmt: skip
 
 
 @dataclass
@@ -170,18 +170,11 @@ def _check(row: Row, order: Order) -> None:
     if order.email and not _accepts(validate_email, order.email):
         row.problems.append(("email", "email", {}))
     named = {name for name, _word, _facts in row.problems}
-    try:
-        GuestCreate.model_validate(order.body())
-    except ValidationError as error:
-        for fault in error.errors(include_input=False, include_url=False):
-            place = [str(part) for part in fault["loc"]]
-            shown = (
-                place[-1] if place and place[-1] in ("email", "remarks") else _OF_MODEL.get(place[0] if place else "")
-            )
-            if shown and shown not in named:
-                facts = {name: value for name, value in fault.get("ctx", {}).items() if isinstance(value, int)}
-                row.problems.append((shown, fault["type"], facts))
-                named.add(shown)
+    for path, fault, facts in faults(GuestCreate, order.body()):
+        shown = next((_OF_MODEL[name] for name in reversed(path) if name in _OF_MODEL), "")
+        if shown and shown not in named:
+            row.problems.append((shown, fault, facts))
+            named.add(shown)
 
 
 def _accepts(check: Callable[[str], None], text: str) -> bool:

@@ -6,7 +6,7 @@ from accessapi.meanings import Blame
 from accessapi.operations import Contract
 from portal.core.intents import meanings
 from portal.core.intents.models import Intent
-from portal.core.intents.refusals import Explained, said
+from portal.core.intents.refusals import Explained, told
 from portal.core.intents.states import Reason
 from portal.core.mirror.fields.guests import AREAS, CODE, KEYS
 from portal.core.ui.sentences import joined
@@ -52,5 +52,4 @@ def why_it_lives(intent: Intent | None) -> str:
     if not meanings.of_the_service(intent):
         ours = Reason(intent.reason).label if intent.reason in Reason.values else ""
         return joined([ours, intent.error_detail])
-    code = f" ({intent.error_code})" if intent.error_code else ""
-    return joined([refused, f"{said(intent.error_detail)}{code}"])
+    return joined([refused, told(intent)])

@@ -10,7 +10,7 @@ from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.intents.targets import target_of
 from portal.core.jobs import singly
-from portal.core.mirror import hooks, own, schedule
+from portal.core.mirror import hooks, own_guests, schedule
 from portal.core.mirror.folding import fold
 from portal.core.mirror.kinds import Kind
 from portal.core.timers.clock import ClockTime, database_now
@@ -39,7 +39,7 @@ def created(intent: Intent) -> None:
         return
     intent.target = target_of("guest", guest_id)
     Intent.objects.filter(pk=intent.pk).update(target=intent.target)
-    own.guest_written(intent.tenant, guest_id, intent.body, created=True)
+    own_guests.guest_written(intent.tenant, guest_id, intent.body, created=True)
     if visit is not None:
         name_guest(visit, guest_id)
 
@@ -66,10 +66,10 @@ def updated(intent: Intent) -> None:
     """What the service took is how it is now. A guest that is not there any more opens nothing."""
     guest_id = intent.path["guest_id"]
     if intent.state == State.FAILED and intent.http_status == 404:
-        own.guest_gone(intent.tenant, guest_id)
+        own_guests.guest_gone(intent.tenant, guest_id)
         Visit.objects.filter(guest_id=guest_id, gone_at__isnull=True).update(gone_at=database_now())
     if intent.state == State.SUCCEEDED:
-        own.guest_written(intent.tenant, guest_id, intent.body)
+        own_guests.guest_written(intent.tenant, guest_id, intent.body)
         Visit.objects.filter(guest_id=guest_id).update(**_columns(intent.body))
         cutting.withdraw(intent)
         if "qrcode_data" in intent.body:  # whoever holds a link to the old code must not be shown the new one

@@ -1,7 +1,6 @@
 """What the screens of the desk ask: visits, presets, settings, and what became of requests."""
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Q
@@ -17,7 +16,7 @@ from portal.core.ui.times import local
 from portal.core.visits.models import By, Visit
 from portal.guests.places import Places
 from tenants.models import AuditEntry
-from tenants.trail.changes import changes
+from tenants.trail.changes import Change, changes
 
 _PRESENCE = ("arrived_at", "arrived_by", "left_at", "left_by")
 # What the desk writes itself about a visit.
@@ -43,14 +42,6 @@ def is_changing(visit: Visit) -> bool:
     """Whether a change of this guest is under way or uncertain: the end that is known here may not be the end."""
     unknown = Intent.objects.filter(operation="update_guest", state__in=[*UNDER_WAY, State.UNCERTAIN])
     return visit.guest_id is not None and unknown.filter(target=target_of("guest", visit.guest_id)).exists()
-
-
-@dataclass(frozen=True)
-class Change:
-    """One change that staff asked for: the audit entry, and (field, before, after) of what it named."""
-
-    entry: AuditEntry
-    fields: list[tuple[str, str, str]]
 
 
 def staff_changes(visit: Visit, about: list[Intent], known: Places) -> list[Change]:

@@ -27,7 +27,6 @@ IMPORT = Kind(
     page=lambda job: reverse("imports:page", args=[job.tenant.slug, job.pk]),
     check=checking.check,
     words=words.ROWS,
-    label=words.label,
 )
 
 

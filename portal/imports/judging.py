@@ -3,10 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import ValidationError
-
 from accessapi.resources import BulkMember, MemberCreate
 from portal.core.jobs.states import Action
+from portal.core.mirror.fields.field import faults
 from portal.core.mirror.fields.members import CARD, CODE, END, GROUP, MEMBER, MEMBER_ID, NAME, START
 from portal.imports.giving import Give
 from portal.imports.matching import Groups, Known
@@ -111,16 +110,11 @@ def _change(verdict: Verdict, row: Cells, group_id: str, present: dict[str, Any]
 def _check(verdict: Verdict, model: Any, body: dict[str, Any], whole: dict[str, Any]) -> None:
     """Add what the model refuses, and a use period that ends before it begins."""
     named = {field for field, _word, _facts in verdict.problems}
-    try:
-        model.model_validate(body)
-    except ValidationError as error:
-        for fault in error.errors(include_input=False, include_url=False):
-            place = str(fault["loc"][0]) if fault["loc"] else ""
-            known = MEMBER.get(place)
-            shown = known.cell_of(body.get(place)) if known else place
-            if shown not in named:
-                facts = {name: value for name, value in fault.get("ctx", {}).items() if isinstance(value, int)}
-                verdict.problems.append((shown, fault["type"], facts))
+    for path, word, facts in faults(model, body):
+        known = MEMBER.get(path[0]) if path else None
+        shown = known.cell_of(body.get(known.name)) if known else "".join(path[:1])
+        if shown not in named:
+            verdict.problems.append((shown, word, facts))
     start, end = whole.get(START.name), whole.get(END.name)
     if start and end and start > end:
         verdict.problems.append((END.name, "ends_before", {}))

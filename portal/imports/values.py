@@ -69,4 +69,4 @@ def _read(row: Cells, field: Field, texts: Mapping[str, str]) -> None:
     try:
         row.given[field.name] = field.parsed(texts)
     except Unreadable as fault:
-        row.problems.append((fault.cell, fault.word, {}))
+        row.problems.append((*fault.args, {}))

@@ -6,7 +6,6 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from portal.core.files import words as files
-from portal.imports.columns import BY_NAME
 from portal.imports.values import CLEAR_WORDS
 
 Facts = Mapping[str, Any]
@@ -52,12 +51,6 @@ def of_rights(kept: Mapping[str, str]) -> str:
     }
     source = kept.get("source", "")
     return said[source] % {"named": kept.get("named", "")} if source in said else ""
-
-
-def label(field: str) -> str:
-    """A column's name; empty when it is no column's."""
-    known = BY_NAME.get(field)
-    return str(known.label) if known else ""
 
 
 def clear_word() -> str:

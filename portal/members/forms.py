@@ -10,7 +10,6 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
 from portal.core.mirror.fields.field import form_of
-from portal.core.mirror.fields.kinds import Text
 from portal.core.mirror.fields.members import CARD, END, GROUP, MEMBER, PRIVILEGES, START
 from portal.core.mirror.models import Member
 from portal.core.ui import inputs
@@ -131,7 +130,7 @@ class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]
         """Take spaces away around texts, unless that is how it already is at the service."""
         for each in PLAIN:
             typed = given.get(each.name)
-            if isinstance(each, Text) and typed and typed != self.seen.get(each.name):
+            if isinstance(self.fields[each.name], forms.CharField) and typed and typed != self.seen.get(each.name):
                 given[each.name] = typed.strip()
                 if each.missing and not given[each.name]:
                     self.add_error(each.name, each.missing)

@@ -1,7 +1,5 @@
 """What the screens of members ask the mirror, the intents and the audit trail."""
 
-from dataclasses import dataclass
-
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
@@ -15,7 +13,7 @@ from portal.core.mirror.rows import MemberReader
 from tenants.kept import KeptQuery
 from tenants.models import AuditEntry
 from tenants.scope import current_tenant_id
-from tenants.trail.changes import changes
+from tenants.trail.changes import Change, changes
 
 Choices = list[tuple[str, str]]
 
@@ -50,14 +48,6 @@ def group_choices() -> Choices:
 def intents_about(member: Member) -> list[Intent]:
     """The newest requests about this member, whoever made them, newest first."""
     return list(intents.latest(target_of("member", member.member_id)).select_related("tenant__environment")[:40])
-
-
-@dataclass(frozen=True)
-class Change:
-    """One change that staff asked for: the audit entry, and (field, before, after) of what it named."""
-
-    entry: AuditEntry
-    fields: list[tuple[str, str, str]]
 
 
 def staff_changes(member: Member, about: list[Intent]) -> list[Change]:

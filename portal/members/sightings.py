@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db.models import Q
 
+from portal.core.mirror.fields.members import CODE
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Member
 from portal.core.mirror.rows import MemberReader
@@ -56,8 +57,8 @@ def _marked(body: Mapping[str, Any]) -> Q:
 
 def _marks(body: Mapping[str, Any]) -> list[Q]:
     marks = []
-    if body.get("member_code"):
-        marks.append(Q(code_key=fold(body["member_code"])))
+    if body.get(CODE.name):
+        marks.append(Q(code_key=fold(body[CODE.name])))
     if body.get("card_data"):
         fingerprint = MemberReader(current_tenant_id()).card_fingerprint(body["card_data"])
         marks.append(Q(has_card=True, card_fingerprint=fingerprint))

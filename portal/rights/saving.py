@@ -15,9 +15,10 @@ from portal.core.intents.nonces import Nonce, NotAsked
 from portal.core.intents.record import Asker
 from portal.core.jobs.bulk import under_way
 from portal.core.mirror import fresh
+from portal.core.mirror.fields.members import RIGHTS
 from portal.core.mirror.models import Member
 from portal.core.rights import reading
-from portal.core.rights.digests import NAMES, canonical, digest, same
+from portal.core.rights.digests import canonical, digest, same
 from portal.core.rights.reading import Rights
 from portal.core.rights.sheet import Sheet
 from portal.core.ui.sealed import seal, unseal_or_none
@@ -43,7 +44,7 @@ def body_of(was: Rights, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """What to send: the parts that mean something else than before, each as a whole."""
     old, new = canonical(was.told), canonical({**was.told, **wanted})
     old |= {name: value or {"default_mode": "deny_all"} for name, value in old.items() if name != "privilege"}
-    return {name: new[name] for name in NAMES if name in wanted and not same(old[name], new[name])}
+    return {name: new[name] for name in RIGHTS if name in wanted and not same(old[name], new[name])}
 
 
 def opened_up(read: Rights | None, parts: list[str]) -> dict[str, Any]:

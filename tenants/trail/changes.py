@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tenants.models import AuditEntry
 
+Fields = list[tuple[str, str, str]]  # of each field its name, and the values before and after
+
 SECRET = ("card_data", "qrcode", "qrcode_data", "data", "totp_seed", "secret_token", "face_data")
 MASK = "••••"
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change that staff asked for: the audit entry, and what it named."""
+
+    entry: AuditEntry
+    fields: Fields
 
 
 # Turns what was kept of a target into fields in the reader's words.
@@ -22,7 +33,7 @@ def word(kind: str, words: Words) -> None:
     _words[kind] = words
 
 
-def changes(entry: AuditEntry) -> list[tuple[str, str, str]]:
+def changes(entry: AuditEntry) -> Fields:
     """Return (field, before, after) of each field that differs; a field that is missing on one side shows as empty."""
     words = _words.get(entry.target.partition(":")[0])
     before, after = (_flat(_worded(kept, words)) for kept in (entry.before, entry.after))

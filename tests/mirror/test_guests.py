@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accessapi.errors import NotFound
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import freshness, guest_list, hooks, own, queries, reading, reasons, runs
+from portal.core.mirror import freshness, guest_list, hooks, own_guests, queries, reading, reasons, runs
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Guest, MirrorState
 from portal.core.timers.clock import database_now
@@ -153,9 +153,9 @@ def test_what_we_know_first_hand_wins_over_a_list_that_began_before(
     _, _, here = told
     with tenant_scope(here.tenant):
         began = database_now()
-        own.guest_written(here.tenant, "v1", {"guest_name": "Ours", "return_grace_period": 45})
-        own.guest_written(here.tenant, "v2", body("Made here", "CODE2", area_id_list=["a1"]), created=True)
-        own.guest_gone(here.tenant, "v3")
+        own_guests.guest_written(here.tenant, "v1", {"guest_name": "Ours", "return_grace_period": 45})
+        own_guests.guest_written(here.tenant, "v2", body("Made here", "CODE2", area_id_list=["a1"]), created=True)
+        own_guests.guest_gone(here.tenant, "v3")
     made = guest(here, "v2")
     assert (made.qrcode_data, made.detail["area_id_list"], made.detail["key_devices_list"]) == ("CODE2", ["a1"], [])
     assert made.key_return_date_end == made.use_date_end
@@ -169,7 +169,7 @@ def test_what_we_know_first_hand_wins_over_a_list_that_began_before(
     again(here)
     assert names(here) == {"One"}, "the next one was asked for afterwards"
     with tenant_scope(here.tenant):
-        own.guest_gone(here.tenant, "v1")
+        own_guests.guest_gone(here.tenant, "v1")
         assert (names(here), Guest.objects.count()) == (set(), 1)
     again(here)
     assert (names(here), here.state(Kind.GUESTS).total) == ({"One"}, 1)
@@ -179,8 +179,8 @@ def test_a_single_read_asked_before_our_write_does_not_undo_it(told: tuple[Guest
     _, _, here = told
     with tenant_scope(here.tenant):
         asked = database_now()
-        own.guest_written(here.tenant, "v1", {"use_date_end": LATER})
-        own.guest_read(here.tenant, {"guest_id": "v1", "guest_name": "Before", "use_date_end": END}, asked)
+        own_guests.guest_written(here.tenant, "v1", {"use_date_end": LATER})
+        own_guests.guest_read(here.tenant, {"guest_id": "v1", "guest_name": "Before", "use_date_end": END}, asked)
     assert guest(here, "v1").use_date_end.isoformat() == "2026-12-01T11:30:00+00:00"
 
 

@@ -43,13 +43,18 @@ def said(words: str) -> str:
     return _("Response from the service: “%(words)s”") % {"words": words} if words else _("The service gave no reason.")
 
 
+def told(intent: Intent) -> str:
+    """Return what the service said of an intent, with its code."""
+    return said(intent.error_detail) + (f" ({intent.error_code})" if intent.error_code else "")
+
+
 def _problems(
     form: Any, intent: Intent, inputs: Inputs, explained: Explained | None
 ) -> Iterator[tuple[Sequence[str], str]]:
     code = f" ({intent.error_code})" if intent.error_code else ""
     if explained is not None:
         names, words = explained
-        yield names, joined([words, f"{said(intent.error_detail)}{code}"])
+        yield names, joined([words, told(intent)])
         return
     for line in intent.error_detail.splitlines() or ([""] if code else []):
         words = said(line) if meanings.of_the_service(intent) else line

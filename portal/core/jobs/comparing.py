@@ -6,7 +6,7 @@ from portal.core.jobs import kinds, rowstore
 from portal.core.jobs.kinds import Already, Fresh, Skip
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action, RowState
-from portal.core.mirror.fields.members import MEMBER
+from portal.core.mirror.fields.members import CODE, MEMBER
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Member
 
@@ -62,11 +62,11 @@ def _not_come_meanwhile(rows: list[Row]) -> list[Row]:
     """Leave out new members whose code has come to somebody since the dry run: sending them would double a person."""
     codes = {row.pk: row.content["code"] for row in rows}
     keys = {fold(code) for code in codes.values() if code}
-    present = Member.objects.filter(gone_at__isnull=True, code_key__in=keys).values_list("member_code", flat=True)
+    present = Member.objects.filter(gone_at__isnull=True, code_key__in=keys).values_list(CODE.name, flat=True)
     taken = set(present) if keys else set()
     late = [row.pk for row in rows if codes[row.pk] in taken]
     if late:
-        Row.objects.filter(pk__in=late).update(state=RowState.FAILED, problems=[["member_code", "appeared", {}]])
+        Row.objects.filter(pk__in=late).update(state=RowState.FAILED, problems=[[CODE.name, "appeared", {}]])
     return [row for row in rows if row.pk not in late]
 
 

@@ -8,31 +8,19 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F
+from django.db.models import Count
 
 from portal.core.mirror import hooks, rights_changes, seen
 from portal.core.mirror.fields.members import CARD, MEMBER, QR, RIGHTS
 from portal.core.mirror.folding import fold
 from portal.core.mirror.kinds import Kind
-from portal.core.mirror.models import Group, Member, MemberSearch, MirrorState
-from portal.core.mirror.own_guests import guest_gone, guest_read, guest_written
+from portal.core.mirror.models import Group, Member, MemberSearch
+from portal.core.mirror.own_guests import count, mark_gone
 from portal.core.mirror.rows import MemberReader
 from portal.core.mirror.small import rename_members
 from portal.core.timers.clock import database_now
 from tenants.models import Tenant, current_tenant
 from tenants.scope import tenant_scope
-
-__all__ = [
-    "group_written",
-    "guest_gone",
-    "guest_read",
-    "guest_written",
-    "member_deleted",
-    "member_read",
-    "member_written",
-    "members_deleted",
-    "members_written",
-]
 
 # What the service does when a creation leaves these out.
 _UNSAID = {name: MEMBER[name].unsaid for name in RIGHTS}
@@ -76,7 +64,7 @@ def members_written(tenant: Tenant, written: Iterable[tuple[str, Mapping[str, An
             row.first_hand_at, row.gone_at, row.digest = now, None, None
             rows.append(row)
         _store(rows, reader)
-        _count(len(bodies) - len(known))
+        count(Kind.MEMBERS, len(bodies) - len(known))
 
 
 def member_deleted(tenant: Tenant, member_id: str) -> None:
@@ -87,11 +75,7 @@ def member_deleted(tenant: Tenant, member_id: str) -> None:
 def members_deleted(tenant: Tenant, member_ids: Sequence[str]) -> None:
     """The same for many at once. The rows stay, marked, until a complete list lacks them too."""
     with tenant_scope(tenant), transaction.atomic():
-        now = database_now()
-        known = Member.objects.filter(member_id__in=member_ids)
-        gone = known.filter(gone_at__isnull=True).update(gone_at=now, first_hand_at=now, digest=None)
-        known.update(first_hand_at=now)
-        _count(-gone)
+        mark_gone(Member.objects.filter(member_id__in=member_ids), Kind.MEMBERS)
 
 
 def member_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetime) -> None:
@@ -116,7 +100,7 @@ def member_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetime) -> 
         row.rights_read_at = row.first_hand_at = asked_at
         if row.gone_at is not None or _listed(row) != before:
             row.digest = None
-        _count(int(row.pk is None or row.gone_at is not None))
+        count(Kind.MEMBERS, int(row.pk is None or row.gone_at is not None))
         row.gone_at = None
         _store([row], reader)
 
@@ -134,7 +118,7 @@ def group_written(tenant: Tenant, membergroup_id: str, membergroup_name: str) ->
             membergroup_id=membergroup_id, defaults=values, create_defaults={**values, "member_count": 0}
         )
         if created:
-            MirrorState.objects.filter(kind=Kind.GROUPS).update(total=F("total") + 1)
+            count(Kind.GROUPS, 1)
         else:
             rename_members([group])
 
@@ -205,8 +189,3 @@ def _mark_shared(cards: Collection[bytes]) -> None:
     holders = Member.objects.filter(has_card=True, gone_at__isnull=True, card_fingerprint__in=cards)
     several = holders.order_by().values("card_fingerprint").annotate(holders=Count("pk")).filter(holders__gt=1)
     holders.filter(shares_card=False, card_fingerprint__in=several.values("card_fingerprint")).update(shares_card=True)
-
-
-def _count(more: int) -> None:
-    if more:
-        MirrorState.objects.filter(kind=Kind.MEMBERS).update(total=F("total") + more)

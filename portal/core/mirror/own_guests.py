@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from portal.core.mirror.fields.guests import AREAS, BACK, END, GRACE, GUEST, KEYS, told
 from portal.core.mirror.kinds import Kind
@@ -47,17 +47,13 @@ def guest_written(tenant: Tenant, guest_id: str, fields: Mapping[str, Any], *, c
             row.detail_read_at = now
             row.is_for_reserve = bool(said.get("is_for_reserve"))
         _store(row, now)
-        _count(int(fresh))
+        count(Kind.GUESTS, int(fresh))
 
 
 def guest_gone(tenant: Tenant, guest_id: str) -> None:
     """The service does not know a guest (404). The row stays, marked, until a complete list lacks it too."""
     with tenant_scope(tenant), transaction.atomic():
-        now = database_now()
-        known = Guest.objects.filter(guest_id=guest_id)
-        gone = known.filter(gone_at__isnull=True).update(gone_at=now, first_hand_at=now, digest=None)
-        known.update(first_hand_at=now)
-        _count(-gone)
+        mark_gone(Guest.objects.filter(guest_id=guest_id), Kind.GUESTS)
 
 
 def guest_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetime) -> None:
@@ -73,7 +69,7 @@ def guest_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetime) -> N
         row.detail = _detail(row, item)
         row.detail_read_at = asked_at
         _store(row, asked_at)
-        _count(int(fresh))
+        count(Kind.GUESTS, int(fresh))
 
 
 def _method(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -110,6 +106,15 @@ def _store(row: Guest, at: datetime) -> None:
     )
 
 
-def _count(more: int) -> None:
+def mark_gone(rows: QuerySet[Any], kind: Kind) -> None:
+    """The service no longer has these: the rows stay, marked, until a complete list lacks them too."""
+    now = database_now()
+    gone = rows.filter(gone_at__isnull=True).update(gone_at=now, first_hand_at=now, digest=None)
+    rows.update(first_hand_at=now)
+    count(kind, -gone)
+
+
+def count(kind: Kind, more: int) -> None:
+    """There are so many more of a kind."""
     if more:
-        MirrorState.objects.filter(kind=Kind.GUESTS).update(total=F("total") + more)
+        MirrorState.objects.filter(kind=kind).update(total=F("total") + more)

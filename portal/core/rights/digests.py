@@ -8,30 +8,24 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from accessapi.permissions import normalise_devices, normalise_keys
+from portal.core.mirror.fields.members import DOORS_AND_KEYS, PRIVILEGE
 
-NAMES = ("devices_pass", "keys_pass", "privilege")
 Told = Mapping[str, Any]
 
 
 def canonical(rights: Told) -> dict[str, Any]:
     """The three parts so that two that mean the same are equal; None for a part that was not told."""
-    devices, keys, privilege = (rights.get(name) for name in NAMES)
-    return {
-        "devices_pass": None if devices is None else normalise_devices(devices),
-        "keys_pass": None if keys is None else normalise_keys(keys),
-        "privilege": _plain(privilege),
-    }
+    told = [(each, rights.get(each.name)) for each in DOORS_AND_KEYS]
+    normal = {each.name: None if value is None else each.normal(value) for each, value in told}
+    return {**normal, PRIVILEGE.name: _plain(rights.get(PRIVILEGE.name))}
 
 
 def _plain(privilege: Any) -> Any:
     """Privileges that were never given are given to nobody (specification: default false)."""
-    if privilege is None:
-        return {"keys_without_2fa": False, "restricted_keys_enabled": False}
-    if not isinstance(privilege, dict):
+    if privilege is not None and not isinstance(privilege, dict):
         return privilege
-    absent = {name: False for name in ("keys_without_2fa", "restricted_keys_enabled") if privilege.get(name) is None}
-    return {**privilege, **absent}
+    given = privilege or {}
+    return {**given, **{name: value for name, value in PRIVILEGE.unsaid.items() if given.get(name) is None}}
 
 
 def digest(rights: Told) -> str:

@@ -10,7 +10,7 @@ from accessapi.permissions import phrase
 from accessapi.permissions.phrases import DAYS
 from portal.core.rights import names
 from portal.core.rights.places import Places
-from portal.core.rights.sheet import ALWAYS, AS_IT_IS, LISTED, NEVER, NOTHING, PRIVILEGES, Box, Pool, Schedule, Sheet
+from portal.core.rights.sheet import ALWAYS, AS_IT_IS, LISTED, NEVER, NOTHING, Box, Pool, Schedule, Sheet
 from portal.core.rights.slots import KEPT, Slot
 from portal.core.rights.weeks import Week, day_names, week_of
 from portal.core.rights.words import privilege_words, upper
@@ -138,8 +138,9 @@ def board(sheet: Sheet, places: Places) -> Board:
         ScheduleView.of(choice, schedule, used=used.get(choice, ()))
         for choice, schedule in sheet.pool.schedules.items()
     ]
-    words = privilege_words()
-    privileges = [(name, words[name], sheet.privilege[name]) for name in PRIVILEGES if name in sheet.privilege]
+    privileges = [
+        (name, word, sheet.privilege[name]) for name, word in privilege_words().items() if name in sheet.privilege
+    ]
     odd = list(sheet.odd.items()) if isinstance(sheet.odd, dict) else [("privilege", sheet.odd)]
     passes = [(choice, seal(value), upper(phrase(value, _))) for choice, value in sheet.pool.kept.items()]
     return Board(sheet, areas, boxes, views, passes, privileges, _sealed(sheet), _kept(sheet), odd)

@@ -12,13 +12,13 @@ from typing import Any
 
 from django.http import QueryDict
 
+from portal.core.mirror.fields.members import PRIVILEGE
 from portal.core.rights.names import dec
 from portal.core.rights.sheet import (
     AS_IT_IS,
     LISTED,
     NEVER,
     NOTHING,
-    PRIVILEGES,
     Box,
     Devices,
     Keys,
@@ -49,7 +49,7 @@ def sheet(data: QueryDict) -> Sheet:
     odd = unseal_or_none(data.get("privilege.odd", ""))
     found.odd = {} if odd is None else odd
     told = data.getlist("privilege.told")
-    found.privilege = {name: f"privilege.{name}" in data for name in PRIVILEGES if name in told}
+    found.privilege = {name: f"privilege.{name}" in data for name in PRIVILEGE.unsaid if name in told}
     return found
 
 

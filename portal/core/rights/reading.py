@@ -7,8 +7,8 @@ from typing import Any
 
 from portal.core.budget.priorities import Priority
 from portal.core.mirror import reading
+from portal.core.mirror.fields.members import RIGHTS
 from portal.core.mirror.models import Member
-from portal.core.rights.digests import NAMES
 from portal.core.timers.clock import database_now
 from tenants.models import Connection
 
@@ -24,13 +24,13 @@ class Rights:
 
     @classmethod
     def of(cls, told: Mapping[str, Any], read_at: datetime | None) -> "Rights":
-        devices, keys, privilege = (told.get(name) for name in NAMES)
+        devices, keys, privilege = (told.get(name) for name in RIGHTS)
         return cls(devices, keys, privilege, read_at)
 
     @property
     def told(self) -> dict[str, Any]:
         """The three by the specification's names."""
-        return {name: getattr(self, name) for name in NAMES}
+        return {name: getattr(self, name) for name in RIGHTS}
 
 
 def known(member: Member) -> Rights | None:
@@ -44,7 +44,7 @@ def fresh(connection: Connection, member_id: str, priority: Priority = Priority.
     """One call (operation 5), within budget; the mirror learns it. Raises NotFound, BudgetExhausted, ServiceError."""
     asked_at = database_now()
     member = reading.read_member(connection, member_id, priority)
-    return Rights.of({name: member.odd.get(name, _verbatim(getattr(member, name))) for name in NAMES}, asked_at)
+    return Rights.of({name: member.odd.get(name, _verbatim(getattr(member, name))) for name in RIGHTS}, asked_at)
 
 
 def _verbatim(value: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 
 from accessapi.permissions import always, by_schedule, never, normalise_devices, normalise_keys
 from accessapi.permissions.passes import Json, is_plain, normal_pass, sort_key
+from portal.core.mirror.fields.members import PRIVILEGE
 from portal.core.rights.slots import KEPT, WEEKLY, Slot, item_of, slot_of
 
 NEVER, ALWAYS = "never", "always"
@@ -289,14 +290,13 @@ class Sheet:
         return any(schedule.is_wrong for schedule in self.pool.schedules.values())
 
 
-PRIVILEGES = ("keys_without_2fa", "restricted_keys_enabled")
-
-
 def split_privilege(told: Any) -> tuple[dict[str, bool], Any]:
     """Privileges that are a yes or no (absent: no, as specified), and everything else verbatim."""
     if told is not None and not isinstance(told, dict):
         return {}, told
     given = told or {}
     # A nought equals False, and is not what the service calls a no.
-    plain = {name: bool(value) for name in PRIVILEGES if (value := given.get(name)) is None or isinstance(value, bool)}
+    plain = {
+        name: bool(value) for name in PRIVILEGE.unsaid if (value := given.get(name)) is None or isinstance(value, bool)
+    }
     return plain, {name: value for name, value in given.items() if name not in plain}

@@ -9,6 +9,7 @@ from django.utils.translation import ngettext
 
 from accessapi.permissions import always, never, normalise_devices, normalise_keys, phrase
 from accessapi.permissions.passes import normal_pass, sort_key
+from portal.core.mirror.fields.members import PRIVILEGES
 from portal.core.rights.digests import canonical
 from portal.core.rights.places import Places
 
@@ -115,10 +116,7 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any], places: Places)
 
 
 def privilege_words() -> dict[str, str]:
-    return {
-        "keys_without_2fa": _("Can take keys without two-factor authentication"),
-        "restricted_keys_enabled": _("Can take restricted keys"),
-    }
+    return {flag.name: str(flag.label) for flag in PRIVILEGES}
 
 
 def _together(group: list[Line], most: int) -> str:
@@ -224,4 +222,4 @@ def _strange(value: Any, target: str = "", place: str = "") -> Line:
 
 def _unknown(value: Any) -> str:
     text = str(value)
-    return _("unknown setting: %(value)s") % {"value": text if len(text) <= 80 else text[:79] + "…"}
+    return _("a setting this portal does not know: %(value)s") % {"value": text if len(text) <= 80 else text[:79] + "…"}

@@ -7,11 +7,12 @@ columns of the mirror keep it.
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.db import models
 from django.utils.text import format_lazy
+from pydantic import ValidationError
 
 from accessapi.resources.sent import Sent
 from portal.core.mirror.fields.headings import Cell, Words
@@ -21,11 +22,7 @@ from portal.core.ui.tables.columns import Column
 
 
 class Unreadable(Exception):
-    """The cells of a row hold no value of a field: which of them, and the word for why."""
-
-    def __init__(self, cell: str, word: str) -> None:
-        super().__init__(cell, word)
-        self.cell, self.word = cell, word
+    """The cells of a row hold no value of a field: its arguments are which of them, and the word for why."""
 
 
 @cache
@@ -50,6 +47,9 @@ class Field:
     - `cells`: the columns of spreadsheets that hold it.
     """
 
+    # The type of values that a column of their own keeps.
+    of: ClassVar[type | None] = None
+
     name: str
     label: Words
     _: KW_ONLY
@@ -63,7 +63,7 @@ class Field:
     missing: Words = ""
     part: str = ""
     short: str = ""
-    quiet: bool = True
+    quiet: bool = False
     mono: bool = False
     trail: str = ""
     cells: tuple[Cell, ...] = ()
@@ -89,11 +89,15 @@ class Field:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the mirror that follow from it."""
-        return ()
+        more = [getattr(self, each, "") for each in ("key", "fingerprint", "flag")]
+        return tuple(filter(None, (self.name, *more))) if self.of and not self.inside else ()
 
     def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
-        """Return the values of these columns, secrets in clear."""
-        return ()
+        """Return the values of these columns, secrets in clear; what is not of its type goes to `odd`."""
+        value = item.get(self.name)
+        if value is not None and type(value) is not self.of:
+            odd[self.name], value = value, None
+        return (value,)
 
     def written(self, row: Any) -> Any:
         """Return what the mirror's row keeps of it, as the interface writes it."""
@@ -130,15 +134,11 @@ class Field:
     @property
     def is_clearable(self) -> bool:
         """Whether an update can leave it empty: `empty` is then what to send."""
-        return self.sent is not None and (self._is_nullable or "minLength" not in self.limits)
+        return self.sent is not None and (self.empty is None or "minLength" not in self.limits)
 
     @property
     def empty(self) -> Any:
-        return None if self._is_nullable else ""
-
-    @property
-    def _is_nullable(self) -> bool:
-        return self.sent is not None and self.name in self.sent.nullable
+        return None if self.sent is not None and self.name in self.sent.nullable else ""
 
     def column(self, **more: Any) -> Column:
         """Return the column of a list that shows it."""
@@ -213,8 +213,8 @@ class Fields:
         return tuple(cell for each in self for cell in each.cells)
 
     def label(self, name: str) -> str:
-        """Return what people call it; the name itself when it is not described."""
-        known = self.get(name)
+        """Return what people call a field, or a column of a spreadsheet; the name itself when it is not described."""
+        known = self.get(name) or next((cell for cell in self.cells if cell.name == name), None)
         return str(known.label) if known else name
 
     def drawn(self, name: str, value: Any, named: Mapping[str, str] | None = None) -> str:
@@ -226,3 +226,13 @@ class Fields:
 def form_of(fields: Iterable[Field]) -> type[forms.Form]:
     """Return a form with an input for each of these fields, under its own name."""
     return type("Described", (forms.Form,), {each.name: each.typed() for each in fields})
+
+
+def faults(sent: type[Sent], body: Mapping[str, Any]) -> Iterator[tuple[list[str], str, dict[str, int]]]:
+    """Yield what the model of a request refuses: the path of names, the word for it, and its numbers."""
+    try:
+        sent.model_validate(body)
+    except ValidationError as error:
+        for fault in error.errors(include_input=False, include_url=False):
+            facts = {name: value for name, value in fault.get("ctx", {}).items() if isinstance(value, int)}
+            yield [str(part) for part in fault["loc"]], fault["type"], facts

@@ -22,16 +22,16 @@ from portal.core.ui import inputs
 class Text(Field):
     """A text. `key`: the column of its folded form, by which it sorts and is found."""
 
+    of = str
     key: str = ""
     several: bool = False  # of several lines
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return () if self.inside else (self.name, self.key) if self.key else (self.name,)
 
     def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
         value = text(item, self.name, odd)
         return (value, fold(value)) if self.key else (value,)
+
+    def written(self, row: Any) -> Any:
+        return super().written(row) or ""
 
     def typed(self, **more: Any) -> forms.Field:
         most = self.limits["maxLength"]
@@ -45,18 +45,11 @@ class Text(Field):
 
 
 @dataclass(frozen=True, eq=False)
-class Reference(Field):
-    """The identifier of something whose name the column `named` keeps beside it; `key` is the folded name's."""
+class Reference(Text):
+    """The identifier of something whose name the column `named` keeps beside it; lists sort by its column `sort`."""
 
     named: str = ""
-    key: str = ""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.name,)
-
-    def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
-        return (text(item, self.name, odd),)
+    sort: str = ""
 
     def drawn(self, value: Any, named: Mapping[str, str] | None = None) -> str:
         return (named or {}).get(value) or super().drawn(value)
@@ -66,7 +59,7 @@ class Reference(Field):
 
     @property
     def _shown(self) -> dict[str, Any]:
-        return {"value": self.named, "sort": self.key}
+        return {"value": self.named, "sort": self.sort}
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,25 +69,17 @@ class Sealed(Text):
     fingerprint: str = ""
     purpose: str = ""
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.name, self.fingerprint) if self.fingerprint else (self.name,)
-
     def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
         value = text(item, self.name, {}) or None  # what should be a secret is not kept in clear
         return (value, keys.fingerprint(self.purpose, value) if value else None) if self.fingerprint else (value,)
-
-    def written(self, row: Any) -> Any:
-        return super().written(row) or ""
 
 
 @dataclass(frozen=True, eq=False)
 class Card(Text):
     """The number of an IC card: it rests encrypted, and is found by its exact number, without case and width."""
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.name, "card_fingerprint", "has_card")
+    fingerprint: str = ""
+    flag: str = ""
 
     def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
         strange: Odd = {}
@@ -105,9 +90,6 @@ class Card(Text):
         """Return by what a card's number is found."""
         return keys.fingerprint("card", fold(card))
 
-    def written(self, row: Any) -> Any:
-        return super().written(row) or ""
-
     def drawn(self, value: Any, named: Mapping[str, str] | None = None) -> str:
         return masked(str(value)) if value else ""
 
@@ -116,9 +98,9 @@ class Card(Text):
 class QrCode(Field):
     """A QR code in one of its variants: it rests encrypted, and of a one-time code never the seed."""
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.name, "qr_fingerprint", "has_qr")
+    of = dict
+    fingerprint: str = ""
+    flag: str = ""
 
     def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
         code = without_seed(item.get(self.name)) or None
@@ -166,13 +148,10 @@ class Moment(Field):
     without nulls. `never`: what none means.
     """
 
+    of = datetime
     ends: bool = False
     key: str = ""
     never: Words = ""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.name, self.key) if self.key else (self.name,)
 
     def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
         at = moment(item, self.name, odd)
@@ -211,15 +190,7 @@ class Moment(Field):
 class Flag(Field):
     """Yes, no, or not told."""
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return () if self.inside else (self.name,)
-
-    def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
-        value = item.get(self.name)
-        if value is not None and not isinstance(value, bool):
-            odd[self.name] = value
-        return (value if isinstance(value, bool) else None,)
+    of = bool
 
     def drawn(self, value: Any, named: Mapping[str, str] | None = None) -> str:
         return {"true": _("yes"), "false": _("no")}.get(str(value).lower()) or super().drawn(value)
@@ -229,7 +200,7 @@ class Flag(Field):
 
 
 @dataclass(frozen=True, eq=False)
-class Presence(Field):
+class Presence(Flag):
     """Something of which only is kept, in `flag`, that it is there."""
 
     flag: str = ""
@@ -241,14 +212,12 @@ class Presence(Field):
     def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
         return (bool(item.get(self.name)),)
 
-    def drawn(self, value: Any, named: Mapping[str, str] | None = None) -> str:
-        return Flag("", "").drawn(value)
-
 
 @dataclass(frozen=True, eq=False)
 class Number(Field):
     """A whole number; `invalid` is what to say of anything else."""
 
+    of = int
     invalid: Words = ""
 
     def same(self, wanted: Any, told: Any) -> bool:

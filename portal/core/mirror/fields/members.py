@@ -20,113 +20,95 @@ from portal.core.mirror.fields.kinds import (
 from portal.core.mirror.models import Member
 
 MEMBER_ID = Field(
-    "member_id", _("Member ID"), mono=True,
-    cells=(
-        Cell(
-            ("Member ID", "会員ID"), "メンバーID, 利用者ID",
-            help=_("The service's ID. Identifies the member to change."),
-        ),
-    ),
+    "member_id", _("Member ID"), mono=True, quiet=True,
+    cells=(Cell(
+        ("Member ID", "会員ID"), "メンバーID, 利用者ID",
+        help=_("The service's own identifier. Finds the member to change."),
+    ),),
 )  # fmt: skip
 NAME = Text(
     "member_name", _("Name"), sent=MemberUpdate, key="name_key", missing=_("Enter a name."), part="who", short="name",
-    quiet=False,
-    cells=(
-        Cell(
-            ("Name", "氏名"),
-            "member name, full name, display name, 名前, 会員名, メンバー名, 利用者名, 社員名, お名前, 姓名",
-            ("Aiko Tanaka", "田中 愛子"), help=_("At most {n} characters. Required for new members."),
-        ),
-    ),
+    cells=(Cell(
+        ("Name", "氏名"),
+        "member name, full name, display name, 名前, 会員名, メンバー名, 利用者名, 社員名, お名前, 姓名",
+        ("Aiko Tanaka", "田中 愛子"), help=_("At most {n} characters. Needed for new members."),
+    ),),
 )  # fmt: skip
 CODE = Text(
     "member_code", _("Member code"), sent=MemberUpdate, key="code_key", mono=True, part="who", short="code",
-    quiet=False,
-    cells=(
-        Cell(
-            ("Member code", "会員コード"),
-            "code, employee number, employee no, employee id, employee code, staff number, staff no, staff id, "
-            "社員番号, 会員番号, 社員コード, 職員番号, 学籍番号, 従業員番号, メンバーコード, コード, 社員no",
-            ("E00042", "E00042"),
-            help=_("At most {n} characters. Identifies the member if there is no ID."),
-        ),
-    ),
+    cells=(Cell(
+        ("Member code", "会員コード"),
+        "code, employee number, employee no, employee id, employee code, staff number, staff no, staff id, "
+        "社員番号, 会員番号, 社員コード, 職員番号, 学籍番号, 従業員番号, メンバーコード, コード, 社員no",
+        ("E00042", "E00042"),
+        help=_("At most {n} characters. Finds the member to change when no ID is given."),
+    ),),
 )  # fmt: skip
 GROUP = Reference(
-    "membergroup_id", _("Group"), sent=MemberUpdate, named="membergroup_name", key="group_key",
-    missing=_("Choose a group."), part="who", short="group", quiet=False,
-    cells=(
-        Cell(
-            ("Group", "グループ"),
-            "group name, member group, membergroup, membergroup id, membergroup name, group id, department, division, "
-            "team, グループ名, 会員グループ, 会員グループ名, 会員グループID, 所属, 所属グループ, 部署, 部署名, 部門, "
-            "グループID",
-            name="group", help=_("Name or ID of an existing group. Required for new members."),
-        ),
-    ),
+    "membergroup_id", _("Group"), sent=MemberUpdate, named="membergroup_name", sort="group_key",
+    missing=_("Choose a group."), part="who", short="group",
+    cells=(Cell(
+        ("Group", "グループ"),
+        "group name, member group, membergroup, membergroup id, membergroup name, group id, department, division, "
+        "team, グループ名, 会員グループ, 会員グループ名, 会員グループID, 所属, 所属グループ, 部署, 部署名, 部門, "
+        "グループID",
+        name="group", help=_("Name or ID of a member group that exists. Needed for new members."),
+    ),),
 )  # fmt: skip
 CARD = Card(
-    "card_data", _("Card"), sent=MemberUpdate, trail="card", help=_("IC card data; leading zeros are kept."),
-    cells=(
-        Cell(
-            ("Card", "カード番号"),
-            "card data, card number, card no, card id, ic card, idm, カード, カードデータ, カードID, ICカード, "
-            "ICカード番号, カードno",
-            ("0123456789ABCDEF", "0123456789ABCDEF"), help=_("IC card data, at most {n} characters."), secret=True,
-        ),
-    ),
+    "card_data", _("Card"), sent=MemberUpdate, fingerprint="card_fingerprint", flag="has_card", trail="card",
+    help=_("IC card data; leading zeros are kept."),
+    cells=(Cell(
+        ("Card", "カード番号"),
+        "card data, card number, card no, card id, ic card, idm, カード, カードデータ, カードID, ICカード, "
+        "ICカード番号, カードno",
+        ("0123456789ABCDEF", "0123456789ABCDEF"), help=_("IC card data, at most {n} characters."), secret=True,
+    ),),
 )  # fmt: skip
 QR = QrCode(
-    "qrcode", _("QR code"), sent=MemberUpdate, trail="qr", inputs=("qr",),
+    "qrcode", _("QR code"), sent=MemberUpdate, fingerprint="qr_fingerprint", flag="has_qr", trail="qr", inputs=("qr",),
     within={
         "qrcode.email": ("qr_email",), "qrcode.data": ("qr_data",), "one_time_qr": ("qr",),
         "timestep": ("qr_timestep",), "skew": ("qr_skew",),
     },
-    cells=(
-        Cell(
-            ("QR data", "QRデータ"), "qr, qr code, qr code data, QRコード, QRコードデータ, QR情報",
-            name="qr_data", label=_("QR code: data"), help=_("Text of a QR code you prepared."),
-            secret=True,
-        ),
-        Cell(
-            ("QR e-mail", "QR送付先メールアドレス"),
-            "qr code email, QR送付先, QRメール, QRメールアドレス, QR送信先メールアドレス",
-            name="qr_email", label=_("QR code: e-mail"),
-            help=_("The service issues a QR code and e-mails it to this address."),
-        ),
-    ),
+    cells=(Cell(
+        ("QR data", "QRデータ"), "qr, qr code, qr code data, QRコード, QRコードデータ, QR情報", name="qr_data",
+        label=_("QR code: data"), help=_("The text of a QR code that you have prepared."), secret=True,
+    ), Cell(
+        ("QR e-mail", "QR送付先メールアドレス"),
+        "qr code email, QR送付先, QRメール, QRメールアドレス, QR送信先メールアドレス", name="qr_email",
+        label=_("QR code: e-mail"), help=_("The service issues a QR code and sends it to this address."),
+    )),
 )  # fmt: skip
 START = Moment(
-    "use_date_start", _("Start of use"), sent=MemberUpdate, help=_("Leave empty for now."), part="period",
-    short="start",
-    cells=(
-        Cell(
-            ("Use from", "利用開始日"),
-            "use start, start, start date, valid from, 利用開始日時, 利用開始, 開始日, 開始日時, 有効開始日, "
-            "使用開始日, 有効期間開始",
-            ("2026-12-01", "2026-12-01"),
-            help=_("2026-12-01, 2026/12/1 or 2026-12-01 09:00. A date alone means 00:00."),
-        ),
-    ),
+    "use_date_start", _("Start of use"), sent=MemberUpdate, help=_("Empty: from now on."), part="period", short="start",
+    quiet=True,
+    cells=(Cell(
+        ("Use from", "利用開始日"),
+        "use start, start, start date, valid from, 利用開始日時, 利用開始, 開始日, 開始日時, 有効開始日, "
+        "使用開始日, 有効期間開始",
+        ("2026-12-01", "2026-12-01"),
+        help=_("2026-12-01, 2026/12/1 or 2026-12-01 09:00. A day alone means 00:00."),
+    ),),
 )  # fmt: skip
 END = Moment(
     "use_date_end", _("End of use"), sent=MemberUpdate, key="use_end_key", ends=True, never=_("no end"),
-    help=_("Leave empty for no end date. Japan time (+09:00)."), part="period", short="end", quiet=False,
-    cells=(
-        Cell(
-            ("Use until", "利用終了日"),
-            "use end, end, end date, valid until, valid to, expiry, 利用終了日時, 利用終了, 終了日, 終了日時, "
-            "有効終了日, 使用終了日, 有効期限, 利用期限, 有効期間終了",
-            ("2027-03-31 18:00", "2027-03-31 18:00"), help=_("As above. A date alone means 23:59:59."),
-        ),
-    ),
+    help=_("Empty: without end. Japanese time (+09:00)."), part="period", short="end",
+    cells=(Cell(
+        ("Use until", "利用終了日"),
+        "use end, end, end date, valid until, valid to, expiry, 利用終了日時, 利用終了, 終了日, 終了日時, "
+        "有効終了日, 使用終了日, 有効期限, 利用期限, 有効期間終了",
+        ("2027-03-31 18:00", "2027-03-31 18:00"), help=_("As above. A day alone means until 23:59:59."),
+    ),),
 )  # fmt: skip
 PRIVILEGES = (
-    Flag("keys_without_2fa", _("Can take keys without two-factor authentication")),
-    Flag("restricted_keys_enabled", _("Can take restricted keys")),
+    Flag("keys_without_2fa", _("Takes keys without a second factor")),
+    Flag("restricted_keys_enabled", _("May take restricted keys")),
 )
+PRIVILEGE = Privileges(
+    "privilege", _("Privileges"), sent=MemberUpdate, inside="rights", unsaid=Privilege().model_dump(), flags=PRIVILEGES,
+)  # fmt: skip
 _NOTHING = {"default_mode": "deny_all"}  # specification: rule 1 of the permissions
-
 DOORS_AND_KEYS = (
     Rights("devices_pass", _("Areas"), sent=MemberUpdate, inside="rights", unsaid=_NOTHING, normal=normalise_devices),
     Rights("keys_pass", _("Keys"), sent=MemberUpdate, inside="rights", unsaid=_NOTHING, normal=normalise_keys),
@@ -144,17 +126,10 @@ MEMBER = Fields(
     Presence("face_data", _("Face"), flag="has_face", trail="face"),
     START,
     END,
-    Text("account_type", _("Account type"), listed=False),
+    Text("account_type", _("Kind of account"), listed=False),
     Presence("profile_image_url", _("Picture"), flag="has_profile_image", listed=False, trail="picture"),
     *DOORS_AND_KEYS,
-    Privileges(
-        "privilege",
-        _("Privileges"),
-        sent=MemberUpdate,
-        inside="rights",
-        unsaid=Privilege().model_dump(),
-        flags=PRIVILEGES,
-    ),
+    PRIVILEGE,
 )
 # What single reads alone tell: a list can neither confirm nor refute it.
 RIGHTS = MEMBER.inside("rights")
