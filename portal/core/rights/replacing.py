@@ -64,7 +64,7 @@ def changes(row: Row) -> list[Change]:
     said = []
     for name, value in content["body"].items():
         had = content["old"].get(name)
-        before = _("not known yet") if had is None else _words(name, had, known)
+        before = _("not loaded yet") if had is None else _words(name, had, known)
         said.append((MEMBER.label(name), before, _words(name, value, known)))
     return said
 

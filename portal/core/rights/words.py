@@ -222,4 +222,4 @@ def _strange(value: Any, target: str = "", place: str = "") -> Line:
 
 def _unknown(value: Any) -> str:
     text = str(value)
-    return _("a setting this portal does not know: %(value)s") % {"value": text if len(text) <= 80 else text[:79] + "…"}
+    return _("unknown setting: %(value)s") % {"value": text if len(text) <= 80 else text[:79] + "…"}

@@ -23,7 +23,7 @@ MEMBER_ID = Field(
     "member_id", _("Member ID"), mono=True, quiet=True,
     cells=(Cell(
         ("Member ID", "会員ID"), "メンバーID, 利用者ID",
-        help=_("The service's own identifier. Finds the member to change."),
+        help=_("The service's ID. Identifies the member to change."),
     ),),
 )  # fmt: skip
 NAME = Text(
@@ -31,7 +31,7 @@ NAME = Text(
     cells=(Cell(
         ("Name", "氏名"),
         "member name, full name, display name, 名前, 会員名, メンバー名, 利用者名, 社員名, お名前, 姓名",
-        ("Aiko Tanaka", "田中 愛子"), help=_("At most {n} characters. Needed for new members."),
+        ("Aiko Tanaka", "田中 愛子"), help=_("At most {n} characters. Required for new members."),
     ),),
 )  # fmt: skip
 CODE = Text(
@@ -41,7 +41,7 @@ CODE = Text(
         "code, employee number, employee no, employee id, employee code, staff number, staff no, staff id, "
         "社員番号, 会員番号, 社員コード, 職員番号, 学籍番号, 従業員番号, メンバーコード, コード, 社員no",
         ("E00042", "E00042"),
-        help=_("At most {n} characters. Finds the member to change when no ID is given."),
+        help=_("At most {n} characters. Identifies the member if there is no ID."),
     ),),
 )  # fmt: skip
 GROUP = Reference(
@@ -52,7 +52,7 @@ GROUP = Reference(
         "group name, member group, membergroup, membergroup id, membergroup name, group id, department, division, "
         "team, グループ名, 会員グループ, 会員グループ名, 会員グループID, 所属, 所属グループ, 部署, 部署名, 部門, "
         "グループID",
-        name="group", help=_("Name or ID of a member group that exists. Needed for new members."),
+        name="group", help=_("Name or ID of an existing group. Required for new members."),
     ),),
 )  # fmt: skip
 CARD = Card(
@@ -73,37 +73,37 @@ QR = QrCode(
     },
     cells=(Cell(
         ("QR data", "QRデータ"), "qr, qr code, qr code data, QRコード, QRコードデータ, QR情報", name="qr_data",
-        label=_("QR code: data"), help=_("The text of a QR code that you have prepared."), secret=True,
+        label=_("QR code: data"), help=_("Text of a QR code you prepared."), secret=True,
     ), Cell(
         ("QR e-mail", "QR送付先メールアドレス"),
         "qr code email, QR送付先, QRメール, QRメールアドレス, QR送信先メールアドレス", name="qr_email",
-        label=_("QR code: e-mail"), help=_("The service issues a QR code and sends it to this address."),
+        label=_("QR code: e-mail"), help=_("The service issues a QR code and e-mails it to this address."),
     )),
 )  # fmt: skip
 START = Moment(
-    "use_date_start", _("Start of use"), sent=MemberUpdate, help=_("Empty: from now on."), part="period", short="start",
-    quiet=True,
+    "use_date_start", _("Start of use"), sent=MemberUpdate, help=_("Leave empty for now."), part="period",
+    short="start", quiet=True,
     cells=(Cell(
         ("Use from", "利用開始日"),
         "use start, start, start date, valid from, 利用開始日時, 利用開始, 開始日, 開始日時, 有効開始日, "
         "使用開始日, 有効期間開始",
         ("2026-12-01", "2026-12-01"),
-        help=_("2026-12-01, 2026/12/1 or 2026-12-01 09:00. A day alone means 00:00."),
+        help=_("2026-12-01, 2026/12/1 or 2026-12-01 09:00. A date alone means 00:00."),
     ),),
 )  # fmt: skip
 END = Moment(
     "use_date_end", _("End of use"), sent=MemberUpdate, key="use_end_key", ends=True, never=_("no end"),
-    help=_("Empty: without end. Japanese time (+09:00)."), part="period", short="end",
+    help=_("Leave empty for no end date. Japan time (+09:00)."), part="period", short="end",
     cells=(Cell(
         ("Use until", "利用終了日"),
         "use end, end, end date, valid until, valid to, expiry, 利用終了日時, 利用終了, 終了日, 終了日時, "
         "有効終了日, 使用終了日, 有効期限, 利用期限, 有効期間終了",
-        ("2027-03-31 18:00", "2027-03-31 18:00"), help=_("As above. A day alone means until 23:59:59."),
+        ("2027-03-31 18:00", "2027-03-31 18:00"), help=_("As above. A date alone means 23:59:59."),
     ),),
 )  # fmt: skip
 PRIVILEGES = (
-    Flag("keys_without_2fa", _("Takes keys without a second factor")),
-    Flag("restricted_keys_enabled", _("May take restricted keys")),
+    Flag("keys_without_2fa", _("Can take keys without two-factor authentication")),
+    Flag("restricted_keys_enabled", _("Can take restricted keys")),
 )
 PRIVILEGE = Privileges(
     "privilege", _("Privileges"), sent=MemberUpdate, inside="rights", unsaid=Privilege().model_dump(), flags=PRIVILEGES,
@@ -126,7 +126,7 @@ MEMBER = Fields(
     Presence("face_data", _("Face"), flag="has_face", trail="face"),
     START,
     END,
-    Text("account_type", _("Kind of account"), listed=False),
+    Text("account_type", _("Account type"), listed=False),
     Presence("profile_image_url", _("Picture"), flag="has_profile_image", listed=False, trail="picture"),
     *DOORS_AND_KEYS,
     PRIVILEGE,
