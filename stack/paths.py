@@ -1,6 +1,8 @@
 """Folders: the checkout, its short-lived state, and the demonstration's."""
 
+import os
 import sys
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,11 +20,11 @@ def private_folder(path: Path) -> Path:
 
 def write_private(path: Path, text: str) -> None:
     """Write `text` to a file that is never readable for others, not even for a moment."""
-    beside = path.with_name(f".{path.name}.new")
-    beside.unlink(missing_ok=True)
-    beside.touch(mode=0o600)
-    beside.write_text(text)
-    beside.replace(path)
+    # A name of its own: two launchers may begin in one checkout.
+    number, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    with os.fdopen(number, "w") as file:
+        file.write(text)
+    os.replace(beside, path)
 
 
 def wheel(package: str) -> Path:
