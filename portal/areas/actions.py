@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from portal.areas import planning, working
 from portal.areas.merging import Act, Wish
 from portal.core.intents.actions import Asker
-from portal.core.intents.targets import target_of
+from portal.core.intents.models import target_of
 from portal.core.jobs import acts
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState, RowState

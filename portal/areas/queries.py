@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Max, Min, OuterRef, Subquery
 
-from portal.core.intents.targets import target_of
+from portal.core.intents.models import target_of
 from portal.core.mirror import queries as mirror
 from portal.core.mirror.models import Area, History, Member, PassController
 from portal.core.rights import words

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from accessapi.permissions import normalise_devices
 from portal.areas import ending, loading, merging
 from portal.areas.merging import Act, Effect, Verdict, Wish
-from portal.core.intents.targets import target_of
+from portal.core.intents.models import target_of
 from portal.core.jobs import kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState, RowState

@@ -6,6 +6,6 @@ class ChangesConfig(AppConfig):
     label = "changes"
 
     def ready(self) -> None:
-        from portal.changes import acts
+        from portal.changes import actions
 
-        acts.register()
+        actions.register()

@@ -28,7 +28,7 @@ class Changes(Table):
         Column(
             "what",
             pgettext_lazy("noun", "Change"),
-            value=lambda job: str(kinds.of(job).titled(job)),
+            value=lambda job: str(kinds.kind_of(job).titled(job)),
             phone="title",
             fixed=True,
         ),

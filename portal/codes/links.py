@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.codes import tokens
+from portal.core.intents.models import target_of
 from portal.core.intents.record import Asker
-from portal.core.intents.targets import target_of
 from portal.core.mirror.models import Guest
 from portal.core.timers.clock import ClockTime
 from portal.core.visits.models import CodeLink, DeskSettings, Visit

@@ -6,8 +6,8 @@ from django.utils.translation import gettext as _
 from accessapi.errors import NotFound, ServiceError
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
+from portal.core.intents.models import target_of
 from portal.core.intents.record import Asker
-from portal.core.intents.targets import target_of
 from portal.core.mirror import reading, reasons
 from portal.core.ui.times import local
 from portal.core.visits.models import Visit

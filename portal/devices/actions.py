@@ -3,9 +3,8 @@
 from accessapi.limits import INFO_MAX
 from portal.core.budget.priorities import Priority
 from portal.core.intents.actions import Asker, submit
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.targets import target_of
 from portal.core.mirror.models import PassController
 from portal.devices.commands import Command
 from tenants.roles import Permission

@@ -10,7 +10,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from portal.core.intents import nonces
-from portal.core.intents.addresses import seen_at
+from portal.core.intents.asking import seen_at
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import Asker
 from portal.core.mirror.access import get_door

@@ -7,8 +7,7 @@ from django.db.models import Case, CharField, Count, Max, QuerySet, Value, When
 from django.db.models.functions import Concat
 
 from portal.core.intents import queries as intents
-from portal.core.intents.models import Intent
-from portal.core.intents.targets import target_of
+from portal.core.intents.models import Intent, target_of
 from portal.core.mirror.models import Area, History, PassController
 from portal.core.mirror.models.devices import DoorState
 from portal.core.ui import watching

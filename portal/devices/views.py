@@ -12,8 +12,7 @@ from django.utils.translation import gettext as _
 from accessapi.errors import ServiceError
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
-from portal.core.intents.addresses import seen_at
-from portal.core.intents.asking import Button, once
+from portal.core.intents.asking import Button, once, seen_at
 from portal.core.mirror import reading, reasons
 from portal.core.mirror.access import get_door
 from portal.core.mirror.models import KeyBox, PassController

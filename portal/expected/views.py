@@ -9,10 +9,9 @@ from django.utils.translation import gettext_lazy as _
 from portal.codes.badges import of_visits
 from portal.codes.views import pdf
 from portal.core.files.faults import FileFault
-from portal.core.files.sending import send
 from portal.core.intents import nonces
 from portal.core.intents.record import Asker
-from portal.core.jobs import costs, files, kinds
+from portal.core.jobs import costs, kinds, views
 from portal.core.jobs import queries as jobs
 from portal.core.jobs.models import Job
 from portal.core.jobs.pages import View, sent, table, tabs
@@ -87,10 +86,7 @@ def badge_file(request: HttpRequest, job_id: int) -> HttpResponse:
     return pdf(request, of_visits(issued), "badge", f"list-{job_id}")
 
 
-@tenant_view(DESK)
-def template(request: HttpRequest, language: str, kind: str) -> HttpResponseBase:
-    lines = files.template(FIELDS, language)
-    return send(lines, kind=kind, name=f"guests-{language}", title="guests", record=None, comes_back=True)
+template = views.template(DESK, FIELDS, "guests")
 
 
 def _confirm(request: HttpRequest, _job: Job) -> str:

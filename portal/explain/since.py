@@ -13,9 +13,8 @@ from django.db.models import F
 from django.urls import reverse
 from django.utils.functional import cached_property
 
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import State
-from portal.core.intents.targets import target_of
 from portal.core.jobs import kinds
 from portal.core.jobs import words as bulk_words
 from portal.core.jobs.models import Row
@@ -111,12 +110,12 @@ class Since:
         later = rows.filter(part__intent__created_at__gt=self.at).annotate(done_at=F("part__intent__finished_at"))
         for row in later.select_related("job__by", "job__tenant", "part__intent").order_by("-id")[:MOST]:
             if _DECIDES & row.content.get("body", {}).keys():
-                fields = [(str(kinds.of(row.job).titled(row.job)), "", ""), *self._of_row(row)]
+                fields = [(str(kinds.kind_of(row.job).titled(row.job)), "", ""), *self._of_row(row)]
                 at = row.done_at or row.part.intent.created_at  # type: ignore[union-attr]
                 yield Change(at, str(row.job.by), fields, kinds.page(row.job))
 
     def _of_row(self, row: Row) -> Fields:
-        own = kinds.of(row.job).changes
+        own = kinds.kind_of(row.job).changes
         return list(own(row)) if own is not None else bulk_words.changes(row, {})
 
     def _elsewhere(self) -> Iterable[Change]:

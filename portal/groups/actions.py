@@ -1,9 +1,8 @@
 """What staff ask the service about groups: a new one, or another name. There is no deletion in the specification."""
 
 from portal.core.intents.actions import Asker, submit
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.targets import target_of
 from portal.core.mirror.models import Group
 from portal.groups import queries
 from tenants.roles import Permission

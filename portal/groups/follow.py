@@ -9,9 +9,8 @@ from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
 from portal.core.intents import evidence, handlers
 from portal.core.intents.handlers import Finding
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import State
-from portal.core.intents.targets import target_of
 from portal.core.mirror import own, schedule
 from portal.core.mirror.kinds import Kind
 from portal.core.timers.clock import database_now

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.core.files.sending import KINDS
-from portal.core.jobs import offered
+from portal.core.jobs import lists
 from portal.core.mirror import absence, queries, search
 from portal.core.mirror.fields.members import CODE, END, NAME
 from portal.core.mirror.folding import fold
@@ -85,7 +85,7 @@ class GroupMembers(Table):
         END.column(),
         Column("rights", _("Rights"), value=_compared),
     )
-    actions = offered.actions(_group_of)
+    actions = lists.actions(_group_of)
 
     def __init__(self, request: HttpRequest, group: Group, rights: Alike | None) -> None:
         base = queries.in_groups(queries.members(), [group.membergroup_id])

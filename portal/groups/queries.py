@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from portal.core.intents import queries as intents
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import State
-from portal.core.intents.targets import target_of
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Group, MirrorState
 

@@ -9,8 +9,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 from portal.core.files.sending import written_down
-from portal.core.intents.addresses import page_of
-from portal.core.intents.asking import ALL, ask
+from portal.core.intents.asking import ALL, ask, page_of
 from portal.core.intents.models import Intent
 from portal.core.mirror.access import get_group
 from portal.core.mirror.fields.groups import GROUP

@@ -7,10 +7,9 @@ from typing import Any
 from django.db import transaction
 
 from portal.core.intents.actions import Asker, dispatch, stop
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce, NotAsked
 from portal.core.intents.record import record
-from portal.core.intents.targets import target_of
 from portal.core.mirror.fields.guests import AREAS, CODE, GUEST, KEYS
 from portal.core.mirror.fields.values import NEW, OLD
 from portal.core.mirror.folding import fold

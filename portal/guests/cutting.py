@@ -22,10 +22,9 @@ from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.intents import actions, evidence
 from portal.core.intents.actions import Asker
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import UNDER_WAY, Reason, State
-from portal.core.intents.targets import target_of
 from portal.core.mirror import reading
 from portal.core.mirror.fields.guests import GUEST
 from portal.core.timers.clock import ClockTime, database_now

@@ -4,7 +4,7 @@ from django.utils.translation import gettext as _
 
 from accessapi.meanings import Blame
 from accessapi.operations import Contract
-from portal.core.intents import meanings
+from portal.core.intents import refusals
 from portal.core.intents.models import Intent
 from portal.core.intents.refusals import Explained, told
 from portal.core.intents.states import Reason
@@ -16,30 +16,30 @@ def is_of_the_desk(intent: Intent) -> bool:
     """Whether the service refuses codes to this tenant altogether, whatever a form says: for want of the QR option (an
     unnamed contract is that one) or of a permission, or by a 403 that nobody can explain.
     """
-    if meanings.contract(intent) == Contract.QR or meanings.is_for_want_of(intent, Blame.SCOPE):
+    if refusals.contract(intent) == Contract.QR or refusals.is_for_want_of(intent, Blame.SCOPE):
         return True
     return intent.http_status == 403 and explained(intent) is None
 
 
 def why_no_codes(intent: Intent) -> str:
     """The one sentence for a refusal `is_of_the_desk`."""
-    if meanings.contract(intent) == Contract.QR:
+    if refusals.contract(intent) == Contract.QR:
         return _("This tenant’s contract has no QR option, so the service does not issue guest codes.")
-    if meanings.is_for_want_of(intent, Blame.SCOPE):
+    if refusals.is_for_want_of(intent, Blame.SCOPE):
         return _("The connection has no permission to issue guest codes. An owner can reconnect to add it.")
     return _("The service does not issue guest codes for this tenant.")
 
 
 def explained(intent: Intent) -> Explained | None:
     """Say what is wrong and what to do, beside the inputs that it is about; None for any other refusal."""
-    contract = meanings.contract(intent)
+    contract = refusals.contract(intent)
     if contract == Contract.DOOR:
         return AREAS.inputs, _("The contract does not include door entry. Issue the code without areas.")
     if contract == Contract.KEY_BOX:
         return KEYS.inputs, _("The contract does not include key boxes. Issue the code without keys.")
-    if meanings.is_for_want_of(intent, Blame.SETTING) and (intent.body or {}).get(KEYS.name):
+    if refusals.is_for_want_of(intent, Blame.SETTING) and (intent.body or {}).get(KEYS.name):
         return KEYS.inputs, _("Keys for guests must first be allowed for this key box on the member site.")
-    if meanings.is_for_want_of(intent, Blame.DUPLICATE, "qr"):
+    if refusals.is_for_want_of(intent, Blame.DUPLICATE, "qr"):
         return CODE.inputs, _("This code is already in use. Send the form again to get another one.")
     return None
 
@@ -49,7 +49,7 @@ def why_it_lives(intent: Intent | None) -> str:
     refused = _("The service refuses every way to deactivate it.")
     if intent is None or not intent.error_detail:
         return refused
-    if not meanings.of_the_service(intent):
+    if not refusals.of_the_service(intent):
         ours = Reason(intent.reason).label if intent.reason in Reason.values else ""
         return joined([ours, intent.error_detail])
     return joined([refused, told(intent)])

@@ -6,9 +6,8 @@ from typing import Any
 from django.db.models import F
 
 from portal.core.intents import handlers
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import State
-from portal.core.intents.targets import target_of
 from portal.core.jobs import singly
 from portal.core.mirror import hooks, own_guests, schedule
 from portal.core.mirror.folding import fold

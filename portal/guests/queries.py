@@ -8,9 +8,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.core.intents import queries as intents
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import UNDER_WAY, State
-from portal.core.intents.targets import target_of
 from portal.core.mirror.fields.guests import AREAS, GUEST, KEYS
 from portal.core.ui.times import local
 from portal.core.visits.models import By, Visit

@@ -9,8 +9,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from accessapi.resources import write_moment
-from portal.core.intents.addresses import page_of
-from portal.core.intents.asking import ALL, Button, ask, once
+from portal.core.intents.asking import ALL, Button, ask, once, page_of
 from portal.core.intents.record import Asker
 from portal.core.mirror.fields.guests import END, GUEST
 from portal.core.visits.access import get_visit

@@ -177,4 +177,6 @@ def _jobs(access: Access) -> list[Running]:
         state__in=[JobState.MAPPED, JobState.WAITING, JobState.RUNNING], permission__in=access.permissions
     )
     found = at_work.select_related("tenant").order_by("-pk")[:_FEW]
-    return [Running(kinds.of(job).titled(job), kinds.page(job), JobState(job.state), job.starts_at) for job in found]
+    return [
+        Running(kinds.kind_of(job).titled(job), kinds.page(job), JobState(job.state), job.starts_at) for job in found
+    ]

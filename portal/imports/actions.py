@@ -2,21 +2,26 @@
 are woken after the commit.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.urls import reverse
 
+from portal.core.files import bounds, reading
+from portal.core.files.faults import FileFault
 from portal.core.intents.record import Asker
 from portal.core.jobs import acts, queries
 from portal.core.jobs.kinds import Kind
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.core.timers.clock import ClockTime
-from portal.imports import checking, columns, storing, words
-from portal.imports.models import KIND, ImportFile, Sheet
+from portal.imports import checking, columns, words
+from portal.imports.models import KIND, ImportChunk, ImportFile, Sheet
+from tenants import vault
 from tenants.roles import Permission
+from tenants.scope import current_tenant_id
 from tenants.wording import say
 
 IMPORT = Kind(
@@ -30,13 +35,37 @@ IMPORT = Kind(
 )
 
 
-def upload(*, by: Asker, upload: UploadedFile) -> Job:
+def upload(*, by: Asker, upload: "UploadedFile[bytes]") -> Job:
     """Keep a file and propose its columns. Raises FileFault; then nothing is kept."""
     with transaction.atomic():
-        file = storing.store(upload)
+        file = _store(upload)
         job = _new(by, file, columns=columns.guess(file.headings))
         acts.record(by, job, "uploaded", {"bytes": file.size})
     return job
+
+
+def _store(upload: "UploadedFile[bytes]") -> ImportFile:
+    """Keep a file in the database, encrypted and in pieces, so that any worker can stream it. Raises FileFault."""
+    if (upload.size or 0) > bounds.MAX_FILE_BYTES:
+        raise FileFault("size")
+    shape = reading.look(lambda: upload.chunks(bounds.CHUNK_BYTES))
+    digest, size = hashlib.sha256(), 0
+    for chunk in upload.chunks(bounds.CHUNK_BYTES):
+        digest.update(chunk)
+        size += len(chunk)
+    file = ImportFile.objects.create(
+        name=(upload.name or "")[-200:].replace("\x00", ""),
+        size=size,
+        fingerprint=vault.fingerprint(current_tenant_id(), "imports.file", digest.hexdigest()),
+        kind=shape.kind,
+        encoding=shape.encoding,
+        delimiter=shape.delimiter,
+        headings=shape.headings,
+        sample=shape.sample,
+    )
+    for number, chunk in enumerate(upload.chunks(bounds.CHUNK_BYTES)):
+        ImportChunk.objects.create(file=file, number=number, body=chunk)
+    return file
 
 
 def choose_columns(

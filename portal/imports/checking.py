@@ -16,11 +16,10 @@ from portal.core.jobs.states import Action, JobState
 from portal.core.mirror.fields.members import CARD, CODE, MEMBER_ID
 from portal.core.mirror.rows import MemberReader
 from portal.core.timers.clock import ClockTime
-from portal.imports import giving
+from portal.imports.columns import Cells, read
 from portal.imports.judging import Verdict, judge
-from portal.imports.matching import Groups, known
-from portal.imports.storing import opened
-from portal.imports.values import Cells, read
+from portal.imports.matching import Groups, giver, known
+from portal.imports.queries import opened
 
 LEASE_SECONDS = 60
 
@@ -70,7 +69,7 @@ def _read_all(job: Job) -> None:
         wanted = set(job.sheet.lines)
         lines = (each for each in lines if each[0] in wanted)
     groups, twins, done = Groups.known(), Twins(job.tenant_id), 0
-    give = giving.giver(job.sheet.rights, groups)
+    give = giver(job.sheet.rights, groups)
     for batch in _batches(lines):
         rows = [(line, read(cells, job.sheet.columns)) for line, cells in batch]
         facts = known(cells for _line, cells in rows)

@@ -1,6 +1,6 @@
-"""Choosing a file, and saying what its columns hold."""
+"""Choosing a file, and saying what its columns hold and which rights new members get."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from portal.core.files.marks import is_reason
 from portal.core.jobs.models import Job
 from portal.core.mirror.fields.members import CODE, MEMBER, MEMBER_ID, NAME
 from portal.core.mirror.fields.values import masked
+from portal.core.rights.giving import NewRights
 from portal.imports.columns import BY_NAME
 
 
@@ -98,3 +99,22 @@ class ColumnsForm(forms.Form):
         if not taken.keys() & {NAME.name, CODE.name, MEMBER_ID.name}:
             self.add_error(None, _("Choose a column for name, member code or member ID."))
         return cleaned
+
+
+def kept_rights(form: NewRights) -> dict[str, str]:
+    """Return where a valid form says that new members get their rights from, to be kept with the sheet.
+
+    What they are is looked up when the rows are checked: a check that is made again gives what the template says then.
+    """
+    if form.source == "none":
+        return {}
+    cleaned = form.cleaned_data
+    kept = {"source": form.source, "named": form.named}
+    names = {"template": "rights_template", "member": "rights_member"}
+    return kept | ({form.source: str(cleaned[names[form.source]]).strip()} if form.source in names else {})
+
+
+def initial_rights(kept: Mapping[str, str]) -> dict[str, str]:
+    """Return the form as it was filled in."""
+    told = {"rights_source": kept.get("source", "none")}
+    return told | {f"rights_{name}": kept[name] for name in ("template", "member") if name in kept}

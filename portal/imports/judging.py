@@ -7,9 +7,8 @@ from accessapi.resources import BulkMember, MemberCreate
 from portal.core.jobs.states import Action
 from portal.core.mirror.fields.field import faults
 from portal.core.mirror.fields.members import CARD, CODE, END, GROUP, MEMBER, MEMBER_ID, NAME, START
-from portal.imports.giving import Give
-from portal.imports.matching import Groups, Known
-from portal.imports.values import Cells, Problem
+from portal.imports.columns import Cells, Problem
+from portal.imports.matching import Give, Groups, Known
 
 
 def _nothing(_group_id: str) -> dict[str, Any]:

@@ -1,16 +1,23 @@
 """What the mirror knows about the rows of a batch: one query for each way of finding, at any size of tenant."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+
+from django.core.exceptions import ValidationError
 
 from portal.core.mirror.fields.members import CARD, MEMBER
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Group, Member
 from portal.core.mirror.rows import MemberReader
-from portal.imports.values import Cells
+from portal.core.rights import giving
+from portal.core.rights.models import RightsTemplate
+from portal.imports.columns import Cells
 from tenants.scope import current_tenant_id
+
+# What a new member of a group gets. None: it was asked for something that is not there (any more).
+Give = Callable[[str], giving.Body | None]
 
 
 @dataclass
@@ -82,3 +89,33 @@ def known(rows: Iterable[Cells]) -> Known:
         for print_, member_id in holders.values_list("card_fingerprint", "member_id"):
             owners.setdefault(bytes(print_ or b""), []).append(member_id)
     return Known(by_id, by_code, owners, reader)
+
+
+def giver(kept: Mapping[str, str], groups: Groups) -> Give:
+    """Return what gives new members their rights, as the mirror and the templates are now."""
+    match kept.get("source"):
+        case "template":
+            return _same_for_all(_of_template(kept["template"]))
+        case "member":
+            return _same_for_all(_of_member(kept["member"]))
+        case "group":
+            found = giving.usual(groups.names)
+            return lambda group: found.get(group)
+        case _:
+            return lambda _group: {}
+
+
+def _same_for_all(body: giving.Body | None) -> Give:
+    return lambda _group: body
+
+
+def _of_template(pk: str) -> giving.Body | None:
+    found = RightsTemplate.objects.filter(pk=int(pk), kind=RightsTemplate.Kind.RIGHTS).first()
+    return giving.of_template(found) if found else None
+
+
+def _of_member(text: str) -> giving.Body | None:
+    try:
+        return giving.of_member(giving.model(text)) or None
+    except ValidationError:
+        return None

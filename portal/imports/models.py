@@ -46,7 +46,7 @@ class ImportChunk(TenantModel):
 
 class Sheet(TenantModel):
     """What an import is made from. `columns` maps a field to the place of its column, from 0; `lines` limits it to
-    lines of the file. `rights`: where new members get theirs from ({} for none), see `imports/giving.py`.
+    lines of the file. `rights`: where new members get theirs from ({} for none), see `forms.kept_rights`.
     """
 
     job = models.OneToOneField(Job, on_delete=models.CASCADE, related_name="sheet")

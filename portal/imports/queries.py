@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
+from portal.core.files import reading
 from portal.core.jobs import queries
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action
-from portal.imports.models import KIND
-from portal.imports.storing import opened
+from portal.imports.models import KIND, ImportChunk, ImportFile
 
 
 def all_of_tenant() -> QuerySet[Job]:
-    found = queries.jobs(KIND).select_related("by", "sheet__file", "tenant")
-    return found.defer("sheet__file__headings", "sheet__file__sample")
+    known = queries.jobs(KIND).select_related("sheet__file")
+    return known.defer("sheet__file__headings", "sheet__file__sample")
 
 
 def same_file(job: Job) -> Job | None:
@@ -45,6 +45,14 @@ def cells_of(job: Job, lines: set[int]) -> Iterator[tuple[int, list[str]]]:
     """The headings (line 0) and the named lines of the file as they were uploaded."""
     headings, rows = opened(job.sheet.file)
     yield 0, headings
-    for line, cells in rows:
-        if line in lines:
-            yield line, cells
+    yield from (each for each in rows if each[0] in lines)
+
+
+def opened(file: ImportFile) -> tuple[list[str], Iterator[reading.Line]]:
+    """The headings and the rows of a kept file. Raises FileFault, also while the rows are read."""
+
+    def chunks() -> Iterator[bytes]:
+        for number in range(ImportChunk.objects.filter(file=file).count()):
+            yield ImportChunk.objects.get(file=file, number=number).body
+
+    return reading.opened(file.kind, file.encoding, file.delimiter, chunks)

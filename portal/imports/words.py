@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from portal.core.files import words as files
-from portal.imports.values import CLEAR_WORDS
+from portal.imports.columns import CLEAR_WORDS
 
 Facts = Mapping[str, Any]
 

@@ -6,9 +6,8 @@ from typing import Any
 from django.db import transaction
 
 from portal.core.intents.actions import Asker, submit
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.targets import target_of
 from portal.core.mirror.fields.members import CARD, MEMBER, QR
 from portal.core.mirror.fields.values import OLD
 from portal.core.mirror.models import Member

@@ -3,10 +3,9 @@
 from django.utils.translation import gettext as _
 
 from accessapi.meanings import Blame
-from portal.core.intents import meanings
-from portal.core.intents.models import Intent
+from portal.core.intents import refusals
+from portal.core.intents.models import Intent, target_of
 from portal.core.intents.refusals import Explained
-from portal.core.intents.targets import target_of
 from portal.core.mirror.fields.members import CARD
 from portal.members.queries import holder_of_card
 from tenants.access import Access
@@ -15,10 +14,10 @@ from tenants.roles import Permission
 
 def explained(intent: Intent, access: Access) -> Explained | None:
     """Say whose card it is to whoever may see it, and that a code is taken; None for any other refusal."""
-    if meanings.is_for_want_of(intent, Blame.DUPLICATE, "card"):
+    if refusals.is_for_want_of(intent, Blame.DUPLICATE, "card"):
         holder = _holder(intent) if access.can(Permission.SECRETS_REVEAL) else ""
         return (CARD.name,), _("This card is already registered.") + holder
-    if meanings.is_for_want_of(intent, Blame.DUPLICATE, "qr"):
+    if refusals.is_for_want_of(intent, Blame.DUPLICATE, "qr"):
         return ("qr_data",), _("This QR code is already registered.")
     return None
 

@@ -14,14 +14,13 @@ from django.utils import timezone
 
 from accessapi.client import Image
 from accessapi.limits import FACE_READY_SECONDS
-from portal.core.intents import actions, reconciling
+from portal.core.intents import actions, following
 from portal.core.intents.actions import Asker, submit
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import Asked, record
 from portal.core.intents.sending import send_inline
 from portal.core.intents.states import UNDER_WAY, Reason, State
-from portal.core.intents.targets import target_of
 from portal.core.mirror.models import Member
 from portal.members.pictures import Picture
 from tenants.roles import Permission
@@ -58,7 +57,7 @@ def replace(*, member: Member, picture: Picture, by: Asker, nonce: Nonce) -> Int
 def _read_back(deletion: Intent) -> Intent:
     """Where the service did not find what was to be deleted, find out at once whether it is gone."""
     if deletion.state == State.UNCERTAIN and deletion.reason == Reason.REFUSED:
-        reconciling.reconcile(deletion)
+        following.reconcile(deletion)
         deletion.refresh_from_db()
     return deletion
 

@@ -9,9 +9,8 @@ from accessapi.resources import write_moment
 from portal.core.budget.priorities import Priority
 from portal.core.intents import evidence, handlers
 from portal.core.intents.handlers import Finding
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import State
-from portal.core.intents.targets import target_of
 from portal.core.mirror import own, reading, schedule
 from portal.core.mirror.fields.members import MEMBER, RIGHTS
 from portal.core.mirror.kinds import Kind

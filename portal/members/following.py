@@ -13,7 +13,7 @@ from accessapi.operations import Contract
 from accessapi.resources import write_moment
 from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
-from portal.core.intents import evidence, handlers, meanings
+from portal.core.intents import evidence, handlers, refusals
 from portal.core.intents.handlers import Finding, Told
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
@@ -39,7 +39,7 @@ def face_registered(intent: Intent) -> None:
 
 def _has_one(intent: Intent) -> bool:
     """Whether the service refused because this member has a face already."""
-    return intent.state == State.FAILED and meanings.is_for_want_of(intent, Blame.DUPLICATE, "face")
+    return intent.state == State.FAILED and refusals.is_for_want_of(intent, Blame.DUPLICATE, "face")
 
 
 def face_deleted(intent: Intent) -> None:
@@ -113,7 +113,7 @@ def face_words(intent: Intent) -> Told:
     if intent.state == State.FAILED and intent.reason == Reason.REQUEST_FAILED:
         words = _WORDS.get(intent.error_detail, _UNKNOWN)
         return Told(f"{_(words)} {_('No face was registered.')}", [_("Take another picture and register it.")])
-    if intent.state == State.FAILED and meanings.contract(intent) == Contract.FACE:
+    if intent.state == State.FAILED and refusals.contract(intent) == Contract.FACE:
         return Told(_no_contract(_("Face images need the face-recognition option contract.")))
     if _has_one(intent):
         return Told(
@@ -128,7 +128,7 @@ def face_words(intent: Intent) -> Told:
 def face_deletion_words(intent: Intent) -> Told:
     if intent.state == State.SUCCEEDED:
         return Told(_("This member's face opens no door until one is registered again."))
-    if intent.state == State.FAILED and meanings.contract(intent) == Contract.FACE:
+    if intent.state == State.FAILED and refusals.contract(intent) == Contract.FACE:
         return Told(_no_contract(_("Face images need the face-recognition option contract.")))
     return Told()
 
@@ -141,7 +141,7 @@ def keys_words(intent: Intent) -> Told:
     if intent.state == State.UNCERTAIN:
         may = _("The keys may be available. The request will not be sent again.")
         return Told(may, [_("Check the key box before you try again: a repeated request extends the time.")])
-    if intent.state == State.FAILED and meanings.is_for_want_of(intent, Blame.SETTING):
+    if intent.state == State.FAILED and refusals.is_for_want_of(intent, Blame.SETTING):
         needs = _(
             "The member needs permission for the key, and the key box needs its setting for keys "
             "not normally used. Set both on the member site."

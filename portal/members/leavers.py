@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.jobs import offered, suspensions
+from portal.core.jobs import lists, suspensions
 from portal.core.mirror import absence, queries
 from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
@@ -123,7 +123,7 @@ class Leavers(Members):
     def __init__(self, request: HttpRequest, which: Which, *, query: QueryDict | None = None) -> None:
         super().__init__(request, query=query)
         # What is done with "all that match" must mean this list, and never all members.
-        self.actions = offered.actions(lambda _request: f"leavers={which}")
+        self.actions = lists.actions(lambda _request: f"leavers={which}")
         self.which, self.known_total = which, None
         self.base = _with_others(of(which)) if which == Which.TWICE else of(which)
         self.default_sort = {Which.ENDING: "use_end_key", Which.ENDED: "-use_end_key"}.get(which, "name_key")

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.core.files.sending import KINDS
-from portal.core.jobs import offered, suspensions
+from portal.core.jobs import lists, suspensions
 from portal.core.mirror import absence, queries, search
 from portal.core.mirror.fields.members import GROUP, MEMBER, MEMBER_ID, NAME
 from portal.core.mirror.frame import known
@@ -60,7 +60,7 @@ class Members(Table):
         Filter("credential", _("Credential"), queries.Credential.choices, queries.with_credentials),
         Filter("validity", pgettext_lazy("member", "Status"), suspensions.CHOICES, suspensions.with_standing),
     )
-    actions = offered.actions()
+    actions = lists.actions()
     exports = KINDS
     export_permission = Permission.MEMBERS_EXPORT
 

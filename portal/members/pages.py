@@ -5,7 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
-from portal.core.intents.addresses import page_of
+from portal.core.intents.asking import page_of
 from portal.core.intents.models import Intent
 from portal.core.jobs import suspensions
 from portal.core.mirror import queries as mirror
@@ -24,7 +24,7 @@ LATELY = 8
 def facts(request: HttpRequest, member: Member) -> dict[str, Any]:
     """What the mirror knows of the member, what runs by our own requests, and what the person lately did."""
     can, about = request.access.can, queries.intents_about(member)
-    suspension, named = suspensions.of(member), {member.membergroup_id: member.membergroup_name}
+    suspension, named = suspensions.suspension_of(member), {member.membergroup_id: member.membergroup_name}
     member.suspended = suspension is not None  # type: ignore[attr-defined]
     return {
         "suspension": suspension,

@@ -4,8 +4,7 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.intents import queries as intents
-from portal.core.intents.models import Intent
-from portal.core.intents.targets import target_of
+from portal.core.intents.models import Intent, target_of
 from portal.core.mirror import queries as mirror
 from portal.core.mirror.fields.members import CARD, GROUP, MEMBER, QR, RIGHTS
 from portal.core.mirror.models import Group, Member

@@ -15,10 +15,9 @@ from django.utils.translation import ngettext
 from accessapi.limits import INFO_MAX
 from portal.core.budget.priorities import Priority
 from portal.core.intents.actions import Asker, submit
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import State
-from portal.core.intents.targets import target_of
 from portal.core.mirror.models import KeyBox, Member
 from tenants.roles import Permission
 from tenants.wording import say

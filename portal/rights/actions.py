@@ -5,9 +5,8 @@ from typing import Any
 
 from portal.core.budget.priorities import Priority
 from portal.core.intents.actions import Asker, submit
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.targets import target_of
 from portal.core.mirror.models import Member
 from portal.core.rights import places, words
 from portal.core.rights.places import Places

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from django.utils.translation import gettext as _
 
 from accessapi.resources import write_moment
-from portal.core.intents.addresses import page_of
+from portal.core.intents.asking import page_of
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce, NotAsked
 from portal.core.intents.record import Asker

@@ -13,9 +13,8 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from portal.core.intents import forgetting
-from portal.core.intents.models import Intent
-from portal.core.intents.targets import target_of
+from portal.core.intents import actions
+from portal.core.intents.models import Intent, target_of
 from portal.core.mirror.models import Guest, History
 from portal.core.timers import ticking
 from portal.core.timers.bell import ring
@@ -105,7 +104,7 @@ def _erase(ids: list[int], now: datetime) -> None:
     guest_ids = [one for one in visits.values_list("guest_id", flat=True) if one is not None]
     targets = [target_of("guest", one) for one in guest_ids]
     mine = Q(pk__in=visits.exclude(intent=None).values("intent_id")) | Q(target__in=targets)
-    forgetting.forget(Intent.objects.filter(mine, operation__in=("create_guest", "update_guest")))
+    actions.forget(Intent.objects.filter(mine, operation__in=("create_guest", "update_guest")))
     Guest.objects.filter(guest_id__in=guest_ids).delete()
     History.objects.filter(member_id__in=guest_ids).exclude(member_id="").update(
         member_name="", member_label="", member_attribute="", extra={}

@@ -4,7 +4,7 @@ The palette, the banners, the refreshing of what is shown and the outcome of wha
 elsewhere for everybody else; here they are mounted once more, for those who see guests and for what is the desk's own.
 """
 
-from portal.core.intents import addresses
+from portal.core.intents import asking
 from portal.core.mirror import frame as mirror
 from portal.core.mirror.kinds import Kind
 from portal.core.ui import reach
@@ -18,4 +18,4 @@ def register() -> None:
     reach.also_at("find", Permission.GUESTS_VIEW, "guests:find")
     reach.also_at("banners", Permission.GUESTS_VIEW, "guests:banners")
     mirror.shows("guests", Kind.GUESTS, refresh="guests:refresh")
-    addresses.mount(Permission.GUESTS_DESK, "guests:request_")
+    asking.mount(Permission.GUESTS_DESK, "guests:request_")

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from portal.core.budget.priorities import Priority
-from portal.core.intents import following, reconciling, sweeping
+from portal.core.intents import following, sweeping
 from portal.core.intents.actions import stop, submit
 from portal.core.intents.models import Intent
 from portal.core.intents.record import record
@@ -201,8 +201,8 @@ def test_changes_to_one_member_leave_in_the_order_in_which_they_were_asked(here)
 
 def test_a_person_decides_what_reading_could_not_tell_once(here):
     intent = queued(here, state=State.UNCERTAIN, due_at=None)
-    assert reconciling.resolve(intent, applied=True, by=here.asker)
-    assert not reconciling.resolve(intent, applied=False, by=here.asker)
+    assert following.resolve(intent, applied=True, by=here.asker)
+    assert not following.resolve(intent, applied=False, by=here.asker)
     intent.refresh_from_db()
     assert (intent.state, intent.resolved_by) == (State.SUCCEEDED, here.owner)
 

@@ -9,7 +9,7 @@ from django.db import connection
 
 from accessapi.wire import READ_SECONDS
 from portal.core.budget.priorities import Priority
-from portal.core.intents import following, outcome, reconciling, sweeping
+from portal.core.intents import following, outcome, sweeping
 from portal.core.intents.claiming import claim
 from portal.core.intents.models import Intent, new_claim
 from portal.core.intents.record import record
@@ -190,7 +190,7 @@ def test_the_sign_of_life_costs_a_click_no_statement_of_its_own(here, django_ass
 @pytest.mark.parametrize("state", [State.ACCEPTED, State.UNCERTAIN])
 def test_who_was_killed_asking_is_replaced_and_nobody_else(here, elsewhere, state):
     """Follows what was accepted, or reads what became of what is uncertain."""
-    ask, operation = {State.ACCEPTED: (following.poll, 34), State.UNCERTAIN: (reconciling.reconcile, 26)}[state]
+    ask, operation = {State.ACCEPTED: (following.poll, 34), State.UNCERTAIN: (following.reconcile, 26)}[state]
     intent, before = claimed_by(elsewhere, unlocking(here)), signs() - 1
     later = ClockTime() + timedelta(minutes=10)
     Intent.objects.update(state=state, request_id="r1", due_at=later, rung_at=None)

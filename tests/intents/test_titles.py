@@ -4,8 +4,7 @@ import pytest
 from django.db import transaction
 from django.utils import translation
 
-from portal.core.intents.actions import submit
-from portal.core.intents.forgetting import forget
+from portal.core.intents.actions import forget, submit
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from tenants import audit

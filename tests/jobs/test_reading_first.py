@@ -80,7 +80,7 @@ def test_each_unknown_member_is_read_once_and_one_request_follows(desk):
 
 def test_what_was_read_is_sent_while_calls_are_short_and_the_rest_later(desk, monkeypatch):
     job = started(desk)
-    real, left = kinds.of(job).read, [2]
+    real, left = kinds.kind_of(job).read, [2]
 
     def short(connection, member_id):
         if not left[0]:
@@ -88,7 +88,7 @@ def test_what_was_read_is_sent_while_calls_are_short_and_the_rest_later(desk, mo
         left[0] -= 1
         real(connection, member_id)
 
-    frugal = kinds.Kind(**{**kinds.of(job).__dict__, "read": short})
+    frugal = kinds.Kind(**{**kinds.kind_of(job).__dict__, "read": short})
     monkeypatch.setitem(kinds._kinds, "rights", frugal)
     for _ in range(30):
         jobs.step(job)
@@ -165,7 +165,7 @@ def test_a_member_who_is_gone_fails_alone(desk):
 def test_two_workers_that_look_at_the_same_moment_send_one_after_the_other(desk, monkeypatch):
     one, two = started(desk, 2), started(desk, 2)
     Member.objects.update(rights={"devices_pass": {"default_mode": "deny_all"}}, rights_read_at=timezone.now())
-    real, others = kinds.of(one).fresh, []
+    real, others = kinds.kind_of(one).fresh, []
 
     def beside():
         with desk.scope():
@@ -179,7 +179,7 @@ def test_two_workers_that_look_at_the_same_moment_send_one_after_the_other(desk,
             others[0].join(0.5)
         return real(job, rows)
 
-    monkeypatch.setitem(kinds._kinds, "rights", kinds.Kind(**{**kinds.of(one).__dict__, "fresh": slow}))
+    monkeypatch.setitem(kinds._kinds, "rights", kinds.Kind(**{**kinds.kind_of(one).__dict__, "fresh": slow}))
     sent(one)
     others[0].join()
     assert Part.objects.filter(job=two).count() == 0
@@ -209,14 +209,14 @@ def test_a_member_about_whom_a_person_has_asked_waits_and_the_editor_waits_for_a
 
 def test_a_member_who_can_never_be_read_does_not_hold_up_the_others(desk, monkeypatch):
     job = started(desk, 3)
-    bad, real = desk.rows(job)[0].member_id, kinds.of(job).read
+    bad, real = desk.rows(job)[0].member_id, kinds.kind_of(job).read
 
     def read(connection, member_id):
         if member_id == bad:
             raise ServerFault("read_member", status=500)
         real(connection, member_id)
 
-    monkeypatch.setitem(kinds._kinds, "rights", kinds.Kind(**{**kinds.of(job).__dict__, "read": read}))
+    monkeypatch.setitem(kinds._kinds, "rights", kinds.Kind(**{**kinds.kind_of(job).__dict__, "read": read}))
     monkeypatch.setattr(reading, "REST", timedelta(0))
     monkeypatch.setattr(reading, "MOST_FAULTS", 3)
     jobs.run(job)

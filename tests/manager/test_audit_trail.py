@@ -8,9 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from portal.core.intents.actions import submit
+from portal.core.intents.following import resolve
 from portal.core.intents.models import Intent
 from portal.core.intents.outcome import apply
-from portal.core.intents.reconciling import resolve
 from portal.core.intents.states import Reason, State
 from portal.core.intents.verdicts import Verdict
 from portal.core.jobs import acts

@@ -262,9 +262,9 @@ def test_a_registration_whose_answer_was_lost_is_never_sent_again_and_resolved_b
     with desk.scope():
         intent = Intent.objects.get(operation="register_face_image")
         assert not Enclosure.objects.exists()
-        assert handlers.of(intent.operation).reconcile(intent).applied is None
+        assert handlers.handler_of(intent.operation).reconcile(intent).applied is None
         desk.place.sandbox.move_clock(desk.place.service.tenant_id, seconds=5)
-        found = handlers.of(intent.operation).reconcile(intent)
+        found = handlers.handler_of(intent.operation).reconcile(intent)
         assert found.applied is True
         outcome.apply({"pk": intent.pk}, Verdict(State.SUCCEEDED, Reason.LOST, result={"evidence": found.evidence}))
         assert Member.objects.get(pk=member.pk).has_face
@@ -277,10 +277,10 @@ def test_absence_counts_when_two_readings_minutes_apart_agree(desk):
     upload(desk, rest, jpeg())
     with desk.scope():
         intent = Intent.objects.get(operation="register_face_image")
-        first = handlers.of(intent.operation).reconcile(intent)
+        first = handlers.handler_of(intent.operation).reconcile(intent)
         earlier = first.again_at - outcomes.FACE_APART * 2 - timedelta(seconds=5)
         intent.result = {"evidence": {"first seen missing": earlier.isoformat()}}
-        assert (first.applied, handlers.of(intent.operation).reconcile(intent).applied) == (None, False)
+        assert (first.applied, handlers.handler_of(intent.operation).reconcile(intent).applied) == (None, False)
 
 
 def test_a_profile_picture_is_made_small_and_shown_from_our_own_address(desk):

@@ -52,7 +52,7 @@ def lost(desk):
 
 def look(intent):
     """What is found: of a creation in the list, once it has been read."""
-    reconcile = handlers.of(intent.operation).reconcile
+    reconcile = handlers.handler_of(intent.operation).reconcile
     found = reconcile(intent)
     if intent.operation != "create_member":
         return found
@@ -100,7 +100,7 @@ def test_all_who_look_for_a_creation_share_one_reading_of_the_list(desk, lost):
     group = desk.group.membergroup_id
     intents = [lost("create_member", {"member_name": f"山田 {n}", "membergroup_id": group}) for n in range(3)]
     for intent in intents * 2:
-        assert handlers.of(intent.operation).reconcile(intent).again_at is not None
+        assert handlers.handler_of(intent.operation).reconcile(intent).again_at is not None
     assert len(desk.place.calls(3)) == before
     found = [look(intent) for intent in intents]
     assert {each.evidence["first seen missing"] for each in found} == {found[0].evidence["read"]}

@@ -145,11 +145,11 @@ def test_a_lost_answer_is_never_sent_again_and_the_log_tells_what_came_of_it(des
         intent = Intent.objects.get(operation="temporary_use")
         assert (intent.state, len(commands(desk))) == (State.UNCERTAIN, 1)
         assert "Uncertain" in desk.get(desk.rest)
-        found = handlers.of("temporary_use").reconcile(intent)
+        found = handlers.handler_of("temporary_use").reconcile(intent)
         assert (found.applied, found.evidence["logs"]) == (True, 1)
         Intent.objects.filter(pk=intent.pk).update(sent_at=intent.sent_at + timedelta(hours=1))
         intent.refresh_from_db()
-        found = handlers.of("temporary_use").reconcile(intent)
+        found = handlers.handler_of("temporary_use").reconcile(intent)
         assert (found.applied, found.evidence["logs"]) == (None, 0)
 
 

@@ -89,7 +89,7 @@ def test_our_words_prove_a_temporary_use_wherever_the_service_keeps_them(desk):
     told = json.dumps({"histories": [record]}, ensure_ascii=False)
     fault(desk, "not_json", "list_histories", body=told, content_type="application/json")
     with desk.scope():
-        found = handlers.of("temporary_use").reconcile(Intent.objects.get(operation="temporary_use"))
+        found = handlers.handler_of("temporary_use").reconcile(Intent.objects.get(operation="temporary_use"))
     assert (found.applied, found.evidence["logs"]) == (True, 1)
 
 

@@ -231,10 +231,10 @@ def test_a_creation_that_nobody_wants_any_more_is_cut_as_soon_as_it_is_known(des
     desk.client.post(f"{desk.url}visits/{visit.pk}/withdraw/", fields)
     assert "may still open doors" in said(desk.client.get(desk.url + "new/"))
     with desk.scope():
-        from portal.core.intents import reconciling
+        from portal.core.intents import following
 
         Intent.objects.filter(pk=visit.intent_id).update(due_at=ClockTime())
-        reconciling.reconcile(Intent.objects.get(pk=visit.intent_id))
+        following.reconcile(Intent.objects.get(pk=visit.intent_id))
     assert desk.visit(visit).stage == Stage.ISSUED
     see_to_it(desk, visit)
     assert desk.end_at_service(desk.visit(visit)) <= timezone.now()

@@ -341,5 +341,5 @@ def test_the_expected_ones_wait_for_workers_at_their_own_pace(desk):
         assert [each.guest_name for each in clashes.overlapping([order("客 A").hours])] == ["客 A"]
         outcome.settle_unsent(visits[0].intent, State.CANCELLED, Reason.RIGHTS)
         assert Visit.objects.get(pk=visits[0].pk).stage == Stage.NOT_ISSUED
-    assert handlers.of("create_guest").finished is follow.created
+    assert handlers.handler_of("create_guest").finished is follow.created
     assert READ not in desk.calls()

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from portal.areas import grants
-from portal.core.intents import following, reconciling
+from portal.core.intents import following
 from portal.core.intents.models import Intent
 from portal.core.intents.sending import send
 from portal.core.intents.states import State
@@ -87,7 +87,7 @@ class AreasDesk(MembersDesk):
                     following.poll(intent)
                 elif intent.state == State.UNCERTAIN:
                     Intent.objects.filter(pk=intent.pk).update(due_at=PAST)
-                    reconciling.reconcile(intent)
+                    following.reconcile(intent)
 
     def finish(self, job: Job, seconds: float = 60) -> Job:
         end = time.monotonic() + seconds

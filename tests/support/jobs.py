@@ -2,7 +2,7 @@
 
 import time
 
-from portal.core.intents import following, reconciling
+from portal.core.intents import following
 from portal.core.intents.models import Intent
 from portal.core.intents.sending import send
 from portal.core.intents.states import State
@@ -25,7 +25,7 @@ def step(job: Job) -> None:
         if intent.state == State.ACCEPTED:
             following.poll(intent)
         elif intent.state == State.UNCERTAIN:
-            reconciling.reconcile(intent)
+            following.reconcile(intent)
 
 
 def run(job: Job, seconds: float = 60) -> Job:

@@ -1,14 +1,16 @@
-"""What pages and jobs call: ask, try, stop."""
+"""What pages and jobs call: ask, try, stop, forget."""
 
 from typing import Unpack
 
 from django.db import transaction
+from django.db.models import QuerySet, TextField, Value
+from django.db.models.functions import Cast, Coalesce, NullIf
 
 from portal.core.intents.models import Intent
 from portal.core.intents.outcome import apply
 from portal.core.intents.record import Asked, Asker, record
 from portal.core.intents.sending import send_inline
-from portal.core.intents.states import Reason, State
+from portal.core.intents.states import FINAL, Reason, State
 from portal.core.intents.sweeping import ring
 from portal.core.intents.verdicts import Verdict
 from portal.core.timers.clock import ClockTime
@@ -54,3 +56,17 @@ def withdraw(intent: Intent) -> bool:
     """End a held intent whose first step came to nothing. Nothing of it was sent."""
     held = {"pk": intent.pk, "state": State.QUEUED, "reason": Reason.STEP_BEFORE}
     return apply(held, Verdict(State.CANCELLED, Reason.STEP_MISSING))
+
+
+def forget(intents: QuerySet[Intent]) -> int:
+    """Blank title, body, snapshot and result of those that are over; how many. State, times and who asked stay.
+
+    The title becomes the one of the audit trail, which names nobody (`record.record`), or the operation's name.
+    """
+    return intents.filter(state__in=FINAL, due_at__isnull=True).update(
+        title=Coalesce(NullIf(Cast("audit_title", TextField()), Value("")), Cast("operation", TextField())),
+        body=None,
+        snapshot=None,
+        result={},
+        error_detail="",
+    )

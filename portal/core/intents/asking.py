@@ -1,4 +1,8 @@
-"""From a posted form to the next page: what it asks for is asked once, and what stands against it comes back in it."""
+"""From a posted form to the next page: what it asks for is asked once, and what stands against it comes back in it.
+
+An intent's pages stand under /t/<tenant>/intents/, or within an area of work whose people see nothing else: that area
+mounts them for the intents that ask for its permission (`urls.under`) and says so here (`mount`).
+"""
 
 from collections.abc import Callable, Collection
 from typing import Any, Protocol, TypeVar
@@ -6,14 +10,41 @@ from typing import Any, Protocol, TypeVar
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.intents import nonces, refusals
-from portal.core.intents.addresses import address
 from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.intents.refusals import Explained, Inputs
 from portal.core.intents.states import NOT_APPLIED, UNDER_WAY, State
+from tenants.roles import Permission
+
+_mounts: dict[str, str] = {}
+
+
+def mount(of: Permission, prefix: str) -> None:
+    """The pages of intents that ask for `of` are called `prefix` + page, outcome, decide, stop."""
+    _mounts[of.value] = prefix
+
+
+def seen_at(page: str, intent: Intent) -> str:
+    """Return the address of `page` at the outcome line of `intent`: the browser scrolls there and puts focus on it."""
+    return f"{page}#outcome-intent-{intent.pk}"
+
+
+def page_of(intent: Intent, route: str, name: str) -> str:
+    """Return where the page `route` of what the intent is about shows its outcome; nothing while the service has not
+    told the ID.
+    """
+    found = intent.path.get(name) or intent.result.get(name)
+    return seen_at(reverse(route, args=[intent.tenant.slug, found]), intent) if found else ""
+
+
+def address(intent: Intent, page: str = "page") -> str:
+    """The address of one of the intent's pages. Needs the tenant's slug."""
+    return reverse(f"{_mounts.get(intent.permission, 'intents:')}{page}", args=[intent.tenant.slug, intent.pk])
+
 
 T = TypeVar("T")
 #: What a page can show of an intent, beside what was done: also what is under way, or whatever becomes of it.

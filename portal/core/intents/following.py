@@ -1,25 +1,61 @@
-"""Following an accepted request to its outcome: one poller at a time, backing off, within budget, without a browser."""
+"""Finding out what came of a request: an accepted one is polled, an uncertain one resolved by reading or by a person.
 
+One process at a time asks about an intent, backing off, within budget and without a browser. Whoever dies asking is
+replaced at once, as its database session tells.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import F
+from django.db import transaction
+from django.db.models import F, Q
 
 from accessapi import errors
-from accessapi.operations import STATED, RequestType
+from accessapi.errors import ServiceError
+from accessapi.operations import STATED, Delivery, RequestType
 from accessapi.overrides import Outcome, States
 from accessapi.resources import RequestRecord
 from portal.core.budget.client import client
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.intents import handlers, outcome
-from portal.core.intents.leases import leased
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, new_claim
 from portal.core.intents.pacing import BULK, next_look
-from portal.core.intents.states import Reason, State
+from portal.core.intents.record import Asker
+from portal.core.intents.states import CLAIM_SECONDS, Reason, State
 from portal.core.intents.verdicts import Verdict
 from portal.core.timers.clock import ClockTime, database_now
+from tenants import audit, living
 from tenants.connections.service import current_connection
+from tenants.wording import say
+
+
+def is_due() -> Q:
+    """Rows whose moment has come; and those that somebody asked about who is gone. Asking twice does no harm."""
+    return Q(due_at__lte=ClockTime()) | Q(claim__isnull=False) & living.ended("claim", since="claimed_at")
+
+
+@contextmanager
+def leased(intent: Intent, state: State, **changes: Any) -> Iterator[bool]:
+    """Keep others from asking, for the length of the block; the row is read anew. False: it is not due, or taken."""
+    token = new_claim()
+    with transaction.atomic():
+        taken = Intent.objects.filter(is_due(), pk=intent.pk, state=state).update(
+            due_at=ClockTime() + timedelta(seconds=CLAIM_SECONDS), claim=token, claimed_at=ClockTime(), **changes
+        )
+        if taken:
+            intent.refresh_from_db(from_queryset=Intent.objects.annotate(held=living.Held(token)))
+    if not taken:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        Intent.objects.filter(pk=intent.pk, claim=token).update(claim=None)
+        living.let_go(token)
+
 
 GIVE_UP_SECONDS = {RequestType.DEVICE: 60, RequestType.FACE: 900, RequestType.MEMBERS_BULK: 24 * 3600}
 
@@ -58,7 +94,7 @@ def _read(intent: Intent, record: RequestRecord, states: States) -> None:
     status = str(record.status or "")
     ended = _ended(intent.operation, status, states)
     Intent.objects.filter(pk=intent.pk).update(request_status=status[:100], result={**intent.result, **_counts(record)})
-    handler = handlers.of(intent.operation)
+    handler = handlers.handler_of(intent.operation)
     if handler.progress is not None:
         handler.progress(intent, record)
     if ended is None:
@@ -102,3 +138,69 @@ def _again(intent: Intent, record: RequestRecord | None = None) -> None:
     Intent.objects.filter(pk=intent.pk, state=State.ACCEPTED).update(
         due_at=ClockTime() + timedelta(seconds=next_look(intent, record)), rung_at=None
     )
+
+
+_PAUSE_AFTER_TROUBLE = 30.0
+# Where reading never succeeds at all, a person need not wait for it any longer than this.
+_READ_FIRST = timedelta(minutes=10)
+
+
+def reconcile(intent: Intent) -> None:
+    """Read what the area of work knows how to read, and record what was found."""
+    look = handlers.handler_of(intent.operation).reconcile
+    with leased(intent, State.UNCERTAIN) as is_mine:
+        if is_mine and look is not None:
+            _look(intent, look)
+
+
+def _look(intent: Intent, look: Callable[[Intent], handlers.Finding]) -> None:
+    try:
+        finding = look(intent)
+    except BudgetExhausted as exhausted:
+        Intent.objects.filter(pk=intent.pk, state=State.UNCERTAIN).update(due_at=exhausted.ask_at, rung_at=None)
+    except ServiceError:
+        outcome.touch(intent, due_in=_PAUSE_AFTER_TROUBLE)
+    else:
+        _record(intent, finding)
+
+
+def is_reading(intent: Intent) -> bool:
+    """Whether reading may still tell what became of this creation. Until then nobody decides that it is not there:
+    it would be asked for again, and be there twice.
+    """
+    if intent.delivery != Delivery.CREATE or intent.state != State.UNCERTAIN or intent.due_at is None:
+        return False
+    recent = intent.sent_at is None or intent.sent_at > database_now() - _READ_FIRST
+    return recent and handlers.handler_of(intent.operation).reconcile is not None
+
+
+def _record(intent: Intent, finding: handlers.Finding) -> None:
+    evidence = {"evidence": finding.evidence}
+    if finding.applied is None:
+        Intent.objects.filter(pk=intent.pk, state=State.UNCERTAIN).update(
+            due_at=finding.again_at, rung_at=None, result={**intent.result, **evidence}
+        )
+        return
+    state, reason = (State.SUCCEEDED, intent.reason) if finding.applied else (State.FAILED, Reason.ABSENT)
+    outcome.apply({"pk": intent.pk, "state": State.UNCERTAIN}, Verdict(state, Reason(reason), result=evidence))
+
+
+def resolve(intent: Intent, *, applied: bool, by: Asker) -> bool:
+    """A person decides what an uncertain intent came to. False: it was no longer uncertain, and nothing was written."""
+    with transaction.atomic():
+        state = State.SUCCEEDED if applied else State.FAILED
+        verdict = Verdict(state, Reason.DECIDED, result={"decided_at": database_now().isoformat(timespec="seconds")})
+        if not outcome.apply({"pk": intent.pk, "state": State.UNCERTAIN}, verdict):
+            return False
+        Intent.objects.filter(pk=intent.pk).update(resolved_by=by.user)
+        audit.record(
+            tenant=by.tenant,
+            by=by.user,
+            action="intent.resolved",
+            target=intent.target,
+            summary=say("intent.applied" if applied else "intent.not_applied", what=intent.summary),
+            after={"applied": applied},
+            intent_id=str(intent.pk),
+            support_session=by.support_session,
+        )
+        return True

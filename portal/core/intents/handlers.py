@@ -61,5 +61,5 @@ def register(
     _handlers[operation] = Handler(finished, progress, reconcile, words)
 
 
-def of(operation: str) -> Handler:
+def handler_of(operation: str) -> Handler:
     return _handlers.get(operation, Handler())

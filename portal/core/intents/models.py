@@ -1,5 +1,6 @@
 """One row for each thing that staff asked the service to do, written before anything is sent."""
 
+import hashlib
 import uuid
 
 from django.conf import settings
@@ -26,7 +27,7 @@ class Intent(TenantModel):
     # What it is about, for ordering and for the pages: "member:M1", "pass_controller:D1", or empty for something new.
     target = models.CharField(max_length=140, blank=True)
     title = SaidField()
-    # The title without whom it is about, where that must be forgotten one day (see `forgetting`); empty: the title.
+    # The title without whom it is about, where that must be forgotten one day (`actions.forget`); empty: the title.
     audit_title = SaidField(blank=True, default="", db_default="")
     path = models.JSONField(default=dict)
     body = EncryptedJSON(null=True)
@@ -130,3 +131,12 @@ class Enclosure(TenantModel):
 def new_claim() -> uuid.UUID:
     """What a sending process signs a row with, so that only it records the answer."""
     return uuid.uuid4()
+
+
+def target_of(kind: str, identifier: object) -> str:
+    """Return what requests and the audit trail call a thing of the service: its kind and ID, such as `member:M1`.
+
+    An ID of absurd length is named by its digest.
+    """
+    name = str(identifier)
+    return f"{kind}:{name if len(name) <= 120 else hashlib.sha256(name.encode()).hexdigest()}"

@@ -65,7 +65,7 @@ def _write(intent: Intent, verdict: Verdict) -> None:
         intent.due_at = now + timedelta(seconds=first_look(intent))
     if verdict.state in FINAL:
         intent.finished_at = now
-    if verdict.state == State.UNCERTAIN and handlers.of(intent.operation).reconcile:
+    if verdict.state == State.UNCERTAIN and handlers.handler_of(intent.operation).reconcile:
         wait = _RECONCILE_AFTER if verdict.again_in is None else verdict.again_in
         intent.due_at = now + timedelta(seconds=wait)
     intent.save()
@@ -73,7 +73,7 @@ def _write(intent: Intent, verdict: Verdict) -> None:
 
 def _tell(intent: Intent) -> None:
     """Let the area of work follow, and the audit trail know. A mistake in a follow-up must not lose the outcome."""
-    finished = handlers.of(intent.operation).finished
+    finished = handlers.handler_of(intent.operation).finished
     if intent.state not in FINAL:
         return
     if finished is not None:

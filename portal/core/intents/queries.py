@@ -1,14 +1,17 @@
-"""What is under way and what was lately asked, of the tenant in scope."""
+"""Intents as pages ask for them, of the tenant in scope."""
 
 from datetime import datetime
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest
 
 from portal.core.budget import outlook
 from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, Reason, State
+from portal.core.ui import lookups
 from tenants.connections.service import current_connection
+from tenants.roles import Permission
 
 
 def under_way() -> QuerySet[Intent]:
@@ -32,3 +35,18 @@ def goes_on_at(intent: Intent) -> datetime | None:
     connection = current_connection()
     operation = connection.tenant.environment.catalogue.operation(intent.operation)
     return max(intent.due_at, outlook.goes_on_at(connection, Priority(intent.priority), operation.call_class))
+
+
+def get_intent(request: HttpRequest, intent_id: int, of: Permission | None = None) -> Intent:
+    """The tenant's intent, or 404 exactly as for a missing one; with `of`, one that asks for that permission.
+
+    People see their own intents and those of a kind they may ask for; with the audit trail's right, all.
+    """
+    rows = Intent.objects.select_related("by", "tenant__environment", "resolved_by")
+    if not request.access.can(Permission.AUDIT_VIEW):
+        # A guard sees the other guards' commands on the door's page, and follows them there to their end.
+        mine_to_ask = [str(permission) for permission in request.access.permissions]
+        rows = rows.filter(Q(by=request.user) | Q(permission__in=mine_to_ask))
+    if of is not None:
+        rows = rows.filter(permission=of.value)
+    return lookups.get(rows, pk=intent_id)

@@ -1,4 +1,4 @@
-"""The service's refusals, put beside the inputs of a form that they are about, in its own words and in plain ones."""
+"""The service's refusals: what each is for want of, and its words beside the inputs of a form that they are about."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,10 +6,47 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from portal.core.intents import meanings
+from accessapi.meanings import Blame, Meaning
+from accessapi.operations import Contract
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
 from portal.core.ui.sentences import joined
+from tenants.models import current_tenant
+
+# Of these the detail is what the service said; of all others it is ours.
+_THE_SERVICES = {Reason.REFUSED, Reason.REQUEST_FAILED, Reason.CONNECTION, Reason.UNFOLLOWED}
+
+
+def meaning(intent: Intent) -> Meaning | None:
+    """What the service's code means; None for one that nobody described, and for none."""
+    return current_tenant().environment.catalogue.errors.meaning(intent.error_code)
+
+
+def is_for_want_of(intent: Intent, blame: Blame, of: str = "") -> bool:
+    """Whether it was refused for this, or for this one of them."""
+    known = meaning(intent)
+    return known is not None and known.blame is blame and (not of or of in known.of)
+
+
+def contract(intent: Intent) -> Contract | None:
+    """The contract that is missing; None when that is not why it was refused, or does not become clear."""
+    catalogue = current_tenant().environment.catalogue
+    operation = catalogue.operation(intent.operation)
+    return catalogue.errors.contract_of(intent.error_code, intent.error_detail, operation)
+
+
+def missing_permission(intent: Intent) -> str:
+    """In a sentence that the connection lacks the permission, if that is why it was refused; else nothing."""
+    if not is_for_want_of(intent, Blame.SCOPE):
+        return ""
+    scope = current_tenant().environment.catalogue.operation(intent.operation).scope or ""
+    return _("The connection lacks the permission %(name)s.") % {"name": scope}
+
+
+def of_the_service(intent: Intent) -> bool:
+    """Whether what an intent keeps as its detail are the service's own words."""
+    return bool(intent.error_code) or intent.reason in _THE_SERVICES
+
 
 # What forms call each name of the service, the likeliest first.
 Inputs = Mapping[str, Sequence[str]]
@@ -34,7 +71,7 @@ def headline(intent: Intent) -> str:
     why = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
     if intent.state == State.FAILED and intent.reason == Reason.REFUSED:
         refused = _("Refused by the service. Nothing was changed.")
-        return joined([refused, meanings.missing_permission(intent)])
+        return joined([refused, missing_permission(intent)])
     return joined([why, _("Nothing was changed.")])
 
 
@@ -57,7 +94,7 @@ def _problems(
         yield names, joined([words, told(intent)])
         return
     for line in intent.error_detail.splitlines() or ([""] if code else []):
-        words = said(line) if meanings.of_the_service(intent) else line
+        words = said(line) if of_the_service(intent) else line
         yield _named(line, inputs) or _only(form, intent), f"{words}{code}"
 
 
@@ -74,5 +111,5 @@ def _named(line: str, inputs: Inputs) -> Sequence[str]:
 
 def _only(form: Any, intent: Intent) -> Sequence[str]:
     """The one input of a form that has no other, for a refusal that can only be about it."""
-    about = intent.reason == Reason.INVALID or (intent.http_status in (400, 409) and meanings.meaning(intent) is None)
+    about = intent.reason == Reason.INVALID or (intent.http_status in (400, 409) and meaning(intent) is None)
     return list(form.fields) if about and len(form.fields) == 1 else ()

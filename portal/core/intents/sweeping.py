@@ -7,7 +7,7 @@ from django.db.models import Q, QuerySet
 from accessapi import errors
 from accessapi.operations import STATED, Delivery
 from portal.core.intents import outcome, verdicts
-from portal.core.intents.leases import is_due
+from portal.core.intents.following import is_due
 from portal.core.intents.models import Intent
 from portal.core.intents.states import CLAIM_SECONDS, REPEAT_SECONDS, SILENT_SECONDS, Reason, State
 from portal.core.intents.verdicts import Verdict

@@ -1,6 +1,6 @@
 """The bells. Each carries ids; the row it names decides whether anything is done."""
 
-from portal.core.intents import following, reconciling, sending
+from portal.core.intents import following, sending
 from portal.core.intents.models import Intent
 from portal.site.celery import promised
 from tenants.scope import tenant_scope
@@ -24,4 +24,4 @@ def poll(tenant_id: int, intent_id: int) -> None:
 def reconcile(tenant_id: int, intent_id: int) -> None:
     with tenant_scope(tenant_id):
         for intent in Intent.objects.filter(pk=intent_id):
-            reconciling.reconcile(intent)
+            following.reconcile(intent)

@@ -9,7 +9,7 @@ app_name = "intents"
 def under(permission: Permission, *, of: Permission | None = None, prefix: str = "") -> list[URLPattern]:
     """The four pages of an intent for those with `permission`; with `of`, of intents that ask for that one alone.
 
-    An area of work that mounts them also calls `addresses.mount`.
+    An area of work that mounts them also calls `asking.mount`.
     """
     page, outcome, decide, stop = views.pages(permission, of)
     return [

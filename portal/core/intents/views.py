@@ -5,10 +5,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from portal.core.intents import actions, queries, reconciling
-from portal.core.intents.access import get_intent
-from portal.core.intents.addresses import address
+from portal.core.intents import actions, following, queries
+from portal.core.intents.asking import address
 from portal.core.intents.models import Intent
+from portal.core.intents.queries import get_intent
 from portal.core.intents.record import Asker
 from portal.core.intents.states import State
 from portal.core.intents.words import story
@@ -48,7 +48,7 @@ def pages(permission: Permission, of: Permission | None) -> tuple[View, View, Vi
 
 
 def _page(request: HttpRequest, intent: Intent) -> HttpResponse:
-    is_reading = reconciling.is_reading(intent)
+    is_reading = following.is_reading(intent)
     may_decide = intent.state == State.UNCERTAIN and request.access.can(Permission(intent.permission))
     told = {"decide_url": address(intent, "decide"), "stop_url": address(intent, "stop")}
     context = {"intent": intent, "story": story(intent), "may_decide": may_decide and not is_reading, **told}
@@ -69,9 +69,9 @@ def _decide(request: HttpRequest, intent: Intent) -> HttpResponse:
     applied = request.POST.get("applied")
     if applied not in ("yes", "no"):
         messages.error(request, _("Choose whether it was applied. Nothing was recorded."))
-    elif reconciling.is_reading(intent):
+    elif following.is_reading(intent):
         messages.error(request, _("Still checking with the service. Decide if the check cannot tell."))
-    elif reconciling.resolve(intent, applied=applied == "yes", by=Asker.of(request)):
+    elif following.resolve(intent, applied=applied == "yes", by=Asker.of(request)):
         messages.success(request, _("Recorded."))
     else:
         messages.error(request, _("The result is already known. Nothing was recorded."))

@@ -6,8 +6,8 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.core.intents import handlers, meanings
-from portal.core.intents.addresses import address
+from portal.core.intents import handlers, refusals
+from portal.core.intents.asking import address
 from portal.core.intents.handlers import Told
 from portal.core.intents.models import Intent
 from portal.core.intents.states import NOT_APPLIED, Reason, State
@@ -30,7 +30,7 @@ _SHOWN_AS = {
 def story(intent: Intent) -> Outcome:
     """The outcome line of an intent. Needs `intent.by` and the tenant's slug."""
     state = State(intent.state)
-    words = handlers.of(intent.operation).words
+    words = handlers.handler_of(intent.operation).words
     told = words(intent) if words is not None else Told()
     return Outcome(
         state=_SHOWN_AS[state],
@@ -59,7 +59,7 @@ def _message(intent: Intent, state: State) -> Text:
         return _counted(intent)
     reason = str(Reason(intent.reason).label if intent.reason in Reason.values else intent.reason)
     if state == State.FAILED and intent.reason == Reason.REFUSED:
-        return joined([reason, meanings.missing_permission(intent)])
+        return joined([reason, refusals.missing_permission(intent)])
     return joined([reason, intent.error_detail]) if intent.reason == Reason.INVALID else reason
 
 
@@ -81,7 +81,7 @@ def _counted(intent: Intent) -> str:
 
 def _said(intent: Intent) -> str:
     """The service's last words, verbatim: of its refusal, or on a request that it accepted."""
-    if intent.error_detail and meanings.of_the_service(intent):
+    if intent.error_detail and refusals.of_the_service(intent):
         return intent.error_detail
     return intent.request_status if intent.state in (State.ACCEPTED, State.UNCERTAIN) else ""
 

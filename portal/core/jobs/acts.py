@@ -123,7 +123,7 @@ def start(*, by: Asker, job: Job, doubles: bool = False, quiet: bool = False) ->
             at = job.starts_at if job.state == JobState.WAITING else None
             facts = {"rows": count} | ({"at": at.isoformat()} if at else {})
             record(by, job, "scheduled" if at else "started", facts)
-        kinds.of(job).started(job, by)
+        kinds.kind_of(job).started(job, by)
         wake(job)
     return True
 
@@ -239,7 +239,7 @@ def undo(*, by: Asker, job: Job) -> Job | None:
 
     Rows whose member no longer has the value that this job gave are left alone when they are sent, and say so.
     """
-    if not kinds.of(job).undo or job.state not in (JobState.DONE, JobState.STOPPED):
+    if not kinds.kind_of(job).undo or job.state not in (JobState.DONE, JobState.STOPPED):
         return None
     # A row whose answer was lost and that was found done when it was to be sent again has no request any more.
     ours = Q(part__isnull=False) | Q(attempts__gt=0)

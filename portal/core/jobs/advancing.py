@@ -29,7 +29,7 @@ class Carrier(Protocol):
 
 def carrier_of(job: Job) -> Carrier:
     """Return the carrier of a job's rows: one intent a row where its kind asks for them so, else by the thousand."""
-    return bulk if kinds.of(job).ask is None else singly
+    return bulk if kinds.kind_of(job).ask is None else singly
 
 
 def advance(job_id: int) -> None:
@@ -107,7 +107,7 @@ def _waits(job: Job) -> bool:
 
 def ahead(job: Job) -> bool:
     """Whether a job that was started before has to come to its end first."""
-    family = kinds.of(job).family
+    family = kinds.kind_of(job).family
     if family != kinds.ONE_AT_A_TIME or job.started_at is None:
         return False
     earlier = Job.objects.filter(kind__in=kinds.names(family), state=JobState.RUNNING, started_at__lt=job.started_at)

@@ -15,13 +15,12 @@ from accessapi.encoding import encode_json
 from accessapi.operations import Delivery
 from portal.core.budget.priorities import Priority
 from portal.core.intents.actions import Asker, submit
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import FINAL, UNDER_WAY
-from portal.core.intents.targets import target_of
 from portal.core.jobs import comparing, kinds, reading, results, settling
 from portal.core.jobs.models import Job, Part, Row
-from portal.core.jobs.sightings import snapshot
+from portal.core.jobs.settling import snapshot
 from portal.core.jobs.states import SENDING, Action, Next, PartState, RowState
 from tenants.models import current_tenant
 from tenants.roles import Permission
@@ -143,7 +142,7 @@ def _send(job: Job, action: Action, rows: list[Row]) -> Part:
     Row.objects.filter(pk__in=[row.pk for row in rows]).update(
         state=RowState.SENT, part=part, attempts=F("attempts") + 1, code="", detail="", problems=[]
     )
-    family = kinds.of(job).family
+    family = kinds.kind_of(job).family
     part.intent = submit(
         inline=False,
         by=Asker(current_tenant(), job.by, job.support_session),
@@ -163,4 +162,4 @@ def _send(job: Job, action: Action, rows: list[Row]) -> Part:
 
 def _title(job: Job, part: Part) -> Said:
     what = say(_WHAT[Action(part.action)], n=part.rows)
-    return say("job.part", job=kinds.of(job).titled(job), what=what, part=part.ordinal)
+    return say("job.part", job=kinds.kind_of(job).titled(job), what=what, part=part.ordinal)

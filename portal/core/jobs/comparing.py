@@ -15,7 +15,7 @@ def refreshed(job: Job, action: Action, rows: list[Row]) -> list[Row]:
     """The rows that are to be sent, with the bodies to send. What is left out is settled, and says why."""
     if action == Action.CREATE:
         return _not_come_meanwhile(rows)
-    look = kinds.of(job).fresh
+    look = kinds.kind_of(job).fresh
     return rows if look is None else _sorted(job, rows, look(job, rows))
 
 

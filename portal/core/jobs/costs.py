@@ -78,14 +78,14 @@ def pace() -> tuple[float, float]:
 
 def left(job: Job, connection: Connection | None) -> Cost:
     """What the rows that wait will still cost."""
-    if kinds.of(job).ask is not None:
+    if kinds.kind_of(job).ask is not None:
         return of_each(Row.objects.filter(job=job, state__in=[RowState.PENDING, RowState.SENT]).count(), connection)
     waiting = Row.objects.filter(job=job, state=RowState.PENDING).aggregate(
         creates=Count("pk", filter=Q(action=Action.CREATE)),
         updates=Count("pk", filter=Q(action=Action.UPDATE)),
         deletes=Count("pk", filter=Q(action=Action.DELETE)),
     )
-    sent = waiting if kinds.of(job).sends else {}
+    sent = waiting if kinds.kind_of(job).sends else {}
     return of_rows(**sent, connection=connection, reads=to_read(job))
 
 
@@ -93,7 +93,7 @@ def to_read(job: Job) -> int:
     """How many of the rows that wait have to be read singly first, as the mirror stands; of the first 1,000 exactly,
     of the rest in proportion.
     """
-    unread = kinds.of(job).unread
+    unread = kinds.kind_of(job).unread
     if unread is None:
         return 0
     waiting = Row.objects.filter(job=job, state__in=[RowState.CHECKED, RowState.PENDING], read_at__isnull=True)

@@ -152,7 +152,7 @@ def register(kind: Kind) -> None:
     _kinds[kind.name] = kind
 
 
-def of(job: Job) -> Kind:
+def kind_of(job: Job) -> Kind:
     return _kinds[job.kind]
 
 
@@ -162,13 +162,13 @@ def named(name: str) -> Kind:
 
 def page(job: Job) -> str:
     """The address of a job's page. What can be done with it hangs beneath: progress/, stop/, and so on."""
-    own = of(job).page
+    own = kind_of(job).page
     return own(job) if own is not None else reverse("changes:page", args=[job.tenant.slug, job.pk])
 
 
 def told(job: Job, act: str) -> Told:
     """What the audit trail says of an act with a job."""
-    kind = of(job)
+    kind = kind_of(job)
     action = f"{kind.family}.{act}"
     return kind.told(job, act) or Told(action, f"{kind.family}:{job.pk}", say(action, job=kind.titled(job)))
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from django.db.models import Q, QuerySet
-from django.utils.functional import cached_property
+from django.utils.functional import Promise, cached_property
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
@@ -13,10 +13,13 @@ from django.utils.translation import pgettext_lazy
 from portal.core.jobs import kinds, words
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import SENDING, Action, JobState, RowState
+from portal.core.ui.addresses import within
 from portal.core.ui.chips import Chip
+from portal.core.ui.tables import BulkAction
 from portal.core.ui.tables.columns import NOTHING, Column
 from portal.core.ui.tables.extras import Empty
 from portal.core.ui.tables.table import Table
+from tenants.roles import Permission
 
 JOB_CHIPS = {
     JobState.DRAFT: "recorded",
@@ -154,7 +157,7 @@ def _facts(found: Iterable[tuple[str, str]]) -> SafeString:
 
 def changes_of(row: Row, groups: Mapping[str, str]) -> list[kinds.Change]:
     """(field, old, new) of a row of a table, in words."""
-    own = kinds.of(row.job).changes
+    own = kinds.kind_of(row.job).changes
     return own(row) if own is not None else words.changes(row, groups)
 
 
@@ -186,3 +189,29 @@ def narrowed(rows: QuerySet[Row], show: str) -> QuerySet[Row]:
     if show in RowState.values:
         return rows.filter(state=show)
     return rows
+
+
+_OFFERED: tuple[tuple[str, Permission, str, Promise], ...] = (
+    ("suspend", Permission.MEMBERS_EDIT, "player-pause", _("Suspend…")),
+    ("resume", Permission.MEMBERS_EDIT, "player-play", _("Resume…")),
+    ("extend", Permission.MEMBERS_EDIT, "calendar-plus", _("Extend…")),
+    ("move", Permission.MEMBERS_EDIT, "users-group", _("Move…")),
+    ("rights", Permission.RIGHTS_EDIT, "key", _("Rights…")),
+    ("delete", Permission.MEMBERS_DELETE, "trash", _("Delete…")),
+)
+
+
+def actions(query: Callable[[Any], str] = lambda _request: "") -> tuple[BulkAction, ...]:
+    """For `Table.actions`. `query(request)` is added to each address, such as "group=G1" for a group's list."""
+    return tuple(
+        BulkAction(name, label, _address(name, query), icon, permission, danger=name == "delete")
+        for name, permission, icon, label in _OFFERED
+    )
+
+
+def _address(name: str, query: Callable[[Any], str]) -> Callable[[Any], str]:
+    def address(request: Any) -> str:
+        more = query(request)
+        return within("changes:ask", request.tenant.slug, name) + (f"?{more}" if more else "")
+
+    return address

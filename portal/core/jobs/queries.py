@@ -45,7 +45,7 @@ def jobs(family: str) -> QuerySet[Job]:
 
 def intents(job: Job) -> QuerySet[Intent]:
     """The requests that a job has asked for, of its rows or of parts of them."""
-    carrying: Any = Part if kinds.of(job).ask is None else Row
+    carrying: Any = Part if kinds.kind_of(job).ask is None else Row
     return Intent.objects.filter(pk__in=carrying.objects.filter(job=job, intent__isnull=False).values("intent"))
 
 

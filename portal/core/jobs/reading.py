@@ -50,7 +50,7 @@ class Sorted:
 
 def sort(job: Job, rows: list[Row]) -> Sorted:
     """Decide from the mirror alone which rows can be sent, and whether to read first."""
-    if kinds.of(job).unread is None or not rows:
+    if kinds.kind_of(job).unread is None or not rows:
         return Sorted(rows)
     now = database_now()
     unread = _unread(job, rows, now)
@@ -63,7 +63,7 @@ def sort(job: Job, rows: list[Row]) -> Sorted:
 
 
 def _unread(job: Job, rows: Sequence[Row], now: datetime) -> set[int]:
-    ours = kinds.of(job).unread
+    ours = kinds.kind_of(job).unread
     asked = [row for row in rows if row.read_at is None or row.read_at < now - KEEP]
     if ours is None or not asked:
         return set()
@@ -118,7 +118,7 @@ def _read(job: Job, connection: Connection, rows: Sequence[Row]) -> datetime | N
         if monotonic() >= end or not _held(job):
             return None
         try:
-            kinds.of(job).read(connection, row.member_id)
+            kinds.kind_of(job).read(connection, row.member_id)
         except BudgetExhausted as exhausted:
             return exhausted.ask_at
         except errors.NotFound:

@@ -59,7 +59,7 @@ def _meaning(value: str, now: datetime) -> Q:
     return found & ~Q(held()) if value == Validity.EXPIRED else found
 
 
-def of(member: Member) -> Suspension | None:
+def suspension_of(member: Member) -> Suspension | None:
     """The suspension that set the member's end of use, also while that is still to come."""
     if member.use_date_end is None:
         return None

@@ -11,7 +11,7 @@ def check(tenant_id: int, job_id: int) -> None:
     with tenant_scope(tenant_id):
         job = Job.objects.filter(pk=job_id).first()
         if job is not None:
-            kinds.of(job).check(job_id)
+            kinds.kind_of(job).check(job_id)
 
 
 @promised(queue="bulk", promise="idempotent", seconds=120)

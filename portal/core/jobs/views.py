@@ -3,7 +3,8 @@
 An area of work says in `Pages` what is its own about them and mounts them with `urls.under`.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,18 +14,26 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
 from django_htmx.http import HttpResponseClientRefresh
 
+from portal.core.files.marks import REASONS, is_reason
 from portal.core.files.sending import send
 from portal.core.intents.record import Asker
-from portal.core.jobs import acts, files, kinds, progressing
+from portal.core.jobs import acts, kinds, queries, words
 from portal.core.jobs.models import Job
-from portal.core.jobs.states import ALIVE, JobState
+from portal.core.jobs.pages import progress_of
+from portal.core.jobs.states import ALIVE, JobState, RowState
+from portal.core.mirror.fields.headings import Cell
+from portal.core.ui import lookups
 from tenants.access import View, tenant_view
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
+
+#: The headings (line 0), then these lines of a job's file as they were uploaded, each with its number.
+Cells = Callable[[Job, set[int]], Iterator[tuple[int, list[str]]]]
+
 
 Find = Callable[..., Job]
 Again = Callable[..., Job | None]
@@ -36,10 +45,7 @@ def of_family(family: str, *related: str) -> Find:
 
     def find(_request: HttpRequest, job_id: int) -> Job:
         known = Job.objects.select_related("by", "tenant__environment", "retry_of", *related)
-        job = known.filter(kind__in=kinds.names(family), pk=job_id).first() if job_id < 2**63 else None
-        if job is None:
-            raise Http404
-        return job
+        return lookups.get(known.filter(kind__in=kinds.names(family)), pk=job_id)
 
     return find
 
@@ -68,7 +74,7 @@ class Pages:
     retry: Again = acts.retry
     undo: Again = acts.undo
     discard: Callable[..., bool] = acts.discard
-    cells: files.Cells = lambda _job, _lines: iter(())
+    cells: Cells = lambda _job, _lines: iter(())
     sheet: str = ""
 
 
@@ -80,17 +86,41 @@ def progress(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
     """The progress alone, for polling; the whole page is asked for again when there is more to see."""
     if job.state != JobState.MAPPED and job.state not in ALIVE:
         return HttpResponseClientRefresh()
-    return render(request, "components/progress.html", {"progress": progressing.of(job)})
+    return render(request, "components/progress.html", {"progress": progress_of(job)})
 
 
 def failed(pages: Pages, request: HttpRequest, job: Job, kind: str) -> HttpResponseBase:
     """The rows that were not applied, as they were uploaded, each with its reason."""
-    reasons = files.reasons(job)
-    if not reasons:
+    said = _reasons(job)
+    if not said:
         raise Http404
-    record = partial(acts.downloaded, by=Asker.of(request), job=job, rows=len(reasons))
-    lines = files.to_correct(pages.cells(job, set(reasons)), reasons)
-    return send(lines, kind=kind, name=files.name(job), title=pages.sheet, record=record, comes_back=True)
+    record = partial(acts.downloaded, by=Asker.of(request), job=job, rows=len(said))
+    lines = _to_correct(pages.cells(job, set(said)), said)
+    # Called as the uploaded file, without its ending.
+    stem = re.sub(r"\.(csv|xlsx|tsv|txt)\Z", "", str(job.title), flags=re.IGNORECASE)[:80]
+    return send(lines, kind=kind, name=f"{stem}-to-correct", title=pages.sheet, record=record, comes_back=True)
+
+
+def _reasons(job: Job) -> dict[int, str]:
+    """Line -> why it was not applied, of every row that was not."""
+    said: dict[int, str] = {}
+    for row in queries.not_applied(job).select_related("intent").order_by("line").iterator(chunk_size=2000):
+        found = words.reasons(row, job)
+        if not found and row.state == RowState.STOPPED:
+            found = [str(RowState.STOPPED.label)]
+        said[row.line] = "; ".join(found)
+    return said
+
+
+def _to_correct(cells: Iterator[tuple[int, list[str]]], said: Mapping[int, str]) -> Iterator[list[str]]:
+    """The uploaded columns of these lines, values unchanged, and the reason in a last column that uploads leave out."""
+    heading = REASONS["ja" if (get_language() or "").startswith("ja") else "en"]
+    kept: list[int] = []
+    for line, found in cells:
+        if line == 0:
+            kept = [place for place, name in enumerate(found) if not is_reason(name)]
+        shown = [found[place] if place < len(found) else "" for place in kept]
+        yield [*shown, said[line] if line else heading]
 
 
 def start(pages: Pages, request: HttpRequest, job: Job) -> HttpResponseBase:
@@ -150,6 +180,18 @@ def discard(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
         return redirect(kinds.page(job))
     messages.success(request, str(pages.discarded))
     return redirect(pages.home(job))
+
+
+def template(permission: Permission, cells: Iterable[Cell], name: str) -> View:
+    """Declare an empty spreadsheet with every heading and one line to show what goes where."""
+
+    @tenant_view(permission)
+    def view(request: HttpRequest, language: str, kind: str) -> HttpResponseBase:
+        place = 1 if language == "ja" else 0
+        lines = [[cell.headings[place] for cell in cells], [cell.example[place] for cell in cells]]
+        return send(lines, kind=kind, name=f"{name}-{language}", title=name, record=None, comes_back=True)
+
+    return view
 
 
 def reading(pages: Pages, show: Callable[..., HttpResponseBase]) -> View:

@@ -55,7 +55,7 @@ def described(word: str, facts: Facts, own: Mapping[str, Callable[[Facts], str]]
 
 def problems(found: Iterable[Any], job: Job) -> list[str]:
     """What is to be said about a row, [[field, word, {facts}], …] in sentences."""
-    kind = kinds.of(job)
+    kind = kinds.kind_of(job)
     said = []
     for field, word, facts in found:
         text = described(word, facts, kind.words)
@@ -75,7 +75,7 @@ def of_code(code: str) -> str:
 
 def reasons(row: Row, job: Job) -> list[str]:
     """Everything that is to be said about what came of a row, the service's code and words among it."""
-    if (own := kinds.of(job).reasons) is not None:
+    if (own := kinds.kind_of(job).reasons) is not None:
         row.job = job
         return own(row)
     said = problems(row.problems, job)
