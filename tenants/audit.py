@@ -37,7 +37,7 @@ def record(
         by_label=by_label or (str(by)[:120] if by else ""),
         action=action,
         target=target[:200],
-        summary=summary,  # type: ignore[misc]  # the plugin takes a SaidField for its TextField
+        summary=summary,
         before=before,
         after=after,
         intent_id=intent_id,

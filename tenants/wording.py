@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.utils.html import conditional_escape, format_html
@@ -71,7 +71,13 @@ def shown(text: Said | str) -> SafeString:
     return text.__html__() if isinstance(text, Said) else conditional_escape(text)
 
 
-class SaidField(models.TextField):  # type: ignore[type-arg]  # takes no parameters at run time
+if TYPE_CHECKING:
+    _Text = models.TextField[Said | str, Said | str]
+else:  # takes no parameters at run time
+    _Text = models.TextField
+
+
+class SaidField(_Text):
     """Stores a `Said` as its code and values, and a plain text as that; reads either as it was stored."""
 
     def from_db_value(self, value: str | None, _expression: Any, _connection: Any) -> Said | str | None:

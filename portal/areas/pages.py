@@ -89,7 +89,7 @@ def preview(job: Job, area: Area) -> dict[str, Any]:
         "stale": told.get("stale", 0),
         "reads": reads,
         "left": list(_left(told)),
-        "cost": costs.of_rows(updates=changing + told.get("unread", 0), reads=reads, connection=connection),
+        "cost": costs.of_rows(connection, updates=changing + told.get("unread", 0), reads=reads),
         "connected": connection.is_connected,
         "other_areas": Area.objects.exclude(pk=area.pk).count() if told.get(Effect.WIDENED) else 0,
         "overlapping": _overlapping(job),

@@ -1,15 +1,15 @@
 """What can be done to many members at once: kinds of jobs, and making one ready to look at."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, QueryDict
+from django.http import QueryDict
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
-from portal.changes.forms import ChangeForm
+from portal.changes.forms import ChangeForm, DeleteForm, ExtendForm, MoveForm, ResumeForm, RightsForm, SuspendForm
 from portal.changes.plans import Plan
 from portal.core.intents.record import Asker
 from portal.core.jobs import acts, comparing, kinds, suspensions
@@ -21,6 +21,7 @@ from portal.core.mirror.models import Member
 from portal.core.rights import replacing
 from portal.core.ui.tables import Selection, Table, chosen
 from portal.core.ui.tables.table import Table as AnyTable
+from tenants.access import TenantRequest
 from tenants.roles import Permission
 from tenants.wording import Said, say
 
@@ -33,16 +34,13 @@ class Act:
 
     name: str
     permission: Permission
+    form: type[ChangeForm]
     heading: Text
     lead: Text
     title: Callable[[Job], Said]
     action: Action = Action.UPDATE
     undo: bool = True
-    more: tuple[tuple[str, Any], ...] = ()
-
-    @property
-    def danger(self) -> bool:
-        return not self.undo
+    more: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _suspending(job: Job, rows: Sequence[Row]) -> Mapping[int, kinds.Fresh]:
@@ -53,52 +51,45 @@ def _suspending(job: Job, rows: Sequence[Row]) -> Mapping[int, kinds.Fresh]:
     return found
 
 
-def _move(job: Job) -> Said:
-    return say("job.move", n=job.size, group=job.options.get("group", ""))
-
-
-def _rights(job: Job) -> Said:
-    return say("job.rights", n=job.size, source=job.options.get("source", ""))
-
-
 ACTS: dict[str, Act] = {
     act.name: act
     for act in (
         Act(
-            "suspend", Permission.MEMBERS_EDIT,
+            "suspend", Permission.MEMBERS_EDIT, SuspendForm,
             gettext_lazy("Suspend members"),
             gettext_lazy(
                 "Their access stops at the chosen time. Cards, QR codes and rights are kept, and so "
                 "is the previous end date, so you can resume access later."
             ),
-            lambda job: say("job.suspend", n=job.size), more=(("fresh", _suspending),),
+            lambda job: say("job.suspend", n=job.size), more={"fresh": _suspending},
         ),
         Act(
-            "resume", Permission.MEMBERS_EDIT, gettext_lazy("Resume access"),
+            "resume", Permission.MEMBERS_EDIT, ResumeForm, gettext_lazy("Resume access"),
             gettext_lazy("Members whose access has ended can use it again."),
             lambda job: say("job.resume", n=job.size),
         ),
         Act(
-            "extend", Permission.MEMBERS_EDIT,
+            "extend", Permission.MEMBERS_EDIT, ExtendForm,
             gettext_lazy("Extend access"), gettext_lazy("Sets a later end date."),
             lambda job: say("job.extend", n=job.size),
         ),
         Act(
-            "move", Permission.MEMBERS_EDIT,
+            "move", Permission.MEMBERS_EDIT, MoveForm,
             gettext_lazy("Move members to another group"),
             gettext_lazy("Access rights do not change: groups have no rights of their own."),
-            _move,
+            lambda job: say("job.move", n=job.size, group=job.options.get("group", "")),
         ),
         Act(
-            "rights", Permission.RIGHTS_EDIT, gettext_lazy("Set access rights"),
+            "rights", Permission.RIGHTS_EDIT, RightsForm, gettext_lazy("Set access rights"),
             gettext_lazy(
                 "All selected members get the same rights, replacing their own. Rights not loaded "
                 "yet are loaded first (1 API call per member)."
             ),
-            _rights, more=(("unread", replacing.unread), ("fresh", replacing.fresh), ("changes", replacing.changes)),
+            lambda job: say("job.rights", n=job.size, source=job.options.get("source", "")),
+            more={"unread": replacing.unread, "fresh": replacing.fresh, "changes": replacing.changes},
         ),
         Act(
-            "delete", Permission.MEMBERS_DELETE, gettext_lazy("Delete members"),
+            "delete", Permission.MEMBERS_DELETE, DeleteForm, gettext_lazy("Delete members"),
             gettext_lazy(
                 "Deletes them from the service with their cards, QR codes and faces. This cannot be "
                 "undone. To stop access but keep the record, suspend instead."
@@ -120,13 +111,11 @@ def _titled(act: Act) -> Callable[[Job], Said]:
 def register() -> None:
     """Make each of them a kind of job."""
     for act in ACTS.values():
-        looks: dict[str, Any] = {"fresh": comparing.listed, **dict(act.more)}
-        kinds.register(
-            kinds.Kind(name=act.name, permission=act.permission, titled=_titled(act), undo=act.undo, **looks)
-        )
+        own: dict[str, Any] = {"fresh": comparing.listed, **act.more}
+        kinds.register(kinds.Kind(name=act.name, permission=act.permission, titled=_titled(act), undo=act.undo, **own))
 
 
-def selection(request: HttpRequest) -> Selection:
+def selection(request: TenantRequest) -> Selection:
     """The selection that was posted. `?group=` in the address: the list was one group's."""
     base = queries.members()
     group = request.GET.get("group", "")
@@ -135,7 +124,7 @@ def selection(request: HttpRequest) -> Selection:
     return chosen(request, _listed, base)  # type: ignore[arg-type]
 
 
-def _listed(request: HttpRequest, queryset: QuerySet[Member], *, query: QueryDict) -> AnyTable:
+def _listed(request: TenantRequest, queryset: QuerySet[Member], *, query: QueryDict) -> AnyTable:
     """The list that was looked at, so that search and filters mean here what they meant there.
 
     `?leavers=` in the address: it was one of the leavers' lists, which holds by itself only some of the members.

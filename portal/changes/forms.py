@@ -129,13 +129,3 @@ class RightsForm(GivenRights, ChangeForm):
 class DeleteForm(ChangeForm):
     def decide(self, members: Iterable[Member]) -> Decide:
         return plans.delete
-
-
-FORMS: dict[str, type[ChangeForm]] = {
-    "suspend": SuspendForm,
-    "resume": ResumeForm,
-    "extend": ExtendForm,
-    "move": MoveForm,
-    "rights": RightsForm,
-    "delete": DeleteForm,
-}

@@ -52,13 +52,13 @@ class Changes(Table):
 
 
 def _old(row: Row) -> str:
-    return "; ".join(f"{field}: {old}" for field, old, _new in changes_of(row, row.group_names))
+    return "; ".join(f"{field}: {old}" for field, old, _new in changes_of(row))
 
 
 def _new(row: Row) -> str:
     if row.action == Action.DELETE:
         return str(Action.DELETE.label)
-    return "; ".join(f"{field}: {new}" for field, _old, new in changes_of(row, row.group_names))
+    return "; ".join(f"{field}: {new}" for field, _old, new in changes_of(row))
 
 
 _FILE_ONLY: dict[str, Any] = {"shown": False, "phone": "hide"}

@@ -62,8 +62,8 @@ def suspend(at: datetime) -> Callable[[Member], Outcome]:
             return "unreadable"
         if member.use_date_end is not None and member.use_date_end <= at:
             return "ended"
-        begins_later = member.use_date_start is not None and member.use_date_start >= at
-        return _end(member, member.use_date_start + _SHORTEST if begins_later else at)
+        start = member.use_date_start
+        return _end(member, start + _SHORTEST if start is not None and start >= at else at)
 
     return decide
 

@@ -4,7 +4,7 @@ import unicodedata
 from functools import partial
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -12,7 +12,6 @@ from django.utils.translation import gettext as _
 
 from portal.changes import actions, plans
 from portal.changes.actions import ACTS, selection
-from portal.changes.forms import FORMS
 from portal.changes.lists import Changes, Outcome, Preview
 from portal.core.intents.record import Asker
 from portal.core.jobs import acts, costs, kinds, queries
@@ -23,16 +22,16 @@ from portal.core.jobs.views import Pages, of_family
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Group, MirrorState
 from portal.core.ui.tables import files
-from tenants.access import tenant_view
+from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
 
-def respond(request: HttpRequest, job: Job) -> HttpResponseBase:
+def respond(request: TenantRequest, job: Job) -> HttpResponseBase:
     """The page as the change's state wants it."""
     view, kind = View(request, job), kinds.kind_of(job)
     view.context |= {
         "title": kind.titled(job),
-        "may": request.access.can(job.permission),  # type: ignore[attr-defined]
+        "may": request.access.can(job.permission),
         "left_out": plans.of_job(job),
         "deletes": Row.objects.filter(job=job, action=Action.DELETE).exists(),
         "can_undo": kind.undo,
@@ -45,11 +44,10 @@ def respond(request: HttpRequest, job: Job) -> HttpResponseBase:
 
 def _preview(view: View) -> HttpResponse:
     job, counts, connection = view.job, queries.counts(view.job), view.connection
-    creates, updates, deletes = (counts.action(each) for each in (Action.CREATE, Action.UPDATE, Action.DELETE))
-    reads = costs.to_read(job)
+    updates, deletes = counts.action(Action.UPDATE), counts.action(Action.DELETE)
     view.context |= {
         "counts": counts,
-        "cost": costs.of_rows(creates, updates, connection, deletes=deletes, reads=reads),
+        "cost": costs.of_rows(connection, updates=updates, deletes=deletes, reads=costs.to_read(job)),
         "connected": connection.is_connected,
         "as_of": MirrorState.objects.filter(kind=Kind.MEMBERS).values_list("as_of", flat=True).first(),
         "typed": view.request.POST.get("typed", ""),
@@ -89,23 +87,23 @@ _WORDS = ("delete", "削除")
 
 
 @tenant_view(VIEW)
-def index(request: HttpRequest) -> HttpResponse:
+def index(request: TenantRequest) -> HttpResponse:
     return Changes(request, queries.jobs(FAMILY)).respond("changes/index.html")
 
 
 @tenant_view(VIEW, methods=["GET", "POST"])
-def ask(request: HttpRequest, act: str) -> HttpResponse:
+def ask(request: TenantRequest, act: str) -> HttpResponse:
     """What has to be said about a change of the members that were selected in a list."""
     wanted = ACTS.get(act)
     if wanted is None:
         raise Http404
-    request.access.check(wanted.permission)  # type: ignore[attr-defined]
+    request.access.check(wanted.permission)
     chosen = selection(request)
     count = chosen.count() if request.method == "POST" else 0
     if not count or count > acts.MOST_ROWS:
         messages.error(request, _nobody(count))
         return redirect("members:index", request.tenant.slug)
-    form = FORMS[act](request.POST if "preview" in request.POST else None)
+    form = wanted.form(request.POST if "preview" in request.POST else None)
     if form.is_valid():
         job, plan = actions.prepare(by=Asker.of(request), act=wanted, form=form, selection=chosen)
         if job is not None:
@@ -121,7 +119,7 @@ def _nobody(count: int) -> str:
     return _("Select members first.")
 
 
-def _confirm(request: HttpRequest, job: Job) -> str:
+def _confirm(request: TenantRequest, job: Job) -> str:
     """Deletions need the number of members, or the word, typed; full width and separators are understood."""
     count = Row.objects.filter(job=job, action=Action.DELETE).count()
     text = unicodedata.normalize("NFKC", request.POST.get("typed", "")).strip().casefold()

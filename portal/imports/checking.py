@@ -70,7 +70,7 @@ def _read_all(job: Job) -> None:
         lines = (each for each in lines if each[0] in wanted)
     groups, twins, done = Groups.known(), Twins(job.tenant_id), 0
     give = giver(job.sheet.rights, groups)
-    for batch in _batches(lines):
+    while batch := list(itertools.islice(lines, bounds.BATCH_ROWS)):
         rows = [(line, read(cells, job.sheet.columns)) for line, cells in batch]
         facts = known(cells for _line, cells in rows)
         verdicts = {line: judge(line, cells, facts, groups, job.sheet.default_group, give) for line, cells in rows}
@@ -78,15 +78,9 @@ def _read_all(job: Job) -> None:
         done += len(batch)
         with transaction.atomic():
             _hold(job, looked_at=done)
-            rowstore.insert(job, list(verdicts.values()))
-            if stored:
-                rowstore.refuse(job, stored)
+            rowstore.insert(job, [verdict.row for verdict in verdicts.values()])
+            rowstore.refuse(job, stored)
     _hold(job, state=JobState.CHECKED, checked_at=ClockTime(), lease=None, due_at=None)
-
-
-def _batches(lines: Iterator[tuple[int, list[str]]]) -> Iterator[list[tuple[int, list[str]]]]:
-    while batch := list(itertools.islice(lines, bounds.BATCH_ROWS)):
-        yield batch
 
 
 def _refuse(job: Job, fault: FileFault) -> None:

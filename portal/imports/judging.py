@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from accessapi.resources import BulkMember, MemberCreate
+from portal.core.jobs.rowstore import NewRow
 from portal.core.jobs.states import Action
 from portal.core.mirror.fields.field import faults
 from portal.core.mirror.fields.members import CARD, CODE, END, GROUP, MEMBER, MEMBER_ID, NAME, START
@@ -30,9 +31,9 @@ class Verdict:
     notes: list[Problem] = field(default_factory=list)
 
     @property
-    def content(self) -> dict[str, Any]:
-        kept = {"name": self.name, "code": self.code, "body": self.body}
-        return {**kept, "old": self.old} if self.old else kept
+    def row(self) -> NewRow:
+        content = {"name": self.name, "code": self.code, "body": self.body} | ({"old": self.old} if self.old else {})
+        return NewRow(self.line, self.action, self.member_id, content, self.problems, self.notes)
 
 
 def judge(line: int, row: Cells, known: Known, groups: Groups, default_group: str, give: Give = _nothing) -> Verdict:

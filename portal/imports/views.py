@@ -1,7 +1,7 @@
 """The imports area: one address an import, whose page follows its state; every step a plain POST."""
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -25,11 +25,11 @@ from portal.imports import actions, queries, words
 from portal.imports.forms import ColumnsForm, UploadForm, initial_rights, kept_rights
 from portal.imports.lists import CheckedRows, Imports, SentRows
 from portal.imports.models import KIND
-from tenants.access import tenant_view
+from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
 
-def respond(request: HttpRequest, job: Job) -> HttpResponse:
+def respond(request: TenantRequest, job: Job) -> HttpResponse:
     """The page as the import's state wants it."""
     view, state = View(request, job), JobState(job.state)
     if state == JobState.DRAFT:
@@ -43,15 +43,15 @@ def respond(request: HttpRequest, job: Job) -> HttpResponse:
     return _checked(view, job) if state == JobState.CHECKED else sent(view, SentRows, "imports/sent.html")
 
 
-def rights_form(request: HttpRequest, job: Job, posted: QueryDict | None = None) -> NewRights | None:
+def rights_form(request: TenantRequest, job: Job, posted: QueryDict | None = None) -> NewRights | None:
     """What new members may do from the start, for whoever may say so."""
-    if not request.access.can(Permission.RIGHTS_EDIT):  # type: ignore[attr-defined]
+    if not request.access.can(Permission.RIGHTS_EDIT):
         return None
     return NewRights(posted, initial=initial_rights(job.sheet.rights))
 
 
 def ask_columns(
-    request: HttpRequest, job: Job, form: ColumnsForm, given: NewRights | None, status: int = 200
+    request: TenantRequest, job: Job, form: ColumnsForm, given: NewRights | None, status: int = 200
 ) -> HttpResponse:
     context = {"job": job, "chip": job_chip(job), "form": form, "given": given, "clear_word": words.clear_word()}
     return render(request, "imports/columns.html", context, status=status)
@@ -63,11 +63,11 @@ def group_choices() -> list[tuple[str, str]]:
 
 def _checked(view: View, job: Job) -> HttpResponse:
     counts, noted = jobs.counts(job), jobs.noted(job)
-    connection = view.connection
+    connection, creates = view.connection, counts.action(Action.CREATE)
     found = tabs(view, [
         (ATTENTION, _("Needs attention"), counts.action(Action.REFUSED) + noted),
         ("", _("All"), counts.rows),
-        (Action.CREATE, _("New"), counts.action(Action.CREATE)),
+        (Action.CREATE, _("New"), creates),
         (Action.UPDATE, _("Will change"), counts.action(Action.UPDATE)),
         (Action.SAME, _("Unchanged"), counts.action(Action.SAME)),
         (Action.REFUSED, _("Failed the check"), counts.action(Action.REFUSED)),
@@ -75,12 +75,12 @@ def _checked(view: View, job: Job) -> HttpResponse:
     ], opens=ATTENTION)  # fmt: skip
     view.context |= {
         "counts": counts,
-        "cost": costs.of_rows(counts.action(Action.CREATE), counts.action(Action.UPDATE), connection),
+        "cost": costs.of_rows(connection, creates=creates, updates=counts.action(Action.UPDATE)),
         "connected": connection.is_connected,
         "as_of": MirrorState.objects.filter(kind=Kind.MEMBERS).values_list("as_of", flat=True).first(),
         "same_file": queries.same_file(job) if job.retry_of_id is None else None,
         "left_out": queries.left_out(job),
-        "rights": words.of_rights(job.sheet.rights) if counts.action(Action.CREATE) else "",
+        "rights": words.of_rights(job.sheet.rights) if creates else "",
         "unmatched": not job.sheet.columns.keys() & {MEMBER_ID.name, CODE.name},
     }
     return table(view, CheckedRows, found, "imports/checked.html")
@@ -90,12 +90,12 @@ RUN = Permission.IMPORTS_RUN
 
 
 @tenant_view(RUN)
-def index(request: HttpRequest) -> HttpResponse:
+def index(request: TenantRequest) -> HttpResponse:
     return Imports(request, queries.all_of_tenant()).respond("imports/index.html")
 
 
 @tenant_view(RUN, methods=["GET", "POST"])
-def new(request: HttpRequest) -> HttpResponse:
+def new(request: TenantRequest) -> HttpResponse:
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if form.is_valid():
         try:
@@ -109,7 +109,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
 
 @tenant_view(RUN, methods=["GET", "POST"])
-def columns(request: HttpRequest, job_id: int) -> HttpResponse:
+def columns(request: TenantRequest, job_id: int) -> HttpResponse:
     job = JOBS.find(request, job_id)
     if job.state not in (JobState.DRAFT, JobState.MAPPED, JobState.CHECKED):
         return redirect(kinds.page(job))

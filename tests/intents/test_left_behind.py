@@ -2,6 +2,7 @@
 
 import contextlib
 from datetime import timedelta
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -11,7 +12,7 @@ from accessapi.wire import READ_SECONDS
 from portal.core.budget.priorities import Priority
 from portal.core.intents import following, outcome, sweeping
 from portal.core.intents.claiming import claim
-from portal.core.intents.models import Intent, new_claim
+from portal.core.intents.models import Intent
 from portal.core.intents.record import record
 from portal.core.intents.sending import send, transmit
 from portal.core.intents.states import REPEAT_SECONDS, SILENT_SECONDS, WRITE_SECONDS, Reason, State
@@ -79,7 +80,7 @@ def picture(place):
 
 def claimed_by(session, intent):
     """Claimed by a process that has this session."""
-    token = new_claim()
+    token = uuid4()
     session.execute(f"SELECT {living.HELD}", [token])
     Intent.objects.filter(pk=intent.pk).update(
         state=State.SENDING, claim=token, claimed_at=ClockTime(), sent_at=ClockTime(), due_at=None, attempts=1
@@ -90,7 +91,7 @@ def claimed_by(session, intent):
 def left_behind(intent):
     """Claimed by a process whose session is gone."""
     Intent.objects.filter(pk=intent.pk).update(
-        state=State.SENDING, claim=new_claim(), claimed_at=ClockTime(), due_at=None, attempts=1
+        state=State.SENDING, claim=uuid4(), claimed_at=ClockTime(), due_at=None, attempts=1
     )
     return intent
 

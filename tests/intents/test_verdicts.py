@@ -18,7 +18,7 @@ REFUSED = [errors.for_status(status, code="40002", detail="x") for status in (40
 
 
 def verdict(error, delivery, attempts=1, deletes=False):
-    return of_error(error, delivery=delivery, lock=False, attempts=attempts, deletes=deletes)
+    return of_error(error, delivery=delivery, attempts=attempts, deletes=deletes)
 
 
 @pytest.mark.parametrize("error", AMBIGUOUS, ids=lambda e: type(e).__name__)

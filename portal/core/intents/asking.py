@@ -18,6 +18,7 @@ from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.intents.refusals import Explained, Inputs
 from portal.core.intents.states import NOT_APPLIED, UNDER_WAY, State
+from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 _mounts: dict[str, str] = {}
@@ -68,7 +69,7 @@ class Button:
         messages.error(self._request, str(error))
 
 
-def once(request: HttpRequest, form: Form, act: Callable[..., T]) -> T | None:
+def once(request: TenantRequest, form: Form, act: Callable[..., T]) -> T | None:
     """Return what `act(by=…, nonce=…)` makes of a posted form: the same, however often that is sent.
 
     None: nothing was asked, and the form says why.
@@ -108,7 +109,7 @@ def lead(
     return redirect(page or address(intent))
 
 
-def ask(request: HttpRequest, form: Form, act: Callable[..., Intent], **on: Any) -> HttpResponse | None:
+def ask(request: TenantRequest, form: Form, act: Callable[..., Intent], **on: Any) -> HttpResponse | None:
     """Ask for one thing (`once`) and return where it leads (`lead`, with its arguments); None: the form again."""
     intent = once(request, form, act)
     return None if intent is None else lead(form, intent, **on)

@@ -15,7 +15,7 @@ from accessapi.operations import Delivery, Operation
 from portal.core.budget import ledger
 from portal.core.budget.hearing import Taken
 from portal.core.budget.priorities import Priority
-from portal.core.intents.models import Intent, new_claim
+from portal.core.intents.models import Intent
 from portal.core.intents.outcome import settle_unsent
 from portal.core.intents.states import WRITE_SECONDS, Reason, State
 from portal.core.timers.clock import ClockTime, database_now
@@ -63,7 +63,7 @@ def claim(intent: Intent) -> Claimed | None:
         _turn_away(intent, connection)
         return None
     operation = connection.tenant.environment.catalogue.operation(intent.operation)
-    mark = new_claim()
+    mark = uuid.uuid4()
     try:
         with transaction.atomic(durable=True):
             taken = ledger.take_within(connection, operation, Priority(intent.priority))
@@ -92,21 +92,17 @@ def claim(intent: Intent) -> Claimed | None:
 
 @cache
 def _still_permitted(permission: str) -> KeptQuery[Intent]:
-    def build(intent: Any) -> QuerySet[Intent]:
-        held = holds_permission(permission, user="by_id", tenant="tenant_id")
-        return Intent.objects.filter(held, pk=intent).only("pk")[:1]
-
-    return KeptQuery(build, intent=0)
+    return KeptQuery(lambda intent: Intent.objects.filter(_permitted(permission), pk=intent).only("pk")[:1], intent=0)
 
 
-def _permitted(intent: Intent) -> Q:
-    return holds_permission(intent.permission, user="by_id", tenant="tenant_id")
+def _permitted(permission: str) -> Q:
+    return holds_permission(permission, user="by_id", tenant="tenant_id")
 
 
 def _claimable(intent: Intent, operation: Operation) -> QuerySet[Intent]:
     rows = Intent.objects.filter(pk=intent.pk, state=State.QUEUED, due_at__lte=ClockTime())
     rows = rows.filter(Q(deadline__isnull=True) | Q(deadline__gt=ClockTime()))
-    rows = rows.filter(_permitted(intent))
+    rows = rows.filter(_permitted(intent.permission))
     connected = Connection.objects.filter(tenant=OuterRef("tenant_id"), state=Connection.State.CONNECTED)
     if operation.licence:
         connected = connected.exclude(licence_key__isnull=True)
@@ -143,7 +139,7 @@ def _turn_away(intent: Intent, connection: Connection) -> None:
         return None
     if intent.deadline is not None and intent.deadline <= now:
         return settle_unsent(intent, State.EXPIRED, Reason.TOO_LATE)
-    if not Intent.objects.filter(_permitted(intent), pk=intent.pk).exists():
+    if not Intent.objects.filter(_permitted(intent.permission), pk=intent.pk).exists():
         return settle_unsent(intent, State.CANCELLED, Reason.RIGHTS)
     if not connection.is_connected:
         if intent.priority == Priority.JOBS:

@@ -4,6 +4,7 @@ One process at a time asks about an intent, backing off, within budget and witho
 replaced at once, as its database session tells.
 """
 
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -13,15 +14,14 @@ from django.db import transaction
 from django.db.models import F, Q
 
 from accessapi import errors
-from accessapi.errors import ServiceError
-from accessapi.operations import STATED, Delivery, RequestType
+from accessapi.operations import OPERATIONS, Delivery, RequestType
 from accessapi.overrides import Outcome, States
 from accessapi.resources import RequestRecord
 from portal.core.budget.client import client
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.intents import handlers, outcome
-from portal.core.intents.models import Intent, new_claim
+from portal.core.intents.models import Intent
 from portal.core.intents.pacing import BULK, next_look
 from portal.core.intents.record import Asker
 from portal.core.intents.states import CLAIM_SECONDS, Reason, State
@@ -40,7 +40,7 @@ def is_due() -> Q:
 @contextmanager
 def leased(intent: Intent, state: State, **changes: Any) -> Iterator[bool]:
     """Keep others from asking, for the length of the block; the row is read anew. False: it is not due, or taken."""
-    token = new_claim()
+    token = uuid.uuid4()
     with transaction.atomic():
         taken = Intent.objects.filter(is_due(), pk=intent.pk, state=state).update(
             due_at=ClockTime() + timedelta(seconds=CLAIM_SECONDS), claim=token, claimed_at=ClockTime(), **changes
@@ -57,6 +57,8 @@ def leased(intent: Intent, state: State, **changes: Any) -> Iterator[bool]:
         living.let_go(token)
 
 
+_TYPES = {operation.name: operation.followed for operation in OPERATIONS if operation.followed is not None}
+# How long each type of request is polled for.
 GIVE_UP_SECONDS = {RequestType.DEVICE: 60, RequestType.FACE: 900, RequestType.MEMBERS_BULK: 24 * 3600}
 
 
@@ -106,14 +108,10 @@ def _read(intent: Intent, record: RequestRecord, states: States) -> None:
 
 def _ended(operation: str, status: str, states: States) -> State | None:
     """The state that a request's status means, or None while it goes on. Unknown words go on, and are shown."""
-    meaning = states.outcome(_request_type(operation), status)
+    meaning = states.outcome(_TYPES[operation], status)
     if not meaning.final:
         return None
     return State.FAILED if meaning == Outcome.FAILED else State.SUCCEEDED
-
-
-def _request_type(operation: str) -> RequestType:
-    return STATED[operation].followed or RequestType.MEMBERS_BULK
 
 
 def _counts(record: RequestRecord) -> dict[str, Any]:
@@ -131,7 +129,7 @@ def _settle(intent: Intent, verdict: Verdict) -> None:
 
 
 def _again(intent: Intent, record: RequestRecord | None = None) -> None:
-    limit = GIVE_UP_SECONDS[_request_type(intent.operation)]
+    limit = GIVE_UP_SECONDS[_TYPES[intent.operation]]
     if intent.accepted_at and database_now() - intent.accepted_at > timedelta(seconds=limit):
         _settle(intent, Verdict(State.UNCERTAIN, Reason.UNFOLLOWED))
         return
@@ -158,7 +156,7 @@ def _look(intent: Intent, look: Callable[[Intent], handlers.Finding]) -> None:
         finding = look(intent)
     except BudgetExhausted as exhausted:
         Intent.objects.filter(pk=intent.pk, state=State.UNCERTAIN).update(due_at=exhausted.ask_at, rung_at=None)
-    except ServiceError:
+    except errors.ServiceError:
         outcome.touch(intent, due_in=_PAUSE_AFTER_TROUBLE)
     else:
         _record(intent, finding)

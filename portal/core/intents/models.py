@@ -1,7 +1,6 @@
 """One row for each thing that staff asked the service to do, written before anything is sent."""
 
 import hashlib
-import uuid
 
 from django.conf import settings
 from django.db import models
@@ -48,6 +47,7 @@ class Intent(TenantModel):
     deadline = models.DateTimeField(null=True)
     due_at = models.DateTimeField(null=True, db_default=Now())
     rung_at = models.DateTimeField(null=True)
+    # What a process signs the row with, so that only it records the answer.
     claim = models.UUIDField(null=True)
     claimed_at = models.DateTimeField(null=True)
     sent_at = models.DateTimeField(null=True)
@@ -126,11 +126,6 @@ class Enclosure(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.content_type} of {self.intent_id}"
-
-
-def new_claim() -> uuid.UUID:
-    """What a sending process signs a row with, so that only it records the answer."""
-    return uuid.uuid4()
 
 
 def target_of(kind: str, identifier: object) -> str:

@@ -15,6 +15,8 @@ from django.core import signing
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
+from tenants.access import TenantRequest
+
 FIELD = "nonce"
 ELAPSED_FIELD = "elapsed"
 STAMP_FIELD = "made"
@@ -43,12 +45,12 @@ class Nonce:
     clicked_at: datetime | None = None
 
 
-def new(request: HttpRequest) -> str:
+def new(request: TenantRequest) -> str:
     """A fresh nonce for a form of this tenant and person."""
     return signing.dumps([request.tenant.pk, request.user.pk, secrets.token_urlsafe(18)], salt=_SALT)
 
 
-def check(request: HttpRequest) -> Nonce:
+def check(request: TenantRequest) -> Nonce:
     """The nonce of a posted form. Raises BadNonce for another tenant's, another person's, an old or a forged one."""
     signed = request.POST.get(FIELD, "")
     try:

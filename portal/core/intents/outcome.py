@@ -21,7 +21,7 @@ from tenants import audit
 log = structlog.get_logger(__name__)
 
 # An answer that was received is worth waiting for the database: losing it would make a known outcome uncertain.
-_PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0)
+_PAUSES = (0.5, 1.0, 2.0, 4.0)
 _RECONCILE_AFTER = 2.0
 IMAGES = {operation.name for operation in OPERATIONS if operation.body is Body.IMAGE}
 
@@ -95,16 +95,15 @@ def _tell(intent: Intent) -> None:
 
 
 def _patiently(write: Callable[[], bool]) -> None:
-    for last, pause in zip((False, False, False, False, True), _PAUSES, strict=True):
-        time.sleep(pause)
+    for pause in _PAUSES:
         try:
             write()
             return
         except (OperationalError, InterfaceError):
             if not connection.is_usable():  # a session that works holds the claim's sign of life
                 connection.close()
-            if last:
-                raise
+            time.sleep(pause)
+    write()
 
 
 def touch(intent: Intent, *, due_in: float | None) -> None:

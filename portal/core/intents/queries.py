@@ -3,13 +3,13 @@
 from datetime import datetime
 
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest
 
 from portal.core.budget import outlook
 from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.ui import lookups
+from tenants.access import TenantRequest
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
 
@@ -37,7 +37,7 @@ def goes_on_at(intent: Intent) -> datetime | None:
     return max(intent.due_at, outlook.goes_on_at(connection, Priority(intent.priority), operation.call_class))
 
 
-def get_intent(request: HttpRequest, intent_id: int, of: Permission | None = None) -> Intent:
+def get_intent(request: TenantRequest, intent_id: int, of: Permission | None = None) -> Intent:
     """The tenant's intent, or 404 exactly as for a missing one; with `of`, one that asks for that permission.
 
     People see their own intents and those of a kind they may ask for; with the audit trail's right, all.

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any, Required, TypedDict, Unpack
 
 from django.db import IntegrityError, transaction
-from django.http import HttpRequest
 
 from accessapi.client import Image
 from accessapi.operations import Delivery
@@ -16,16 +15,12 @@ from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import PHYSICAL_SECONDS, Reason
 from portal.core.timers.clock import database_now
 from tenants import audit
+from tenants.access import TenantRequest
 from tenants.models import SupportSession, Tenant, User
 from tenants.roles import Permission
 from tenants.wording import Said
 
-QUEUES = {
-    Priority.DOORS: "doors",
-    Priority.PEOPLE: "interactive",
-    Priority.JOBS: "bulk",
-    Priority.SYNC: "sync",
-}
+QUEUES = {Priority.DOORS: "doors", Priority.PEOPLE: "interactive", Priority.JOBS: "bulk", Priority.SYNC: "sync"}
 
 # What the audit trail calls the site itself.
 PORTAL = "portal"
@@ -40,7 +35,7 @@ class Asker:
     support_session: SupportSession | None = None
 
     @classmethod
-    def of(cls, request: HttpRequest) -> "Asker":
+    def of(cls, request: TenantRequest) -> "Asker":
         return cls(request.tenant, request.user, request.access.support_session)
 
 
@@ -78,7 +73,8 @@ def record(**asked: Unpack[Asked]) -> tuple[Intent, bool]:
         with transaction.atomic():
             intent.save(force_insert=True)
             if (image := asked.get("image")) is not None:
-                _enclose(intent, image)
+                enclosed = Enclosure(intent=intent, content=image.content, content_type=image.content_type)
+                enclosed.save(force_insert=True)
             audit.record(
                 tenant=intent.tenant,
                 action=intent.operation,
@@ -130,12 +126,6 @@ def actor(intent: Intent) -> dict[str, Any]:
 def _unnamed(title: Said | str) -> Said | str:
     unnamed = title.unnamed if isinstance(title, Said) else title
     return "" if unnamed == title else unnamed
-
-
-def _enclose(intent: Intent, image: Image) -> None:
-    Enclosure.objects.create(
-        tenant=intent.tenant, intent=intent, content=image.content, content_type=image.content_type
-    )
 
 
 def _deadline(delivery: Delivery, clicked_at: datetime | None) -> datetime | None:

@@ -87,7 +87,6 @@ def transmit(claimed: Claimed) -> Verdict:
         return verdicts.of_error(
             error,
             delivery=operation.delivery,
-            lock=intent.is_lock,
             attempts=intent.attempts,
             deletes=operation.deletes,
             reads=operation.reads_back,

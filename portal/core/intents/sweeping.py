@@ -31,7 +31,7 @@ def sweep() -> None:
         abandoned = list(_abandoned()[:_BATCH])
     for intent in late:
         with tenant_scope(intent.tenant):
-            outcome.settle_unsent(intent, State.EXPIRED, intent.reason or Reason.TOO_LATE)
+            outcome.settle_unsent(intent, State.EXPIRED, Reason(intent.reason or Reason.TOO_LATE))
     for intent in abandoned:
         with tenant_scope(intent.tenant):
             settle_abandoned(intent)
@@ -49,7 +49,6 @@ def settle_abandoned(intent: Intent) -> None:
     verdict = verdicts.of_error(
         errors.ConnectionLost("the sending process ended"),
         delivery=Delivery(intent.delivery),
-        lock=intent.is_lock,
         attempts=intent.attempts,
         deletes=STATED[intent.operation].deletes,
     )
@@ -63,7 +62,7 @@ def ring(intent: Intent) -> None:
     bell.ring(_TASKS + _BELLS[State(intent.state)], [(intent.tenant_id, intent.pk)], queue=intent.queue)
 
 
-def _late():
+def _late() -> QuerySet[Intent]:
     late = Intent.objects_across_tenants.filter(state=State.QUEUED, deadline__lte=ClockTime())
     return late.select_related("tenant__environment")
 

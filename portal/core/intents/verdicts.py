@@ -43,7 +43,7 @@ def of_answer(answer: Answer, *, follows: bool) -> Verdict:
 
 
 def of_error(
-    error: errors.ServiceError, *, delivery: Delivery, lock: bool, attempts: int, deletes: bool, reads: bool = False
+    error: errors.ServiceError, *, delivery: Delivery, attempts: int, deletes: bool, reads: bool = False
 ) -> Verdict:
     """A refusal, something that surely was not sent, or an ambiguous end. `attempts` counts this one.
 
@@ -84,14 +84,11 @@ def _rejected(error: errors.Rejected, attempts: int, deletes: bool, reads: bool)
     return Verdict(State.FAILED, Reason.REFUSED, **said)
 
 
+_WHY = {errors.TimedOut: Reason.TIMED_OUT, errors.ConnectionLost: Reason.LOST, errors.ServerFault: Reason.FAULT}
+
+
 def _why(error: errors.ServiceError) -> Reason:
-    kinds = [
-        (errors.TimedOut, Reason.TIMED_OUT),
-        (errors.ConnectionLost, Reason.LOST),
-        (errors.ServerFault, Reason.FAULT),
-        (errors.UnreadableAnswer, Reason.UNREADABLE),
-    ]
-    return next((reason for kind, reason in kinds if isinstance(error, kind)), Reason.UNREADABLE)
+    return next((reason for kind, reason in _WHY.items() if isinstance(error, kind)), Reason.UNREADABLE)
 
 
 def _pause(attempts: int) -> float:

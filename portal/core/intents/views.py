@@ -1,23 +1,25 @@
 """An intent on a page of its own, as a fragment that follows it, and the two decisions a person can take."""
 
+from collections.abc import Callable
+from typing import Any
+
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from portal.core.intents import actions, following, queries
 from portal.core.intents.asking import address
 from portal.core.intents.models import Intent
-from portal.core.intents.queries import get_intent
 from portal.core.intents.record import Asker
 from portal.core.intents.states import State
 from portal.core.intents.words import story
-from tenants.access import View, tenant_view
+from tenants.access import TenantRequest, View, tenant_view
 from tenants.roles import Permission
 
 
 @tenant_view(Permission.AUDIT_VIEW)
-def index(request: HttpRequest) -> HttpResponse:
+def index(request: TenantRequest) -> HttpResponse:
     stories = [story(intent) for intent in queries.latest()[:50]]
     return render(request, "intents/index.html", {"stories": stories})
 
@@ -28,35 +30,32 @@ def pages(permission: Permission, of: Permission | None) -> tuple[View, View, Vi
     Deciding and stopping send nothing: neither asks for fresh proof, whatever the intent needed.
     """
 
-    @tenant_view(permission)
-    def page(request: HttpRequest, intent_id: int) -> HttpResponse:
-        return _page(request, get_intent(request, intent_id, of))
+    def of_one(answer: Callable[[TenantRequest, Intent], HttpResponse], **declared: Any) -> View:
+        @tenant_view(permission, **declared)
+        def view(request: TenantRequest, intent_id: int) -> HttpResponse:
+            return answer(request, queries.get_intent(request, intent_id, of))
 
-    @tenant_view(permission)
-    def outcome(request: HttpRequest, intent_id: int) -> HttpResponse:
-        return _outcome(request, get_intent(request, intent_id, of))
+        return view
 
-    @tenant_view(permission, methods=["POST"], reauth=False)
-    def decide(request: HttpRequest, intent_id: int) -> HttpResponse:
-        return _decide(request, get_intent(request, intent_id, of))
-
-    @tenant_view(permission, methods=["POST"], reauth=False)
-    def stop(request: HttpRequest, intent_id: int) -> HttpResponse:
-        return _stop(request, get_intent(request, intent_id, of))
-
-    return page, outcome, decide, stop
+    act: dict[str, Any] = {"methods": ["POST"], "reauth": False}
+    return of_one(_page), of_one(_outcome), of_one(_decide, **act), of_one(_stop, **act)
 
 
-def _page(request: HttpRequest, intent: Intent) -> HttpResponse:
+def _page(request: TenantRequest, intent: Intent) -> HttpResponse:
     is_reading = following.is_reading(intent)
-    may_decide = intent.state == State.UNCERTAIN and request.access.can(Permission(intent.permission))
-    told = {"decide_url": address(intent, "decide"), "stop_url": address(intent, "stop")}
-    context = {"intent": intent, "story": story(intent), "may_decide": may_decide and not is_reading, **told}
-    context["is_reading"] = is_reading
+    may_decide = intent.state == State.UNCERTAIN and request.access.can(intent.permission)
+    context = {
+        "intent": intent,
+        "story": story(intent),
+        "is_reading": is_reading,
+        "may_decide": may_decide and not is_reading,
+        "decide_url": address(intent, "decide"),
+        "stop_url": address(intent, "stop"),
+    }
     return render(request, "intents/page.html", context)
 
 
-def _outcome(request: HttpRequest, intent: Intent) -> HttpResponse:
+def _outcome(request: TenantRequest, intent: Intent) -> HttpResponse:
     told = story(intent)
     response = render(request, "components/outcome.html", {"outcome": told})
     if told.is_final:  # whatever on the page depends on it reads again
@@ -64,8 +63,8 @@ def _outcome(request: HttpRequest, intent: Intent) -> HttpResponse:
     return response
 
 
-def _decide(request: HttpRequest, intent: Intent) -> HttpResponse:
-    request.access.check(Permission(intent.permission))
+def _decide(request: TenantRequest, intent: Intent) -> HttpResponse:
+    request.access.check(intent.permission)
     applied = request.POST.get("applied")
     if applied not in ("yes", "no"):
         messages.error(request, _("Choose whether it was applied. Nothing was recorded."))
@@ -78,8 +77,8 @@ def _decide(request: HttpRequest, intent: Intent) -> HttpResponse:
     return redirect(address(intent))
 
 
-def _stop(request: HttpRequest, intent: Intent) -> HttpResponse:
-    request.access.check(Permission(intent.permission))
+def _stop(request: TenantRequest, intent: Intent) -> HttpResponse:
+    request.access.check(intent.permission)
     if actions.stop(intent):
         messages.success(request, _("Stopped. Nothing was sent."))
     else:

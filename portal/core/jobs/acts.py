@@ -55,7 +55,6 @@ def prepare(
     options: Mapping[str, Any] | None = None,
     unchanged: int = 0,
     starts_at: datetime | None = None,
-    retry_of: Job | None = None,
     undo_of: Job | None = None,
     quiet: bool = False,
 ) -> Job:
@@ -76,7 +75,6 @@ def prepare(
             checked_at=ClockTime(),
             unchanged=unchanged,
             starts_at=starts_at,
-            retry_of=retry_of,
             undo_of=undo_of,
         )
         count = _store(job, action, rows)
@@ -117,8 +115,8 @@ def start(*, by: Asker, job: Job, doubles: bool = False, quiet: bool = False) ->
         count = wanted.filter(action__in=SENDING).update(state=RowState.PENDING)
         count += wanted.update(state=RowState.PENDING, action=Action.CREATE, problems=[])
         found.filter(action=Action.DOUBLE).update(state=RowState.STOPPED)
-        if job.retry_of_id is not None:
-            _take_over(job)
+        if job.retry_of is not None:
+            _take_over(job, job.retry_of)
         if not quiet:
             at = job.starts_at if job.state == JobState.WAITING else None
             facts = {"rows": count} | ({"at": at.isoformat()} if at else {})
@@ -143,9 +141,9 @@ def _begin(job: Job, by: Asker, doubles: bool) -> bool:
     return bool(begun)
 
 
-def _take_over(job: Job) -> None:
+def _take_over(job: Job, before: Job) -> None:
     """Mark the rows that this job sends again. Those that another job took meanwhile are left out here."""
-    origin = Job.objects.select_for_update(of=("self",)).get(pk=job.retry_of_id)  # it may be going on at this moment
+    origin = Job.objects.select_for_update(of=("self",)).get(pk=before.pk)  # it may be going on at this moment
     mine = Row.objects.filter(job=job, state=RowState.PENDING)
     lines = list(mine.values_list("line", flat=True))
     queries.not_applied(origin).filter(line__in=lines).update(retried_in=job)

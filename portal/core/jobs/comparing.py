@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from portal.core.jobs import kinds, rowstore
-from portal.core.jobs.kinds import Already, Fresh, Skip
+from portal.core.jobs.kinds import Already, Fresh, Keep, Send, Skip
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action, RowState
 from portal.core.mirror.fields.members import CODE, MEMBER
@@ -19,43 +19,30 @@ def refreshed(job: Job, action: Action, rows: list[Row]) -> list[Row]:
     return rows if look is None else _sorted(job, rows, look(job, rows))
 
 
-def _sorted(job: Job, rows: list[Row], found: Mapping[int, kinds.Fresh]) -> list[Row]:
-    send, rewritten, left_out = [], [], []
-    done: dict[str, list[int]] = {}
-    _note(rows, found)
+def _sorted(job: Job, rows: list[Row], verdicts: Mapping[int, Fresh]) -> list[Row]:
+    send: list[Row] = []
+    settled: list[Row] = []
+    rewritten, noted = [], []
     for row in rows:
-        verdict = found.get(row.pk)
-        if isinstance(verdict, kinds.Keep):
-            row.state, row.problems = RowState.KEPT, [["", verdict.word, {}]]
-            left_out.append(row)
-            continue
-        if isinstance(verdict, kinds.Skip):
-            row.state, row.problems = RowState.FAILED, [[verdict.field, verdict.word, verdict.facts]]
-            left_out.append(row)
-            continue
-        if isinstance(verdict, kinds.Already):
-            done.setdefault(verdict.word, []).append(row.pk)
-            continue
-        if isinstance(verdict, kinds.Send):
-            row.content = {**row.content, "body": verdict.body, "old": verdict.old}
-            rewritten.append(row)
-        send.append(row)
-    Row.objects.bulk_update(left_out, ["state", "problems"], batch_size=500)
-    rowstore.rewrite(job, rewritten)
-    for word, ids in done.items():
-        Row.objects.filter(pk__in=ids).update(state=RowState.SUCCEEDED, problems=[["", word, {}]])
-    return send
-
-
-def _note(rows: list[Row], found: Mapping[int, kinds.Fresh]) -> None:
-    """Keep what is worth knowing about rows once they are looked at for the last time."""
-    noted = []
-    for row in rows:
-        verdict = found.get(row.pk)
-        if verdict is not None and verdict.note:
+        verdict = verdicts.get(row.pk)
+        if verdict is not None and verdict.note:  # worth knowing once the row has left
             row.notes = [["", verdict.note, {"at_start": True}]]
             noted.append(row)
+        match verdict:
+            case Keep():
+                row.state, row.problems = RowState.KEPT, [["", verdict.word, {}]]
+            case Skip():
+                row.state, row.problems = RowState.FAILED, [[verdict.field, verdict.word, verdict.facts]]
+            case Already():
+                row.state, row.problems = RowState.SUCCEEDED, [["", verdict.word, {}]]
+            case Send():
+                row.content = {**row.content, "body": verdict.body, "old": verdict.old}
+                rewritten.append(row)
+        (send if isinstance(verdict, Send | None) else settled).append(row)
     Row.objects.bulk_update(noted, ["notes"], batch_size=500)
+    Row.objects.bulk_update(settled, ["state", "problems"], batch_size=500)
+    rowstore.rewrite(job, rewritten)
+    return send
 
 
 def _not_come_meanwhile(rows: list[Row]) -> list[Row]:

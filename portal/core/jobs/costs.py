@@ -35,14 +35,12 @@ class Cost:
         return self.submits + self.polls + self.reads
 
 
-def of_rows(
-    creates: int = 0, updates: int = 0, connection: Connection | None = None, *, deletes: int = 0, reads: int = 0
-) -> Cost:
+def of_rows(connection: Connection, *, creates: int = 0, updates: int = 0, deletes: int = 0, reads: int = 0) -> Cost:
     """The cost of sending so many rows, after so many single reads. `minutes` is None without a connection."""
     submits = sum(-(-count // limits.BULK_MEMBERS_MAX) for count in (creates, updates, deletes))
     polls_each, seconds_each = pace()
     polls = round(submits * polls_each)
-    if connection is None or not connection.is_connected:
+    if not connection.is_connected:
         return Cost(submits, polls, None, reads)
     waiting = minutes_for(submits + polls + reads, connection, Priority.JOBS)
     working = -(-int((creates + updates + deletes) * seconds_each + submits * 2 + reads * SECONDS_A_READ) // 60)
@@ -76,7 +74,7 @@ def pace() -> tuple[float, float]:
     return max(polls, 1.0), took / sum(rows for rows, _polls, _took in timed)
 
 
-def left(job: Job, connection: Connection | None) -> Cost:
+def left(job: Job, connection: Connection) -> Cost:
     """What the rows that wait will still cost."""
     if kinds.kind_of(job).ask is not None:
         return of_each(Row.objects.filter(job=job, state__in=[RowState.PENDING, RowState.SENT]).count(), connection)
@@ -86,7 +84,7 @@ def left(job: Job, connection: Connection | None) -> Cost:
         deletes=Count("pk", filter=Q(action=Action.DELETE)),
     )
     sent = waiting if kinds.kind_of(job).sends else {}
-    return of_rows(**sent, connection=connection, reads=to_read(job))
+    return of_rows(connection, **sent, reads=to_read(job))
 
 
 def to_read(job: Job) -> int:

@@ -111,7 +111,7 @@ class Rows(Table):
         return _Explained(super().ordered, self.explain)
 
     def explain(self, row: Row) -> None:
-        row.group_names, row.job = self.groups, self.job  # type: ignore[attr-defined]
+        row.group_names, row.job = self.groups, self.job
 
 
 class _Explained:
@@ -128,7 +128,6 @@ class _Explained:
 
 def _detail(row: Row) -> SafeString:
     """Old and new of a change, what a new member gets, or why not; each on a line of its own."""
-    groups = getattr(row, "group_names", {})
     tone = _TONES.get(RowState(row.state), "is-bad")
     lines = [format_html('<span class="line {}">{}</span>', tone, said) for said in words.reasons(row, row.job)]
     notes = [note for note in row.notes if row.state == RowState.CHECKED or note[2].get("at_start")]
@@ -139,13 +138,13 @@ def _detail(row: Row) -> SafeString:
                 '<span class="line"><span class="muted">{}:</span> <del>{}</del> → <ins>{}</ins></span>',
                 field, old or "–", new or "–",
             )
-            for field, old, new in changes_of(row, groups)
+            for field, old, new in changes_of(row)
         ]  # fmt: skip
     elif row.action == Action.CREATE:
-        facts = _facts((f, new) for f, _old, new in words.changes(row, groups) if new)
+        facts = _facts((f, new) for f, _old, new in words.changes(row, row.group_names) if new)
         lines.append(format_html('<span class="line">{}</span>', facts))
     elif row.action == Action.DELETE:
-        lines.append(format_html('<span class="line">{}</span>', _facts(words.known(row, groups))))
+        lines.append(format_html('<span class="line">{}</span>', _facts(words.known(row, row.group_names))))
     if not lines:
         return NOTHING
     return format_html('<div class="lines">{}</div>', format_html_join("", "{}", ((line,) for line in lines)))
@@ -155,10 +154,10 @@ def _facts(found: Iterable[tuple[str, str]]) -> SafeString:
     return format_html_join(" · ", '<span class="muted">{}</span> {}', found)
 
 
-def changes_of(row: Row, groups: Mapping[str, str]) -> list[kinds.Change]:
+def changes_of(row: Row) -> list[kinds.Change]:
     """(field, old, new) of a row of a table, in words."""
     own = kinds.kind_of(row.job).changes
-    return own(row) if own is not None else words.changes(row, groups)
+    return own(row) if own is not None else words.changes(row, row.group_names)
 
 
 LINE = Column("line", _("Line"), kind="number", sort="line", fixed=True)

@@ -1,5 +1,7 @@
 """A long job: the job, its rows, and the requests that carry them."""
 
+from collections.abc import Mapping
+
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
@@ -128,6 +130,9 @@ class Row(TenantModel):
     faults = models.PositiveSmallIntegerField(db_default=0)
     # The job that sends this row again; a row is sent again by one job only.
     retried_in = models.ForeignKey(Job, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    # The groups' names by ID, where a table has told them to its rows.
+    group_names: Mapping[str, str]
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["job", "line"], name="bulk_one_row_a_line")]

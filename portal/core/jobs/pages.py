@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.utils import timezone
 from django.utils.functional import Promise, SimpleLazyObject
 from django.utils.translation import gettext as _
@@ -24,6 +24,7 @@ from portal.core.jobs.states import ALIVE, Action, Halt, JobState, PartState, Ro
 from portal.core.mirror.models import Group
 from portal.core.ui.progress import Progress
 from portal.core.ui.times import local
+from tenants.access import TenantRequest
 from tenants.connections.service import current_connection
 from tenants.models import Connection
 
@@ -164,7 +165,7 @@ class Tab:
 class View:
     """A job's page in the making: the request, the job, and what the template will get."""
 
-    request: HttpRequest
+    request: TenantRequest
     job: Job
     context: dict[str, Any] = field(default_factory=dict)
 
@@ -208,7 +209,8 @@ def sent(view: View, kind: type[Rows], template: str) -> HttpResponse:
     """The page of a job that was started: its progress, then what came of each row."""
     job, counts = view.job, queries.counts(view.job)
     uncertain = counts.state(RowState.UNCERTAIN)
-    final, labels = job.state not in ALIVE, {RowState.SUCCEEDED: _("Done"), RowState.FAILED: _("Not applied")}
+    final = job.state not in ALIVE
+    labels: dict[str, Text] = {RowState.SUCCEEDED: _("Done"), RowState.FAILED: _("Not applied")}
     labels |= kinds.kind_of(job).labels
     attention = sum(counts.state(each) for each in (RowState.FAILED, RowState.UNCERTAIN, RowState.STOPPED))
     found = tabs(view, [
@@ -224,6 +226,7 @@ def sent(view: View, kind: type[Rows], template: str) -> HttpResponse:
         (Action.REFUSED, _("Failed the check"), counts.action(Action.REFUSED)),
         (Action.SAME, _("Unchanged"), counts.action(Action.SAME)),
     ], opens=ATTENTION if final else "")  # fmt: skip
+    retries = job.retries.select_related("tenant").order_by("id")
     undecided = (
         Row.objects.filter(job=job, state=RowState.UNCERTAIN).order_by("line") if uncertain else Row.objects.none()
     )
@@ -236,6 +239,6 @@ def sent(view: View, kind: type[Rows], template: str) -> HttpResponse:
         "undecided": [(row, words.reasons(row, job)) for row in undecided],
         "uncertain": uncertain,
         "calls": costs.spent(job),
-        "retries": list(job.retries.order_by("id")) if final else [],
+        "retries": [(kinds.page(each), each.created_at) for each in retries] if final else [],
     }
     return table(view, kind, found, template)

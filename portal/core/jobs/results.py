@@ -79,11 +79,9 @@ def _result(row: Row, item: Any) -> Result | None:
 
 
 def _write(job: Job, results: Iterable[Result]) -> None:
-    columns: list[list[Any]] = [[], [], [], [], []]
-    for row, state, code, detail, member_id in results:
-        for column, value in zip(columns, (row.pk, str(state), code, detail, member_id), strict=True):
-            column.append(value)
-    if columns[0]:
+    values = [(row.pk, str(state), code, detail, member_id) for row, state, code, detail, member_id in results]
+    if values:
+        columns = [list(column) for column in zip(*values, strict=True)]
         with database.cursor() as cursor:
             cursor.execute(_UPDATE, [*columns, job.tenant_id, str(RowState.SENT)])
 

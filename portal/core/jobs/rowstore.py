@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from django.db import connection as database
 
@@ -26,7 +26,6 @@ FROM unnest(%s::int[], %s::text[]) AS bad (line, problem)
 WHERE r.tenant_id = %s AND r.job_id = %s AND r.line = bad.line
 """
 
-
 _REWRITE = """
 UPDATE bulk_row r SET content = new.content
 FROM unnest(%s::bigint[], %s::bytea[]) AS new (id, content)
@@ -34,26 +33,9 @@ WHERE r.tenant_id = %s AND r.job_id = %s AND r.id = new.id
 """
 
 
-class New(Protocol):
-    """A row to be stored: see `models.Row` for what its parts hold."""
-
-    @property
-    def line(self) -> int: ...
-    @property
-    def action(self) -> Action: ...
-    @property
-    def member_id(self) -> str: ...
-    @property
-    def content(self) -> dict[str, Any]: ...
-    @property
-    def problems(self) -> Sequence[Any]: ...
-    @property
-    def notes(self) -> Sequence[Any]: ...
-
-
 @dataclass
 class NewRow:
-    """A row to be stored, where nobody has a class of their own for it."""
+    """A row to be stored: see `models.Row` for what its parts hold."""
 
     line: int
     action: Action
@@ -63,43 +45,36 @@ class NewRow:
     notes: Sequence[Any] = field(default_factory=list)
 
 
-def insert(job: Job, verdicts: Sequence[New]) -> None:
+def insert(job: Job, rows: Sequence[NewRow]) -> None:
     """Store a batch."""
-    sealing: Any = Row._meta.get_field("content")
-    columns: tuple[list[Any], ...] = ([], [], [], [], [], [])
-    for each in verdicts:
-        values = (
-            each.line,
-            str(each.action),
-            each.member_id,
-            sealing.seal(job.tenant_id, each.content).data,
-            _json(each.problems),
-            _json(each.notes),
-        )
-        for column, value in zip(columns, values, strict=True):
-            column.append(value)
-    with database.cursor() as cursor:
-        cursor.execute(_INSERT, [job.tenant_id, job.pk, str(RowState.CHECKED), *columns])
+    values = [
+        (row.line, str(row.action), row.member_id, _sealed(job, row.content), _json(row.problems), _json(row.notes))
+        for row in rows
+    ]
+    _execute(_INSERT, [job.tenant_id, job.pk, str(RowState.CHECKED)], values)
 
 
-def refuse(job: Job, found: Iterable[tuple[int, tuple[str, str, dict[str, Any]]]]) -> None:
+def refuse(job: Job, problems: Iterable[tuple[int, tuple[str, str, dict[str, Any]]]]) -> None:
     """Refuse lines that were stored already, each with a problem."""
-    lines, problems = [], []
-    for line, problem in found:
-        lines.append(line)
-        problems.append(_json([problem]))
-    with database.cursor() as cursor:
-        refused = str(Action.REFUSED)
-        cursor.execute(_REFUSE, [refused, refused, lines, problems, job.tenant_id, job.pk])
+    _execute(_REFUSE, [str(Action.REFUSED)] * 2, [(n, _json([problem])) for n, problem in problems], job)
 
 
 def rewrite(job: Job, rows: Sequence[Row]) -> None:
     """Store the contents of rows anew."""
-    sealing: Any = Row._meta.get_field("content")
-    contents = [sealing.seal(job.tenant_id, row.content).data for row in rows]
+    _execute(_REWRITE, [], [(row.pk, _sealed(job, row.content)) for row in rows], job)
+
+
+def _execute(statement: str, before: list[Any], rows: Sequence[tuple[Any, ...]], job: Job | None = None) -> None:
+    """Run a statement on rows that it takes as one array for each column; of `job`, where it names one at its end."""
     if rows:
+        columns = [list(column) for column in zip(*rows, strict=True)]
         with database.cursor() as cursor:
-            cursor.execute(_REWRITE, [[row.pk for row in rows], contents, job.tenant_id, job.pk])
+            cursor.execute(statement, [*before, *columns, *([job.tenant_id, job.pk] if job else [])])
+
+
+def _sealed(job: Job, content: Any) -> Any:
+    field: Any = Row._meta.get_field("content")
+    return field.seal(job.tenant_id, content).data
 
 
 def _json(value: Any) -> str:

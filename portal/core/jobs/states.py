@@ -71,7 +71,6 @@ class Halt(TextChoices):
         _("The service no longer accepts this connection, or a permission or contract is missing."),
     )
     UNREACHABLE = "unreachable", _("The service could not be reached.")
-    NO_ANSWER = "no_answer", _("The service repeatedly did not respond.")
 
 
 # What is sent, in this order: what one member gives up is free for the next.

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.functional import Promise
@@ -27,7 +27,7 @@ from portal.core.jobs.pages import progress_of
 from portal.core.jobs.states import ALIVE, JobState, RowState
 from portal.core.mirror.fields.headings import Cell
 from portal.core.ui import lookups
-from tenants.access import View, tenant_view
+from tenants.access import TenantRequest, View, tenant_view
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
 
@@ -37,13 +37,14 @@ Cells = Callable[[Job, set[int]], Iterator[tuple[int, list[str]]]]
 
 Find = Callable[..., Job]
 Again = Callable[..., Job | None]
+Answer = Callable[..., HttpResponseBase]
 _DISCARDED = gettext_lazy("Discarded. Nothing was sent.")
 
 
 def of_family(family: str, *related: str) -> Find:
     """Return the look-up of a family's job, with what its page needs of `related`. It raises Http404 for all others."""
 
-    def find(_request: HttpRequest, job_id: int) -> Job:
+    def find(_request: TenantRequest, job_id: int) -> Job:
         known = Job.objects.select_related("by", "tenant__environment", "retry_of", *related)
         return lookups.get(known.filter(kind__in=kinds.names(family)), pk=job_id)
 
@@ -67,10 +68,10 @@ class Pages:
 
     permission: Permission
     find: Find
-    page: Callable[[HttpRequest, Job], HttpResponseBase]
+    page: Callable[[TenantRequest, Job], HttpResponseBase]
     home: Callable[[Job], str]
     discarded: str | Promise = _DISCARDED
-    confirm: Callable[[HttpRequest, Job], str] = lambda _request, _job: ""
+    confirm: Callable[[TenantRequest, Job], str] = lambda _request, _job: ""
     retry: Again = acts.retry
     undo: Again = acts.undo
     discard: Callable[..., bool] = acts.discard
@@ -78,18 +79,18 @@ class Pages:
     sheet: str = ""
 
 
-def page(pages: Pages, request: HttpRequest, job: Job) -> HttpResponseBase:
+def page(pages: Pages, request: TenantRequest, job: Job) -> HttpResponseBase:
     return pages.page(request, job)
 
 
-def progress(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
+def progress(pages: Pages, request: TenantRequest, job: Job) -> HttpResponse:
     """The progress alone, for polling; the whole page is asked for again when there is more to see."""
     if job.state != JobState.MAPPED and job.state not in ALIVE:
         return HttpResponseClientRefresh()
     return render(request, "components/progress.html", {"progress": progress_of(job)})
 
 
-def failed(pages: Pages, request: HttpRequest, job: Job, kind: str) -> HttpResponseBase:
+def failed(pages: Pages, request: TenantRequest, job: Job, kind: str) -> HttpResponseBase:
     """The rows that were not applied, as they were uploaded, each with its reason."""
     said = _reasons(job)
     if not said:
@@ -123,7 +124,7 @@ def _to_correct(cells: Iterator[tuple[int, list[str]]], said: Mapping[int, str])
         yield [*shown, said[line] if line else heading]
 
 
-def start(pages: Pages, request: HttpRequest, job: Job) -> HttpResponseBase:
+def start(pages: Pages, request: TenantRequest, job: Job) -> HttpResponseBase:
     refusal = pages.confirm(request, job) if job.state == JobState.CHECKED else ""
     if refusal:
         messages.error(request, refusal)
@@ -137,33 +138,25 @@ def start(pages: Pages, request: HttpRequest, job: Job) -> HttpResponseBase:
     return redirect(kinds.page(job))
 
 
-def stop(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
-    if not acts.stop(by=Asker.of(request), job=job):
-        messages.info(request, _("It is no longer running."))
-    return redirect(kinds.page(job))
+def _simple(act: Callable[[Pages], Callable[..., Job | bool | None]], otherwise: Promise) -> Answer:
+    """Return what does `act` and shows the job that came of it, or the same one; `otherwise` says that nothing did."""
+
+    def do(pages: Pages, request: TenantRequest, job: Job) -> HttpResponse:
+        done = act(pages)(by=Asker.of(request), job=job)
+        if not done:
+            messages.info(request, str(otherwise))
+        return redirect(kinds.page(done if isinstance(done, Job) else job))
+
+    return do
 
 
-def go_on(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
-    if not acts.go_on(by=Asker.of(request), job=job):
-        messages.info(request, _("It is not stopped."))
-    return redirect(kinds.page(job))
+stop = _simple(lambda _pages: acts.stop, gettext_lazy("It is no longer running."))
+go_on = _simple(lambda _pages: acts.go_on, gettext_lazy("It is not stopped."))
+retry = _simple(lambda pages: pages.retry, gettext_lazy("There are no rows to retry."))
+undo = _simple(lambda pages: pages.undo, gettext_lazy("It cannot be undone, or was undone already."))
 
 
-def retry(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
-    again = pages.retry(by=Asker.of(request), job=job)
-    if again is None:
-        messages.info(request, _("There are no rows to retry."))
-    return redirect(kinds.page(again or job))
-
-
-def undo(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
-    back = pages.undo(by=Asker.of(request), job=job)
-    if back is None:
-        messages.info(request, _("It cannot be undone, or was undone already."))
-    return redirect(kinds.page(back or job))
-
-
-def decide(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
+def decide(pages: Pages, request: TenantRequest, job: Job) -> HttpResponse:
     verdict, _colon, row = request.POST.get("decision", "").partition(":")
     if verdict not in ("yes", "no") or not (row == "all" or (row.isascii() and row.isdecimal() and len(row) < 19)):
         messages.error(request, _("Choose whether it was applied. Nothing was recorded."))
@@ -174,7 +167,7 @@ def decide(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
     return redirect(kinds.page(job))
 
 
-def discard(pages: Pages, request: HttpRequest, job: Job) -> HttpResponse:
+def discard(pages: Pages, request: TenantRequest, job: Job) -> HttpResponse:
     if not pages.discard(by=Asker.of(request), job=job):
         messages.error(request, _("It has already started, so it is kept as a record."))
         return redirect(kinds.page(job))
@@ -186,7 +179,7 @@ def template(permission: Permission, cells: Iterable[Cell], name: str) -> View:
     """Declare an empty spreadsheet with every heading and one line to show what goes where."""
 
     @tenant_view(permission)
-    def view(request: HttpRequest, language: str, kind: str) -> HttpResponseBase:
+    def view(request: TenantRequest, language: str, kind: str) -> HttpResponseBase:
         place = 1 if language == "ja" else 0
         lines = [[cell.headings[place] for cell in cells], [cell.example[place] for cell in cells]]
         return send(lines, kind=kind, name=f"{name}-{language}", title=name, record=None, comes_back=True)
@@ -194,23 +187,23 @@ def template(permission: Permission, cells: Iterable[Cell], name: str) -> View:
     return view
 
 
-def reading(pages: Pages, show: Callable[..., HttpResponseBase]) -> View:
+def reading(pages: Pages, show: Answer) -> View:
     """Declare a page that shows a job."""
 
     @tenant_view(pages.permission)
-    def view(request: HttpRequest, kind: str = "", **address: Any) -> HttpResponseBase:
+    def view(request: TenantRequest, kind: str = "", **address: Any) -> HttpResponseBase:
         return show(pages, request, pages.find(request, **address), **({"kind": kind} if kind else {}))
 
     return view
 
 
-def doing(pages: Pages, act: Callable[..., HttpResponseBase]) -> View:
+def doing(pages: Pages, act: Answer) -> View:
     """Declare what somebody does to a job, for those who may run it."""
 
     @tenant_view(pages.permission, methods=["POST"])
-    def view(request: HttpRequest, **address: Any) -> HttpResponseBase:
+    def view(request: TenantRequest, **address: Any) -> HttpResponseBase:
         job = pages.find(request, **address)
-        request.access.check(job.permission)  # type: ignore[attr-defined]
+        request.access.check(job.permission)
         return act(pages, request, job)
 
     return view
