@@ -71,8 +71,12 @@ def test_what_needs_a_decision_comes_first(place):
 
 def test_a_guard_sees_neither_members_nor_calls_nor_changes(place):
     html = home(place, "guard")
-    for words in ("Guests today", "Ends within", "Part of the allowance", "Recent changes"):
+    for words in ("Guests today", "Ends within", "Recent changes"):
         assert words not in html
+    service = html[html.index("home-service") :].partition("</details>")[0]  # the frame's footer tells of calls, too
+    assert "Connected" in service
+    for words in ("API calls", "allowance"):
+        assert words not in service
 
 
 def test_an_unconnected_tenant_says_what_to_do_next(place):
