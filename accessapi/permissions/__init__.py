@@ -2,7 +2,7 @@
 
 Rights are the plain JSON objects the service returns; nothing here changes its arguments, and unknown modes, effects
 and entries are always kept. `decide` says who may pass where and when, `grant_*` and `withdraw_*` return new rights,
-`compare_*` lists what differs, `describe_*` and `explain` put it into words.
+`compare_*` lists what differs, `phrase` and `explain` put it into words.
 """
 
 from accessapi.permissions.change import (
@@ -21,14 +21,7 @@ from accessapi.permissions.holidays import NO_HOLIDAYS, Holidays
 from accessapi.permissions.normal import normalise_devices, normalise_keys
 from accessapi.permissions.passes import all_day, always, by_schedule, dated, never, weekly
 from accessapi.permissions.phrases import phrase, phrase_days
-from accessapi.permissions.words import (
-    Line,
-    describe_devices,
-    describe_item,
-    describe_keys,
-    describe_pass,
-    explain,
-)
+from accessapi.permissions.words import explain
 
 __all__ = [
     "NO_HOLIDAYS",
@@ -37,7 +30,6 @@ __all__ = [
     "Decision",
     "Holidays",
     "KeyPlace",
-    "Line",
     "NeedsInventory",
     "Rule",
     "UnknownRights",
@@ -49,10 +41,6 @@ __all__ = [
     "dated",
     "decide",
     "decide_place",
-    "describe_devices",
-    "describe_item",
-    "describe_keys",
-    "describe_pass",
     "explain",
     "grant_area",
     "grant_key",

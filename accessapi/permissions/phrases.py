@@ -1,8 +1,7 @@
 """One pass as people say it: "weekdays 08:00 to 12:00 and 13:00 to 19:00, and 1 December 2026 all day".
 
-`words.describe_pass` states item by item what is there; this joins what belongs together: days with the same times,
-times of the same days. It says the same (`tests/accessapi/test_phrases.py`), only shorter. Message ids are English
-and begin in lower case; `translate` (gettext or anything like it) puts them into another language.
+What belongs together is joined: days with the same times, times of the same days. Message ids are English and begin in
+lower case; `translate` (gettext or anything like it) puts them into another language. Unknown values are quoted.
 """
 
 from __future__ import annotations

@@ -12,11 +12,10 @@ from accessapi.permissions import (
     NeedsInventory,
     UnknownRights,
     always,
+    by_schedule,
     compare_devices,
     compare_keys,
     decide_place,
-    describe_devices,
-    describe_keys,
     explain,
     grant_area,
     grant_key,
@@ -24,10 +23,13 @@ from accessapi.permissions import (
     never,
     normalise_devices,
     normalise_keys,
+    phrase,
+    weekly,
     withdraw_area,
     withdraw_key,
     withdraw_key_box,
 )
+from accessapi.permissions.passes import WEEKDAYS
 from accessapi.resources.rights import DevicesPass, KeysPass
 from tests.accessapi import rights as r
 from tests.support.effort import examples
@@ -194,22 +196,19 @@ def test_a_comparison_names_what_changed():
 @given(r.strange_devices, r.strange_keys)
 @settings(max_examples=examples(300))
 def test_anything_can_be_described_and_compared(devices, keys):
-    assert all(line.text for line in [*describe_devices(devices), *describe_keys(keys)])
+    entries = devices.get("areas_list") if isinstance(devices, dict) else None
+    assert all(map(phrase, [devices, keys, *(entries if isinstance(entries, list) else [])]))
+    assert all(phrase(entry.get("pass")) for entry in entries or () if isinstance(entry, dict))
     compare_devices(devices, None)
     compare_keys(keys, None)
     for decision in (decide_place(devices, AreaPlace("a1"), r.moment(r.FIRST_DAY, 0)),):
         assert explain(decision).endswith((".", ")."))
 
 
-def test_rights_read_as_sentences_with_the_names_of_places():
-    item = {
-        "mode": "weekly", "start": {"time": "09:00:00+09:00"}, "end": {"time": "18:00:00+09:00"},
-        "week": ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Holiday"],
-    }  # fmt: skip
-    rights = grant_area(None, "a1", {"effect": "allow", "schedule": [item]})
-    [line] = describe_devices(rights, names={"a1": "100% Server room"})
-    assert line.text == "100% Server room: Monday to Friday, holidays, 09:00:00 to 18:00:00"
-    assert [entry.text for entry in describe_devices(None)] == ["No area"]
+def test_a_reason_names_the_hours_it_follows_from():
+    rights = grant_area(None, "a1", by_schedule(weekly("09:00:00", "18:00:00", *WEEKDAYS[:5])))
+    decision = decide_place(rights, AreaPlace("a1"), r.moment(r.FIRST_DAY, 12 * 3600))
+    assert explain(decision).startswith("Allowed by the schedule: weekdays 09:00 to 18:00.")
 
 
 def test_sentences_go_through_the_injected_translation():
@@ -217,7 +216,7 @@ def test_sentences_go_through_the_injected_translation():
 
     def translate(text):
         seen.append(text)
-        return {"No key": "鍵なし"}.get(text, text)
+        return {"never": "常に不可"}.get(text, text)
 
-    assert describe_keys(None, translate)[0].text == "鍵なし"
-    assert seen == ["No key"]
+    assert phrase(never(), translate) == "常に不可"
+    assert seen == ["never"]
