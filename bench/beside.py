@@ -74,5 +74,5 @@ urlpatterns = [
     path("bare/", bare),
     path("", include("portal.site.urls")),
 ]
-handler403, handler404 = "portal.site.errors.forbidden", "portal.site.errors.not_found"
-handler500, handler400 = "portal.site.errors.broken", "portal.site.errors.bad_request"
+handler403, handler404 = "portal.site.views.forbidden", "portal.site.views.not_found"
+handler500, handler400 = "portal.site.views.broken", "portal.site.views.bad_request"

@@ -37,7 +37,7 @@ def prepare(
     """A job to be looked at; nothing is sent. None: nothing would change for anybody.
 
     With `starts_at` it is on everybody who was chosen: what it does to each is worked out anew at that moment. `until`:
-    when what it gives is taken back (`ending.py`).
+    when what it gives is taken back (`working.schedule_end`).
     """
     plan = planning.plan(members, wish, trust, everybody=starts_at is not None)
     options = {

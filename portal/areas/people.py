@@ -18,7 +18,7 @@ from django.utils.translation import pgettext, pgettext_lazy
 
 from portal.areas import rolls
 from portal.areas.loading import Loaded
-from portal.areas.look import Look
+from portal.areas.rolls import AreaAt
 from portal.core.jobs import suspensions
 from portal.core.mirror import absence, queries, search
 from portal.core.mirror.fields.members import CODE, END, GROUP, MEMBER_ID, NAME
@@ -74,7 +74,7 @@ class People(Table):
         request: HttpRequest,
         queryset: QuerySet[Any],
         *,
-        look: Look,
+        look: AreaAt,
         query: QueryDict | None = None,
         total: int | Callable[[], int] | None = None,
         loaded: Loaded | None = None,
@@ -109,7 +109,7 @@ class People(Table):
         return type(self)(self.request, everybody, look=look, query=self.address.query).matching
 
     @staticmethod
-    def everybody(look: Look) -> QuerySet[Member]:
+    def everybody(look: AreaAt) -> QuerySet[Member]:
         """Whom the list narrows."""
         return look.holders()
 
@@ -186,7 +186,7 @@ class Choice(People):
     exports = ()
 
     @staticmethod
-    def everybody(look: Look) -> QuerySet[Member]:
+    def everybody(look: AreaAt) -> QuerySet[Member]:
         return look.noted(queries.members())
 
     @property
@@ -210,7 +210,7 @@ class Choice(People):
         return rows.filter(reduce(or_, (meaning[value] for value in values)))
 
 
-def _actions(look: Look, listed: str) -> list[BulkAction]:
+def _actions(look: AreaAt, listed: str) -> list[BulkAction]:
     """What can be done with a selection; the address names the list that it was made in."""
     area_id = look.area.area_id
 

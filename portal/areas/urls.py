@@ -1,6 +1,6 @@
 from django.urls import path
 
-from portal.areas import views, views_edit
+from portal.areas import views
 from portal.core.jobs.urls import under
 
 app_name = "areas"
@@ -8,8 +8,8 @@ urlpatterns = [
     path("", views.index, name="index"),
     path("rights/load/", views.load, name="load"),
     path("<sid:area_id>/", views.area, name="area"),
-    path("<sid:area_id>/members/", views_edit.choose, name="choose"),
-    path("<sid:area_id>/grant/", views_edit.grant, name="grant"),
-    path("<sid:area_id>/withdraw/", views_edit.withdraw, name="withdraw"),
-    *under(views_edit.EDITS, "start", "discard", "undo", at="<sid:area_id>/edits/<int:job_id>/", prefix="edit_"),
+    path("<sid:area_id>/members/", views.choose, name="choose"),
+    path("<sid:area_id>/grant/", views.grant, name="grant"),
+    path("<sid:area_id>/withdraw/", views.withdraw, name="withdraw"),
+    *under(views.EDITS, "start", "discard", "undo", at="<sid:area_id>/edits/<int:job_id>/", prefix="edit_"),
 ]

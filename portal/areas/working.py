@@ -4,6 +4,8 @@ A job keeps what its rows were when somebody looked at them. Right before they a
 records the request, each member's rights are taken from the mirror again: where what decides about this area is as it
 was, they are merged anew and sent, with whatever came to other areas since; where it is not, the row is left out and
 says so. Members whose rights are unknown, or were read longer ago than the job trusts, are read singly first.
+
+Access that is given until a moment is ended by a job of its own (`schedule_end`), which waits and undoes the first.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,12 +16,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import normalise_devices
-from portal.areas import ending, loading, merging
+from portal.areas import loading, merging
 from portal.areas.merging import Act, Effect, Verdict, Wish
 from portal.core.intents.models import target_of
-from portal.core.jobs import kinds
+from portal.core.intents.record import Asker
+from portal.core.jobs import acts, kinds
 from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import JobState, RowState
+from portal.core.jobs.states import Action, JobState, RowState
 from portal.core.mirror.models import Area, Member
 from portal.core.rights import words
 from portal.core.timers.clock import database_now
@@ -254,6 +257,25 @@ def register() -> None:
             changes=changes,
             words=_words(),
             undo=True,
-            started=ending.schedule,
+            started=schedule_end,
         )
     )
+
+
+def schedule_end(job: Job, by: Asker) -> None:
+    """Have the end of a started job wait for its moment, in the transaction that starts it and as part of that act."""
+    if job.undo_of_id is not None or not job.options.get("until"):
+        return
+    members = Row.objects.filter(job=job, action=Action.UPDATE).exclude(member_id="").order_by("line")
+    kept = {name: job.options[name] for name in ("area_id", "area_name", "trust", "until")}
+    end = acts.prepare(
+        kind=job.kind,
+        by=by,
+        rows=((member_id, {}, {}) for member_id in members.values_list("member_id", flat=True)),
+        permission=Permission(job.permission),
+        options={**kept, "act": str(Act.UNDO), "ends": True},
+        starts_at=datetime.fromisoformat(job.options["until"]),
+        undo_of=job,
+        quiet=True,
+    )
+    acts.start(by=by, job=end, quiet=True)

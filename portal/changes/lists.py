@@ -6,14 +6,13 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.files.sending import KINDS
+from portal.core.files.writing import KINDS
 from portal.core.jobs import kinds, words
 from portal.core.jobs.lists import DETAIL, OUTCOME, WHO, Rows, changes_of, job_chip
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action
 from portal.core.ui.addresses import ServiceId
-from portal.core.ui.tables.columns import Column
-from portal.core.ui.tables.extras import Empty
+from portal.core.ui.tables.columns import Column, Empty
 from portal.core.ui.tables.table import Table
 from tenants.roles import Permission
 

@@ -21,7 +21,7 @@ from portal.core.jobs.states import Action, JobState
 from portal.core.jobs.views import Pages, of_family
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Group, MirrorState
-from portal.core.ui.tables import files
+from portal.core.ui.tables import file_response
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -77,7 +77,7 @@ def _file(view: View) -> HttpResponseBase | None:
     if not found.wanted_file:
         return None
     record = partial(acts.downloaded, by=Asker.of(view.request), job=view.job, rows=view.job.size)
-    return files.respond(found, found.wanted_file, record=record)
+    return file_response(found, found.wanted_file, record=record)
 
 
 FAMILY = "change"

@@ -6,10 +6,8 @@ class DevicesConfig(AppConfig):
     label = "devices"
 
     def ready(self) -> None:
-        from portal.devices import banners, find, follow, hearing, watch
+        from portal.devices import follow, frame, watch
 
         follow.register()
-        find.register()
-        banners.register()
-        hearing.register()
+        frame.register()
         watch.register()

@@ -12,7 +12,7 @@ from portal.core.intents.words import uncertain_words
 from portal.core.mirror import doors, reading
 from portal.core.timers.bell import ring_after_commit
 from portal.core.timers.clock import database_now
-from portal.devices.commands import Command
+from portal.devices.actions import Command
 from portal.devices.watch import READ_STALE
 from tenants.connections.service import current_connection
 

@@ -14,7 +14,7 @@ from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import PassController
 from portal.core.ui.tables import Column, Empty, Table
 from portal.core.ui.vocabulary import beside, joined
-from portal.devices import queries, states
+from portal.devices import queries
 
 
 class Doors(Table):
@@ -24,7 +24,7 @@ class Doors(Table):
     default_sort = "calm"
     columns = (
         Column("name", _("Door"), value=str, sort="device_name", phone="title", fixed=True),
-        Column("state", _("State"), value=states.state_of, sort="calm", export=False),
+        Column("state", _("State"), value=queries.state_of, sort="calm", export=False),
         Column("areas", _("Area"), value=""),
         Column("door", _("Door leaf"), value=""),
         Column("power", _("Power"), value="", phone="hide"),
@@ -43,7 +43,7 @@ class Doors(Table):
         self.seen = queries.mark_of_doors()
         self.places = queries.places()
         words = self.request.tenant.environment.catalogue.states
-        said = partial(states.words_of, states=words)
+        said = partial(queries.words_of, states=words)
         own = {
             "areas": self.areas_of,
             "door": lambda row: said(row).leaf,

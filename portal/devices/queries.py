@@ -1,16 +1,59 @@
-"""Where doors are, and what was lately asked of them."""
+"""What is known of doors: their state in words, where they are, what their log tells and what was asked of them."""
 
 from collections import defaultdict
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.db.models import Case, CharField, Count, Max, QuerySet, Value, When
 from django.db.models.functions import Concat
 
+from accessapi.doors import DoorWord
+from accessapi.overrides import States
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
 from portal.core.mirror.models import Area, History, PassController
 from portal.core.mirror.models.devices import DoorState
 from portal.core.ui import watching
+from portal.core.ui.chips import Chip
+from portal.core.ui.vocabulary import word
+
+_ERRORS = {DoorWord.FORCED: "forced_open", DoorWord.LEFT: "left_open"}
+
+
+def state_of(door: PassController) -> Chip:
+    """The state that outranks the others, with when it was last learned; without any knowledge, unknown."""
+    if door.state:
+        return Chip(door.state, as_of=door.known_at)
+    return Chip(door.lock or "unknown", as_of=door.status_as_of)
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the last reading of a door says, in the reader's language or else in the service's own words."""
+
+    leaf: str
+    lock: str
+    errors: list[str]
+    power: str
+    line: str
+    sync: str
+
+
+def words_of(door: PassController, states: States) -> Words:
+    """The last reading of a door, part by part; empty for what it does not say."""
+    power, network = door.power_status, door.cloud_com_status
+    return Words(
+        leaf=word("leaf", states.leaf(door.door), door.door),
+        lock=word("lock", states.lock(door.lock), door.lock),
+        errors=[word("error", _ERRORS.get(states.event([each]), each), each) for each in door.errors],
+        power=word("power", "running" if power and states.is_powered(power) else power),
+        line=word("network", "connected" if network and states.is_connected(network) else network),
+        sync=word("sync", door.sync_status),
+    )
+
+
+def is_held(door: PassController) -> bool:
+    return door.state in (DoorState.HELD, DoorState.HELD_OPEN)
 
 
 def by_calm() -> QuerySet[PassController]:

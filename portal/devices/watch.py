@@ -1,4 +1,4 @@
-"""Keeping the doors' status at a glance: each is read now and then, with device calls that nobody else wants.
+"""Keeping the doors' status at a glance: each is read now and then, and at once when the log tells of an alarm.
 
 A list has no statuses in it (specification, operation 25), and a reading costs one of 180 calls an hour. Watching takes
 the share of sync at most, whoever has waited longest first, and stops at once when the hour runs short. What cannot
@@ -6,24 +6,32 @@ wait, a door of which the log told something alarming, is read before the others
 is kept for commands and for people.
 """
 
+from collections.abc import Sequence
+from datetime import datetime
+
 import structlog
 from django.db.models import F, Q
 
+from accessapi.doors import DoorWord
 from accessapi.errors import NotFound, ServiceError
+from accessapi.overrides import States
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import doors, reading
-from portal.core.mirror.models import PassController
+from portal.core.mirror import doors, hooks, reading
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History, PassController
 from portal.core.timers import ticking
-from portal.core.timers.bell import ring
+from portal.core.timers.bell import ring, ring_after_commit
 from portal.core.timers.clock import ClockTime
 from tenants.connections.service import current_connection
-from tenants.models import Connection
+from tenants.models import Connection, Tenant
 from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
 READ_STALE = "portal.devices.tasks.read_stale"
+# Records of these categories are worth a reading, whatever their words: somebody operated the door, or it is serious.
+_SERIOUS = frozenset({"operation", "emergency"})
 
 
 def stale_tenants() -> list[int]:
@@ -64,5 +72,26 @@ def _longest_waiting() -> list[tuple[str, bool]]:
     return list(due.values_list("device_id", "urgent")[:_AT_ONCE])
 
 
+def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
+    """New records came in, oldest first: listener of the mirror, inside the transaction that takes them over."""
+    states = tenant.environment.catalogue.states
+    wanted: dict[str, datetime | None] = {}
+    for record in histories:
+        word = word_of(record, states)
+        if record.device_id and word is not None and doors.tell(tenant, record.device_id, word, at=record.at):
+            wanted[record.device_id] = None
+        elif record.device_id and record.category in _SERIOUS:
+            wanted.setdefault(record.device_id, record.at)
+    if sum(doors.look_at(device_id, unless_read_after=at) for device_id, at in sorted(wanted.items())):
+        ring_after_commit(READ_STALE, tenant.pk)
+
+
+def word_of(record: History, states: States) -> DoorWord | None:
+    """What a record tells of its door, if it is about an alarm or a hold."""
+    word = states.event([record.content])
+    return DoorWord.OVER if word in (DoorWord.FORCED, DoorWord.LEFT) and states.is_over(record.status) else word
+
+
 def register() -> None:
+    hooks.after(Kind.HISTORIES, heard)
     ticking.register("doors", look, every=60.0, queue="sync")

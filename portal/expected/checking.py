@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
 from portal.core.files import bounds, reading
-from portal.core.files.faults import FileFault
+from portal.core.files.bounds import FileFault
 from portal.core.jobs.states import Action
 from portal.core.visits.models import Stage, Visit
 from portal.expected import columns

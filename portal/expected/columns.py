@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.files.marks import is_reason
+from portal.core.files.writing import is_reason
 from portal.core.mirror.fields import guests
 from portal.core.mirror.fields.headings import Cell, key, meanings
 

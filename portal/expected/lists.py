@@ -16,8 +16,7 @@ from portal.core.jobs.lists import LINE, Rows, job_chip
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action, RowState
 from portal.core.ui.chips import Chip
-from portal.core.ui.tables.columns import NOTHING, Column
-from portal.core.ui.tables.extras import Empty
+from portal.core.ui.tables.columns import NOTHING, Column, Empty
 from portal.core.ui.tables.table import Table
 from portal.core.ui.times import local
 from portal.core.visits.models import Visit

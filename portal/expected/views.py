@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.codes.badges import of_visits
 from portal.codes.views import pdf
-from portal.core.files.faults import FileFault
+from portal.core.files.bounds import FileFault
 from portal.core.intents import nonces
 from portal.core.intents.record import Asker
 from portal.core.jobs import costs, kinds, views

@@ -7,15 +7,15 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from accessapi.meanings import Blame
-from portal.core.files.words import of_file as of_any_file
+from portal.core.files.bounds import fault_text
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.jobs import lists
 from portal.core.jobs.models import Row
 from portal.core.jobs.words import problems
 from portal.core.ui.chips import Chip
-from portal.core.ui.sentences import joined
 from portal.core.ui.times import local
+from portal.core.ui.vocabulary import join_sentences
 from portal.expected.columns import BY_NAME
 from tenants.models import current_tenant
 
@@ -61,7 +61,7 @@ def of_file(word: str, facts: Facts) -> str:
         said = _("The file has more than %(n)d rows. Each row uses one of the hour's 720 API calls. Split the file.")
         said %= {"n": facts["most"]}
     else:
-        said = of_any_file(word, facts)
+        said = fault_text(word, facts)
     return f"{said} {_('Nothing was kept or sent.')}"
 
 
@@ -98,7 +98,7 @@ def reasons(row: Row) -> list[str]:
     if intent.reason == Reason.REFUSED:
         said = _refusal(intent)
         return [" ".join(filter(None, [said, intent.error_code and f"({intent.error_code})", intent.error_detail]))]
-    return [joined([Reason(intent.reason).label, _("No code was issued.")])]
+    return [join_sentences([Reason(intent.reason).label, _("No code was issued.")])]
 
 
 def _refusal(intent: Intent) -> str:

@@ -3,8 +3,8 @@
 from portal.core.intents.actions import Asker, submit
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
-from portal.core.mirror.models import Group
-from portal.groups import queries
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Group, MirrorState
 from tenants.roles import Permission
 from tenants.wording import say
 
@@ -18,7 +18,7 @@ def create(*, name: str, by: Asker, nonce: Nonce) -> Intent:
         title=say("group.create", name=name),
         body={"membergroup_name": name},
         nonce=nonce,
-        snapshot={"known": queries.known_ids()},
+        snapshot={"known": _known_ids()},
         after={"membergroup_name": name},
     )
 
@@ -38,3 +38,10 @@ def rename(*, group: Group, name: str, by: Asker, nonce: Nonce) -> Intent:
         before={"membergroup_name": group.membergroup_name},
         after={"membergroup_name": name},
     )
+
+
+def _known_ids() -> list[str] | None:
+    """The groups that the mirror knows now, or None while the list was never read: then nothing can be told from it."""
+    if not MirrorState.objects.filter(kind=Kind.GROUPS, as_of__isnull=False).exists():
+        return None
+    return list(Group.objects.order_by("pk").values_list("membergroup_id", flat=True))

@@ -1,5 +1,6 @@
 """What follows from a group's intent: the mirror learns of it; a lost answer is looked for in the list of groups."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,7 +16,6 @@ from portal.core.mirror import own, schedule
 from portal.core.mirror.kinds import Kind
 from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
-from portal.groups import queries
 from tenants.connections.service import current_connection
 
 
@@ -41,7 +41,7 @@ def look_for_new_group(intent: Intent) -> Finding:
     groups = _read_groups(intent)
     there = [each for each, name in groups.names.items() if name == intent.body["membergroup_name"]]
     fresh = [each for each in there if each not in set(known or ())]
-    fresh = sorted(set(fresh) - queries.created_by_others(intent, fresh))
+    fresh = sorted(set(fresh) - _created_by_others(intent, fresh))
     seen: dict[str, Any] = {"read": _moment(groups.at), "groups_of_this_name": len(there)}
     if not there or (known is not None and not fresh):
         return evidence.missing(intent, groups.at, seen, is_whole=groups.whole)
@@ -77,6 +77,13 @@ def _read_groups(intent: Intent) -> _Groups:
     pages = list(client(current_connection(), Priority.PEOPLE).pages("list_membergroups", {"limit": PAGE_MAX}))
     names = {item.membergroup_id: item.membergroup_name or "" for page in pages for item in page.value.items}
     return _Groups(at, names, whole=not any(page.value.unreadable for page in pages))
+
+
+def _created_by_others(intent: Intent, membergroup_ids: Sequence[str]) -> set[str]:
+    """Those of the groups that are known to come from another creation than this one."""
+    others = Intent.objects.filter(operation=intent.operation, state=State.SUCCEEDED).exclude(pk=intent.pk)
+    found = others.filter(result__membergroup_id__in=list(membergroup_ids))
+    return set(found.values_list("result__membergroup_id", flat=True))
 
 
 def _moment(at: datetime) -> str:

@@ -10,19 +10,19 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.files.sending import KINDS
-from portal.core.jobs import lists
+from portal.core.files.writing import KINDS
+from portal.core.jobs.lists import actions
 from portal.core.mirror import absence, queries, search
 from portal.core.mirror.fields.members import CODE, END, NAME
 from portal.core.mirror.folding import fold
 from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
-from portal.core.mirror.models import Group, Member
+from portal.core.mirror.models import Group, Member, MirrorState
 from portal.core.rights import digests
 from portal.core.ui.addresses import ServiceId
 from portal.core.ui.chips import Chip
 from portal.core.ui.tables import Column, Empty, Table
-from portal.core.ui.tables.links import Address
+from portal.core.ui.tables.filters import Address
 from portal.groups.alike import Alike
 from tenants.roles import Permission
 
@@ -61,6 +61,11 @@ class Groups(Table):
         return reverse("groups:group", args=[self.request.tenant.slug, row.membergroup_id])
 
 
+def how_many() -> int:
+    """How many groups the tenant has, without counting them."""
+    return MirrorState.objects.filter(kind=Kind.GROUPS).values_list("total", flat=True).first() or 0
+
+
 def _group_of(request: Any) -> str:
     return urlencode({"group": request.resolver_match.kwargs["membergroup_id"]})
 
@@ -85,7 +90,7 @@ class GroupMembers(Table):
         END.column(),
         Column("rights", _("Rights"), value=_compared),
     )
-    actions = lists.actions(_group_of)
+    actions = actions(_group_of)
 
     def __init__(self, request: HttpRequest, group: Group, rights: Alike | None) -> None:
         base = queries.in_groups(queries.members(), [group.membergroup_id])

@@ -4,29 +4,41 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
-from portal.core.files.sending import written_down
+from portal.core.files.writing import written_down
+from portal.core.intents import queries as intents
 from portal.core.intents.asking import ALL, ask, page_of
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, target_of
 from portal.core.mirror.access import get_group
-from portal.core.mirror.fields.groups import GROUP
+from portal.core.mirror.fields.groups import GROUP, GROUP_NAME
 from portal.core.mirror.models import Group
-from portal.core.ui.tables import files
-from portal.groups import actions, alike, queries
-from portal.groups.forms import NameForm
-from portal.groups.lists import GroupMembers, Groups
+from portal.core.ui.tables import file_response
+from portal.groups import actions, alike
+from portal.groups.lists import GroupMembers, Groups, how_many
 from tenants.access import tenant_view
 from tenants.roles import Permission
 from tenants.wording import say
+
+_LATEST = 5
+
+
+class NameForm(forms.Form):
+    """The name of a new group, or another name for one that is there."""
+
+    membergroup_name = GROUP_NAME.typed(
+        strip=True, widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"})
+    )
+    refused: Intent | None = None
 
 
 @tenant_view(Permission.GROUPS_VIEW)
 def index(request: HttpRequest) -> HttpResponseBase:
     may_edit = request.access.can(Permission.GROUPS_EDIT)
-    groups = Groups(request, Group.objects.all(), total=queries.total)
+    groups = Groups(request, Group.objects.all(), total=how_many)
     if groups.wanted_file:
         return _file(request, groups)
     return groups.respond("groups/index.html", {"may_edit": may_edit})
@@ -37,7 +49,7 @@ def _file(request: HttpRequest, groups: Groups) -> HttpResponseBase:
     told = {"rows": count, "filter": groups.address.match, "format": kind}
     summary = say("groups.export", n=count, kind=kind.upper())
     record = written_down(request, "groups.export", target="groups", summary=summary, after=told)
-    return files.respond(groups, kind, record=record)
+    return file_response(groups, kind, record=record)
 
 
 @tenant_view(Permission.GROUPS_EDIT, methods=["GET", "POST"])
@@ -72,13 +84,14 @@ def _page(request: HttpRequest, found: Group, form: NameForm) -> HttpResponse:
     sees_members = request.access.can(Permission.MEMBERS_VIEW)
     sees_rights = sees_members and request.access.can(Permission.AREAS_VIEW)
     rights = alike.of(found) if sees_rights else None
+    latest = intents.latest(target_of("membergroup", found.membergroup_id))
     context = {
         "group": found,
         "form": form,
         "may_edit": request.access.can(Permission.GROUPS_EDIT),
         "sees_members": sees_members,
         "rights": rights,
-        "intents": queries.latest_intents(found),
+        "intents": list(latest.select_related("tenant")[:_LATEST]),
     }
     if not sees_members:
         return render(request, "groups/group.html", context)

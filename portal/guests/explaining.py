@@ -9,7 +9,7 @@ from portal.core.intents.models import Intent
 from portal.core.intents.refusals import Explained, told
 from portal.core.intents.states import Reason
 from portal.core.mirror.fields.guests import AREAS, CODE, KEYS
-from portal.core.ui.sentences import joined
+from portal.core.ui.vocabulary import join_sentences
 
 
 def is_of_the_desk(intent: Intent) -> bool:
@@ -51,5 +51,5 @@ def why_it_lives(intent: Intent | None) -> str:
         return refused
     if not refusals.of_the_service(intent):
         ours = Reason(intent.reason).label if intent.reason in Reason.values else ""
-        return joined([ours, intent.error_detail])
-    return joined([refused, told(intent)])
+        return join_sentences([ours, intent.error_detail])
+    return join_sentences([refused, told(intent)])

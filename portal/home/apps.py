@@ -6,6 +6,7 @@ class HomeConfig(AppConfig):
     label = "home"
 
     def ready(self) -> None:
-        from portal.home import banners
+        from portal.core.ui import frame
+        from portal.home.views import connection_lost
 
-        banners.register()
+        frame.banner(connection_lost)

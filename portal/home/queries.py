@@ -24,8 +24,8 @@ from portal.core.ui.outcomes import Outcome
 from portal.core.visits.days import Day
 from portal.core.visits.standing import Standing
 from portal.core.visits.words import LABELS
+from portal.devices import queries
 from portal.devices import queries as doors_of_tenant
-from portal.devices import states
 from portal.members import leavers
 from portal.today import queries as desk
 from portal.today.boards import State
@@ -148,7 +148,7 @@ def _asked() -> list[Outcome]:
 
 def _doors() -> Doors:
     known = list(doors_of_tenant.by_calm().order_by("calm", "pk"))
-    loud = [(door, states.state_of(door)) for door in known if door.attention]
+    loud = [(door, queries.state_of(door)) for door in known if door.attention]
     return Doors(len(known), sum(door.known_at is None for door in known), loud[:_LOUD], max(0, len(loud) - _LOUD))
 
 

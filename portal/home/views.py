@@ -1,11 +1,19 @@
-"""A tenant's overview: what needs somebody, doors, guests of today, running work, and what ends soon."""
+"""A tenant's overview, where somebody lands who names no tenant, and what every page says of a lost connection."""
+
+from collections.abc import Iterator
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from portal.core.ui import watching
+from portal.core.ui.frame import Banner
+from portal.core.ui.watching import path_of_page
 from portal.home import queries
-from tenants.access import tenant_view
+from tenants.access import Access, tenant_view, tenants_of
+from tenants.landing import home_of
+from tenants.models import Connection
 from tenants.roles import Permission
 
 
@@ -19,3 +27,38 @@ def index(request: HttpRequest) -> HttpResponse:
     if watching.has_seen(request, home.seen):
         return watching.unchanged()
     return render(request, "home/now.html", {"home": home})
+
+
+def landing(request: HttpRequest) -> HttpResponse:
+    """The first page in the only tenant, the platform's board for platform staff, or a choice."""
+    found = [(tenant, role, home_of(tenant, role.permissions)) for tenant, role in tenants_of(request.user)]
+    if request.user.platform_role:
+        return redirect("platform:index")
+    if len(found) == 1:
+        return redirect(found[0][2])
+    return render(request, "home/landing.html", {"tenants": found})
+
+
+def connection_lost(request: HttpRequest) -> Iterator[Banner]:
+    """A banner where the service no longer accepts the tenant's token, or the token was revoked."""
+    access: Access = request.access  # type: ignore[attr-defined]
+    row: Connection | None = getattr(access.tenant, "connection", None)  # read once a page, by whoever is first
+    if row is None or row.state not in {Connection.State.BROKEN, Connection.State.REVOKED}:
+        return
+    state, since = row.state, row.state_at
+    broken = state == Connection.State.BROKEN
+    page = reverse("connection:index", args=[access.tenant.slug])
+    offered = access.can(Permission.CONNECTION_VIEW) and path_of_page(request) != page
+    yield Banner(
+        "lost",
+        _("Connection to the service lost.") if broken else _("The connection to the service was revoked."),
+        _(
+            "Lists and search still show loaded data. You cannot make changes or operate doors "
+            "until an owner reconnects."
+        ),
+        icon="plug-off",
+        since=since,
+        action=_("Reconnect…") if access.can(Permission.CONNECTION_MANAGE) else _("Connection page"),
+        action_url=page if offered else "",
+        action_get=True,
+    )

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.urls import reverse
 
 from portal.core.files import bounds, reading
-from portal.core.files.faults import FileFault
+from portal.core.files.bounds import FileFault
 from portal.core.intents.record import Asker
 from portal.core.jobs import acts, queries
 from portal.core.jobs.kinds import Kind

@@ -9,7 +9,7 @@ from datetime import timedelta
 from django.db import transaction
 
 from portal.core.files import bounds
-from portal.core.files.faults import FileFault
+from portal.core.files.bounds import FileFault
 from portal.core.jobs import rowstore
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action, JobState

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from portal.core.files.marks import is_reason
 from portal.core.files.sheets import LOST
+from portal.core.files.writing import is_reason
 from portal.core.mirror.fields.field import Field, Unreadable
 from portal.core.mirror.fields.headings import key, meanings
 from portal.core.mirror.fields.members import CODE, GROUP, MEMBER, MEMBER_ID, NAME

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from portal.core.files import bounds
-from portal.core.files.marks import is_reason
+from portal.core.files.writing import is_reason
 from portal.core.jobs.models import Job
 from portal.core.mirror.fields.members import CODE, MEMBER, MEMBER_ID, NAME
 from portal.core.mirror.fields.values import masked

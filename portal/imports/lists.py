@@ -7,8 +7,7 @@ from django.utils.translation import pgettext_lazy
 from portal.core.jobs import kinds
 from portal.core.jobs.lists import DETAIL, LINE, OUTCOME, WHAT, WHO, Rows, job_chip
 from portal.core.jobs.models import Job
-from portal.core.ui.tables.columns import Column
-from portal.core.ui.tables.extras import Empty
+from portal.core.ui.tables.columns import Column, Empty
 from portal.core.ui.tables.table import Table
 
 

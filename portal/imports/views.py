@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from portal.core.files.faults import FileFault
+from portal.core.files.bounds import FileFault
 from portal.core.intents.record import Asker
 from portal.core.jobs import costs, kinds, views
 from portal.core.jobs import queries as jobs

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.core.intents.actions import Asker
 from portal.core.mirror.models import Member
-from portal.core.ui.tables import Column, files
+from portal.core.ui.tables import Column, file_response
 from portal.members import actions
 from portal.members.lists import Members
 
@@ -40,4 +40,4 @@ def respond(request: HttpRequest, table: Members, kind: str, *, secrets: bool = 
     def record() -> None:
         actions.exported(by=Asker.of(request), count=count, match=table.address.match, kind=kind, secrets=secrets)
 
-    return files.respond(table, kind, record=record)
+    return file_response(table, kind, record=record)

@@ -13,7 +13,7 @@ from portal.core.mirror.fields.field import form_of
 from portal.core.mirror.fields.members import CARD, END, GROUP, MEMBER, PRIVILEGES, START
 from portal.core.mirror.models import Member
 from portal.core.ui import inputs
-from portal.core.ui.forms import with_current
+from portal.core.ui.inputs import with_current
 from portal.core.ui.sealed import SeenForm
 from portal.members import bounds, standing
 from portal.members.queries import Choices

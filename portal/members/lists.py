@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.core.files.sending import KINDS
+from portal.core.files.writing import KINDS
 from portal.core.jobs import lists, suspensions
 from portal.core.mirror import absence, queries, search
 from portal.core.mirror.fields.members import GROUP, MEMBER, MEMBER_ID, NAME

@@ -68,7 +68,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "portal.site.middleware.SignedIn",
-    "portal.core.ui.middleware.person_language",
+    "portal.core.ui.preferences.person_language",
     "allauth.account.middleware.AccountMiddleware",
     "allauth.usersessions.middleware.UserSessionsMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
@@ -98,7 +98,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "django.template.context_processors.i18n",
-                "portal.core.ui.context.frame",
+                "portal.core.ui.frame.frame",
             ],
             "builtins": ["django.templatetags.i18n", "portal.core.ui.templatetags.ui"],
         },
@@ -196,7 +196,7 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_AGE = 12 * 3600
-CSRF_FAILURE_VIEW = "portal.site.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "portal.site.views.csrf_failure"
 CSRF_TRUSTED_ORIGINS = [PORTAL_URL]
 SECURE_SSL_REDIRECT = HTTPS and env.flag("PORTAL_SSL_REDIRECT", True)
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]

@@ -3,8 +3,9 @@
 from django.urls import include, path
 
 from portal.core.ui import addresses
-from portal.home.landing import landing
-from portal.site import errors, health
+from portal.core.ui.urls import urls_of_tenant
+from portal.home.views import landing
+from portal.site import views
 
 addresses.register()
 
@@ -17,7 +18,7 @@ desk = [
 ]
 areas = [
     path("", include("portal.home.urls")),
-    path("", include("portal.core.ui.urls_of_tenant")),
+    path("", include(urls_of_tenant)),
     path("members/<sid:member_id>/rights/", include("portal.rights.urls_of_member")),
     path("members/", include("portal.members.urls")),
     path("groups/", include("portal.groups.urls")),
@@ -38,20 +39,20 @@ areas = [
 ]
 
 urlpatterns = [
-    path("healthz", health.alive, name="healthz"),
-    path("readyz", health.ready, name="readyz"),
-    path("metrics", health.metrics, name="metrics"),
+    path("healthz", views.alive, name="healthz"),
+    path("readyz", views.ready, name="readyz"),
+    path("metrics", views.metrics, name="metrics"),
     path("t/<slug:tenant>/", include(areas)),
     path("g/", include("portal.codes.urls_public")),
     path("", include("tenants.urls")),
     path("", include("portal.core.ui.urls")),
     path("", landing, name="landing"),
     # An account's address is the one that was invited. There is no page to write to another.
-    path("accounts/email/", errors.missing),
+    path("accounts/email/", views.missing),
     path("accounts/", include("allauth.urls")),
 ]
 
-handler403 = "portal.site.errors.forbidden"
-handler404 = "portal.site.errors.not_found"
-handler500 = "portal.site.errors.broken"
-handler400 = "portal.site.errors.bad_request"
+handler403 = "portal.site.views.forbidden"
+handler404 = "portal.site.views.not_found"
+handler500 = "portal.site.views.broken"
+handler400 = "portal.site.views.bad_request"

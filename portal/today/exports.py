@@ -6,7 +6,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 
-from portal.core.files.sending import send, written_down
+from portal.core.files.writing import send, written_down
 from portal.core.ui.times import local
 from tenants.wording import Said
 

@@ -7,7 +7,7 @@ elsewhere for everybody else; here they are mounted once more, for those who see
 from portal.core.intents import asking
 from portal.core.mirror import frame as mirror
 from portal.core.mirror.kinds import Kind
-from portal.core.ui import reach
+from portal.core.ui import nav
 from tenants.roles import Permission
 
 SHOWN = (Kind.GUESTS, Kind.HISTORIES)
@@ -15,7 +15,7 @@ SHOWN = (Kind.GUESTS, Kind.HISTORIES)
 
 def register() -> None:
     """Called once, when the app is ready."""
-    reach.also_at("find", Permission.GUESTS_VIEW, "guests:find")
-    reach.also_at("banners", Permission.GUESTS_VIEW, "guests:banners")
+    nav.also_at("find", Permission.GUESTS_VIEW, "guests:find")
+    nav.also_at("banners", Permission.GUESTS_VIEW, "guests:banners")
     mirror.shows("guests", Kind.GUESTS, refresh="guests:refresh")
     asking.mount(Permission.GUESTS_DESK, "guests:request_")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from babel.messages.pofile import read_po
 
-from portal.core.files.marks import REASONS
+from portal.core.files.writing import REASONS
 from portal.core.mirror.fields.members import MEMBER
 from portal.expected.columns import FIELDS as OF_GUESTS
 from sandbox.console.pages.words.japanese import JAPANESE as CONSOLE

@@ -10,7 +10,7 @@ from django.utils import translation
 
 from portal.areas.merging import Act
 from portal.core.intents.record import PORTAL
-from portal.devices.commands import Command
+from portal.devices.actions import Command
 from portal.today import erasing, suggesting
 from tenants.roles import ROLES
 from tenants.sentences import ACTORS, NOBODY, REFUSALS, TEXTS

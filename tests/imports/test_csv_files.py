@@ -8,9 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from portal.core.files import bounds, reading
-from portal.core.files.faults import FileFault
-from portal.core.files.marks import REASONS, guarded, unguarded
-from portal.core.files.writing import csv_of
+from portal.core.files.bounds import FileFault
+from portal.core.files.writing import REASONS, csv_of, guarded, unguarded
 
 HEADINGS = ["氏名", "社員番号", "カード番号"]
 TEXT = st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\x00"), max_size=40)

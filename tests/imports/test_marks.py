@@ -5,7 +5,7 @@ from django.utils import translation
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from portal.core.files.marks import guarded, is_ours, unguarded
+from portal.core.files.writing import guarded, is_ours, unguarded
 from portal.members.lists import Members
 
 

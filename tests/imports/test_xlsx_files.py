@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from openpyxl import Workbook
 
 from portal.core.files import bounds, reading
-from portal.core.files.faults import FileFault
-from portal.core.files.marks import REASONS
+from portal.core.files.bounds import FileFault
 from portal.core.files.sheets import LOST
-from portal.core.files.writing import xlsx_of
+from portal.core.files.writing import REASONS, xlsx_of
 
 # What XML can hold; the escapes of XLSX (_x0041_) have a test of their own.
 TEXT = st.text(st.characters(blacklist_categories=["Cs", "Cc"], blacklist_characters="_\ufffe\uffff"), max_size=40)

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accessapi.limits import JST
 from accessapi.permissions import always, by_schedule, never, weekly
-from portal.areas import grants, look, rolls
+from portal.areas import grants, rolls
 from portal.areas.models import Grant, Tally
 from portal.core.mirror import own
 from portal.core.mirror.kinds import Kind
@@ -47,10 +47,10 @@ def known(desk):
     return desk
 
 
-@pytest.fixture(params=[look.FEW, 0], ids=["few", "many"])
+@pytest.fixture(params=[rolls.FEW, 0], ids=["few", "many"])
 def either_way(request, monkeypatch):
     """Where few hold something and where many do, they are found in different ways."""
-    monkeypatch.setattr(look, "FEW", request.param)
+    monkeypatch.setattr(rolls, "FEW", request.param)
 
 
 def names(page):

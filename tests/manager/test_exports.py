@@ -40,7 +40,6 @@ TRIED_ELSEWHERE = {"imports:failed", "guests:expected_failed"}
 #: What makes a file, and the only modules that may: the writer, and what is a picture or paper, each written down.
 MAKERS = re.compile(r"FileResponse|StreamingHttpResponse|csv\.writer|Workbook\(|content.disposition", re.IGNORECASE)
 WRITERS = {
-    "portal/core/files/sending.py",
     "portal/core/files/writing.py",
     "portal/codes/views.py",
 }

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from openpyxl import load_workbook
 
-from portal.core.files.marks import unguarded
+from portal.core.files.writing import unguarded
 from portal.core.mirror import own
 from portal.core.mirror.models import Member
 from tenants.models import AuditEntry

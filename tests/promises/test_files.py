@@ -14,7 +14,7 @@ import pytest
 from openpyxl import Workbook
 
 from portal.core.files import bounds
-from portal.core.files.marks import unguarded
+from portal.core.files.writing import unguarded
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.core.mirror.models import Member

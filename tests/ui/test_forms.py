@@ -3,7 +3,7 @@
 from django import forms as django_forms
 from django.template import Context, Template
 
-from portal.core.ui import forms
+from portal.core.ui import inputs
 from portal.core.ui.style import SampleForm
 
 
@@ -29,7 +29,7 @@ def test_limits_are_told_and_counted_and_nothing_is_cut():
 
 
 def test_an_unbound_form_has_no_problems():
-    assert forms.problems(SampleForm()) == []
+    assert inputs.problems(SampleForm()) == []
 
 
 def test_errors_of_the_whole_form_come_first_without_a_link():
@@ -44,6 +44,6 @@ def test_errors_of_the_whole_form_come_first_without_a_link():
 
 
 def test_values_in_use_that_are_not_offered_stay_choosable():
-    offered = forms.with_current([("a", "A")], "a", "strange", "")
+    offered = inputs.with_current([("a", "A")], "a", "strange", "")
     assert [value for value, _label in offered] == ["a", "strange"]
     assert "strange" in str(offered[1][1])

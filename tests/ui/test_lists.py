@@ -16,7 +16,7 @@ from openpyxl import load_workbook
 from portal.core.ui import chips
 from portal.core.ui.models import ListChoice
 from portal.core.ui.style import SampleTable
-from portal.core.ui.tables import Column, chosen, files
+from portal.core.ui.tables import Column, chosen, file_response
 
 PAGE = "/_components/"
 
@@ -156,7 +156,7 @@ def test_all_that_match_is_worked_out_again_from_the_filters():
 def test_files_hold_what_matches_and_formulas_stay_text(kind):
     ContentType.objects.create(app_label="=1+1", model="=cmd()田中")
     sample = table("?q=cmd&size=25")
-    with closing(files.respond(sample, kind, record=lambda: None)) as answer:
+    with closing(file_response(sample, kind, record=lambda: None)) as answer:
         content = b"".join(answer)
     if kind == "csv":
         assert content.startswith(b"\xef\xbb\xbf")

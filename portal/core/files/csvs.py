@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from portal.core.files.bounds import MAX_CELL
-from portal.core.files.faults import FileFault
+from portal.core.files.bounds import MAX_CELL, FileFault
 
 ENCODINGS = ("utf-8-sig", "cp932")
 DELIMITERS = (",", ";", "\t")

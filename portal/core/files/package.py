@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 from xml.parsers import expat
 
 from portal.core.files import bounds
-from portal.core.files.faults import FileFault
+from portal.core.files.bounds import FileFault
 
 _SHEETS = "xl/worksheets/"
 _STRINGS = "xl/sharedstrings.xml"

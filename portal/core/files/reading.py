@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from portal.core.files import bounds, csvs, package, sheets
-from portal.core.files.faults import FileFault
-from portal.core.files.marks import is_ours, unguarded
+from portal.core.files.bounds import FileFault
+from portal.core.files.writing import is_ours, unguarded
 
 Line = tuple[int, list[str]]
 Kind = Literal["csv", "xlsx"]

@@ -14,7 +14,7 @@ from openpyxl.styles.numbers import BUILTIN_FORMATS, is_date_format
 from openpyxl.utils.datetime import CALENDAR_MAC_1904, CALENDAR_WINDOWS_1900, from_excel
 
 from portal.core.files import bounds
-from portal.core.files.faults import FileFault
+from portal.core.files.bounds import FileFault
 from portal.core.files.package import Package, elements, parse, resolve
 
 Line = tuple[int, list[str]]

@@ -1,16 +1,60 @@
-"""Files for people to correct and bring back: the columns they uploaded, and why a row was not applied."""
+"""Rows leave as a file in one way: written down first, safe from formulas, CSV or XLSX.
+
+A spreadsheet that opens a CSV file works out whatever begins with = + - @ (or a control character before it). In files
+that we write such a cell gets an apostrophe in front. In files that are plainly ours, by their column of reasons or by
+the headings of the members' export, it is taken off again. Other people's files are never changed.
+"""
 
 import csv
 import io
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
+from django.db import transaction
+from django.http import FileResponse, Http404, HttpRequest, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.http import content_disposition_header
 from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
 
-from portal.core.files.marks import guarded
+from tenants import audit
+from tenants.wording import Said
+
+REASONS = {"en": "Reason (left out when imported)", "ja": "理由（取り込み対象外）"}
+# Files keep the heading that they were downloaded with: former ones are still ours.
+_REASONS = {*REASONS.values(), "理由（取込対象外）"}
+# Headings that only our export of members brings together.
+EXPORTED = (
+    {"Member ID", "Credentials", "Status"},
+    {"会員ID", "認証手段", "利用状態"},
+    {"Member ID", "Credentials", "Validity"},
+    {"会員ID", "認証手段", "有効性"},
+)
+_RISKY = re.compile(r"'*[=+\-@\t\r\n\v\f＝＋－＠]")
+
+
+def is_reason(heading: str) -> bool:
+    """Whether a heading is that of our column of reasons, in any language."""
+    return heading.strip() in _REASONS
+
+
+def is_ours(headings: list[str]) -> bool:
+    """Whether these are the headings of a file that the portal wrote."""
+    found = {heading.strip() for heading in headings}
+    return any(map(is_reason, headings)) or any(known <= found for known in EXPORTED)
+
+
+def guarded(cell: str) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    return "'" + cell if _RISKY.match(cell) else cell
+
+
+def unguarded(cell: str) -> str:
+    """What `guarded` was given."""
+    return cell[1:] if cell[:1] == "'" and _RISKY.match(cell, 1) else cell
+
 
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
@@ -58,3 +102,52 @@ def _cell(sheet: Any, value: Any) -> Any:
     cell.data_type = "s"
     cell.number_format = "@"
     return cell
+
+
+KINDS = ("csv", "xlsx")
+
+
+def send(
+    lines: Iterable[Sequence[Any]],
+    *,
+    kind: str,
+    name: str,
+    title: str,
+    record: Callable[[], object] | None,
+    comes_back: bool = False,
+) -> HttpResponseBase:
+    """Answer with the lines as a file called `name` (without its ending). Raises Http404 for a kind that there is not.
+
+    `record` writes the audit row and is called before anything is read; None for what holds nobody's data (a template).
+    Numbers stay numbers, everything else goes out as text. A file that `comes_back`, corrected, carries the apostrophe
+    before formulas in XLSX too, where cells are text anyhow: reading takes it off again.
+    """
+    if kind not in KINDS:
+        raise Http404
+    if record is not None:
+        record()
+    if kind == "xlsx":
+        book = xlsx_of(lines, title, guard=comes_back)
+        return FileResponse(book, as_attachment=True, filename=f"{name}.xlsx", content_type=XLSX_TYPE)
+    heads = {"Content-Disposition": str(content_disposition_header(True, f"{name}.csv"))}
+    return StreamingHttpResponse(csv_of(lines), content_type="text/csv; charset=utf-8", headers=heads)
+
+
+def written_down(
+    request: HttpRequest, action: str, *, target: str, summary: Said, after: dict[str, Any]
+) -> Callable[[], None]:
+    """A `record` for `send`: who took what along."""
+
+    def record() -> None:
+        with transaction.atomic():
+            audit.record(
+                tenant=request.tenant,
+                by=request.user,
+                action=action,
+                target=target,
+                summary=summary,
+                after=after,
+                support_session=request.access.support_session,
+            )
+
+    return record

@@ -8,7 +8,7 @@ from portal.core.budget import outlook
 from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, Reason, State
-from portal.core.ui import lookups
+from portal.core.ui.addresses import row_or_404
 from tenants.access import TenantRequest
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
@@ -49,4 +49,4 @@ def get_intent(request: TenantRequest, intent_id: int, of: Permission | None = N
         rows = rows.filter(Q(by=request.user) | Q(permission__in=mine_to_ask))
     if of is not None:
         rows = rows.filter(permission=of.value)
-    return lookups.get(rows, pk=intent_id)
+    return row_or_404(rows, pk=intent_id)

@@ -10,7 +10,7 @@ from accessapi.meanings import Blame, Meaning
 from accessapi.operations import Contract
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
-from portal.core.ui.sentences import joined
+from portal.core.ui.vocabulary import join_sentences
 from tenants.models import current_tenant
 
 # Of these the detail is what the service said; of all others it is ours.
@@ -61,7 +61,7 @@ def show(form: Any, intent: Intent, inputs: Inputs, explained: Explained | None 
     """Add what became of a refused or unsent intent to its form: beside the input it is about, else on top."""
     for names, text in _problems(form, intent, inputs, explained):
         beside = next((name for name in names if name in form.fields), None)
-        form.add_error(beside, text if beside else joined([headline(intent), text]))
+        form.add_error(beside, text if beside else join_sentences([headline(intent), text]))
     if not form.errors:
         form.add_error(None, headline(intent))
 
@@ -71,8 +71,8 @@ def headline(intent: Intent) -> str:
     why = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
     if intent.state == State.FAILED and intent.reason == Reason.REFUSED:
         refused = _("Refused by the service. Nothing was changed.")
-        return joined([refused, missing_permission(intent)])
-    return joined([why, _("Nothing was changed.")])
+        return join_sentences([refused, missing_permission(intent)])
+    return join_sentences([why, _("Nothing was changed.")])
 
 
 def said(words: str) -> str:
@@ -91,7 +91,7 @@ def _problems(
     code = f" ({intent.error_code})" if intent.error_code else ""
     if explained is not None:
         names, words = explained
-        yield names, joined([words, told(intent)])
+        yield names, join_sentences([words, told(intent)])
         return
     for line in intent.error_detail.splitlines() or ([""] if code else []):
         words = said(line) if of_the_service(intent) else line

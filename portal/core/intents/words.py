@@ -12,7 +12,7 @@ from portal.core.intents.handlers import Told
 from portal.core.intents.models import Intent
 from portal.core.intents.states import NOT_APPLIED, Reason, State
 from portal.core.ui.outcomes import Outcome, Text, way
-from portal.core.ui.sentences import joined
+from portal.core.ui.vocabulary import join_sentences
 from tenants.wording import shown
 
 _SHOWN_AS = {
@@ -59,8 +59,8 @@ def _message(intent: Intent, state: State) -> Text:
         return _counted(intent)
     reason = str(Reason(intent.reason).label if intent.reason in Reason.values else intent.reason)
     if state == State.FAILED and intent.reason == Reason.REFUSED:
-        return joined([reason, refusals.missing_permission(intent)])
-    return joined([reason, intent.error_detail]) if intent.reason == Reason.INVALID else reason
+        return join_sentences([reason, refusals.missing_permission(intent)])
+    return join_sentences([reason, intent.error_detail]) if intent.reason == Reason.INVALID else reason
 
 
 def uncertain_words(intent: Intent, may: str = "") -> str:
@@ -68,7 +68,9 @@ def uncertain_words(intent: Intent, may: str = "") -> str:
     why = str(Reason(intent.reason).label) if intent.reason in Reason.values else ""
     if intent.is_physical:
         may = may or _("It may have been carried out. It will not be sent again.")
-    return joined([why, may or _("The service may have applied it. It will not be sent again until that is known.")])
+    return join_sentences(
+        [why, may or _("The service may have applied it. It will not be sent again until that is known.")]
+    )
 
 
 def _counted(intent: Intent) -> str:

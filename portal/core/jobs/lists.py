@@ -16,8 +16,7 @@ from portal.core.jobs.states import SENDING, Action, JobState, RowState
 from portal.core.ui.addresses import within
 from portal.core.ui.chips import Chip
 from portal.core.ui.tables import BulkAction
-from portal.core.ui.tables.columns import NOTHING, Column
-from portal.core.ui.tables.extras import Empty
+from portal.core.ui.tables.columns import NOTHING, Column, Empty
 from portal.core.ui.tables.table import Table
 from tenants.roles import Permission
 

@@ -22,7 +22,7 @@ from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.queries import Counts
 from portal.core.jobs.states import ALIVE, Action, Halt, JobState, PartState, RowState
 from portal.core.mirror.models import Group
-from portal.core.ui.progress import Progress
+from portal.core.ui.outcomes import Progress
 from portal.core.ui.times import local
 from tenants.access import TenantRequest
 from tenants.connections.service import current_connection

@@ -18,15 +18,14 @@ from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 from django_htmx.http import HttpResponseClientRefresh
 
-from portal.core.files.marks import REASONS, is_reason
-from portal.core.files.sending import send
+from portal.core.files.writing import REASONS, is_reason, send
 from portal.core.intents.record import Asker
 from portal.core.jobs import acts, kinds, queries, words
 from portal.core.jobs.models import Job
 from portal.core.jobs.pages import progress_of
 from portal.core.jobs.states import ALIVE, JobState, RowState
 from portal.core.mirror.fields.headings import Cell
-from portal.core.ui import lookups
+from portal.core.ui.addresses import row_or_404
 from tenants.access import TenantRequest, View, tenant_view
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
@@ -46,7 +45,7 @@ def of_family(family: str, *related: str) -> Find:
 
     def find(_request: TenantRequest, job_id: int) -> Job:
         known = Job.objects.select_related("by", "tenant__environment", "retry_of", *related)
-        return lookups.get(known.filter(kind__in=kinds.names(family)), pk=job_id)
+        return row_or_404(known.filter(kind__in=kinds.names(family)), pk=job_id)
 
     return find
 

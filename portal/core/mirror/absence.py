@@ -14,8 +14,8 @@ from django.utils.translation import gettext_lazy as _
 from accessapi.operations import Operation
 from portal.core.mirror import reasons
 from portal.core.mirror.kinds import Kind
-from portal.core.ui.sentences import joined
-from portal.core.ui.tables.extras import Empty
+from portal.core.ui.tables.columns import Empty
+from portal.core.ui.vocabulary import join_sentences
 from tenants.connections.calls import LICENCE
 from tenants.connections.service import current_connection
 from tenants.connections.texts import CONTRACTS
@@ -49,7 +49,7 @@ class Absence:
 
     @property
     def text(self) -> str:
-        return joined([self.sentence, self.remedy])
+        return join_sentences([self.sentence, self.remedy])
 
 
 class Known(Protocol):

@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 
 from portal.core.mirror.models import Area, Group, Member, PassController
-from portal.core.ui import lookups
+from portal.core.ui.addresses import row_or_404
 
 
 def get_member(member_id: str, *, gone: bool = False) -> Member:
     """Return the member. With `gone`, also one that the service no longer has and no complete list has confirmed."""
     members = Member.objects.all() if gone else Member.objects.filter(gone_at__isnull=True)
-    return lookups.get(members, member_id=member_id)
+    return row_or_404(members, member_id=member_id)
 
 
 def find_members(member_ids: Iterable[str]) -> list[Member]:
@@ -20,12 +20,12 @@ def find_members(member_ids: Iterable[str]) -> list[Member]:
 
 
 def get_group(membergroup_id: str) -> Group:
-    return lookups.get(Group.objects.all(), membergroup_id=membergroup_id)
+    return row_or_404(Group.objects.all(), membergroup_id=membergroup_id)
 
 
 def get_area(area_id: str) -> Area:
-    return lookups.get(Area.objects.all(), area_id=area_id)
+    return row_or_404(Area.objects.all(), area_id=area_id)
 
 
 def get_door(device_id: str) -> PassController:
-    return lookups.get(PassController.objects.all(), device_id=device_id)
+    return row_or_404(PassController.objects.all(), device_id=device_id)

@@ -10,7 +10,7 @@ from accessapi import errors
 from accessapi.overrides import Blame
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.mirror.kinds import Kind
-from portal.core.ui.sentences import joined
+from portal.core.ui.vocabulary import join_sentences
 from tenants.models import current_tenant
 
 SENTENCES: dict[str, str | Promise] = {
@@ -93,7 +93,7 @@ def trouble(error: errors.ServiceError) -> str:
         return gettext("The service did not respond.")
     said = sentence(reason_of(error))
     words = error.detail if isinstance(error, errors.Rejected) else ""
-    return joined([said, words and gettext("Response from the service: “%(words)s”") % {"words": words}])
+    return join_sentences([said, words and gettext("Response from the service: “%(words)s”") % {"words": words}])
 
 
 def pause_of(error: errors.ServiceError, now: datetime) -> datetime | None:

@@ -15,7 +15,7 @@ from accessapi.permissions.passes import WEEKDAYS, Json
 from portal.core.intents.record import Asker
 from portal.core.rights import words
 from portal.core.rights.models import RightsTemplate
-from portal.core.ui import lookups
+from portal.core.ui.addresses import row_or_404
 from tenants import audit
 from tenants.wording import say
 
@@ -33,7 +33,7 @@ def schedules() -> list[RightsTemplate]:
 def get(pk: int | str) -> RightsTemplate:
     """One of the entered tenant's, or 404."""
     number = int(pk) if str(pk).isascii() and str(pk).isdecimal() else 0
-    return lookups.get(RightsTemplate.objects.all(), pk=number)
+    return row_or_404(RightsTemplate.objects.all(), pk=number)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,20 @@
-"""The service's ids in our addresses: strings of the service's choosing, and any of them must give a working link."""
+"""The service's ids in our addresses, and looking up what an address names.
+
+Ids are strings of the service's choosing, and any of them must give a working link.
+"""
 
 from functools import lru_cache
+from typing import TypeVar
 from urllib.parse import quote, unquote
 
+from django.db.models import Model, QuerySet
+from django.http import Http404
 from django.urls import register_converter, reverse
 from django.urls.converters import get_converters
+
+_Row = TypeVar("_Row", bound=Model)
+# PostgreSQL compares with no larger number.
+_LARGEST = 2**63
 
 
 @lru_cache(maxsize=16_384)
@@ -36,3 +46,12 @@ def register() -> None:
     """Before any address is resolved; again is harmless."""
     if "sid" not in get_converters():
         register_converter(ServiceId, "sid")
+
+
+def row_or_404(rows: "QuerySet[_Row]", **named: str | int) -> _Row:
+    """Return the row of these names, of the tenant in scope. Raises Http404, as for another tenant's row."""
+    comparable = all("\x00" not in each if isinstance(each, str) else each < _LARGEST for each in named.values())
+    row = rows.filter(**named).first() if comparable else None
+    if row is None:
+        raise Http404
+    return row

@@ -23,7 +23,7 @@ from django.utils.functional import Promise, cached_property
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.ui import nav, preferences, reach, together, watching
+from portal.core.ui import nav, preferences, together, watching
 
 Fact = Callable[[HttpRequest], Mapping[str, Any] | None]
 _facts: dict[str, Fact] = {}
@@ -189,12 +189,12 @@ class Frame:
     @cached_property
     def find_url(self) -> str:
         """Where the palette asks: in the tenant, if the person may ask there at all."""
-        return reach.address("find", self.access) or _reverse("ui:palette")
+        return nav.address("find", self.access) or _reverse("ui:palette")
 
     @cached_property
     def banners_url(self) -> str:
         """Where the page asks for newer banners; empty outside of a tenant."""
-        return reach.address("banners", self.access)
+        return nav.address("banners", self.access)
 
     @cached_property
     def banners_mark(self) -> str:
@@ -233,3 +233,8 @@ class Frame:
     def _fact(self, name: str) -> Mapping[str, Any] | None:
         fact = _facts.get(name)
         return fact(self.request) if fact and self.tenant is not None else None
+
+
+def frame(request: HttpRequest) -> dict[str, Frame]:
+    """Adds `frame`, which works nothing out before a template asks for it."""
+    return {"frame": Frame(request)}

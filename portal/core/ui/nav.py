@@ -14,6 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.ui.addresses import within
+from tenants.access import Access
 from tenants.roles import Permission
 
 
@@ -115,3 +116,25 @@ def same_kind(kind: str, slug: str, allowed: frozenset[Permission]) -> str:
     wanted = [entry for entry in open_here if entry.kind == kind]
     chosen = (wanted or open_here or [ENTRIES[0]])[0]
     return within(chosen.url_name, slug) if _exists(chosen.url_name) else f"/t/{slug}/"
+
+
+# In the order of preference: the first that the person's role opens.
+_PLACES: dict[str, list[tuple[Permission, str]]] = {
+    "find": [(Permission.TENANT_VIEW, "find")],
+    "banners": [(Permission.TENANT_VIEW, "banners")],
+}
+
+
+def also_at(page: str, permission: Permission, url_name: str) -> None:
+    """Offer a page at `url_name` to those whose role has `permission` and does not open the whole tenant."""
+    if (permission, url_name) not in _PLACES[page]:
+        _PLACES[page].append((permission, url_name))
+
+
+def address(page: str, access: Access | None) -> str:
+    """Where this person reaches the page; empty when the role opens no place of it."""
+    if access is None:
+        return ""
+    found = (url_name for permission, url_name in _PLACES[page] if access.can(permission))
+    url_name = next(found, "")
+    return within(url_name, access.tenant.slug) if url_name else ""

@@ -17,8 +17,7 @@ from django.utils import timezone
 from portal.core.ui import charts
 from portal.core.ui.chips import CHIPS, Chip
 from portal.core.ui.frame import Banner
-from portal.core.ui.outcomes import Outcome, way
-from portal.core.ui.progress import Progress
+from portal.core.ui.outcomes import Outcome, Progress, way
 from portal.core.ui.tables import BulkAction, Column, Filter, Table
 
 

@@ -11,3 +11,8 @@ urlpatterns = [
     path("_components/", style.index, name="components"),
     path("_components/<slug:part>/", style.part, name="component"),
 ]
+# Mounted below the address of a tenant.
+urls_of_tenant = [
+    path("find/", views.find_in_tenant, name="find"),
+    path("banners/", views.banners_of_tenant, name="banners"),
+]

@@ -59,6 +59,10 @@ WORDS: dict[str, dict[str, str | Promise]] = {
 }
 
 
+# After these there is room enough: a space would be one too many.
+_WIDE = ("。", "」", "）", "！", "？")
+
+
 class Drawn(str):
     """A text that is itself in files and `html` on a page."""
 
@@ -94,3 +98,11 @@ def beside(name: str, side: str) -> str:
         return name
     said, text = word("side", side), _t("{name} ({side})")
     return Drawn(text.format(name=name, side=said), format_html(text, name=name, side=said))
+
+
+def join_sentences(parts: Iterable[object]) -> str:
+    """Return the parts that say something, with a space between two of them unless the former ends full-width."""
+    text = ""
+    for part in map(str, filter(None, parts)):
+        text += part if not text or text.endswith(_WIDE) else f" {part}"
+    return text.strip()

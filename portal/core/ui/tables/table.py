@@ -25,11 +25,9 @@ from django.utils.functional import Promise, cached_property
 
 from portal.core.ui import watching
 from portal.core.ui.tables import keyset
-from portal.core.ui.tables.columns import Column
-from portal.core.ui.tables.drawing import SIZES, Drawing
-from portal.core.ui.tables.extras import BulkAction, Empty, Wish
-from portal.core.ui.tables.filters import Bound, Filter
-from portal.core.ui.tables.links import Address
+from portal.core.ui.tables.columns import BulkAction, Column, Empty, Wish
+from portal.core.ui.tables.filters import Address, Bound, Filter
+from portal.core.ui.tables.rendering import SIZES, Drawing
 from tenants.kept import KeptQuery
 
 COUNTED = 10_000

@@ -1,5 +1,6 @@
 """Template tags of the portal's components. `docs/screens.md` shows how each is used."""
 
+import re
 from datetime import date, datetime
 from typing import Any
 
@@ -11,11 +12,20 @@ from django.template.defaulttags import CsrfTokenNode
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from portal.core.ui import agents, charts, chips, forms, icons, times, vocabulary
+from portal.core.ui import charts, chips, icons, inputs, times, vocabulary
 from portal.core.ui.identity import Identity
 from portal.core.ui.keeping import FreshNode, KeptNode
 
 register = template.Library()
+# Marks in a browser's User-Agent. Most browsers also claim to be Chrome or Safari, which are looked for last.
+_BROWSERS = {
+    "Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "FxiOS": "Firefox", "CriOS": "Chrome",
+    "Chrome": "Chrome", "Version": "Safari",
+}  # fmt: skip
+_SYSTEMS = {
+    "iPhone": "iPhone", "iPad": "iPad", "Android": "Android", "CrOS": "ChromeOS", "Windows": "Windows",
+    "Mac OS X": "macOS", "Linux": "Linux",
+}  # fmt: skip
 
 
 @register.simple_tag
@@ -50,8 +60,12 @@ def ago(moment: datetime | None) -> str:
 
 @register.filter
 def browser(user_agent: str) -> str:
-    """`{{ session.user_agent|browser }}` -> Firefox 140, Windows"""
-    return agents.browser(user_agent or "")
+    """`{{ session.user_agent|browser }}` -> Firefox 140, Windows; what is not recognised as it came, cut short"""
+    system = next((name for mark, name in _SYSTEMS.items() if mark in user_agent), "")
+    for mark, name in _BROWSERS.items():
+        if version := re.search(rf"{mark}\w*/(\d+)", user_agent):
+            return ", ".join(filter(None, (f"{name} {version[1]}", system)))
+    return user_agent[:60]
 
 
 @register.filter
@@ -80,16 +94,16 @@ def field(bound: BoundField, autofocus: bool = False, placeholder: str = "") -> 
         extra["placeholder"] = placeholder
     return {
         "bound": bound,
-        "kind": forms.kind_of(bound),
-        "control": forms.control(bound, **extra),
-        "limit": forms.limit(bound),
+        "kind": inputs.kind_of(bound),
+        "control": inputs.control(bound, **extra),
+        "limit": inputs.limit(bound),
     }
 
 
 @register.inclusion_tag("components/problems.html")
 def problems(form: BaseForm) -> dict[str, Any]:
     """`{% problems form %}`: the errors summed on top, with links to their fields."""
-    return {"problems": forms.problems(form)}
+    return {"problems": inputs.problems(form)}
 
 
 @register.inclusion_tag("components/table.html", takes_context=True)
@@ -107,7 +121,7 @@ def outcome(context: Context, outcome: Any, compact: bool = False) -> dict[str, 
 
 @register.inclusion_tag("components/progress.html", takes_context=True)
 def progress(context: Context, progress: Any) -> dict[str, Any]:
-    """`{% progress job %}`: counts, rate, what is left, what failed, stop. See `portal.core.ui.progress.Progress`."""
+    """`{% progress job %}`: counts, rate, what is left, what failed, stop. See `portal.core.ui.outcomes.Progress`."""
     return {**_shared(context), "progress": progress}
 
 

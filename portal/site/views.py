@@ -1,4 +1,7 @@
-"""Whether the site is alive, and whether it can do its work: for probes, without signing in, without personal data."""
+"""Pages for what went wrong, and probes that tell whether the site is alive and can do its work.
+
+A foreign thing and a missing one look exactly alike. Probes need no sign-in and tell no personal data.
+"""
 
 import threading
 import time
@@ -9,12 +12,40 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.utils.crypto import constant_time_compare
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from portal.core.mirror.freshness import first_sync_done_everywhere
 from portal.site.celery import app, broker_answers
+
+
+def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return render(request, "400.html", status=400)
+
+
+def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return render(request, "403.html", {"reason": str(exception or "")}, status=403)
+
+
+def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
+    return render(request, "404.html", status=404)
+
+
+def missing(request: HttpRequest) -> HttpResponse:
+    """A page that a library brings and that this site does not have."""
+    raise Http404
+
+
+def broken(request: HttpRequest) -> HttpResponse:
+    """Without context processors: whatever broke may break them too."""
+    return HttpResponse(render_to_string("500.html"), status=500)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    return render(request, "403_csrf.html", status=403)
 
 
 @login_not_required

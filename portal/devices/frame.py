@@ -1,26 +1,27 @@
-"""A door that stands open or is held unlocked is on top of every page, from what is known of it, until it is shut."""
+"""Doors in the frame of every page: found by the palette (Ctrl-K), and in banners while one stands open or is held."""
 
 from collections.abc import Iterator
 
 from django.db.models import QuerySet
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from portal.core.mirror.doors import LOUD
 from portal.core.mirror.models import PassController
 from portal.core.mirror.models.devices import DoorState
-from portal.core.ui import frame
+from portal.core.ui import frame, palette
 from portal.core.ui.frame import Banner
-from portal.devices.states import is_held
+from portal.core.ui.palette import Hit
+from portal.devices.queries import is_held
+from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 # More than these would push the page itself out of sight.
 MOST = 4
 
 
-def loud_doors(request: HttpRequest) -> Iterator[Banner]:
+def loud_doors(request: TenantRequest) -> Iterator[Banner]:
     """A banner for each door that is forced open, left open or held unlocked, the most alarming first."""
     if not request.access.can(Permission.DEVICES_VIEW):
         return
@@ -44,7 +45,7 @@ def _loud() -> QuerySet[PassController]:
     return PassController.objects.filter(state__in=LOUD)
 
 
-def _of(request: HttpRequest, door: PassController) -> Banner:
+def _of(request: TenantRequest, door: PassController) -> Banner:
     lockable = is_held(door) and request.access.can(Permission.DOORS_OPERATE)
     return Banner(
         "alarm",
@@ -65,5 +66,15 @@ _WORDS = {
 }
 
 
+def doors(request: TenantRequest, text: str) -> Iterator[Hit]:
+    """The first doors by name that hold `text`."""
+    if not request.access.can(Permission.DEVICES_VIEW):
+        return
+    found = PassController.objects.filter(device_name__icontains=text).order_by("device_name", "pk")
+    for door in found[: palette.MOST]:
+        yield Hit(str(door), reverse("devices:door", args=[request.tenant.slug, door.device_id]), "door")
+
+
 def register() -> None:
+    palette.register("doors", gettext_lazy("Doors"), doors)
     frame.banner(loud_doors, when=lambda: _loud().only("pk"))
