@@ -12,7 +12,7 @@ import psycopg
 
 from bench.figures import Figure
 from bench.ground import Ground, say
-from portal.core.mirror import sync
+from portal.core.mirror import tasks
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Guest, History, Member, MirrorState
 from portal.core.timers.clock import database_now
@@ -108,7 +108,7 @@ def _sync(tenant: Tenant, count: int, model: type[TenantModel] = Member) -> floa
         asked = database_now()
         started = time.perf_counter()
         while not MirrorState.objects.filter(as_of__gte=asked, total=count).exists():
-            sync.due()
+            tasks.read_due()
             state = MirrorState.objects.get()
             if state.error:
                 raise RuntimeError(f"the sync ended with {state.error}")

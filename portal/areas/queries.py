@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 
 from portal.areas import actions, loading, working
 from portal.areas.merging import Act, Effect
-from portal.core.budget import frame as budget
+from portal.core.budget import outlook as budget
 from portal.core.intents.models import target_of
 from portal.core.jobs import costs, kinds
 from portal.core.jobs.lists import job_chip

@@ -8,8 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from portal.core.mirror.doors import LOUD
-from portal.core.mirror.models import PassController
-from portal.core.mirror.models.devices import DoorState
+from portal.core.mirror.models import DoorState, PassController
 from portal.core.ui import frame, palette
 from portal.core.ui.frame import Banner
 from portal.core.ui.palette import Hit

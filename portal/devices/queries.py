@@ -11,8 +11,7 @@ from accessapi.doors import DoorWord
 from accessapi.overrides import States
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
-from portal.core.mirror.models import Area, History, PassController
-from portal.core.mirror.models.devices import DoorState
+from portal.core.mirror.models import Area, DoorState, History, PassController
 from portal.core.ui import watching
 from portal.core.ui.chips import Chip
 from portal.core.ui.vocabulary import word

@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.core.files.writing import is_reason
 from portal.core.mirror.fields import guests
-from portal.core.mirror.fields.headings import Cell, key, meanings
+from portal.core.mirror.fields.field import Cell, key, meanings
 
 FIELDS = (
     Cell(

@@ -14,7 +14,7 @@ from portal.core.intents import queries as intents
 from portal.core.intents.asking import ALL, ask, page_of
 from portal.core.intents.models import Intent, target_of
 from portal.core.mirror.access import get_group
-from portal.core.mirror.fields.groups import GROUP, GROUP_NAME
+from portal.core.mirror.fields.members import GROUP_NAME, MEMBERGROUP
 from portal.core.mirror.models import Group
 from portal.core.ui.tables import file_response
 from portal.groups import actions, alike
@@ -63,7 +63,7 @@ def _ask(request: HttpRequest, form: NameForm, act: Callable[..., Intent], **on:
     """Ask for a name, and go on to the group's page."""
     name = form.cleaned_data["membergroup_name"]
     to = partial(page_of, route="groups:group", name="membergroup_id")
-    on |= {"body": {"membergroup_name": name}, "inputs": GROUP.inputs, "to": to}
+    on |= {"body": {"membergroup_name": name}, "inputs": MEMBERGROUP.inputs, "to": to}
     return ask(request, form, partial(act, name=name), **on)
 
 

@@ -28,7 +28,7 @@ from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.mirror import reading
 from portal.core.mirror.fields.guests import GUEST
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.ticking import Due
+from portal.core.timers.ticking import Wakeup
 from portal.core.visits.models import Stage, Visit
 from portal.guests import ending, hours
 from tenants import audit
@@ -306,7 +306,7 @@ def _due_ones() -> QuerySet[Visit]:
     return Visit.objects_across_tenants.filter(cut_due_at__lte=ClockTime())
 
 
-DUE = Due(rows=_due_ones, task="portal.guests.tasks.cut", order=("cut_due_at",))
+DUE = Wakeup(rows=_due_ones, task="portal.guests.tasks.cut", order=("cut_due_at",))
 
 
 def may_still_open() -> QuerySet[Visit]:

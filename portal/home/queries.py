@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 
-from portal.core.budget import frame as budget
+from portal.core.budget import outlook as budget
 from portal.core.budget.outlook import Outlook
 from portal.core.intents import queries as intents
 from portal.core.intents.words import story

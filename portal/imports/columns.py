@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from portal.core.files.sheets import LOST
 from portal.core.files.writing import is_reason
-from portal.core.mirror.fields.field import Field, Unreadable
-from portal.core.mirror.fields.headings import key, meanings
+from portal.core.mirror.fields.field import Field, Unreadable, key, meanings
 from portal.core.mirror.fields.members import CODE, GROUP, MEMBER, MEMBER_ID, NAME
 from portal.core.mirror.folding import fold
 from portal.imports.models import ColumnChoice

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from accessapi.operations import CallClass
-from portal.core.budget import forgetting, ledger
+from portal.core.budget import ledger
 from portal.core.budget.models import Spent
 from portal.core.budget.outlook import outlook
 from portal.core.budget.priorities import Priority
@@ -59,7 +59,7 @@ def test_hours_that_nobody_looks_at_any_more_are_forgotten_and_no_call_that_coun
     left, reading = outlook(small.connection).general.left, ledger.read(small.connection, CallClass.GENERAL)
     for hours in (1, 3, 24):
         Spent.objects.create(gauge=reading.gauge, step=reading.step - hours * 360, priority=3, calls=1, counted=0)
-    assert forgetting.forget() == 2
+    assert ledger.forget() == 2
     assert Spent.objects.order_by("step")[0].step == reading.step - 360
     assert outlook(small.connection).general.left == left == 10
 

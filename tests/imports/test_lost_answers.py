@@ -12,7 +12,7 @@ from portal.core.intents.verdicts import Verdict
 from portal.core.jobs import advancing
 from portal.core.jobs.models import Part
 from portal.core.jobs.states import PartState, RowState
-from portal.core.mirror import schedule, sync
+from portal.core.mirror import schedule, tasks
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState, SyncRun
 from tenants.scope import tenant_scope
@@ -39,7 +39,7 @@ def rounds(desk, job, times=4):
     before = desk.calls(LIST_MEMBERS)
     for _ in range(times):
         desk.step(job)
-        sync.due()
+        tasks.read_due()
     return desk.calls(LIST_MEMBERS) - before
 
 
@@ -77,8 +77,8 @@ def test_all_who_wait_share_one_reading(desk):
     before = desk.calls(LIST_MEMBERS)
     for _ in range(5):
         assert schedule.read_since(desk.place.tenant, Kind.MEMBERS, since) is None
-    sync.due()
-    sync.due()
+    tasks.read_due()
+    tasks.read_due()
     assert desk.calls(LIST_MEMBERS) - before == 1
     assert schedule.read_since(desk.place.tenant, Kind.MEMBERS, since) >= since
 

@@ -11,7 +11,7 @@ from portal.core.intents.models import Intent
 from portal.core.intents.record import record
 from portal.core.intents.states import Reason, State
 from portal.core.intents.verdicts import Verdict
-from portal.core.mirror import sync
+from portal.core.mirror import tasks
 from portal.core.mirror.models import Member
 from portal.members import actions, sightings
 from tenants.roles import Permission
@@ -56,7 +56,7 @@ def look(intent):
     found = reconcile(intent)
     if intent.operation != "create_member":
         return found
-    sync.due()
+    tasks.read_due()
     return reconcile(intent)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from portal.core.mirror import schedule, sync
+from portal.core.mirror import schedule, tasks
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState
 from tenants.models import Connection, ServiceEnvironment, Tenant
@@ -32,7 +32,7 @@ class Customer:
 
     def work(self) -> None:
         with tenant_scope(self.tenant):
-            sync.due()
+            tasks.read_due()
 
     def due_now(self, kind: Kind) -> None:
         with tenant_scope(self.tenant):

@@ -15,7 +15,7 @@ from portal.core.intents import following
 from portal.core.intents.actions import submit
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
-from portal.core.mirror import reading, schedule, sync
+from portal.core.mirror import reading, schedule, tasks
 from portal.core.mirror.models import Area, Group, Member
 from portal.core.timers.clock import database_now
 from tenants.roles import Permission
@@ -139,7 +139,7 @@ def elsewhere(db):
         place = connected(service, tenant, "elsewhere", overrides=service.overrides, base_url=service.base_url)
         with tenant_scope(place.tenant):
             schedule.start(place.tenant)
-            sync.due()
+            tasks.read_due()
             yield place
         assert [entry for entry in service.world.log if entry[1] >= 400] == []
 

@@ -92,7 +92,7 @@ def test_everything_else_is_there_too(desk):
 
 def test_a_member_can_be_the_host(desk, place):
     from portal.core.mirror.models import Member
-    from portal.core.mirror.models.members import MemberSearch
+    from portal.core.mirror.models.people import MemberSearch
 
     with desk.scope():
         member = Member.objects.order_by("pk")[0]

@@ -152,13 +152,13 @@ def test_hours_are_compared_as_moments_however_the_list_writes_them():
 
 def test_a_list_read_in_between_makes_one_visit_of_it(desk):
     visit, _ = lost(desk)
-    from portal.core.mirror import sync
+    from portal.core.mirror import tasks
     from portal.core.mirror.kinds import Kind
     from portal.core.mirror.models import MirrorState
 
     with desk.scope():
         MirrorState.objects.filter(kind=Kind.GUESTS).update(due_at=ClockTime())
-        sync.due()
+        tasks.read_due()
         Visit.objects.filter(intent__isnull=True).update(arrived_at=timezone.now(), arrived_by="desk")
     assert len(desk.visits()) == 2
     settle(desk, visit)

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from portal.core.mirror import doors, sync
+from portal.core.mirror import doors, tasks
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState, PassController
 from portal.core.timers.clock import database_now
@@ -49,7 +49,7 @@ def hear(place: Place) -> None:
     with tenant_scope(place.tenant):
         MirrorState.objects.get_or_create(kind=Kind.HISTORIES)
         MirrorState.objects.filter(kind=Kind.HISTORIES).update(due_at=database_now(), lease_until=None)
-        sync.due()
+        tasks.read_due()
 
 
 def moved(place: Place, device_id: str, action: str) -> None:

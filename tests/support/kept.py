@@ -18,7 +18,7 @@ from django.db.models import Model
 from django.utils import timezone
 from psycopg import sql
 
-from portal.core.mirror import schedule, sync
+from portal.core.mirror import schedule, tasks
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState, SharedReading
 from portal.core.ui.times import TOKYO
@@ -95,7 +95,7 @@ def read_anew(place: "Place", *, unread: Sequence[Kind]) -> None:
     """Have a place's lists read but for `unread`, within its tenant."""
     schedule.start(place.tenant)
     MirrorState.objects.filter(kind__in=unread).update(due_at=None)
-    sync.due()
+    tasks.read_due()
 
 
 def _untouched(place: "Place") -> bool:

@@ -6,7 +6,8 @@ class BudgetConfig(AppConfig):
     label = "budget"
 
     def ready(self) -> None:
-        from portal.core.budget import forgetting, frame
+        from portal.core.budget import ledger, outlook
+        from portal.core.timers import ticking
 
-        frame.register()
-        forgetting.register()
+        outlook.register()
+        ticking.register("spent_calls", ledger.forget, every=1800.0, queue="sync", seconds=60)

@@ -7,23 +7,47 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from django.contrib.postgres.expressions import ArraySubquery
+from django.db import connection as database
 from django.db import transaction
 from django.db.models import OuterRef, QuerySet
 from django.db.models.functions import JSONArray
 
 from accessapi.errors import NotSent
+from accessapi.limits import CALL_WINDOW_SECONDS
 from accessapi.operations import CallClass, Operation
-from portal.core.budget import rows
 from portal.core.budget.hearing import Said, Taken, hear
 from portal.core.budget.models import Gauge, Spent
 from portal.core.budget.priorities import MARGIN_SECONDS, STEP_SECONDS, Priority
-from portal.core.budget.readings import Reading
+from portal.core.budget.readings import Reading, Steps
 from portal.core.timers.clock import ClockTime
-from tenants.models import Connection
+from tenants.models import Connection, ServiceEnvironment
+from tenants.scope import across_tenants
 
 # Whoever waits asks again at least this often: a new token, or a kinder word of the service, lets calls go earlier.
 _ASK_AGAIN = {Priority.DOORS: timedelta(seconds=5), Priority.PEOPLE: timedelta(seconds=15)}
 _ASK_AGAIN_OTHERWISE = timedelta(seconds=60)
+
+# Calls are counted on the way of every click and every page: in SQL. The gauge's row is locked by the first statement,
+# so what the next ones see and write is exact.
+_FIELDS = [field.attname for field in Gauge._meta.concrete_fields]
+_LOCKED = f"""
+SELECT {", ".join(_FIELDS)} FROM budget_gauge
+WHERE tenant_id = %s AND connection_id = %s AND generation = %s AND call_class = %s FOR UPDATE
+"""  # noqa: S608 - our own column names
+_COUNTED = """
+SELECT t.now, s.step, s.priority, s.counted FROM (SELECT clock_timestamp() AS now) t
+LEFT JOIN budget_spent s ON s.gauge_id = %s AND s.counted > 0
+AND s.step >= (floor(extract(epoch FROM t.now))::int8 - %s) / %s
+ORDER BY s.step
+"""
+_TAKE = """
+WITH gauge AS (
+    UPDATE budget_gauge SET taken = %s, tried_at = %s WHERE id = %s RETURNING id, tenant_id
+)
+INSERT INTO budget_spent AS s (tenant_id, gauge_id, step, priority, calls, counted)
+SELECT tenant_id, id, %s, %s, 1, 1 FROM gauge
+ON CONFLICT (gauge_id, step, priority) DO UPDATE SET calls = s.calls + 1, counted = s.counted + 1
+"""
 
 
 class BudgetExhausted(NotSent):
@@ -57,7 +81,7 @@ def take_within(connection: Connection, operation: Operation, priority: Priority
     gauge.taken += 1
     if not reading.fits(priority):
         gauge.tried_at = reading.now
-    rows.take(gauge, reading.step, priority)
+    _write_call(gauge, reading.step, priority)
     return Taken(gauge.taken, reading.counted + 1, priority, gauge.heard_used)
 
 
@@ -78,7 +102,7 @@ def observe(connection: Connection, operation: Operation, *, limit: int | None, 
         newest = Taken(max(gauge.taken, gauge.heard + 1), reading.counted, Priority.PEOPLE, gauge.heard_used)
         taken, before = taken or newest, dict(vars(gauge))
         anew = hear(reading, taken, Said(limit, remaining, reset, refused))
-        rows.keep(gauge, before)
+        gauge.save(update_fields=[name for name in _FIELDS if getattr(gauge, name) != before[name]])
         if anew is not None:
             _begin_anew(reading, taken.priority, anew)
 
@@ -86,12 +110,12 @@ def observe(connection: Connection, operation: Operation, *, limit: int | None, 
 def read(connection: Connection, call_class: CallClass, *, lock: bool = False) -> Reading:
     """The gauge of the connection's current token; `lock` holds its row until the transaction ends."""
     key = {"connection": connection, "generation": connection.token_generation, "call_class": str(call_class)}
-    gauge = rows.locked(connection, call_class) if lock else Gauge.objects.filter(**key).first()
+    gauge = _locked(connection, call_class) if lock else Gauge.objects.filter(**key).first()
     if gauge is None:
         first = {"tenant_id": connection.tenant_id, "limit_seen": _last_limit(connection, call_class)}
         Gauge.objects.get_or_create(**key, defaults=first)
         return read(connection, call_class, lock=lock)
-    now, counted = rows.counted(gauge, connection.tenant.environment.catalogue.limits.window_seconds)
+    now, counted = _counted(gauge, connection.tenant.environment.catalogue.limits.window_seconds)
     return _reading(connection, call_class, gauge, now, counted)
 
 
@@ -136,13 +160,7 @@ def _oldest(connection: Connection, now: datetime) -> int:
     return (int(now.timestamp()) - window - MARGIN_SECONDS) // STEP_SECONDS
 
 
-def _reading(
-    connection: Connection,
-    call_class: CallClass,
-    gauge: Gauge,
-    now: datetime,
-    by_step: tuple[tuple[int, int, int], ...],
-) -> Reading:
+def _reading(connection: Connection, call_class: CallClass, gauge: Gauge, now: datetime, by_step: Steps) -> Reading:
     limits = connection.tenant.environment.catalogue.limits
     configured = limits.general if call_class == CallClass.GENERAL else limits.device
     return Reading(gauge, now, configured, limits.window_seconds, by_step)
@@ -154,3 +172,37 @@ def _begin_anew(reading: Reading, priority: Priority, calls: int) -> None:
     key = {"gauge": reading.gauge, "step": reading.step, "priority": int(priority)}
     made = {"calls": 0, "tenant_id": reading.gauge.tenant_id}
     Spent.objects.update_or_create(**key, defaults={"counted": calls}, create_defaults={"counted": calls, **made})
+
+
+def forget() -> int:
+    """Delete the steps that ended a whole window before any that still counts; how many.
+
+    An environment can have windows of its own length: the longest one decides for all.
+    """
+    with across_tenants("the windows of all tenants are looked at together"):
+        known = [each.catalogue.limits.window_seconds for each in ServiceEnvironment.objects.all()]
+        kept_from = int(datetime.now(UTC).timestamp()) - 2 * max(CALL_WINDOW_SECONDS, *known)
+        count, _ = Spent.objects_across_tenants.filter(step__lt=kept_from // STEP_SECONDS).delete()
+    return int(count)
+
+
+def _locked(connection: Connection, call_class: CallClass) -> Gauge | None:
+    """The gauge of the connection's token, its row locked until the transaction ends; None while there is none."""
+    with database.cursor() as cursor:
+        cursor.execute(_LOCKED, [connection.tenant_id, connection.pk, connection.token_generation, str(call_class)])
+        row = cursor.fetchone()
+    return None if row is None else Gauge.from_db(database.alias, _FIELDS, row)
+
+
+def _counted(gauge: Gauge, window: int) -> tuple[datetime, Steps]:
+    """The database's time, and (step, priority, calls) of what still counts in a window of so many seconds."""
+    with database.cursor() as cursor:
+        cursor.execute(_COUNTED, [gauge.pk, window + MARGIN_SECONDS, STEP_SECONDS])
+        rows = cursor.fetchall()
+    return rows[0][0], tuple(tuple(steps) for _now, *steps in rows if steps[0] is not None)
+
+
+def _write_call(gauge: Gauge, step: int, priority: Priority) -> None:
+    """Write one more call, as the gauge says, and to the step and priority that made it."""
+    with database.cursor() as cursor:
+        cursor.execute(_TAKE, [gauge.taken, gauge.tried_at, gauge.pk, step, int(priority)])

@@ -1,13 +1,18 @@
-"""What is left of the hour, in the words of a page."""
+"""What is left of the hour, in the words of a page, and the thin meters in every page's footer."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from accessapi.operations import CallClass
 from portal.core.budget import ledger
 from portal.core.budget.models import Gauge
 from portal.core.budget.priorities import Priority, kept_from
+from portal.core.budget.readings import Reading
+from portal.core.ui import frame, together
 from tenants.models import Connection
 
 
@@ -38,7 +43,7 @@ def outlook(connection: Connection, gauges: Iterable[Gauge] | None = None) -> Ou
     return Outlook(*(_of(each, readings[each]) for each in (CallClass.GENERAL, CallClass.DEVICE)))
 
 
-def _of(call_class: CallClass, reading: ledger.Reading) -> ClassOutlook:
+def _of(call_class: CallClass, reading: Reading) -> ClassOutlook:
     blocked = reading.gauge.blocked_until
     return ClassOutlook(
         call_class=call_class,
@@ -70,3 +75,49 @@ def _minutes(calls: int, limit: int, used: int, priority: Priority) -> int:
     kept = kept_from(priority, limit)
     free = max(limit - used - kept, 0)
     return 0 if calls <= free else -(-60 * (calls - free) // max(limit - kept, 1))
+
+
+def known(request: HttpRequest) -> Outlook | None:
+    """What is left of the hour for the tenant's token, read once a page; None without a working connection."""
+    connection = _connection(request)
+    if connection is None or not connection.is_connected:
+        return None
+    seen: Outlook | None = getattr(request, "budget_outlook", None)
+    if seen is None:
+        seen = outlook(connection, together.told(request, "gauges"))
+        setattr(request, "budget_outlook", seen)  # noqa: B010 - a name that the type of requests does not have
+    return seen
+
+
+def _meters(request: HttpRequest) -> dict[str, object] | None:
+    """The frame's fact of both classes."""
+    seen = known(request)
+    if seen is None:
+        return None
+    labelled = ((_("API calls left"), seen.general), (_("Device API calls left"), seen.device))
+    return {
+        "meters": [
+            {"label": label, "left": one.left, "limit": one.limit, "refills_at": one.refills_at}
+            for label, one in labelled
+        ]
+    }
+
+
+def _connection(request: HttpRequest) -> Connection | None:
+    return getattr(request.tenant, "connection", None)  # type: ignore[attr-defined]  # inside a tenant's page
+
+
+def _number(of: Callable[[Connection], int]) -> Callable[[HttpRequest], int]:
+    """A number of the tenant's connection; without one it finds nothing."""
+    return lambda request: of(connection) if (connection := _connection(request)) is not None else -1
+
+
+def register() -> None:
+    together.ask(
+        "gauges",
+        ledger.gauges,
+        connection_id=_number(lambda connection: connection.pk),
+        generation=_number(lambda connection: connection.token_generation),
+        early=_number(ledger.early),
+    )
+    frame.register("budget", _meters)

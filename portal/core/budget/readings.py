@@ -11,6 +11,8 @@ from portal.core.budget.priorities import MARGIN_SECONDS, STEP_SECONDS, TURN_SEC
 _LOST = {Priority.DOORS: timedelta(seconds=3)}
 _LOST_OTHERWISE = timedelta(seconds=15)
 
+Steps = tuple[tuple[int, int, int], ...]  # (step, priority, calls that count), oldest first
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -20,7 +22,7 @@ class Reading:
     now: datetime
     configured: int
     window: int
-    by_step: tuple[tuple[int, int, int], ...]  # (step, priority, calls that count), oldest first
+    by_step: Steps
 
     @property
     def limit(self) -> int:

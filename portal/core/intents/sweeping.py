@@ -90,7 +90,6 @@ def _unrung() -> QuerySet[Intent]:
 # Whoever settles one and calls the next in line holds two: waiting for rows in another order would be a deadlock.
 _DUE = Due(
     rows=_unrung,
-    task="",  # each has its own, and its own queue
     mark=lambda: {"rung_at": ClockTime()},
     needs=("state", "queue"),
     order=("priority", "due_at"),

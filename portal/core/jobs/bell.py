@@ -9,7 +9,7 @@ from portal.core.jobs.states import ALIVE, JobState
 from portal.core.timers import ticking
 from portal.core.timers.bell import ring_after_commit
 from portal.core.timers.clock import ClockTime
-from portal.core.timers.ticking import Due
+from portal.core.timers.ticking import Wakeup
 
 ADVANCE = "portal.core.jobs.tasks.advance"
 EXPIRES = 120
@@ -31,7 +31,7 @@ def _due() -> QuerySet[Job]:
     return Job.objects_across_tenants.filter(due_at__lte=ClockTime(), state__in=[JobState.MAPPED, *ALIVE])
 
 
-DUE = Due(
+DUE = Wakeup(
     rows=_due,
     task=_task_of,
     # The dry run keeps its own lease.

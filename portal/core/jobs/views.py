@@ -24,7 +24,7 @@ from portal.core.jobs import acts, kinds, queries, words
 from portal.core.jobs.models import Job
 from portal.core.jobs.pages import progress_of
 from portal.core.jobs.states import ALIVE, JobState, RowState
-from portal.core.mirror.fields.headings import Cell
+from portal.core.mirror.fields.field import Cell
 from portal.core.ui.addresses import row_or_404
 from tenants.access import TenantRequest, View, tenant_view
 from tenants.connections.service import current_connection

@@ -16,8 +16,7 @@ from django.db import transaction
 
 from accessapi.doors import DoorWord
 from accessapi.overrides import States
-from portal.core.mirror.models import PassController
-from portal.core.mirror.models.devices import DoorState
+from portal.core.mirror.models import DoorState, PassController
 from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import Tenant
 

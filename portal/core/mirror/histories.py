@@ -27,12 +27,11 @@ from accessapi.errors import Invalid, Rejected, ServiceError, UnreadableAnswer
 from accessapi.limits import HISTORY_RETENTION_DAYS, JST, PAGE_MAX
 from portal.core.budget.client import client as budgeted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import history_rows, hooks, reasons, seen
-from portal.core.mirror.history_rows import Row
+from portal.core.mirror import hooks, reasons, seen
 from portal.core.mirror.kinds import EVERY, Kind
-from portal.core.mirror.leases import Lease
+from portal.core.mirror.leases import BACKLOG, Lease, free
 from portal.core.mirror.models import History, MirrorState
-from portal.core.mirror.shares import BACKLOG, free
+from portal.core.mirror.rows import Record, insert_records, records
 from portal.core.timers.clock import database_now
 from tenants.models import Connection
 
@@ -126,11 +125,7 @@ class _Turn:
         """Wait for calls, or say why; a place that the service does not know any more is given up."""
         if isinstance(error, (Invalid, UnreadableAnswer)) and self.memory.pop("now", None) is not None:
             self._remember()
-        until = reasons.pause_of(error, database_now())
-        if until is not None:
-            self.lease.pause(until)
-        else:
-            self.lease.failed(reasons.reason_of(error), wait=reasons.wait_after(error))
+        self.lease.stopped(error)
 
     def end(self) -> None:
         """Done for now; at once again when there is more to read and there are calls for it."""
@@ -160,7 +155,7 @@ class _Turn:
         if page.unreadable:
             log.warning("mirror_histories_unreadable", records=len(page.unreadable))
         before = datetime.fromisoformat(span.last or span.since)
-        found = history_rows.rows(page.items, answer.data["histories"], before)
+        found = records(page.items, answer.data["histories"], before)
         if found:
             moments = [before] * bool(span.last) + [row.at for row in found]
             span.ordered &= all(one <= following for one, following in pairwise(moments))
@@ -171,8 +166,8 @@ class _Turn:
             self._reached(span, asked_at)
             self._remember()
 
-    def _store(self, found: list[Row]) -> None:
-        new = history_rows.insert(found)
+    def _store(self, found: list[Record]) -> None:
+        new = insert_records(found)
         if new:
             MirrorState.objects.filter(pk=self.lease.state_id).update(total=F("total") + len(new))
             seen.mark(new)

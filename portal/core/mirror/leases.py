@@ -1,23 +1,39 @@
-"""One worker at a time for each kind of a tenant: claimed by one UPDATE, fenced by a token.
+"""One worker at a time for each kind of a tenant, and its share of the hour: claimed by one UPDATE, fenced by a token.
 
 A lease ends by itself when its worker dies. A worker that was only slow finds its token gone and stops: `hold` is
 called in every transaction that writes.
+
+Sync may spend a quarter of the hour's calls (`budget.priorities`). Of that quarter the trickle stops first, then a
+backlog of the log, then a long list; the rest is for whatever takes one call: the small lists, and the first page of
+the others.
 """
 
 import random
 import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import ceil
 
 from django.db.models import F, Q, Value
 
+from accessapi.errors import ServiceError
+from accessapi.operations import CallClass
+from portal.core.budget import ledger
+from portal.core.budget.priorities import MOST_FOR_SYNC, Priority
+from portal.core.mirror import reasons
 from portal.core.mirror.kinds import EVERY, Kind
 from portal.core.mirror.models import MirrorState
-from portal.core.timers.clock import ClockTime
+from portal.core.timers.clock import ClockTime, database_now
+from tenants.models import Connection
 
 LEASE = timedelta(seconds=60)
 _LONGEST_PAUSE = timedelta(hours=1)
 _SECONDS_A_PAGE = 75
+
+# The parts of sync's quarter at which each stops.
+TRICKLE = 0.75
+BACKLOG = 0.85
+LONG_LIST = 0.92
 
 
 class LeaseLost(Exception):
@@ -59,6 +75,14 @@ class Lease:
         wait = wait or min(timedelta(minutes=2 ** min(failures, 6)), _LONGEST_PAUSE)
         self._finish(wait, error=reason[:60], error_at=ClockTime(), failures=F("failures") + 1)
 
+    def stopped(self, error: ServiceError, *, wait: timedelta | None = None) -> None:
+        """Go on when there are calls again, or say why nothing could be read; `wait` as in `failed`."""
+        until = reasons.pause_of(error, database_now())
+        if until is not None:
+            self.pause(until)
+        else:
+            self.failed(reasons.reason_of(error), wait=wait or reasons.wait_after(error))
+
     def _finish(self, wait: timedelta, **values: object) -> None:
         held = MirrorState.objects.filter(pk=self.state_id, lease=self.token)
         if not held.update(lease=None, lease_until=None, due_at=ClockTime() + Value(wait), rung_at=None, **values):
@@ -74,3 +98,31 @@ def claim(kind: Kind) -> Lease | None:
     if not free.update(lease=token, lease_until=ClockTime() + Value(LEASE)):
         return None
     return Lease(MirrorState.objects.values_list("pk", flat=True).get(lease=token), kind, token)
+
+
+def free(connection: Connection, share: float, *, left_over: float = 0.0) -> bool:
+    """Whether sync has spent less than `share` of its part, and more than `left_over` of the whole hour is unused."""
+    hour = ledger.read(connection, CallClass.GENERAL)
+    spent = hour.used_by(Priority.SYNC)
+    return spent < hour.limit * MOST_FOR_SYNC * share and hour.limit - hour.used >= hour.limit * left_over
+
+
+@dataclass
+class Share:
+    """A part of sync's hour for work of many calls. Asks again before it has made a quarter of the calls that were left
+    when it asked last: what others of sync spend meanwhile, and a kinder or stricter word of the service, comes to it
+    in time, and the last calls are asked for one by one."""
+
+    connection: Connection
+    share: float
+    _unasked: int = 0
+
+    def goes_on(self) -> bool:
+        """Whether, after one more call, another one may be made."""
+        self._unasked -= 1
+        if self._unasked > 0:
+            return True
+        hour = ledger.read(self.connection, CallClass.GENERAL)
+        left = ceil(hour.limit * MOST_FOR_SYNC * self.share) - hour.used_by(Priority.SYNC)
+        self._unasked = left // 4
+        return left > 0

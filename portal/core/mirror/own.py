@@ -4,17 +4,17 @@ Called by whoever learns the outcome of an intent, inside the transaction that r
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Count
 
-from portal.core.mirror import hooks, rights_changes, seen
-from portal.core.mirror.fields.members import CARD, MEMBER, QR, RIGHTS
+from portal.core.mirror import hooks, seen
+from portal.core.mirror.fields.members import CARD, DOORS_AND_KEYS, MEMBER, QR, RIGHTS
 from portal.core.mirror.folding import fold
 from portal.core.mirror.kinds import Kind
-from portal.core.mirror.models import Group, Member, MemberSearch
+from portal.core.mirror.models import Group, Member, MemberSearch, RightsChange
 from portal.core.mirror.own_guests import count, mark_gone
 from portal.core.mirror.rows import MemberReader
 from portal.core.mirror.small import rename_members
@@ -22,6 +22,8 @@ from portal.core.timers.clock import database_now
 from tenants.models import Tenant, current_tenant
 from tenants.scope import tenant_scope
 
+# Changes of rights are kept as long as records of the log.
+_KEEP = timedelta(days=400)
 # What the service does when a creation leaves these out.
 _UNSAID = {name: MEMBER[name].unsaid for name in RIGHTS}
 # What others keep in a member's row: the log's reading, and whoever gives a card.
@@ -95,7 +97,7 @@ def member_read(tenant: Tenant, item: Mapping[str, Any], asked_at: datetime) -> 
         reader.apply(row, full)
         row.extra = {**row.extra, **reader.values(item)["extra"]}
         told = {name: item.get(name) for name in RIGHTS}
-        rights_changes.note(row, told, asked_at)
+        _note_change(row, told, asked_at)
         row.rights = told
         row.rights_read_at = row.first_hand_at = asked_at
         if row.gone_at is not None or _listed(row) != before:
@@ -140,6 +142,26 @@ def _apply_rights(row: Member, fields: Mapping[str, Any], now: datetime, *, crea
         row.rights, row.rights_read_at = {**_UNSAID, **told}, now
     elif told and row.rights is not None:
         row.rights = {**row.rights, **told}
+
+
+def _note_change(member: Member, told: Mapping[str, Any], asked_at: datetime) -> None:
+    """Keep what the mirror knew and what was told now, where the two mean something else; forget what is old.
+
+    Our own writes bring the mirror's copy up to date: a difference is somebody else's doing, as in the member site.
+    """
+    known = member.rights
+    if known is None or all(each.same(known.get(each.name), told.get(each.name)) for each in DOORS_AND_KEYS):
+        return
+    mine = RightsChange.objects.filter(member_id=member.member_id)
+    mine.filter(read_at__lt=asked_at - _KEEP).delete()
+    RightsChange.objects.create(
+        tenant_id=member.tenant_id,
+        member_id=member.member_id,
+        since=member.rights_read_at,
+        read_at=asked_at,
+        before={each.name: known.get(each.name) for each in DOORS_AND_KEYS},
+        after={each.name: told.get(each.name) for each in DOORS_AND_KEYS},
+    )
 
 
 def _listed(row: Member) -> list[Any]:

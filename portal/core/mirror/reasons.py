@@ -112,4 +112,6 @@ def wait_after(error: errors.ServiceError) -> timedelta | None:
 
 def passing(error: errors.ServiceError) -> bool:
     """Whether the same call may well succeed in a minute: what was read so far is kept."""
-    return isinstance(error, (errors.NotSent, errors.TimedOut, errors.ConnectionLost, errors.ServerFault))
+    return isinstance(
+        error, errors.NotSent | errors.RateLimited | errors.TimedOut | errors.ConnectionLost | errors.ServerFault
+    )

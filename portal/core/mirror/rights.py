@@ -15,11 +15,10 @@ from django.db.models import F, Q, QuerySet
 
 from accessapi.errors import NotFound, ServiceError
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import reading, reasons, schedule
+from portal.core.mirror import reading, schedule
 from portal.core.mirror.kinds import EVERY, Kind
-from portal.core.mirror.leases import Lease
+from portal.core.mirror.leases import TRICKLE, Lease, free
 from portal.core.mirror.models import Guest, Member, MirrorState
-from portal.core.mirror.shares import TRICKLE, free
 from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import Connection, current_tenant
 
@@ -90,7 +89,7 @@ def fill(connection: Connection, lease: Lease) -> None:
         except NotFound:
             continue
         except ServiceError as error:
-            _stop(lease, error)
+            lease.stopped(error, wait=timedelta(seconds=4 * EVERY[Kind.RIGHTS]))
             return
         lease.hold()
     lease.done(as_of=started, total=known())
@@ -136,11 +135,3 @@ def _looked_at(now: datetime) -> list[str]:
 def _worth_reading(members: QuerySet[Member], now: datetime | ClockTime) -> QuerySet[Member, str]:
     stale = Q(rights_read_at__isnull=True) | Q(rights_read_at__lt=now - _STALE_LOOKED_AT)
     return members.filter(stale, gone_at__isnull=True).values_list("member_id", flat=True)
-
-
-def _stop(lease: Lease, error: ServiceError) -> None:
-    until = reasons.pause_of(error, database_now())
-    if until is not None:
-        lease.pause(until)
-    else:
-        lease.failed(reasons.reason_of(error), wait=timedelta(seconds=4 * EVERY[Kind.RIGHTS]))

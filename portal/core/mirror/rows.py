@@ -1,23 +1,28 @@
-"""From what the service tells of a member or a guest to the columns of the mirror, and back to none of its secrets.
+"""From what the service tells of a member, a guest or an event to the columns of the mirror, without secrets in clear.
 
 Whatever it says about one field, none raises.
 """
 
 import json
 import re
-from collections.abc import Mapping, Set
-from typing import Any, ClassVar
+from collections.abc import Iterable, Mapping, Sequence, Set
+from datetime import datetime
+from typing import Any, ClassVar, NamedTuple
 
 from django.db import connection as database
 
+from accessapi.resources.histories import History
 from portal.core.mirror.fields.field import Fields
 from portal.core.mirror.fields.guests import GUEST
 from portal.core.mirror.fields.members import CARD, MEMBER
+from portal.core.mirror.fields.values import Keys, as_json, digest, hashed
 from portal.core.mirror.folding import code_pieces, name_pieces
-from portal.core.mirror.keyed import Keys, digest, hashed
+from tenants.scope import current_tenant_id
 from tenants.vault import EncryptedField
 
 _SECRET = re.compile(r"seed|secret|passw|token|credential|(^|_)(pin|otp|totp|card|qr|face)(_|$)", re.IGNORECASE)
+# An index entry holds less than 2.7 kB. Longer identifiers are nobody's: kept in `extra`, not looked up.
+_KEY_BYTES = 1000
 
 
 class Reader:
@@ -118,3 +123,98 @@ def unknown(item: Mapping[str, Any], known: Set[str]) -> dict[str, Any]:
 def sounds_secret(key: str) -> bool:
     """Whether a field of this name is better not kept in clear."""
     return _SECRET.search(key) is not None
+
+
+class Record(NamedTuple):
+    """A record of the log in the columns of History, in the order of the statement below."""
+
+    history_id: str
+    at: datetime
+    status: str
+    category: str
+    content: str
+    member_id: str
+    member_name: str
+    member_type: str
+    member_label: str
+    member_attribute: str
+    device_id: str
+    device_name: str
+    device_module: str
+    units: str
+    extra: str
+
+
+_TYPES = {"at": "timestamptz", "units": "jsonb", "extra": "jsonb"}
+_INSERT = f"""
+INSERT INTO mirror_history (tenant_id, {", ".join(Record._fields)})
+SELECT %s, t.* FROM unnest({", ".join(f"%s::{_TYPES.get(name, 'text')}[]" for name in Record._fields)}) AS t
+ON CONFLICT (tenant_id, history_id) DO NOTHING RETURNING id
+"""  # noqa: S608 - our own column names
+
+
+def records(items: Iterable[History], raw: Sequence[Any], before: datetime) -> list[Record]:
+    """Columns of records in the order in which they came. One without a readable moment has that of the one before it.
+
+    `raw` are the items as they came, by history_id; `before` is the moment of what came before the first.
+    """
+    moments = {str(item.get("history_id")): item.get("datetime") for item in raw if isinstance(item, dict)}
+    found = []
+    for item in items:
+        if len(item.history_id.encode()) > _KEY_BYTES:
+            continue
+        row = _record(item, moments.get(item.history_id), before)
+        before = row.at
+        found.append(row)
+    return found
+
+
+def insert_records(found: Sequence[Record]) -> list[int]:
+    """Write what is not there yet, in one statement; the keys of the new rows."""
+    if not found:
+        return []
+    once = {row.history_id: row for row in found}
+    with database.cursor() as cursor:
+        cursor.execute(_INSERT, [current_tenant_id(), *map(list, zip(*once.values(), strict=True))])
+        return [key for (key,) in cursor.fetchall()]
+
+
+def _record(item: History, raw_moment: Any, before: datetime) -> Record:
+    member, device = item.member, item.device
+    # A person who is no object may be anything, also what was shown at the door.
+    extra = {name: value for name, value in {**item.extra, **item.odd}.items() if name != "member"}
+    for name, part in (("member", member), ("device", device)):
+        if part is not None and (more := {**part.extra, **part.odd}):
+            extra[name] = more
+    member_id, device_id = (part.id or "" if part is not None else "" for part in (member, device))
+    for name, key in (("member_id", member_id), ("device_id", device_id)):
+        if len(key.encode()) > _KEY_BYTES:
+            extra[name] = key
+    at = item.datetime if item.datetime is not None and 1900 <= item.datetime.year <= 9998 else None
+    if at is None:
+        extra["datetime"] = raw_moment
+    units = [{"unit_no": unit.unit_no, "unit_name": unit.unit_name or ""} for unit in device.units] if device else []
+    return Record(
+        history_id=item.history_id,
+        at=at or before,
+        status=item.status or "",
+        category=item.category or "",
+        content=item.content or "",
+        member_id="" if "member_id" in extra else member_id,
+        member_name=(member.name if member else "") or "",
+        member_type=(member.type_ if member else "") or "",
+        member_label=(member.label if member else "") or "",
+        member_attribute=(member.attribute if member else "") or "",
+        device_id="" if "device_id" in extra else device_id,
+        device_name=(device.name if device else "") or "",
+        device_module=(device.module if device else "") or "",
+        units=as_json(units),
+        extra=as_json(_public(extra)),
+    )
+
+
+def _public(value: Any) -> Any:
+    """A value without what is or sounds secret, however deep: `data` is what was shown at the door (a card, a code)."""
+    if isinstance(value, dict):
+        return {key: _public(each) for key, each in value.items() if key != "data" and not sounds_secret(key)}
+    return [_public(each) for each in value] if isinstance(value, list) else value

@@ -24,10 +24,9 @@ from portal.core.budget.client import client as budgeted
 from portal.core.budget.priorities import Priority
 from portal.core.mirror import guest_list, hooks, reasons, swap
 from portal.core.mirror.kinds import Kind
-from portal.core.mirror.leases import Lease
+from portal.core.mirror.leases import LONG_LIST, Lease, Share
 from portal.core.mirror.models import Group, MirrorState, StagedPage, SyncRun
 from portal.core.mirror.models.state import sealing_field
-from portal.core.mirror.shares import LONG_LIST, Share
 from portal.core.mirror.swap import Staged, Swapped
 from portal.core.timers.clock import database_now
 from tenants.models import Connection, Tenant
@@ -194,11 +193,8 @@ def _take_over(tenant: Tenant, lease: Lease, run: SyncRun) -> None:
 
 def _interrupted(lease: Lease, run: SyncRun, error: ServiceError) -> None:
     """Wait for calls, or keep what was read and try the same page again; end the run when that is hopeless."""
-    until = reasons.pause_of(error, database_now())
-    if until is not None:
-        lease.pause(until)
-    elif reasons.passing(error):
-        lease.failed(reasons.reason_of(error))
+    if reasons.passing(error):
+        lease.stopped(error)
     else:
         _end(lease, run, reasons.reason_of(error), wait=reasons.wait_after(error))
 

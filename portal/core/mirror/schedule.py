@@ -12,7 +12,7 @@ from portal.core.mirror.models import MirrorState, SharedReading, SyncRun
 from portal.core.timers import ticking
 from portal.core.timers.bell import ring_after_commit
 from portal.core.timers.clock import ClockTime
-from portal.core.timers.ticking import Due
+from portal.core.timers.ticking import Wakeup
 from tenants.models import Connection, Tenant
 from tenants.scope import across_tenants, tenant_scope
 
@@ -89,7 +89,7 @@ def _long_read() -> QuerySet[SharedReading]:
     return SharedReading.objects_across_tenants.filter(until__lt=ClockTime() - _FORGET)
 
 
-DUE = Due(
+DUE = Wakeup(
     rows=_due,
     task=_SYNC,
     mark=lambda: {"rung_at": ClockTime()},

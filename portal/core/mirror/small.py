@@ -1,4 +1,7 @@
-"""The lists that fit into a call or a few: groups, areas, pass controllers, key boxes. Read whole, then replaced."""
+"""What fits into a call or a few: groups, areas, doors, key boxes, and what the service says of the tenant itself.
+
+Read whole, then replaced.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,11 +15,11 @@ from accessapi.errors import ServiceError, UnreadableAnswer
 from accessapi.limits import PAGE_MAX
 from portal.core.budget.client import client as budgeted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import hooks, reasons
+from portal.core.mirror import hooks
 from portal.core.mirror.folding import fold
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.leases import Lease
-from portal.core.mirror.models import Area, Group, KeyBox, Member, PassController
+from portal.core.mirror.models import Area, Group, KeyBox, Member, PassController, TenantRecord
 from portal.core.mirror.rows import unknown
 from portal.core.timers.clock import database_now
 from tenants.models import Connection, TenantModel
@@ -40,7 +43,7 @@ def read(connection: Connection, lease: Lease) -> None:
     try:
         found = _all(budgeted(connection, Priority.SYNC), described)
     except ServiceError as error:
-        interrupted(lease, error)
+        lease.stopped(error)
         return
     with transaction.atomic():
         lease.hold()
@@ -49,13 +52,19 @@ def read(connection: Connection, lease: Lease) -> None:
         hooks.tell(lease.kind, connection.tenant)
 
 
-def interrupted(lease: Lease, error: ServiceError) -> None:
-    """Wait for calls, or say why nothing could be read."""
-    until = reasons.pause_of(error, database_now())
-    if until is not None:
-        lease.pause(until)
-    else:
-        lease.failed(reasons.reason_of(error), wait=reasons.wait_after(error))
+def read_tenant(connection: Connection, lease: Lease) -> None:
+    """Read the tenant's own record (operation 1) and keep it, without what signs notifications."""
+    started = database_now()
+    try:
+        data = budgeted(connection, Priority.SYNC).call("get_tenant").data
+    except ServiceError as error:
+        lease.stopped(error)
+        return
+    with transaction.atomic():
+        lease.hold()
+        TenantRecord.objects.update_or_create(defaults={**_tenant_columns(data), "read_at": started})
+        lease.done(as_of=started, total=1)
+        hooks.tell(Kind.TENANT, connection.tenant)
 
 
 def _all(client: Client, described: _List) -> dict[str, dict[str, Any]]:
@@ -150,6 +159,25 @@ def _key_box_columns(item: Any, row: Mapping[str, Any]) -> dict[str, Any]:
         "units": _array(row, "units"),
         "extra": _kept(item),
     }
+
+
+def _tenant_columns(data: dict[str, Any]) -> dict[str, Any]:
+    settings = _object(data.get("settings"))
+    name = data.get("tenant_name")
+    others = {name: value for name, value in settings.items() if name not in ("holiday", "webhook")}
+    extra = unknown(data, {"tenant_id", "tenant_name", "settings"})
+    if others:
+        extra["settings"] = unknown(others, set())
+    return {
+        "tenant_name": name if isinstance(name, str) else "",
+        "holiday": _object(settings.get("holiday")),
+        "webhook": unknown(_object(settings.get("webhook")), {"secret_token"}),
+        "extra": extra,
+    }
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _array(row: Mapping[str, Any], name: str) -> list[Any]:

@@ -17,4 +17,5 @@ class ClockTime(Func):
 def database_now() -> datetime:
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
-        return cursor.fetchone()[0]
+        (now,) = cursor.fetchone()
+    return now

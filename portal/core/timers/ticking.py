@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from django.db import transaction
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 
 from portal.core.timers import bell
 from portal.site.celery import app, promised
+from tenants.models import TenantModel
 from tenants.scope import across_tenants
 
-_Row = TypeVar("_Row", bound=Model)
+_Row = TypeVar("_Row", bound=TenantModel)
 Work = Callable[[], list[QuerySet[Any]]]
 # Of each timer that asks, the rows of which one is enough to ring; called inside `across_tenants`.
 WORK: dict[str, Work] = {}
@@ -23,20 +24,16 @@ WORK: dict[str, Work] = {}
 
 @dataclass(frozen=True, kw_only=True)
 class Due(Generic[_Row]):
-    """Rows of all tenants that a worker is to be woken for.
+    """Rows of all tenants that are due. `needs` are the columns that whoever takes them asks for beside the keys.
 
-    `task` is the name of the task, or tells it of a row; `ids` are the columns it is given. `mark` is written into what
-    was rung for, so that the next look passes it by for a while: a task that nobody heard is rung for again.
+    `mark` is written into what was taken, so that the next look passes it by for a while.
     """
 
     rows: Callable[[], QuerySet[_Row]]
-    task: str | Callable[[_Row], str]
     mark: Callable[[], Mapping[str, Any]] = dict
-    ids: tuple[str, ...] = ("tenant_id", "pk")
     needs: tuple[str, ...] = ()
     order: tuple[str, ...] = ("due_at",)
     batch: int = 200
-    expires: float = bell.SECONDS
 
     def work(self) -> list[QuerySet[_Row]]:
         return [self.rows()]
@@ -49,6 +46,18 @@ class Due(Generic[_Row]):
             if due and (mark := self.mark()):
                 rows.model.objects_across_tenants.filter(pk__in=[row.pk for row in due]).update(**mark)
         return due
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wakeup(Due[_Row]):
+    """Due rows that a worker is woken for. A task that nobody heard is rung for again, by the mark's time.
+
+    `task` is the name of the task, or tells it of a row; `ids` are the columns it is given.
+    """
+
+    task: str | Callable[[_Row], str]
+    ids: tuple[str, ...] = ("tenant_id", "pk")
+    expires: float = bell.SECONDS
 
     def look(self) -> int:
         """Ring for what is due. Returns how often."""

@@ -4,6 +4,7 @@ A value has two forms: as the interface writes it, which bodies hold and forms, 
 columns of the mirror keep it.
 """
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache, cached_property
@@ -11,14 +12,33 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.db import models
+from django.utils.functional import Promise
 from django.utils.text import format_lazy
 from pydantic import ValidationError
 
 from accessapi.resources.sent import Sent
-from portal.core.mirror.fields.headings import Cell, Words
-from portal.core.mirror.fields.values import NEW, Item, Odd
-from portal.core.mirror.keyed import Keys
+from portal.core.mirror.fields.values import NEW, Item, Keys, Odd
+from portal.core.mirror.folding import fold
 from portal.core.ui.tables.columns import Column
+
+Words = str | Promise
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a column of a spreadsheet may mean; `name` and `label` are its field's where it says none.
+
+    `headings` and `example` stand in the template, English and Japanese. `names`: more headings that mean it, as people
+    write them, with commas between them. `help` may tell the limit, `{n}`. `secret`: shown masked.
+    """
+
+    headings: tuple[str, str]
+    names: str
+    example: tuple[str, str] = ("", "")
+    name: str = ""
+    label: Words = ""
+    help: Words = ""
+    secret: bool = False
 
 
 class Unreadable(Exception):
@@ -236,3 +256,13 @@ def faults(sent: type[Sent], body: Mapping[str, Any]) -> Iterator[tuple[list[str
         for fault in error.errors(include_input=False, include_url=False):
             facts = {name: value for name, value in fault.get("ctx", {}).items() if isinstance(value, int)}
             yield [str(part) for part in fault["loc"]], fault["type"], facts
+
+
+def key(heading: str) -> str:
+    """Return the form in which headings are compared, without case, width, spaces and punctuation."""
+    return "".join(c for c in fold(heading) if unicodedata.category(c)[0] in "LNM")[:200]
+
+
+def meanings(cells: Iterable[Cell]) -> dict[str, str]:
+    """Return the name of a cell by the key of each heading that means it."""
+    return {key(name): cell.name for cell in cells for name in (cell.name, *cell.headings, *cell.names.split(","))}

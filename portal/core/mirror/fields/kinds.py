@@ -9,12 +9,22 @@ from django import forms
 from django.utils.translation import gettext as _
 
 from accessapi.resources import write_moment
-from portal.core.mirror.fields.field import Field, Unreadable
-from portal.core.mirror.fields.headings import Words
-from portal.core.mirror.fields.values import NEW, Item, Odd, masked, moment, moment_of_cell, text, within, without_seed
+from portal.core.mirror.fields.field import Field, Unreadable, Words
+from portal.core.mirror.fields.values import (
+    NEW,
+    Item,
+    Keys,
+    Odd,
+    as_json,
+    masked,
+    moment,
+    moment_of_cell,
+    text,
+    within,
+    without_seed,
+)
 from portal.core.mirror.folding import fold
-from portal.core.mirror.keyed import Keys, as_json
-from portal.core.mirror.models.members import NEVER, UNREADABLE
+from portal.core.mirror.models import NEVER, UNREADABLE
 from portal.core.ui import inputs
 
 

@@ -1,11 +1,15 @@
-"""The fields of a member, each described once (specification: resource "Member", operations 3 to 6, 13 and 14)."""
+"""The fields of a member and of a member group, each described once.
+
+Specification: resource "Member", operations 3 to 6, 13 and 14.
+"""
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from accessapi.permissions import normalise_devices, normalise_keys
+from accessapi.resources.groups import GroupUpdate
 from accessapi.resources.members import MemberUpdate, Privilege
-from portal.core.mirror.fields.field import Field, Fields
-from portal.core.mirror.fields.headings import Cell
+from portal.core.mirror.fields.field import Cell, Field, Fields
 from portal.core.mirror.fields.kinds import (
     Card,
     Flag,
@@ -17,7 +21,7 @@ from portal.core.mirror.fields.kinds import (
     Rights,
     Text,
 )
-from portal.core.mirror.models import Member
+from portal.core.mirror.models import Group, Member
 
 MEMBER_ID = Field(
     "member_id", _("Member ID"), mono=True, quiet=True,
@@ -133,3 +137,9 @@ MEMBER = Fields(
 )
 # What single reads alone tell: a list can neither confirm nor refute it.
 RIGHTS = MEMBER.inside("rights")
+
+# Of a member group one field can be changed (specification: resource "Member group", operations 16 to 18).
+GROUP_NAME = Text(
+    "membergroup_name", _("Group name"), sent=GroupUpdate, missing=pgettext_lazy("group", "Enter a name.")
+)
+MEMBERGROUP = Fields(Group, GROUP_NAME)

@@ -1,5 +1,8 @@
-"""Single values as the service tells them and as spreadsheets hold them: read, or left as they came."""
+"""Single values as the service tells them and as spreadsheets hold them: read or left as they came, masked, hashed."""
 
+import hashlib
+import json
+import marshal
 from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
@@ -8,6 +11,7 @@ from typing import Any
 from accessapi.limits import JST
 from accessapi.resources import write_moment
 from portal.core.files import moments
+from tenants import vault
 
 # What stands for a secret, before and after a change: they differ, so that a change shows as one.
 OLD, NEW = "•••", "••••"
@@ -74,3 +78,38 @@ def within(wanted: Any, told: Any) -> bool:
     if isinstance(wanted, dict):
         return isinstance(told, dict) and all(within(value, told.get(name)) for name, value in wanted.items())
     return bool(wanted == told)
+
+
+class Keys:
+    """A tenant's derived keys, one for each purpose, each derived once: they stay what they are when the vault's
+    sealing keys rotate.
+    """
+
+    def __init__(self, tenant_id: int) -> None:
+        self._tenant_id = tenant_id
+        self._known: dict[str, bytes] = {}
+
+    def of(self, purpose: str) -> bytes:
+        """Return the key for this purpose."""
+        if purpose not in self._known:
+            self._known[purpose] = vault.fingerprint(self._tenant_id, "mirror", purpose)
+        return self._known[purpose]
+
+    def fingerprint(self, purpose: str, text: str) -> bytes:
+        """Return what a text is found and compared by, without telling it."""
+        return hashed(self.of(purpose), text, 32)
+
+
+def hashed(key: bytes, text: str, size: int) -> bytes:
+    """Return so many bytes that only who has the key can work out for a text."""
+    return hashlib.blake2b(text.encode(), digest_size=size, key=key).digest()
+
+
+def digest(key: bytes, item: Mapping[str, Any]) -> bytes:
+    """Equal when the service says the same of something again."""
+    # Version 2 of marshal: the bytes follow from the values alone.
+    return hashlib.blake2b(marshal.dumps(item, 2), digest_size=16, key=key).digest()
+
+
+def as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

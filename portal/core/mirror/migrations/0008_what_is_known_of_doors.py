@@ -2,7 +2,7 @@
 
 from django.db import migrations, models
 
-from portal.core.mirror.models.devices import DoorState
+from portal.core.mirror.models import DoorState
 
 
 class Migration(migrations.Migration):

@@ -1,26 +1,9 @@
-"""Member groups and areas."""
+"""Areas, doors, key boxes, what happened there, and the tenant's own record."""
 
 from django.db import models
+from django.db.models import Q, TextChoices
 
 from tenants.models import TenantModel
-
-
-class Group(TenantModel):
-    """A member group (specification: "Member group"). The service offers no deletion: a group leaves with the list."""
-
-    membergroup_id = models.TextField(db_collation="C")
-    membergroup_name = models.TextField()
-    name_key = models.TextField(db_collation="C")
-    member_count = models.IntegerField(null=True)
-    extra = models.JSONField(default=dict)
-    first_hand_at = models.DateTimeField(null=True)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["tenant", "membergroup_id"], name="mirror_group_once")]
-        indexes = [models.Index(fields=["tenant", "name_key", "id"], name="mirror_group_by_name")]
-
-    def __str__(self) -> str:
-        return self.membergroup_name
 
 
 class Area(TenantModel):
@@ -58,3 +41,151 @@ class TenantRecord(TenantModel):
 
     def __str__(self) -> str:
         return self.tenant_name
+
+
+class DoorState(TextChoices):
+    """What is known of a door in one word (`portal.core.mirror.doors` folds it), the most alarming first."""
+
+    FORCED_OPEN = "forced_open"
+    LEFT_OPEN = "left_open"
+    HELD_OPEN = "held_open"
+    HELD = "held"
+    OFFLINE = "offline"
+    OPEN = "open"
+    UNLOCKED = "unlocked"
+    LOCKED = "locked"
+    UNKNOWN = ""
+
+
+class DeviceStatus(models.Model):
+    """The last known status, verbatim: the value sets are not shown by the specification.
+
+    `status` is the whole answer of operation 26 or 28 ({} before the first read), `status_as_of` when it was read. The
+    properties give "" for what the answer does not say.
+    """
+
+    status = models.JSONField(default=dict)
+    status_as_of = models.DateTimeField(null=True)
+    extra = models.JSONField(default=dict)
+
+    class Meta:
+        abstract = True
+
+    def _said(self, name: str, within: str = "") -> str:
+        holder = self.status.get(within) if within else self.status
+        value = holder.get(name) if isinstance(holder, dict) else None
+        return "" if value is None else str(value)
+
+    @property
+    def door(self) -> str:
+        return self._said("door", "door_status")
+
+    @property
+    def lock(self) -> str:
+        return self._said("lock", "door_status")
+
+    @property
+    def errors(self) -> list[str]:
+        holder = self.status.get("door_status")
+        errors = holder.get("errors") if isinstance(holder, dict) else None
+        if errors in (None, "", []):
+            return []
+        return [str(error) for error in errors] if isinstance(errors, list) else [str(errors)]
+
+    @property
+    def power_status(self) -> str:
+        return self._said("power_status")
+
+    @property
+    def cloud_com_status(self) -> str:
+        return self._said("cloud_com_status")
+
+    @property
+    def sync_status(self) -> str:
+        return self._said("sync_status")
+
+
+class PassController(DeviceStatus, TenantModel):
+    """A door's controller (specification: "Pass controller"). Its list fields are not shown: the rest is in `extra`.
+
+    `state` is what is known of it, since when as far as anybody told, and `attention` whether somebody should look.
+    `told` is what the log and our own commands said beside the last reading; `known_at` when anything was last learned.
+    `look_at` is the timer of the next reading (None: at once), `urgent` one that does not wait for its turn.
+    """
+
+    device_id = models.TextField(db_collation="C")
+    device_name = models.TextField(blank=True, default="")
+    state = models.CharField(
+        max_length=12, choices=DoorState, blank=True, default=DoorState.UNKNOWN, db_default=DoorState.UNKNOWN
+    )
+    state_since = models.DateTimeField(null=True)
+    attention = models.BooleanField(default=False, db_default=False)
+    told = models.JSONField(default=dict, db_default={})
+    known_at = models.DateTimeField(null=True)
+    look_at = models.DateTimeField(null=True)
+    urgent = models.BooleanField(default=False, db_default=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "device_id"], name="mirror_passcontroller_once")]
+
+    def __str__(self) -> str:
+        return self.device_name or self.device_id
+
+
+class KeyBox(DeviceStatus, TenantModel):
+    """A key box (specification: "Key box"). `units` is the list's array; the status's own is in `status`."""
+
+    key_device_id = models.TextField(db_collation="C")
+    key_device_name = models.TextField(blank=True, default="")
+    product_type = models.TextField(blank=True, default="")
+    number_of_management = models.IntegerField(null=True)
+    units = models.JSONField(default=list)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "key_device_id"], name="mirror_keybox_once")]
+
+    def __str__(self) -> str:
+        return self.key_device_name or self.key_device_id
+
+
+class History(TenantModel):
+    """A log record (specification: "Log (history) record", operation 23), kept once for each history_id.
+
+    Texts are the service's own; sets of values are not shown, so any may come. `member_id` is whoever the record is
+    about: a member or a guest, as `member_type` says. What the service puts into `member.data` (a card's number, a
+    code) is never kept. `extra` holds, verbatim, what the specification does not name, but for what sounds secret.
+    """
+
+    # Every index of this table begins with the tenant: one more would only slow the readings down.
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
+
+    history_id = models.TextField(db_collation="C")
+    at = models.DateTimeField()
+    status = models.TextField(blank=True, default="")
+    category = models.TextField(blank=True, default="")
+    content = models.TextField(blank=True, default="")
+    member_id = models.TextField(blank=True, default="", db_collation="C")
+    member_name = models.TextField(blank=True, default="")
+    member_type = models.TextField(blank=True, default="")
+    member_label = models.TextField(blank=True, default="")
+    member_attribute = models.TextField(blank=True, default="")
+    device_id = models.TextField(blank=True, default="", db_collation="C")
+    device_name = models.TextField(blank=True, default="")
+    device_module = models.TextField(blank=True, default="")
+    units = models.JSONField(default=list)
+    extra = models.JSONField(default=dict)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "history_id"], name="mirror_history_once")]
+        indexes = [
+            models.Index(fields=["tenant", "-at", "-id"], name="mirror_history_newest"),
+            models.Index(
+                fields=["tenant", "member_id", "-at"], name="mirror_history_of_member", condition=~Q(member_id="")
+            ),
+            models.Index(
+                fields=["tenant", "device_id", "-at"], name="mirror_history_of_device", condition=~Q(device_id="")
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M:%S} {self.content}"

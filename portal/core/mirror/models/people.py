@@ -1,4 +1,4 @@
-"""Members, and the table that finds them."""
+"""Members, the table that finds them, their groups, and guests."""
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -161,3 +161,60 @@ class RightsChange(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.member_id} {self.read_at:%Y-%m-%d %H:%M}"
+
+
+class Group(TenantModel):
+    """A member group (specification: "Member group"). The service offers no deletion: a group leaves with the list."""
+
+    membergroup_id = models.TextField(db_collation="C")
+    membergroup_name = models.TextField()
+    name_key = models.TextField(db_collation="C")
+    member_count = models.IntegerField(null=True)
+    extra = models.JSONField(default=dict)
+    first_hand_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "membergroup_id"], name="mirror_group_once")]
+        indexes = [models.Index(fields=["tenant", "name_key", "id"], name="mirror_group_by_name")]
+
+    def __str__(self) -> str:
+        return self.membergroup_name
+
+
+class Guest(TenantModel):
+    """A guest as last seen (specification: "Guest", operations 19 and 21).
+
+    The code and the address rest encrypted; `qr_fingerprint` tells whether two codes are the same. `detail` is what
+    only a single read or our own writing tells: {"area_id_list", "key_devices_list", "return_grace_period",
+    "remarks", "devices_pass", "keys_pass"}, each as the service says it, None before the first. `extra` keeps,
+    verbatim, what the specification does not name and values that are not of its type.
+    """
+
+    guest_id = models.TextField(db_collation="C")
+    guest_name = models.TextField()
+    name_key = models.TextField(db_collation="C")
+    email = EncryptedText(null=True)
+    use_date_start = models.DateTimeField(null=True)
+    use_date_end = models.DateTimeField(null=True)
+    key_return_date_end = models.DateTimeField(null=True)
+    is_for_reserve = models.BooleanField(null=True)
+
+    qrcode_data = EncryptedText(null=True)
+    qr_fingerprint = models.BinaryField(null=True)
+    detail = EncryptedJSON(null=True)
+    detail_read_at = models.DateTimeField(null=True)
+    extra = models.JSONField(default=dict)
+
+    # Keyed hash of the list's item as last taken over; None when something newer than the list is stored.
+    digest = models.BinaryField(null=True)
+    # When our own write or single read last told about this guest. A list whose reading began earlier leaves it alone.
+    first_hand_at = models.DateTimeField(null=True)
+    # The service no longer knows this guest. The next complete list removes the row.
+    gone_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "guest_id"], name="mirror_guest_once")]
+        indexes = [models.Index(fields=["tenant", "use_date_end", "id"], name="mirror_guest_by_end")]
+
+    def __str__(self) -> str:
+        return self.guest_name
