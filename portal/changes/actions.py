@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from portal.changes.forms import ChangeForm, DeleteForm, ExtendForm, MoveForm, ResumeForm, RightsForm, SuspendForm
 from portal.changes.plans import Plan
 from portal.core.intents.record import Asker
-from portal.core.jobs import acts, comparing, kinds, suspensions
+from portal.core.jobs import acts, bulk, kinds, suspensions
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action
 from portal.core.mirror import queries
@@ -45,10 +45,10 @@ class Act:
 
 def _suspending(job: Job, rows: Sequence[Row]) -> Mapping[int, kinds.Fresh]:
     """The usual last look; who is about to be suspended is known as such from the same transaction on."""
-    found = comparing.listed(job, rows)
+    verdicts = bulk.compared_with_lists(job, rows)
     if not job.options.get("undo"):
-        suspensions.record(job, [row for row in rows if row.pk not in found])
-    return found
+        suspensions.record(job, [row for row in rows if row.pk not in verdicts])
+    return verdicts
 
 
 ACTS: dict[str, Act] = {
@@ -111,7 +111,7 @@ def _titled(act: Act) -> Callable[[Job], Said]:
 def register() -> None:
     """Make each of them a kind of job."""
     for act in ACTS.values():
-        own: dict[str, Any] = {"fresh": comparing.listed, **act.more}
+        own: dict[str, Any] = {"fresh": bulk.compared_with_lists, **act.more}
         kinds.register(kinds.Kind(name=act.name, permission=act.permission, titled=_titled(act), undo=act.undo, **own))
 
 

@@ -110,8 +110,8 @@ class MoveForm(ChangeForm):
 
     @property
     def options(self) -> dict[str, Any]:
-        found = Group.objects.filter(membergroup_id=self.cleaned_data["group"]).first()
-        return {"group": str(found or self.cleaned_data["group"])}
+        group = Group.objects.filter(membergroup_id=self.cleaned_data["group"]).first()
+        return {"group": str(group or self.cleaned_data["group"])}
 
     def decide(self, members: Iterable[Member]) -> Decide:
         return plans.move(self.cleaned_data["group"])

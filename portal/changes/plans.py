@@ -154,8 +154,8 @@ def left_out(counts: Mapping[str, int], named: Mapping[str, list[str]] | None = 
     """Why so many of the chosen members are not among the rows, and who they are: the first of them by name."""
     named = named or {}
     ids = {member_id for each in named.values() for member_id in each}
-    found = Member.objects.filter(member_id__in=ids).values_list("member_id", "member_name") if ids else ()
-    names = {member_id: name or member_id for member_id, name in found}
+    members = Member.objects.filter(member_id__in=ids).values_list("member_id", "member_name") if ids else ()
+    names = {member_id: name or member_id for member_id, name in members}
     said = sorted(((word, n) for word, n in counts.items() if n), key=lambda pair: -pair[1])
     return [_reason(word, n) + _who([names.get(each, each) for each in named.get(word, [])], n) for word, n in said]
 

@@ -1,7 +1,7 @@
 from django.urls import path
 
 from portal.changes import views
-from portal.core.jobs.urls import under
+from portal.core.jobs.views import under
 
 app_name = "changes"
 urlpatterns = [

@@ -72,12 +72,12 @@ def _file(view: View) -> HttpResponseBase | None:
     """All rows with old, new and, once started, the outcome of each; None where this person gets no such file."""
     rows = Row.objects.filter(job=view.job)
     names = dict(Group.objects.values_list("membergroup_id", "membergroup_name"))
-    listed = Preview if view.job.state == JobState.CHECKED else Outcome
-    found = listed(view.request, rows, total=view.job.size, job=view.job, groups=names)
-    if not found.wanted_file:
+    kind = Preview if view.job.state == JobState.CHECKED else Outcome
+    listed = kind(view.request, rows, total=view.job.size, job=view.job, groups=names)
+    if not listed.wanted_file:
         return None
     record = partial(acts.downloaded, by=Asker.of(view.request), job=view.job, rows=view.job.size)
-    return file_response(found, found.wanted_file, record=record)
+    return file_response(listed, listed.wanted_file, record=record)
 
 
 FAMILY = "change"

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from portal.core.jobs.urls import under
+from portal.core.jobs.views import under
 from portal.expected import views
 
 _LIST = "expected/<int:job_id>/"

@@ -17,8 +17,7 @@ from portal.core.mirror.fields.members import CARD, CODE, MEMBER_ID
 from portal.core.mirror.rows import MemberReader
 from portal.core.timers.clock import ClockTime
 from portal.imports.columns import Cells, read
-from portal.imports.judging import Verdict, judge
-from portal.imports.matching import Groups, giver, known
+from portal.imports.judging import Groups, Verdict, giver, judge, look_up
 from portal.imports.queries import opened
 
 LEASE_SECONDS = 60
@@ -72,7 +71,7 @@ def _read_all(job: Job) -> None:
     give = giver(job.sheet.rights, groups)
     while batch := list(itertools.islice(lines, bounds.BATCH_ROWS)):
         rows = [(line, read(cells, job.sheet.columns)) for line, cells in batch]
-        facts = known(cells for _line, cells in rows)
+        facts = look_up(cells for _line, cells in rows)
         verdicts = {line: judge(line, cells, facts, groups, job.sheet.default_group, give) for line, cells in rows}
         stored = twins.refuse(rows, verdicts)
         done += len(batch)

@@ -24,15 +24,15 @@ def guess(headings: Sequence[str]) -> dict[str, int]:
     """Field -> column: what the tenant chose before for a heading, else what the heading says. Each field once."""
     keys = [key(heading) for heading in headings]
     chosen = dict(ColumnChoice.objects.filter(heading__in=keys).values_list("heading", "field"))
-    found: dict[str, int] = {}
+    columns: dict[str, int] = {}
     for remembered in (True, False):
         for place, name in enumerate(keys):
             if not name or is_reason(headings[place]) or (name in chosen) != remembered:
                 continue
             field = chosen[name] if remembered else _MEANINGS.get(name, "")
             if field in BY_NAME:
-                found.setdefault(field, place)
-    return found
+                columns.setdefault(field, place)
+    return columns
 
 
 def remember(headings: Sequence[str], columns: Mapping[str, int]) -> None:

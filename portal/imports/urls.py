@@ -1,6 +1,6 @@
 from django.urls import path
 
-from portal.core.jobs.urls import under
+from portal.core.jobs.views import under
 from portal.imports import views
 
 app_name = "imports"

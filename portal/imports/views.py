@@ -64,7 +64,7 @@ def group_choices() -> list[tuple[str, str]]:
 def _checked(view: View, job: Job) -> HttpResponse:
     counts, noted = jobs.counts(job), jobs.noted(job)
     connection, creates = view.connection, counts.action(Action.CREATE)
-    found = tabs(view, [
+    offered = tabs(view, [
         (ATTENTION, _("Needs attention"), counts.action(Action.REFUSED) + noted),
         ("", _("All"), counts.rows),
         (Action.CREATE, _("New"), creates),
@@ -83,7 +83,7 @@ def _checked(view: View, job: Job) -> HttpResponse:
         "rights": words.of_rights(job.sheet.rights) if creates else "",
         "unmatched": not job.sheet.columns.keys() & {MEMBER_ID.name, CODE.name},
     }
-    return table(view, CheckedRows, found, "imports/checked.html")
+    return table(view, CheckedRows, offered, "imports/checked.html")
 
 
 RUN = Permission.IMPORTS_RUN

@@ -38,8 +38,8 @@ def page_of(intent: Intent, route: str, name: str) -> str:
     """Return where the page `route` of what the intent is about shows its outcome; nothing while the service has not
     told the ID.
     """
-    found = intent.path.get(name) or intent.result.get(name)
-    return seen_at(reverse(route, args=[intent.tenant.slug, found]), intent) if found else ""
+    told_id = intent.path.get(name) or intent.result.get(name)
+    return seen_at(reverse(route, args=[intent.tenant.slug, told_id]), intent) if told_id else ""
 
 
 def address(intent: Intent, page: str = "page") -> str:

@@ -23,6 +23,7 @@ STAMP_FIELD = "made"
 _SALT = "portal.core.intents.nonce"
 _CLICK = "portal.core.intents.click"
 _LIFETIME = 12 * 3600
+_UNREADABLE = (signing.BadSignature, ValueError, TypeError, IndexError)
 
 
 class NotAsked(Exception):
@@ -52,15 +53,13 @@ def new(request: TenantRequest) -> str:
 
 def check(request: TenantRequest) -> Nonce:
     """The nonce of a posted form. Raises BadNonce for another tenant's, another person's, an old or a forged one."""
-    signed = request.POST.get(FIELD, "")
     try:
-        tenant_id, user_id, value = signing.loads(signed, salt=_SALT, max_age=_LIFETIME)
-        made_at = signing.b62_decode(signed.rsplit(":", 2)[1])
-    except (signing.BadSignature, ValueError, TypeError, IndexError):
+        (tenant_id, user_id, value), clicked = _opened(request, FIELD, _SALT)
+    except _UNREADABLE:
         raise BadNonce(_("This form has expired. Nothing was sent. Try again.")) from None
     if (tenant_id, user_id) != (request.tenant.pk, request.user.pk):
         raise BadNonce(_("This form was opened for another tenant or person. Nothing was sent."))
-    return Nonce(value, _clicked_at(request, made_at))
+    return Nonce(value, clicked)
 
 
 def stamp() -> str:
@@ -70,12 +69,17 @@ def stamp() -> str:
 
 def clicked_at(request: HttpRequest) -> datetime | None:
     """When the button of a form with a `stamp` was pressed; None when that cannot be told, which counts as now."""
-    stamped = request.POST.get(STAMP_FIELD, "")
     try:
-        signing.loads(stamped, salt=_CLICK, max_age=_LIFETIME)
-        return _clicked_at(request, signing.b62_decode(stamped.rsplit(":", 2)[1]))
-    except (signing.BadSignature, ValueError, TypeError, IndexError):
+        return _opened(request, STAMP_FIELD, _CLICK)[1]
+    except _UNREADABLE:
         return None
+
+
+def _opened(request: HttpRequest, field: str, salt: str) -> tuple[Any, datetime | None]:
+    """Return what was signed into a field, and the moment of the click. Raises one of _UNREADABLE."""
+    signed = request.POST.get(field, "")
+    value = signing.loads(signed, salt=salt, max_age=_LIFETIME)
+    return value, _clicked_at(request, signing.b62_decode(signed.rsplit(":", 2)[1]))
 
 
 def _clicked_at(request: HttpRequest, made_at: int) -> datetime | None:

@@ -104,8 +104,8 @@ def _named(line: str, inputs: Inputs) -> Sequence[str]:
         parts = re.findall(r"\w+", path)
         for end in range(len(parts), 0, -1):
             for begin in range(end):
-                if found := inputs.get(".".join(parts[begin:end])):
-                    return found
+                if names := inputs.get(".".join(parts[begin:end])):
+                    return names
     return ()
 
 

@@ -88,8 +88,8 @@ def prepare(
 def _store(job: Job, action: Action, rows: Iterable[Change]) -> int:
     line, left = 0, iter(rows)
     while batch := list(itertools.islice(left, _BATCH)):
-        found = Member.objects.filter(member_id__in=[member_id for member_id, _body, _old in batch])
-        named = {member_id: who for member_id, *who in found.values_list("member_id", NAME.name, CODE.name)}
+        members = Member.objects.filter(member_id__in=[member_id for member_id, _body, _old in batch])
+        named = {member_id: who for member_id, *who in members.values_list("member_id", NAME.name, CODE.name)}
         fresh = []
         for member_id, body, old in batch:
             line += 1
@@ -107,14 +107,14 @@ def start(*, by: Asker, job: Job, doubles: bool = False, quiet: bool = False) ->
     trail has already.
     """
     with transaction.atomic():
-        found = Row.objects.filter(job=job, state=RowState.CHECKED)
-        wanted = found.filter(action__in=[*SENDING, Action.DOUBLE] if doubles else SENDING)
+        checked = Row.objects.filter(job=job, state=RowState.CHECKED)
+        wanted = checked.filter(action__in=[*SENDING, Action.DOUBLE] if doubles else SENDING)
         if not wanted.exists() or not _begin(job, by, doubles):
             return False
         job.refresh_from_db()
         count = wanted.filter(action__in=SENDING).update(state=RowState.PENDING)
         count += wanted.update(state=RowState.PENDING, action=Action.CREATE, problems=[])
-        found.filter(action=Action.DOUBLE).update(state=RowState.STOPPED)
+        checked.filter(action=Action.DOUBLE).update(state=RowState.STOPPED)
         if job.retry_of is not None:
             _take_over(job, job.retry_of)
         if not quiet:

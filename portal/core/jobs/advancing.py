@@ -78,19 +78,19 @@ def _step(job: Job) -> bool:
     if job.stop_asked:
         results.stop_job(job, Halt.PERSON)
         return False
-    found = carrier.send(job)
-    if found == Next.WORK:
+    next_step = carrier.send(job)
+    if next_step == Next.WORK:
         if not _permitted(job):
             results.stop_job(job, Halt.RIGHTS)
             return False
         _again(job, _LEASE)
         return True
-    if found == Next.NOTHING:
+    if next_step == Next.NOTHING:
         _finish(job)
-    elif found == Next.LATER and job.blocked_until is not None and job.blocked_until > database_now():
+    elif next_step == Next.LATER and job.blocked_until is not None and job.blocked_until > database_now():
         Job.objects.filter(pk=job.pk, state=JobState.RUNNING).update(due_at=job.blocked_until)
     else:
-        _again(job, _LATER if found == Next.SENT else _SOON)
+        _again(job, _LATER if next_step == Next.SENT else _SOON)
     return False
 
 

@@ -1,10 +1,11 @@
 """The carrier of rows by the thousand: requests of at most 1,000 members and 4 MB, one after another, each sent once.
 
-Part, rows and intent are written in one transaction. The intent's nonce is made of the job and the part's number:
-however often and wherever this is repeated, there is one intent for a part.
+Right before they leave, rows are compared with what the mirror knows by then. Part, rows and intent are written in one
+transaction. The intent's nonce is made of the job and the part's number: however often and wherever this is repeated,
+there is one intent for a part.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -18,10 +19,14 @@ from portal.core.intents.actions import Asker, submit
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import FINAL, UNDER_WAY
-from portal.core.jobs import comparing, kinds, reading, results, settling
+from portal.core.jobs import kinds, reading, results, rowstore, settling
+from portal.core.jobs.kinds import Already, Fresh, Keep, Send, Skip
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.settling import snapshot
 from portal.core.jobs.states import SENDING, Action, Next, PartState, RowState
+from portal.core.mirror.fields.members import CODE, MEMBER
+from portal.core.mirror.folding import fold
+from portal.core.mirror.models import Member
 from tenants.models import current_tenant
 from tenants.roles import Permission
 from tenants.scope import current_tenant_id
@@ -53,13 +58,13 @@ def send(job: Job) -> Next:
     later = False
     for action in SENDING:
         while waiting := list(_waiting(job, action)[: job.part_rows]):
-            found = reading.sort(job, _free(job, waiting))
-            if found.wanted:
+            now = reading.sort(job, _free(job, waiting))
+            if now.wanted:
                 return Next.WORK
-            later = later or not found.ready
-            if not found.ready:
+            later = later or not now.ready
+            if not now.ready:
                 break
-            rows = _fitting(job, comparing.refreshed(job, action, found.ready))
+            rows = _fitting(job, refreshed(job, action, now.ready))
             if rows:
                 _send(job, action, rows)
                 return Next.SENT
@@ -163,3 +168,64 @@ def _send(job: Job, action: Action, rows: list[Row]) -> Part:
 def _title(job: Job, part: Part) -> Said:
     what = say(_WHAT[Action(part.action)], n=part.rows)
     return say("job.part", job=kinds.kind_of(job).titled(job), what=what, part=part.ordinal)
+
+
+def refreshed(job: Job, action: Action, rows: list[Row]) -> list[Row]:
+    """The rows that are to be sent, with the bodies to send. What is left out is settled, and says why."""
+    if action == Action.CREATE:
+        return _not_come_meanwhile(rows)
+    look = kinds.kind_of(job).fresh
+    return rows if look is None else _sorted(job, rows, look(job, rows))
+
+
+def _sorted(job: Job, rows: list[Row], verdicts: Mapping[int, Fresh]) -> list[Row]:
+    send: list[Row] = []
+    settled: list[Row] = []
+    rewritten, noted = [], []
+    for row in rows:
+        verdict = verdicts.get(row.pk)
+        if verdict is not None and verdict.note:  # worth knowing once the row has left
+            row.notes = [["", verdict.note, {"at_start": True}]]
+            noted.append(row)
+        match verdict:
+            case Keep():
+                row.state, row.problems = RowState.KEPT, [["", verdict.word, {}]]
+            case Skip():
+                row.state, row.problems = RowState.FAILED, [[verdict.field, verdict.word, verdict.facts]]
+            case Already():
+                row.state, row.problems = RowState.SUCCEEDED, [["", verdict.word, {}]]
+            case Send():
+                row.content = {**row.content, "body": verdict.body, "old": verdict.old}
+                rewritten.append(row)
+        (send if isinstance(verdict, Send | None) else settled).append(row)
+    Row.objects.bulk_update(noted, ["notes"], batch_size=500)
+    Row.objects.bulk_update(settled, ["state", "problems"], batch_size=500)
+    rowstore.rewrite(job, rewritten)
+    return send
+
+
+def _not_come_meanwhile(rows: list[Row]) -> list[Row]:
+    """Leave out new members whose code has come to somebody since the dry run: sending them would double a person."""
+    keys = {fold(row.content["code"]) for row in rows if row.content["code"]}
+    taken = set(Member.objects.filter(gone_at__isnull=True, code_key__in=keys).values_list(CODE.name, flat=True))
+    late = [row.pk for row in rows if row.content["code"] and row.content["code"] in taken]
+    Row.objects.filter(pk__in=late).update(state=RowState.FAILED, problems=[[CODE.name, "appeared", {}]])
+    return [row for row in rows if row.pk not in late]
+
+
+def compared_with_lists(job: Job, rows: Sequence[Row]) -> Mapping[int, Fresh]:
+    """For kinds that change what lists show: send where the former values still stand, report where they do not."""
+    members = {m.member_id: m for m in Member.objects.filter(member_id__in=[row.member_id for row in rows])}
+    looks = {row.pk: _look(row, members.get(row.member_id)) for row in rows}
+    return {pk: look for pk, look in looks.items() if look is not None}
+
+
+def _look(row: Row, member: Member | None) -> Fresh | None:
+    if member is None or member.gone_at is not None:
+        return Already() if row.action == Action.DELETE else Skip("gone")
+    present, content = MEMBER.written(member), row.content
+    old, body = content["old"], content["body"]
+    if row.action != Action.DELETE and all(MEMBER.same(name, value, present[name]) for name, value in body.items()):
+        return Already()
+    changed = [name for name, value in old.items() if not MEMBER.same(name, value, present[name])]
+    return Skip("meanwhile", field=changed[0]) if changed else None

@@ -149,8 +149,8 @@ def _detail(row: Row) -> SafeString:
     return format_html('<div class="lines">{}</div>', format_html_join("", "{}", ((line,) for line in lines)))
 
 
-def _facts(found: Iterable[tuple[str, str]]) -> SafeString:
-    return format_html_join(" · ", '<span class="muted">{}</span> {}', found)
+def _facts(pairs: Iterable[tuple[str, str]]) -> SafeString:
+    return format_html_join(" · ", '<span class="muted">{}</span> {}', pairs)
 
 
 def changes_of(row: Row) -> list[kinds.Change]:

@@ -17,7 +17,7 @@ from portal.core.intents.models import Intent
 from portal.core.intents.queries import goes_on_at
 from portal.core.intents.states import Reason, State
 from portal.core.jobs import advancing, costs, kinds, queries, words
-from portal.core.jobs.lists import ATTENTION, Rows, job_chip, narrowed
+from portal.core.jobs.lists import ATTENTION, JOB_CHIPS, Rows, job_chip, narrowed
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.queries import Counts
 from portal.core.jobs.states import ALIVE, Action, Halt, JobState, PartState, RowState
@@ -27,14 +27,6 @@ from portal.core.ui.times import local
 from tenants.access import TenantRequest
 from tenants.connections.service import current_connection
 from tenants.models import Connection
-
-_CHIPS = {
-    JobState.MAPPED: "running",
-    JobState.WAITING: "waiting",
-    JobState.RUNNING: "running",
-    JobState.DONE: "done",
-    JobState.STOPPED: "stopped",
-}
 
 
 def progress_of(job: Job) -> Progress:
@@ -71,7 +63,7 @@ def progress_of_run(job: Job, counts: Counts, connection: Connection) -> Progres
         unit=str(kinds.kind_of(job).unit),
         done=done,
         total=counts.to_send,
-        state="waiting" if idle and not final else _CHIPS[JobState(job.state)],
+        state="waiting" if idle and not final else JOB_CHIPS[JobState(job.state)],
         failed=counts.state(RowState.FAILED),
         uncertain=counts.state(RowState.UNCERTAIN),
         rate=_rate(job, done),
@@ -181,23 +173,23 @@ class View:
         return current_connection()
 
 
-def tabs(view: View, found: Iterable[tuple[str, Text, int]], opens: str = "") -> list[Tab]:
+def tabs(view: View, counted: Iterable[tuple[str, Text, int]], opens: str = "") -> list[Tab]:
     """The tabs that hold something, the chosen one and "all". `opens`: the one that is shown first, if it holds any."""
-    found = list(found)
-    first = opens if any(str(name) == opens and count for name, _label, count in found) else ""
+    counted = list(counted)
+    first = opens if any(str(name) == opens and count for name, _label, count in counted) else ""
     show = view.request.GET.get("show", first)
-    known = show if show in {str(name) for name, _label, _count in found} else ""
+    known = show if show in {str(name) for name, _label, _count in counted} else ""
     return [
         Tab(str(name), label, count, f"{view.url}?show={name}" if name or first else view.url, str(name) == known)
-        for name, label, count in found
+        for name, label, count in counted
         if count or not name or name == known
     ]
 
 
-def table(view: View, kind: type[Rows], found: list[Tab], template: str) -> HttpResponse:
+def table(view: View, kind: type[Rows], offered: list[Tab], template: str) -> HttpResponse:
     """Answer with the rows of the chosen tab."""
-    tab = next(tab for tab in found if tab.current)
-    view.context["tabs"] = found
+    tab = next(tab for tab in offered if tab.current)
+    view.context["tabs"] = offered
     rows = narrowed(Row.objects.filter(job=view.job).select_related("intent"), tab.name)
     names: Any = SimpleLazyObject(lambda: dict(Group.objects.values_list("membergroup_id", "membergroup_name")))
     listed = kind(view.request, rows, total=tab.count, job=view.job, groups=names)
@@ -213,7 +205,7 @@ def sent(view: View, kind: type[Rows], template: str) -> HttpResponse:
     labels: dict[str, Text] = {RowState.SUCCEEDED: _("Done"), RowState.FAILED: _("Not applied")}
     labels |= kinds.kind_of(job).labels
     attention = sum(counts.state(each) for each in (RowState.FAILED, RowState.UNCERTAIN, RowState.STOPPED))
-    found = tabs(view, [
+    offered = tabs(view, [
         (ATTENTION, _("Needs attention"), attention + counts.action(Action.REFUSED)),
         ("", _("All"), counts.rows),
         (RowState.SUCCEEDED, labels[RowState.SUCCEEDED], counts.state(RowState.SUCCEEDED)),
@@ -241,4 +233,4 @@ def sent(view: View, kind: type[Rows], template: str) -> HttpResponse:
         "calls": costs.spent(job),
         "retries": [(kinds.page(each), each.created_at) for each in retries] if final else [],
     }
-    return table(view, kind, found, template)
+    return table(view, kind, offered, template)

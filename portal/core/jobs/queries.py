@@ -51,10 +51,10 @@ def intents(job: Job) -> QuerySet[Intent]:
 
 def counts(job: Job) -> Counts:
     """One pass over the job's rows, from an index alone."""
-    found = Row.objects.filter(job=job).order_by().values_list("action", "state").annotate(n=Count("pk"))
+    groups = Row.objects.filter(job=job).order_by().values_list("action", "state").annotate(n=Count("pk"))
     actions: dict[str, int] = {}
     states: dict[str, int] = {}
-    for action, state, n in found:
+    for action, state, n in groups:
         actions[action] = actions.get(action, 0) + n
         states[state] = states.get(state, 0) + n
     return Counts(actions, states)

@@ -45,10 +45,10 @@ def locked(intent: Intent) -> tuple[Job, Part] | None:
 def progress(intent: Intent, record: Any) -> None:
     """Take over the results of the members finished so far: the n-th result is the n-th member's."""
     with transaction.atomic():
-        found = locked(intent)
-        if found is None or record.result is None:
+        held = locked(intent)
+        if held is None or record.result is None:
             return
-        job, part = found
+        job, part = held
         items = record.result.members
         rows = Row.objects.filter(part=part, state=RowState.SENT, position__lt=len(items)).order_by("position")
         results = [result for row in rows if (result := _result(row, items[row.position]))]
@@ -89,11 +89,11 @@ def _write(job: Job, results: Iterable[Result]) -> None:
 def finished(intent: Intent) -> None:
     """Settle the part of an intent that has come to an end, and have the next one sent after the commit."""
     with transaction.atomic():
-        found = locked(intent)
-        if found is None:
+        held = locked(intent)
+        if held is None:
             return
-        settle(*found, intent)
-        bell.after_commit(found[0])
+        settle(*held, intent)
+        bell.after_commit(held[0])
 
 
 def settle(job: Job, part: Part, intent: Intent) -> None:

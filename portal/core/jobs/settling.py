@@ -121,11 +121,11 @@ def _alike(rows: Sequence[Row]) -> list[Member]:
     cards = {reader.card_fingerprint(body["card_data"]) for body in bodies if body.get("card_data")}
     names = {fold(body["member_name"]) for body in bodies}
     columns = ("id", "tenant_id", "member_id", "name_key", "member_code", "membergroup_id", "card_fingerprint")
-    found: dict[int, Member] = {}
+    alike: dict[int, Member] = {}
     for wanted in (Q(code_key__in=codes), Q(has_card=True, card_fingerprint__in=cards), Q(name_key__in=names)):
         for member in Member.objects.filter(wanted, gone_at__isnull=True).only(*columns):
-            found[member.pk] = member
-    return list(found.values())
+            alike[member.pk] = member
+    return list(alike.values())
 
 
 def _of_member(member: Member) -> Signature:

@@ -71,10 +71,10 @@ def _ask(job: Job, row_id: int) -> None:
         if not running.select_for_update(of=("self",), no_key=True):
             return
         row = _rows(job, RowState.PENDING).select_for_update(of=("self",)).filter(pk=row_id).first()
-        found = kinds.kind_of(job).ask
-        if row is None or row.content is None or found is None:
+        ask = kinds.kind_of(job).ask
+        if row is None or row.content is None or ask is None:
             return
-        asked = found(job, row)
+        asked = ask(job, row)
         if isinstance(asked, Intent):
             row.state, row.intent, row.problems = RowState.SENT, asked, []
         elif isinstance(asked, kinds.Skip):

@@ -55,8 +55,8 @@ def _meaning(value: str, now: datetime) -> Q:
     if value == SUSPENDED:
         # The service lets people in through the last second: suspended is whoever is in it, too.
         return Q(use_end_key__lte=int(now.timestamp())) & Q(held())
-    found = validity(Validity(value), now)
-    return found & ~Q(held()) if value == Validity.EXPIRED else found
+    state = validity(Validity(value), now)
+    return state & ~Q(held()) if value == Validity.EXPIRED else state
 
 
 def suspension_of(member: Member) -> Suspension | None:
@@ -79,9 +79,9 @@ def record(job: Job, rows: Sequence[Row]) -> None:
     """
     ends = {row.member_id: row.content for row in rows if row.content["body"].get("use_date_end")}
     known = Member.objects.filter(member_id__in=ends).values_list("pk", "member_id")
-    found = [_suspension(job, pk, ends[member_id]) for pk, member_id in known]
+    kept = [_suspension(job, pk, ends[member_id]) for pk, member_id in known]
     Suspension.objects.bulk_create(
-        found,
+        kept,
         update_conflicts=True,
         unique_fields=["member", "ends_at"],
         update_fields=["former_end", "by", "at", "why"],

@@ -13,6 +13,8 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import URLPattern, path, register_converter
+from django.urls.converters import StringConverter, get_converters
 from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
@@ -105,10 +107,10 @@ def _reasons(job: Job) -> dict[int, str]:
     """Line -> why it was not applied, of every row that was not."""
     said: dict[int, str] = {}
     for row in queries.not_applied(job).select_related("intent").order_by("line").iterator(chunk_size=2000):
-        found = words.reasons(row, job)
-        if not found and row.state == RowState.STOPPED:
-            found = [str(RowState.STOPPED.label)]
-        said[row.line] = "; ".join(found)
+        why = words.reasons(row, job)
+        if not why and row.state == RowState.STOPPED:
+            why = [str(RowState.STOPPED.label)]
+        said[row.line] = "; ".join(why)
     return said
 
 
@@ -116,10 +118,10 @@ def _to_correct(cells: Iterator[tuple[int, list[str]]], said: Mapping[int, str])
     """The uploaded columns of these lines, values unchanged, and the reason in a last column that uploads leave out."""
     heading = REASONS["ja" if (get_language() or "").startswith("ja") else "en"]
     kept: list[int] = []
-    for line, found in cells:
+    for line, texts in cells:
         if line == 0:
-            kept = [place for place, name in enumerate(found) if not is_reason(name)]
-        shown = [found[place] if place < len(found) else "" for place in kept]
+            kept = [place for place, name in enumerate(texts) if not is_reason(name)]
+        shown = [texts[place] if place < len(texts) else "" for place in kept]
         yield [*shown, said[line] if line else heading]
 
 
@@ -206,3 +208,37 @@ def doing(pages: Pages, act: Answer) -> View:
         return act(pages, request, job)
 
     return view
+
+
+class Sheet(StringConverter):
+    regex = "csv|xlsx"
+
+
+class Language(StringConverter):
+    regex = "en|ja"
+
+
+for name, converter in (("sheet", Sheet), ("spoken", Language)):
+    if name not in get_converters():
+        register_converter(converter, name)
+
+#: What can be done to a job, by the name and the end of its address.
+ACTS = {
+    "start": start, "stop": stop, "continue": go_on, "retry": retry, "undo": undo,
+    "decide": decide, "discard": discard,
+}  # fmt: skip
+
+
+def under(pages: Pages, *acts: str, at: str = "<int:job_id>/", prefix: str = "") -> list[URLPattern]:
+    """The pages of an area's jobs, beneath `at`, called `prefix` + page, progress, the names of `acts`; with a sheet,
+    also `failed`, the file of rows to correct. `kinds.Kind.page` has to lead there.
+    """
+    routes = [
+        path(at, reading(pages, page), name=f"{prefix}page"),
+        path(f"{at}progress/", reading(pages, progress), name=f"{prefix}progress"),
+        *(path(f"{at}{act}/", doing(pages, ACTS[act]), name=f"{prefix}{act}") for act in acts),
+    ]
+    if pages.sheet:
+        file = reading(pages, failed)
+        routes.append(path(f"{at}to-correct.<sheet:kind>", file, name=f"{prefix}failed"))
+    return routes

@@ -53,11 +53,11 @@ def described(word: str, facts: Facts, own: Mapping[str, Callable[[Facts], str]]
     return said(facts) if said else word
 
 
-def problems(found: Iterable[Any], job: Job) -> list[str]:
+def problems(told: Iterable[Any], job: Job) -> list[str]:
     """What is to be said about a row, [[field, word, {facts}], …] in sentences."""
     kind = kinds.kind_of(job)
     said = []
-    for field, word, facts in found:
+    for field, word, facts in told:
         text = described(word, facts, kind.words)
         said.append(f"{kind.label(field) or MEMBER.label(field)}: {text}" if field else text)
     return said

@@ -16,31 +16,26 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def intent_nonce(context: dict[str, Any]) -> SafeString:
-    """Hidden inputs that make a form one intent, however often it is sent. `static/js/clicked.js` counts the second."""
-    nonce = context.get("nonce") or nonces.new(context["request"])
-    return format_html(
-        '<input type="hidden" name="{}" value="{}"><input type="hidden" name="{}" value="" data-elapsed>',
-        nonces.FIELD,
-        nonce,
-        nonces.ELAPSED_FIELD,
-    )
+    """Hidden inputs that make a form one intent, however often it is sent."""
+    return _inputs(nonces.FIELD, context.get("nonce") or nonces.new(context["request"]))
+
+
+@register.simple_tag
+def click_stamp() -> SafeString:
+    """Hidden inputs that tell when the button was pressed, for a form that carries a command through."""
+    return _inputs(nonces.STAMP_FIELD, nonces.stamp())
+
+
+def _inputs(name: str, value: str) -> SafeString:
+    """The value, and what `static/js/clicked.js` counts in."""
+    hidden = '<input type="hidden" name="{}" value="{}"><input type="hidden" name="{}" value="" data-elapsed>'
+    return format_html(hidden, name, value, nonces.ELAPSED_FIELD)
 
 
 @register.simple_tag(takes_context=True)
 def carried_command(context: dict[str, Any]) -> dict[str, str] | None:
     """What this page of confirming would carry through: `title` and `page`."""
     return carrying.waiting(context["request"])
-
-
-@register.simple_tag
-def click_stamp() -> SafeString:
-    """Hidden inputs that tell when the button was pressed, for a form that carries a command through."""
-    return format_html(
-        '<input type="hidden" name="{}" value="{}"><input type="hidden" name="{}" value="" data-elapsed>',
-        nonces.STAMP_FIELD,
-        nonces.stamp(),
-        nonces.ELAPSED_FIELD,
-    )
 
 
 @register.simple_tag
