@@ -21,6 +21,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
+from django_htmx.middleware import HtmxDetails
 
 from tenants import roles
 from tenants.carrying import Carried
@@ -52,6 +53,7 @@ class TenantRequest(HttpRequest):
     user: User
     tenant: Tenant
     access: Access
+    htmx: HtmxDetails
 
 
 class Refused(PermissionDenied):

@@ -10,8 +10,9 @@ from typing import Any
 
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from accessapi.permissions import Decision, Holidays, Rule, phrase
+from accessapi.permissions import AreaPlace, Decision, Holidays, Rule, phrase
 from accessapi.permissions.openings import Openings, Stretch
 from portal.core.mirror.models import UNREADABLE, Member
 from portal.core.ui.times import local
@@ -132,6 +133,18 @@ class Answer:
         return found if found and (self.opens is None or found.start < self.opens.start) else None
 
     @property
+    def edges(self) -> dict[str, str]:
+        """The moments above in words, as far as there are any: until when, for how long, from when on."""
+        opens = self.opens.start if self.opens else None
+        return {
+            "until": _edge(self.until, self.at),
+            "lasting": _lasting(self.until, self.at),
+            "opens": _edge(opens, self.at),
+            "closes": _edge(self.closes, opens),
+            "doubtful": _edge(self.doubtful.start if self.doubtful else None, self.at),
+        }
+
+    @property
     def unknown(self) -> list[tuple[str, Any]]:
         """Values that nobody knows, as they came."""
         if self.unreadable or self.decision.rule != Rule.UNKNOWN_VALUE:
@@ -153,6 +166,29 @@ class Answer:
         if held is not None:
             return phrase(held, _)
         return _because(Openings(self.rights, self.place.to_pass).at(self.at), self.rights, self.place)
+
+
+def _edge(moment: datetime | None, beside: datetime | None) -> str:
+    """`19:00` on the same day, `2026-11-23 08:00` on another; nothing for None."""
+    if moment is None:
+        return ""
+    same_day = beside is not None and local(beside).date() == local(moment).date()
+    return local(moment).strftime("%H:%M" if same_day else "%Y-%m-%d %H:%M")
+
+
+def _lasting(end: datetime | None, start: datetime) -> str:
+    """`2 h 10 min`, rounded to what matters; nothing for None."""
+    if end is None:
+        return ""
+    minutes = max(round((end - start).total_seconds() / 60), 1)
+    hours, days = minutes // 60, minutes // 1440
+    if days >= 2:
+        return ngettext("%(n)d day", "%(n)d days", days) % {"n": days}
+    if not hours:
+        return ngettext("%(n)d min", "%(n)d min", minutes) % {"n": minutes}
+    if not minutes % 60:
+        return ngettext("%(n)d h", "%(n)d h", hours) % {"n": hours}
+    return _("%(hours)d h %(minutes)d min") % {"hours": hours, "minutes": minutes % 60}
 
 
 def _unreadable(member: Member) -> list[tuple[str, Any]]:
@@ -222,14 +258,16 @@ def _because(decision: Decision, rights: Any, place: Place) -> str:
 
 def held_pass(rights: Any, place: Place) -> Any:
     """The pass that rights give this very place, None where none is listed for it."""
-    listed = rights.get("key_devices_list" if place.is_key else "areas_list") if isinstance(rights, dict) else None
-    if not isinstance(rights, dict) or rights.get("default_mode") != "option" or not isinstance(listed, list):
+    if not isinstance(rights, dict) or rights.get("default_mode") != "option":
         return None
-    if not place.is_key:
-        return _first(listed, "area_id", place.area_id, "pass")
-    box = place.to_pass
-    units = _first(listed, "key_device_id", box.key_device_id, "units")
-    return _first(units if isinstance(units, list) else [], "unit_no", box.unit_no, "pass")
+    listed = rights.get("key_devices_list" if place.is_key else "areas_list")
+    if not isinstance(listed, list):
+        return None
+    to_pass = place.to_pass
+    if isinstance(to_pass, AreaPlace):
+        return _first(listed, "area_id", to_pass.area_id, "pass")
+    units = _first(listed, "key_device_id", to_pass.key_device_id, "units")
+    return _first(units if isinstance(units, list) else [], "unit_no", to_pass.unit_no, "pass")
 
 
 def _first(listed: list[Any], name: str, wanted: str, part: str) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest
+from django.http import Http404
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
@@ -18,6 +18,7 @@ from portal.core.mirror import queries, search
 from portal.core.mirror.models import Member
 from portal.core.rights.places import Places, known
 from portal.core.ui.times import local, read
+from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 HITS = 12
@@ -43,7 +44,7 @@ class Place:
 class Question:
     """The question that a request's address asks. Ids that the tenant does not have are answered by 404."""
 
-    def __init__(self, request: HttpRequest) -> None:
+    def __init__(self, request: TenantRequest) -> None:
         self.request, self.query = request, request.GET
         self.trouble = ""
         self.text = self.query.get("q", "").strip()[:200]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
@@ -12,18 +12,18 @@ from portal.core.mirror.models import Member
 from portal.explain import since, week
 from portal.explain.answers import Answer
 from portal.explain.questions import Question
-from tenants.access import tenant_view
+from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
 
 
 @tenant_view(Permission.AREAS_VIEW)
-def index(request: HttpRequest) -> HttpResponse:
+def index(request: TenantRequest) -> HttpResponse:
     return render(request, "explain/index.html", _context(request, Question(request)))
 
 
 @tenant_view(Permission.AREAS_VIEW)
-def reading(request: HttpRequest) -> HttpResponse:
+def reading(request: TenantRequest) -> HttpResponse:
     """The same after one budgeted reading of the member: the answer alone for htmx, else back to the page."""
     question, trouble = Question(request), ""
     if question.member is not None:
@@ -41,12 +41,12 @@ def reading(request: HttpRequest) -> HttpResponse:
     return redirect(question.address() if not trouble else _same(request))
 
 
-def _same(request: HttpRequest) -> str:
+def _same(request: TenantRequest) -> str:
     """This question's page, whether or not the member is still there."""
     return f"{request.path.removesuffix('reading/')}?{request.GET.urlencode()}"
 
 
-def _context(request: HttpRequest, question: Question) -> dict[str, Any]:
+def _context(request: TenantRequest, question: Question) -> dict[str, Any]:
     member, place, at = question.member, question.place, question.at
     context: dict[str, Any] = {"question": question, "member": member, "place": place, "at": at}
     if member is None or place is None:

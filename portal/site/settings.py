@@ -49,7 +49,6 @@ INSTALLED_APPS = [
     "portal.imports",
     "portal.changes",
     "portal.areas",
-    "portal.explain",
     "portal.guests",
     "portal.expected",
     "portal.codes",

@@ -1,6 +1,0 @@
-from django.apps import AppConfig
-
-
-class ExplainConfig(AppConfig):
-    name = "portal.explain"
-    label = "explain"
