@@ -14,7 +14,7 @@ from django.db.models import Count, Min, Q, QuerySet
 from portal.core.mirror import queries
 from portal.core.mirror.models import Group, Member
 from portal.core.mirror.rights import want_first
-from portal.core.rights import digests, places, words
+from portal.core.rights import places, reading, words
 
 # Members that are looked at, the first by name, and ways of writing rights that are compared; beyond, the page says so.
 MOST_MEMBERS = 5000
@@ -113,7 +113,7 @@ def _together(found: list[dict[str, Any]]) -> dict[str, Variant]:
     """By meaning, the commonest first."""
     together: dict[str, Variant] = {}
     for each in found:
-        variant = together.setdefault(digests.digest(each["rights"]), Variant(0, each["rights"]))
+        variant = together.setdefault(reading.digest(each["rights"]), Variant(0, each["rights"]))
         variant.count += each["n"]
         variant.written.append(each["rights"])
     return dict(sorted(together.items(), key=lambda pair: -pair[1].count))
@@ -132,8 +132,8 @@ def _named(members: QuerySet[Member], shown: list[Variant]) -> None:
         for written in variant.written[:MOST_VARIANTS]:
             wanted |= Q(rights=written)
     few = members.filter(wanted).defer(None).only("id", "tenant_id", "member_id", "member_name", "rights")
-    by_digest = {digests.digest(variant.rights): variant for variant in rare}
+    by_digest = {reading.digest(variant.rights): variant for variant in rare}
     for member in few[: SHOWN_MEMBERS * 20]:
-        found = by_digest.get(digests.digest(member.rights or {}))
+        found = by_digest.get(reading.digest(member.rights or {}))
         if found is not None and len(found.members) < SHOWN_MEMBERS:
             found.members.append(member)

@@ -18,7 +18,7 @@ from portal.core.mirror.folding import fold
 from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Group, Member, MirrorState
-from portal.core.rights import digests
+from portal.core.rights import reading
 from portal.core.ui.addresses import ServiceId
 from portal.core.ui.chips import Chip
 from portal.core.ui.tables import Column, Empty, Table
@@ -74,7 +74,7 @@ def _compared(row: Any) -> Chip | str:
     """How a member's rights compare with those of most in the group. The rule stays quiet, what differs stands out."""
     if row.rights is None:
         return _t("Not loaded yet")
-    return _t("Same as most") if digests.digest(row.rights) == row.main else Chip("change", _t("Differs"))
+    return _t("Same as most") if reading.digest(row.rights) == row.main else Chip("change", _t("Differs"))
 
 
 class GroupMembers(Table):

@@ -166,7 +166,7 @@ def _guests(access: Access) -> list[Count]:
 
 def _ending() -> Ending:
     until = int((timezone.now() + _SOON).timestamp())
-    rows = leavers.of(leavers.Which.ENDING).filter(use_end_key__lte=until)
+    rows = leavers.rows_of(leavers.Which.ENDING).filter(use_end_key__lte=until)
     first = list(rows.order_by("use_end_key", "pk")[: _FEW + 1])
     return Ending(first[:_FEW], len(first) if len(first) <= _FEW else rows.order_by()[: _COUNTED + 1].count())
 

@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class MembersConfig(AppConfig):
@@ -8,10 +9,10 @@ class MembersConfig(AppConfig):
     def ready(self) -> None:
         from portal.core.mirror import hooks
         from portal.core.mirror.kinds import Kind
-        from portal.core.ui import together
-        from portal.members import find, follow, portraits, queries
+        from portal.core.ui import palette, together
+        from portal.members import follow, portraits, queries
 
         together.ask("groups", queries.groups_named, everywhere=False)
         follow.register()
-        find.register()
+        palette.register("members", _("Members"), queries.hits)
         hooks.after(Kind.MEMBERS, portraits.forget_gone)

@@ -9,12 +9,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.core import signing
-from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from accessapi import errors
-from accessapi.client import Answer
 from accessapi.resources.members import OneTimeQrIssued
 from portal.core.budget.client import client
 from portal.core.budget.ledger import BudgetExhausted
@@ -25,6 +23,7 @@ from portal.core.mirror.models import Member
 from portal.core.timers.clock import database_now
 from portal.core.ui import drawing
 from portal.core.ui.times import local
+from tenants.access import TenantRequest
 from tenants.connections.service import current_connection
 
 # How long codes follow one another before the person is asked whether to go on.
@@ -77,31 +76,33 @@ def _asked(member_id: str, priority: Priority) -> tuple[OneTimeQrIssued, datetim
 
     def fetch() -> dict[str, Any]:
         at = database_now()
-        answer: Answer = client(line, priority).call("one_time_qr", path={"member_id": member_id})
+        answer = client(line, priority).call("one_time_qr", path={"member_id": member_id})
         return {"told": answer.data, "at": at.isoformat()}
 
     try:
         data, _first = shared(f"one_time_qr:{member_id}", fetch)
     except BudgetExhausted as exhausted:
         if priority == Priority.PEOPLE:
-            words = _("No API calls left this hour. The next code is available at %(time)s.")
-            raise NoCode(words % {"time": f"{local(exhausted.retry_at):%H:%M}"}, short=True) from None
+            left = _("No API calls left this hour. The next code is available at %(time)s.")
+            raise NoCode(left % {"time": f"{local(exhausted.retry_at):%H:%M}"}, short=True) from None
         raise NoCode(_("Few API calls left this hour."), short=True) from None
     except errors.Rejected as refusal:
-        said = _("Response from the service: “%(words)s”") % {"words": refusal.detail} if refusal.detail else ""
-        raise NoCode(f"{_('The service gave no code.')} {said} ({refusal.code or refusal.status})") from None
+        said = [_("The service gave no code."), f"({refusal.code or refusal.status})"]
+        if refusal.detail:
+            said.insert(1, _("Response from the service: “%(words)s”") % {"words": refusal.detail})
+        raise NoCode(" ".join(said)) from None
     except errors.ServiceError as error:
-        words = [reasons.trouble(error), _("No code is shown instead of an old one.")]
-        raise NoCode(" ".join(words), short=True) from None
+        trouble = [reasons.trouble(error), _("No code is shown instead of an old one.")]
+        raise NoCode(" ".join(trouble), short=True) from None
     return OneTimeQrIssued.model_validate(data["told"]), datetime.fromisoformat(data["at"])
 
 
-def permit(request: HttpRequest, member: Member) -> str:
+def permit(request: TenantRequest, member: Member) -> str:
     """What lets the page renew the code by itself for a while: signed for this tenant, person and member."""
     return signing.dumps([request.tenant.pk, request.user.pk, member.member_id], salt=_SALT)
 
 
-def is_permitted(request: HttpRequest, member: Member) -> bool:
+def is_permitted(request: TenantRequest, member: Member) -> bool:
     """Whether the page's own renewal may go on."""
     try:
         told = signing.loads(request.POST.get("permit", ""), salt=_SALT, max_age=GOES_ON_SECONDS)

@@ -43,7 +43,7 @@ def replace(*, member: Member, picture: Picture, by: Asker, nonce: Nonce) -> Int
     """Delete the present face, then register this one as soon as that is confirmed. Returns the second step."""
     with transaction.atomic():
         then = Nonce(f"{nonce.value}.then"[:64], nonce.clicked_at)
-        second, is_new = record(**_registration(member, picture, by, then), held=True)
+        second, is_new = record(**_registration(member, picture, by, then, held=True))
         first = submit(**_deletion(member, by, nonce), inline=False)
     if is_new and send_inline(first):
         _read_back(first)
@@ -88,7 +88,7 @@ def deleted(intent: Intent) -> None:
 
 
 @dataclass(frozen=True)
-class Standing:
+class FaceState:
     """Where a member's face stands, by the mirror and the newest requests about it.
 
     `usable_from` is set while the service still takes its time after a registration (States, "30 seconds or more
@@ -107,7 +107,7 @@ class Standing:
         return max(0, round(left.total_seconds()))
 
 
-def standing(member: Member, about: Iterable[Intent]) -> Standing:
+def state_of(member: Member, about: Iterable[Intent]) -> FaceState:
     """`about` are the newest requests about the member, newest first."""
     intents = [each for each in about if each.operation in (REGISTER, DELETE)][:4]
     newest = intents[0] if intents else None
@@ -116,7 +116,7 @@ def standing(member: Member, about: Iterable[Intent]) -> Standing:
         ready = newest.finished_at + timedelta(seconds=FACE_READY_SECONDS)
         ready = ready if ready > timezone.now() else None
     gone = any(each.operation == DELETE and each.state == State.SUCCEEDED for each in intents[:2])
-    return Standing(
+    return FaceState(
         registered=member.has_face,
         intents=intents,
         usable_from=ready,
@@ -125,7 +125,7 @@ def standing(member: Member, about: Iterable[Intent]) -> Standing:
     )
 
 
-def _registration(member: Member, picture: Picture, by: Asker, nonce: Nonce) -> Asked:
+def _registration(member: Member, picture: Picture, by: Asker, nonce: Nonce, *, held: bool = False) -> Asked:
     return {
         "by": by,
         "permission": Permission.MEMBERS_EDIT,
@@ -136,6 +136,7 @@ def _registration(member: Member, picture: Picture, by: Asker, nonce: Nonce) -> 
         "body": picture.described,
         "image": Image(picture.content),
         "nonce": nonce,
+        "held": held,
         "after": _told(picture),
     }
 

@@ -1,26 +1,43 @@
-"""What follows when a member's creation, change or deletion comes to something."""
+"""What follows when something asked about a member comes to an end: the mirror, lost answers, and the words for it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
 from accessapi.errors import NotFound
+from accessapi.limits import FACE_READY_SECONDS
+from accessapi.meanings import Blame
+from accessapi.operations import Contract
 from accessapi.resources import write_moment
+from accessapi.resources.members import Member
+from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
-from portal.core.intents import evidence, handlers
-from portal.core.intents.handlers import Finding
+from portal.core.intents import evidence, handlers, refusals
+from portal.core.intents.handlers import Finding, Told
 from portal.core.intents.models import Intent, target_of
-from portal.core.intents.states import State
+from portal.core.intents.states import Reason, State
 from portal.core.mirror import own, reading, schedule
 from portal.core.mirror.fields.members import MEMBER, RIGHTS
 from portal.core.mirror.kinds import Kind
-from portal.core.rights import digests
+from portal.core.rights.reading import agrees
 from portal.core.timers.clock import database_now
-from portal.members import following, portraits, sightings
+from portal.core.ui.times import local
+from portal.members import faces, portraits, sightings, temporary
 from tenants.connections.service import current_connection
 
 # When to see whether the list has been read meanwhile.
 _NEXT_READING = timedelta(seconds=3)
+# The service looks at a picture for longer than at anything else.
+FACE_APART = timedelta(minutes=3)
+_FACE_WORDS = {
+    "failed_registered": gettext_noop("This picture is already used by another registration."),
+    "failed_member": gettext_noop("The service did not find the member."),
+}
+_FACE_UNKNOWN = gettext_noop("The service refused the picture for an unknown reason.")
 
 
 def created(intent: Intent) -> None:
@@ -67,40 +84,166 @@ def look_for_created(intent: Intent) -> Finding:
     return evidence.missing(intent, at, told)
 
 
-def look_at_updated(intent: Intent) -> Finding:
-    """Read the member once and compare every field that was sent."""
+def _read_again(
+    intent: Intent, judge: Callable[[Member], tuple[bool, dict[str, str]]], *, absent: bool, **missing: Any
+) -> Finding:
+    """Read the member once. `judge` says whether it is as asked for, with what it saw; `absent`: whether a member that
+    is not there is.
+    """
     at = database_now()
     try:
         member = reading.read_member(current_connection(), intent.path["member_id"], Priority.PEOPLE, alone=True)
     except NotFound:
-        return Finding(False, {"read": write_moment(at), "member": "not there"})
-    told = member.model_dump(mode="python")
-    differs = sorted(name for name, wanted in intent.body.items() if not _agrees(name, wanted, told.get(name)))
-    if not differs:
-        return Finding(True, {"read": write_moment(at)})
-    return evidence.missing(intent, at, {"read": write_moment(at), "differs": ", ".join(differs)})
+        return Finding(absent, {"read": write_moment(at), "member": "not there"})
+    as_asked, seen = judge(member)
+    told = {"read": write_moment(at), **seen}
+    return Finding(True, told) if as_asked else evidence.missing(intent, at, told, **missing)
+
+
+def look_at_updated(intent: Intent) -> Finding:
+    """Compare every field that was sent."""
+
+    def judge(member: Member) -> tuple[bool, dict[str, str]]:
+        told = member.model_dump(mode="python")
+        differs = sorted(name for name, wanted in intent.body.items() if not _agrees(name, wanted, told.get(name)))
+        return not differs, {"differs": ", ".join(differs)} if differs else {}
+
+    return _read_again(intent, judge, absent=False)
+
+
+def _agrees(name: str, wanted: Any, told: Any) -> bool:
+    return agrees(name, wanted, told) if name in RIGHTS else MEMBER.same(name, wanted, told)
 
 
 def look_at_deleted(intent: Intent) -> Finding:
     """A member that cannot be read any more is deleted."""
-    at = database_now()
-    try:
-        reading.read_member(current_connection(), intent.path["member_id"], Priority.PEOPLE, alone=True)
-    except NotFound:
-        return Finding(True, {"read": write_moment(at), "member": "not there"})
-    return evidence.missing(intent, at, {"read": write_moment(at), "member": "still there"})
+    return _read_again(intent, lambda _member: (False, {"member": "still there"}), absent=True)
 
 
-def _agrees(name: str, wanted: Any, told: Any) -> bool:
-    return digests.agrees(name, wanted, told) if name in RIGHTS else MEMBER.same(name, wanted, told)
+def face_registered(intent: Intent) -> None:
+    if intent.state == State.SUCCEEDED or _has_face(intent):
+        own.member_written(intent.tenant, intent.path["member_id"], {"face_data": True})
+
+
+def _has_face(intent: Intent) -> bool:
+    """Whether the service refused because this member has a face already."""
+    return intent.state == State.FAILED and refusals.is_for_want_of(intent, Blame.DUPLICATE, "face")
+
+
+def face_deleted(intent: Intent) -> None:
+    if intent.state == State.SUCCEEDED:
+        own.member_written(intent.tenant, intent.path["member_id"], {"face_data": None})
+    faces.deleted(intent)
+
+
+def look_for_face(intent: Intent, *, wanted: bool = True) -> Finding:
+    """A face that is there now was registered (before there was none, else it had been refused)."""
+
+    def judge(member: Member) -> tuple[bool, dict[str, str]]:
+        return bool(member.face_data) == wanted, {"face": "registered" if member.face_data else "none"}
+
+    refused = intent.reason == Reason.REFUSED  # the service said so: nothing is still on its way
+    return _read_again(intent, judge, absent=not wanted, apart=FACE_APART, is_over=refused)
+
+
+def look_for_keys(intent: Intent) -> Finding:
+    """Read the logs since it was sent: our words are kept there (operation 11, `info`). Silence proves nothing."""
+    at, body = database_now(), intent.body or {}
+    since = (intent.sent_at or intent.created_at) - timedelta(seconds=5)
+    query = {"since": write_moment(since), "until": write_moment(at + timedelta(seconds=60)), "limit": 1000}
+    with client(current_connection(), Priority.DOORS) as service:
+        told = service.call("list_histories", query=query).data
+    ours = [each for each in told.get("histories", ()) if isinstance(each, dict) and _is_ours(each, intent, body)]
+    others = Intent.objects.filter(target=intent.target, operation=intent.operation, sent_at__gte=since)
+    proven = bool(ours) and not others.exclude(pk=intent.pk).exists()
+    return Finding(proven or None, {"read": write_moment(at), "logs": len(ours)})
+
+
+def _is_ours(record: dict[str, Any], intent: Intent, body: dict[str, Any]) -> bool:
+    member, device = record.get("member"), record.get("device")
+    if not isinstance(member, dict) or not isinstance(device, dict) or not body.get("info"):
+        return False
+    boxes = {target["device_id"] for target in body.get("targets_list", ())}
+    named = member.get("id") == intent.path["member_id"] and device.get("id") in boxes
+    return named and any(body["info"] in text for text in _texts(record))
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text of a record: where the service keeps our words is not shown, only that it does."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
+
+
+def face_words(intent: Intent) -> Told:
+    """A face's registration in words: what failed and how to mend it, from when on it can be used."""
+    if intent.state == State.ACCEPTED:
+        return Told(_("The service is checking the picture. You can close this page."))
+    if intent.state == State.SUCCEEDED and intent.finished_at:
+        ready = local(intent.finished_at + timedelta(seconds=FACE_READY_SECONDS))
+        return Told(_("The face opens doors from %(time)s.") % {"time": f"{ready:%H:%M:%S}"})
+    if intent.state == State.FAILED and intent.reason == Reason.REQUEST_FAILED:
+        failed = [_(_FACE_WORDS.get(intent.error_detail, _FACE_UNKNOWN)), _("No face was registered.")]
+        return Told(" ".join(failed), [_("Take another picture and register it.")])
+    if _has_face(intent):
+        return Told(
+            _("This member already has a registered face. Nothing was registered."),
+            [_("Register the picture again to replace it.")],
+        )
+    if intent.state == State.CANCELLED and intent.reason == Reason.STEP_MISSING:
+        return Told(_("The current face was not deleted, so the new one was not sent."))
+    return _without_contract(intent)
+
+
+def face_deletion_words(intent: Intent) -> Told:
+    if intent.state == State.SUCCEEDED:
+        return Told(_("This member's face opens no door until one is registered again."))
+    return _without_contract(intent)
+
+
+def _without_contract(intent: Intent) -> Told:
+    if intent.state != State.FAILED or refusals.contract(intent) != Contract.FACE:
+        return Told()
+    return _not_allowed(_("Face images need the face-recognition option contract."))
+
+
+def _not_allowed(words: str) -> Told:
+    return Told(" ".join([_("The service does not allow this."), words]))
+
+
+def keys_words(intent: Intent) -> Told:
+    """Temporary keys in words: which, until when, and which key box was not reached."""
+    if intent.state == State.UNCERTAIN:
+        may = _("The keys may be available. The request will not be sent again.")
+        return Told(may, [_("Check the key box before you try again: a repeated request extends the time.")])
+    if intent.state == State.FAILED and refusals.is_for_want_of(intent, Blame.SETTING):
+        needs = _(
+            "The member needs permission for the key, and the key box needs its setting for keys "
+            "not normally used. Set both on the member site."
+        )
+        return _not_allowed(needs)
+    return _keys_sent(intent, intent.body or {}) if intent.state == State.SUCCEEDED else Told()
+
+
+def _keys_sent(intent: Intent, body: dict[str, Any]) -> Told:
+    units = {each["device_id"]: each["unit_no_list"] for each in body.get("targets_list", ())}
+    known, sent, told = temporary.names(units), intent.result.get("sent_device_id_list"), []
+    reached = {box: numbers for box, numbers in units.items() if not isinstance(sent, list) or box in sent}
+    if reached:
+        said = {"keys": temporary.words_of(reached, known), "time": temporary.duration(body["timer"])}
+        told.append(_("%(keys)s, for %(time)s.") % said)
+    if missed := [known.get(box, box) for box in units if box not in reached]:
+        told.append(_("Could not be reached, unchanged: %(boxes)s.") % {"boxes": ", ".join(missed)})
+    return Told(" ".join(told))
 
 
 def register() -> None:
-    known: dict[str, tuple[Callable[[Intent], None], Callable[[Intent], Finding]]] = {
-        "create_member": (created, look_for_created),
-        "update_member": (updated, look_at_updated),
-        "delete_member": (deleted, look_at_deleted),
-    }
-    for operation, (finished, reconcile) in known.items():
-        handlers.register(operation, finished=finished, reconcile=reconcile)
-    following.register()
+    handlers.register("create_member", finished=created, reconcile=look_for_created)
+    handlers.register("update_member", finished=updated, reconcile=look_at_updated)
+    handlers.register("delete_member", finished=deleted, reconcile=look_at_deleted)
+    handlers.register(faces.REGISTER, finished=face_registered, reconcile=look_for_face, words=face_words)
+    look_for_no_face = partial(look_for_face, wanted=False)
+    handlers.register(faces.DELETE, finished=face_deleted, reconcile=look_for_no_face, words=face_deletion_words)
+    handlers.register(temporary.OPERATION, reconcile=look_for_keys, words=keys_words)

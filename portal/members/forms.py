@@ -1,6 +1,7 @@
-"""The form of a member: what people type becomes what the service takes, and nothing that they left alone is sent."""
+"""Forms of members: what people type becomes what the service takes, and nothing that they left alone is sent."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -9,13 +10,15 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
+from portal.core.intents.actions import Asker
 from portal.core.mirror.fields.field import form_of
 from portal.core.mirror.fields.members import CARD, END, GROUP, MEMBER, PRIVILEGES, START
-from portal.core.mirror.models import Member
+from portal.core.mirror.models import KeyBox, Member
 from portal.core.ui import inputs
-from portal.core.ui.inputs import with_current
+from portal.core.ui.inputs import offer, with_current
 from portal.core.ui.sealed import SeenForm
-from portal.members import bounds, standing
+from portal.members import bounds, pictures, standing, temporary
+from portal.members.pictures import Picture, PictureFault, Upload
 from portal.members.queries import Choices
 
 # What a QR code can hold at most, as bytes. The specification gives members no limit of its own.
@@ -23,6 +26,8 @@ QR_CAPACITY = 2953
 # What is typed as it stands at the service, without a form of its own.
 PLAIN = tuple(each for each in MEMBER if each.part)
 Seen = dict[str, Any]
+PERIODS = (900, 3600, 4 * 3600, 8 * 3600, 24 * 3600)
+OTHER = "other"
 
 
 class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]
@@ -58,8 +63,7 @@ class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]
             self.see(f"member {member.member_id}", known)
         self.initial = {**self._initial(), **self.initial}
         chosen = with_current(groups, self.seen.get(GROUP.name, ""))
-        self.fields[GROUP.name].choices = [("", _t("Choose a group")), *chosen]
-        self.fields["qr"].choices = self._qr_choices()
+        offer(self, qr=self._qr_choices(), **{GROUP.name: [("", _t("Choose a group")), *chosen]})
         self.fields["qr_timestep"] = bounds.timestep_field()
         if member is None or not member.has_card:
             del self.fields["card_remove"]
@@ -133,7 +137,7 @@ class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]
             if isinstance(self.fields[each.name], forms.CharField) and typed and typed != self.seen.get(each.name):
                 given[each.name] = typed.strip()
                 if each.missing and not given[each.name]:
-                    self.add_error(each.name, each.missing)
+                    self.add_error(each.name, str(each.missing))
 
     def clean(self) -> dict[str, Any]:
         given: dict[str, Any] = super().clean() or {}
@@ -207,3 +211,113 @@ class ExportForm(forms.Form):
         label=_("With card numbers and QR codes"), required=False, initial=True,
         help_text=_("Anyone with this file can copy cards and codes. The export is recorded in the audit log."),
     )  # fmt: skip
+
+
+class TemporaryForm(forms.Form):
+    """What operation 11 takes. `boxes` are the mirror's key boxes; keys it does not know cannot be chosen."""
+
+    units = forms.MultipleChoiceField(label=_("Keys"), error_messages={"required": _("Choose at least one key.")})
+    period = forms.ChoiceField(label=_("For how long"), widget=forms.RadioSelect)
+    seconds = forms.IntegerField(
+        label=_("Seconds"), required=False, min_value=0, max_value=limits.TEMPORARY_USE_SECONDS_MAX
+    )
+    device_action = forms.BooleanField(
+        label=_("Signal at the key box"), required=False,
+        help_text=_("The key box beeps and lights up when the request arrives."),
+    )  # fmt: skip
+    info = inputs.line(_("For the log"), limits.INFO_MAX, help_text=_("Leave empty to use your e-mail address."))
+
+    def __init__(self, data: Any = None, *, member: Member, boxes: Sequence[KeyBox]) -> None:
+        super().__init__(data, initial={"period": str(PERIODS[1])})
+        self._drawn = partial(temporary.drawn, boxes, member.rights)
+        periods = [(str(seconds), temporary.duration(seconds)) for seconds in PERIODS]
+        units = [unit.value for box in self.boxes for unit in box.units]
+        offer(self, units=[(value, value) for value in units], period=[*periods, (OTHER, _t("Other"))])
+
+    @property
+    def boxes(self) -> list[temporary.Box]:
+        """The key boxes with their keys, as they are drawn."""
+        return self._drawn(self["units"].value() or ())
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether, as far as the portal knows, the service can only refuse."""
+        return all(box.forbidden for box in self.boxes)
+
+    def clean_units(self) -> list[str]:
+        chosen, most = list(self.cleaned_data["units"]), limits.TEMPORARY_USE_TARGETS_MAX
+        if len({value.partition("@")[2] for value in chosen}) > most:
+            raise ValidationError(_t("You can select keys from at most %(n)d key boxes."), params={"n": most})
+        return chosen
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        if given.get("period") == OTHER and given.get("seconds") is None and "seconds" not in self.errors:
+            self.add_error("seconds", _t("Enter the number of seconds."))
+        return given
+
+    def body(self, by: Asker) -> dict[str, Any]:
+        """What to send."""
+        given = self.cleaned_data
+        units: dict[str, list[str]] = {}
+        for value in given["units"]:
+            number, _at, box = value.partition("@")
+            units.setdefault(box, []).append(number)
+        seconds = given["seconds"] if given["period"] == OTHER else int(given["period"])
+        signal = bool(given["device_action"])
+        return temporary.body(units=units, seconds=seconds, signal=signal, info=given["info"].strip(), by=by)
+
+
+def _file(label: Any, accept: str, **attrs: str) -> forms.FileField:
+    widget = forms.FileInput(attrs={"accept": accept, **attrs})
+    return forms.FileField(label=label, required=False, allow_empty_file=True, max_length=1000, widget=widget)
+
+
+class _PictureForm(forms.Form):
+    """A picture of a person, checked here before anything leaves. `picture` is set once the form is valid."""
+
+    picture: Picture
+
+    def check(self, upload: Upload) -> Picture:
+        """The picture of an uploaded file. Raises PictureFault."""
+        raise NotImplementedError
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        name = next((name for name in self.fields if given.get(name)), "image")
+        if self.errors:
+            return given
+        if given.get(name) is None:
+            self.add_error(name, _t("Choose a picture."))
+            return given
+        try:
+            self.picture = self.check(given[name])
+        except PictureFault as fault:
+            self.add_error(name, str(fault))
+        return given
+
+
+class FaceForm(_PictureForm):
+    """A face image: a file, or what a phone's camera hands over."""
+
+    image = _file(_("Picture as a file"), "image/jpeg")
+    taken = _file(_("Take a picture with this phone"), "image/jpeg", capture="user")
+
+    def check(self, upload: Upload) -> Picture:
+        return pictures.face(upload)
+
+
+class ProfileForm(_PictureForm):
+    """A profile picture."""
+
+    image = _file(_("Picture"), "image/jpeg,image/png")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["image"].help_text = _t(
+            "JPEG or PNG, up to %(mb)d MB. It is resized to %(side)d pixels and location and "
+            "time are removed before sending."
+        ) % {"mb": pictures.PROFILE_MAX // 1024**2, "side": pictures.PROFILE_SIDE}
+
+    def check(self, upload: Upload) -> Picture:
+        return pictures.profile(upload)

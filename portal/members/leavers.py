@@ -6,20 +6,14 @@ from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import IntegerField, OuterRef, QuerySet, Subquery, TextChoices
-from django.http import Http404, HttpRequest, QueryDict
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
-from portal.core.jobs import lists, suspensions
-from portal.core.mirror import absence, queries
-from portal.core.mirror.frame import known
-from portal.core.mirror.kinds import Kind
+from portal.core.jobs import suspensions
+from portal.core.mirror import queries
 from portal.core.mirror.models import Member
-from portal.core.ui.tables import Column, Empty, Filter
-from portal.core.ui.times import ago
-from portal.members.lists import Members
 from tenants.models import Tenant
 
 SOON = (7, 30, 90)
@@ -51,10 +45,9 @@ NOBODY = {
 }
 
 
-def of(which: Which) -> QuerySet[Member]:
-    """The members of one list."""
-    now = timezone.now()
-    second = int(now.timestamp())
+def rows_of(which: Which) -> QuerySet[Member]:
+    """The members of one list; of shared cards with the names of others who have the same, as `others`."""
+    second = int(timezone.now().timestamp())
     rows = suspensions.noted(queries.members())
     match which:
         case Which.ENDING:
@@ -66,18 +59,13 @@ def of(which: Which) -> QuerySet[Member]:
         case Which.NONE:
             return rows.filter(has_card=False, has_qr=False, has_face=False)
         case Which.TWICE:
-            return queries.sharing_a_card()
+            same = queries.members().filter(has_card=True, card_fingerprint=OuterRef("card_fingerprint"))
+            names = same.exclude(pk=OuterRef("pk")).order_by("name_key").values("member_name")
+            return queries.sharing_a_card().annotate(others=ArraySubquery(names[:5]))
 
 
 def _end(days: int) -> int:
     return int((timezone.now() + timedelta(days=days)).timestamp())
-
-
-def _with_others(rows: QuerySet[Member]) -> QuerySet[Member]:
-    """Each with the names of others who have the same card, as `others`."""
-    same = queries.members().filter(has_card=True, card_fingerprint=OuterRef("card_fingerprint"))
-    names = same.exclude(pk=OuterRef("pk")).order_by("name_key").values("member_name")
-    return rows.annotate(others=ArraySubquery(names[:5]))
 
 
 class _Counted(Subquery):
@@ -89,8 +77,9 @@ class _Counted(Subquery):
 
 def counts(tenant: Tenant) -> dict[str, int]:
     """How many members each list has, up to 10,001, in one query."""
-    columns = {which.value: _Counted(of(which).order_by().values("pk")[: COUNTED + 1]) for which in Which}
-    return Tenant.objects.filter(pk=tenant.pk).values(**columns).get()
+    columns = {which.value: _Counted(rows_of(which).order_by().values("pk")[: COUNTED + 1]) for which in Which}
+    counted: dict[str, Any] = dict(Tenant.objects.filter(pk=tenant.pk).values(**columns).get())
+    return counted
 
 
 def within(queryset: QuerySet[Any], values: Iterable[str]) -> QuerySet[Any]:
@@ -98,54 +87,20 @@ def within(queryset: QuerySet[Any], values: Iterable[str]) -> QuerySet[Any]:
     return queryset.filter(use_end_key__lte=_end(max(int(value) for value in values)))
 
 
-def _days(request: HttpRequest) -> list[tuple[str, str]]:
-    return [(str(days), _t("%(n)d days") % {"n": days}) for days in SOON]
+def days(_request: HttpRequest) -> list[tuple[str, str]]:
+    """The choices of the filter by `within`."""
+    return [(str(number), _t("%(n)d days") % {"n": number}) for number in SOON]
 
 
-_GROUP = next(each for each in Members.filters if each.name == "group")
-_WITHIN = Filter("within", _("Within"), _days, within, single=True)
-_COLUMNS = {column.name: column for column in Members.columns}
-
-
-class Leavers(Members):
-    """One of the lists, with what matters there."""
-
-    name = "leavers"
-    steady = None  # which members these are follows from the moment, too
-    caption = _("Members to review")
-    columns = (
-        *(_COLUMNS[name] for name in ("name", "code", "group", "credentials", "validity", "end")),
-        Column("when", pgettext_lazy("end of use", "When"), lambda row: ago(row.use_date_end)),
-        Column("others", _("Same card as"), lambda row: ", ".join(row.others)),
-        _COLUMNS["member_id"],
-    )
-
-    def __init__(self, request: HttpRequest, which: Which, *, query: QueryDict | None = None) -> None:
-        super().__init__(request, query=query)
-        # What is done with "all that match" must mean this list, and never all members.
-        self.actions = lists.actions(lambda _request: f"leavers={which}")
-        self.which, self.known_total = which, None
-        self.base = _with_others(of(which)) if which == Which.TWICE else of(which)
-        self.default_sort = {Which.ENDING: "use_end_key", Which.ENDED: "-use_end_key"}.get(which, "name_key")
-        self.filters = {Which.ENDING: (_GROUP, _WITHIN), Which.TWICE: ()}.get(which, (_GROUP,))
-        timed = which in (Which.ENDING, Which.ENDED)
-        away = {"validity"} if timed else {"when"}
-        away |= set() if which == Which.TWICE else {"others"}
-        kept = [column for column in type(self).columns if column.name not in away]
-        self.columns = tuple(kept)
-
-    @classmethod
-    def selecting(cls, request: HttpRequest, which: str, query: QueryDict) -> "Leavers":
-        """The list by its name, for whoever acts on what was selected in it. Raises Http404."""
-        if which not in Which.values:
-            raise Http404
-        return cls(request, Which(which), query=query)
-
-    @property
-    def empty(self) -> Empty | None:  # type: ignore[override]
-        usual = Empty(NOBODY[self.which], "", "circle-check")
-        return absence.empty(usual, Kind.MEMBERS, known(self.request)[Kind.MEMBERS])
-
-    @property
-    def file_pages(self) -> list[tuple[str, str]]:
-        return []
+def tabs(here: str, counted: dict[str, int]) -> list[dict[str, object]]:
+    """The lists as tabs, with how many members each has as far as that was counted."""
+    return [
+        {
+            "value": which.value,
+            "label": which.label,
+            "current": which.value == here,
+            "count": counted.get(which.value),
+            "many": counted.get(which.value, 0) > COUNTED,
+        }
+        for which in Which
+    ]

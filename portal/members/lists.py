@@ -1,10 +1,12 @@
-"""The list of members, straight from the mirror."""
+"""The list of members, straight from the mirror; the lists to review; and what they hold as files."""
 
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, QueryDict
+from django.http import Http404, QueryDict
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
@@ -13,7 +15,9 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.core.files.writing import KINDS
-from portal.core.jobs import lists, suspensions
+from portal.core.intents.record import Asker
+from portal.core.jobs import lists as jobs
+from portal.core.jobs import suspensions
 from portal.core.mirror import absence, queries, search
 from portal.core.mirror.fields.members import GROUP, MEMBER, MEMBER_ID, NAME
 from portal.core.mirror.frame import known
@@ -22,8 +26,11 @@ from portal.core.mirror.models import Member
 from portal.core.mirror.search import Needles
 from portal.core.ui import together
 from portal.core.ui.addresses import ServiceId, within
-from portal.core.ui.tables import Column, Empty, Filter, Table
-from portal.members import standing
+from portal.core.ui.tables import Column, Empty, Filter, Table, file_response
+from portal.core.ui.times import ago
+from portal.members import actions, leavers, standing
+from portal.members.leavers import Which
+from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 _ids = ServiceId()
@@ -33,15 +40,27 @@ def _everybody() -> QuerySet[Member]:
     return suspensions.noted(queries.members())
 
 
+def _of_qr(name: str) -> Callable[[Member], str]:
+    return lambda row: str(row.qrcode.get(name) or "") if isinstance(row.qrcode, dict) else ""
+
+
+_SECRETS = (
+    Column("card_data", _("Card number"), lambda row: row.card_data or ""),
+    Column("qr_data", _("QR data"), _of_qr("data")),
+    Column("qr_email", _("QR e-mail"), _of_qr("email")),
+)
+
+
 class Members(Table):
+    request: TenantRequest
     name = "members"
     caption = _("Members")
     search_label = _("Find by name or code")
     default_sort = "name_key"
-    steady = staticmethod(_everybody)
+    steady: ClassVar[Callable[[], QuerySet[Any]] | None] = staticmethod(_everybody)
     drawn_from = ("member_id", *(each.name for each in MEMBER if each.part), "membergroup_name", "has_card", "has_qr",
                   "has_face", "use_end_key")  # fmt: skip
-    columns = (
+    columns: Sequence[Column] = (
         NAME.column(phone="title", fixed=True),
         *(each.column() for each in MEMBER.in_part("who") if each is not NAME),
         Column(
@@ -55,16 +74,16 @@ class Members(Table):
         *(each.column() for each in MEMBER.in_part("period")),
         MEMBER_ID.column(),
     )
-    filters = (
+    filters: Sequence[Filter] = (
         Filter("group", GROUP.label, lambda request: together.told(request, "groups"), queries.in_groups),
         Filter("credential", _("Credential"), queries.Credential.choices, queries.with_credentials),
         Filter("validity", pgettext_lazy("member", "Status"), suspensions.CHOICES, suspensions.with_standing),
     )
-    actions = lists.actions()
+    actions = jobs.actions()
     exports = KINDS
     export_permission = Permission.MEMBERS_EXPORT
 
-    def __init__(self, request: HttpRequest, *, query: QueryDict | None = None) -> None:
+    def __init__(self, request: TenantRequest, *, query: QueryDict | None = None) -> None:
         together.want(request, "groups")
         super().__init__(request, _everybody, total=lambda: known(request)[Kind.MEMBERS].total, query=query)
 
@@ -97,7 +116,7 @@ class Members(Table):
         return within("members:index", self.request.tenant.slug)
 
     @property
-    def empty(self) -> Empty | None:  # type: ignore[override]
+    def empty(self) -> Empty | None:  # type: ignore[override]  # a constant of most lists
         """Nobody yet: what comes next depends on whether the list was ever read, and on the person."""
         return absence.empty(self._nobody, Kind.MEMBERS, known(self.request)[Kind.MEMBERS])
 
@@ -114,6 +133,22 @@ class Members(Table):
             lambda request: reverse("members:new", args=[request.tenant.slug]),
         )
 
+    def export(self, kind: str, *, secrets: bool = False) -> HttpResponseBase:
+        """Return all members that match, in the list's order, as CSV or XLSX; written into the audit trail first.
+
+        Whoever lets `secrets` in has checked that the person may see them.
+        """
+        count = self.matching.order_by().count()
+        if secrets:
+            self.base = self.base.defer(None).defer("rights", "extra")
+            self.columns = (*self.columns, *_SECRETS)
+
+        def record() -> None:
+            by, match = Asker.of(self.request), self.address.match
+            actions.exported(by=by, count=count, match=match, kind=kind, secrets=secrets)
+
+        return file_response(self, kind, record=record)
+
     @property
     def file_pages(self) -> list[tuple[str, str]]:
         """Exports that ask before they give: (label, address)."""
@@ -122,3 +157,49 @@ class Members(Table):
         address = reverse("members:export", args=[self.request.tenant.slug])
         match = self.address.with_().partition("?")[2]
         return [(_t("Export with card numbers…"), f"{address}?{match}" if match else address)]
+
+
+_GROUP = next(each for each in Members.filters if each.name == "group")
+_WITHIN = Filter("within", _("Within"), leavers.days, leavers.within, single=True)
+_COLUMNS = {column.name: column for column in Members.columns}
+
+
+class Leavers(Members):
+    """One of the lists to review, with what matters there."""
+
+    name = "leavers"
+    steady = None  # which members these are follows from the moment, too
+    caption = _("Members to review")
+    columns = (
+        *(_COLUMNS[name] for name in ("name", "code", "group", "credentials", "validity", "end")),
+        Column("when", pgettext_lazy("end of use", "When"), lambda row: ago(row.use_date_end)),
+        Column("others", _("Same card as"), lambda row: ", ".join(row.others)),
+        _COLUMNS["member_id"],
+    )
+
+    def __init__(self, request: TenantRequest, which: Which, *, query: QueryDict | None = None) -> None:
+        super().__init__(request, query=query)
+        # What is done with "all that match" must mean this list, and never all members.
+        self.actions = jobs.actions(lambda _request: f"leavers={which}")
+        self.which, self.known_total = which, None
+        self.base = leavers.rows_of(which)
+        self.default_sort = {Which.ENDING: "use_end_key", Which.ENDED: "-use_end_key"}.get(which, "name_key")
+        self.filters = {Which.ENDING: (_GROUP, _WITHIN), Which.TWICE: ()}.get(which, (_GROUP,))
+        away = {"validity"} if which in (Which.ENDING, Which.ENDED) else {"when"}
+        away |= set() if which == Which.TWICE else {"others"}
+        self.columns = tuple(column for column in type(self).columns if column.name not in away)
+
+    @classmethod
+    def selecting(cls, request: TenantRequest, which: str, query: QueryDict) -> "Leavers":
+        """The list by its name, for whoever acts on what was selected in it. Raises Http404."""
+        if which not in Which.values:
+            raise Http404
+        return cls(request, Which(which), query=query)
+
+    @property
+    def _nobody(self) -> Empty:
+        return Empty(leavers.NOBODY[self.which], "", "circle-check")
+
+    @property
+    def file_pages(self) -> list[tuple[str, str]]:
+        return []

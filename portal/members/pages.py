@@ -3,25 +3,27 @@
 from functools import partial
 from typing import Any
 
-from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
+from accessapi.meanings import Blame
+from portal.core.intents import refusals
 from portal.core.intents.asking import page_of
-from portal.core.intents.models import Intent
+from portal.core.intents.models import Intent, target_of
+from portal.core.intents.refusals import Explained
 from portal.core.jobs import suspensions
 from portal.core.mirror import queries as mirror
-from portal.core.mirror.fields.members import MEMBER
+from portal.core.mirror.fields.members import CARD, MEMBER
 from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Member
-from portal.members import codes, faces, queries, standing, temporary
-from portal.members.explaining import explained
-from portal.members.key_forms import TEMPORARY_INPUTS
+from portal.members import faces, queries, standing, temporary
+from tenants.access import Access, TenantRequest
 from tenants.roles import Permission
 
 LATELY = 8
 
 
-def facts(request: HttpRequest, member: Member) -> dict[str, Any]:
+def facts(request: TenantRequest, member: Member) -> dict[str, Any]:
     """What the mirror knows of the member, what runs by our own requests, and what the person lately did."""
     can, about = request.access.can, queries.intents_about(member)
     suspension, named = suspensions.suspension_of(member), {member.membergroup_id: member.membergroup_name}
@@ -33,7 +35,7 @@ def facts(request: HttpRequest, member: Member) -> dict[str, Any]:
         "about": about,
         "state": standing.validity_of(member),
         "qr": standing.qr_of(member),
-        "face": faces.standing(member, about),
+        "face": faces.state_of(member, about),
         "running": temporary.running(about),
         "lately": list(mirror.histories_of(member.member_id)[: LATELY + 1]),
         "most": LATELY,
@@ -47,17 +49,17 @@ def facts(request: HttpRequest, member: Member) -> dict[str, Any]:
     }
 
 
-def context(request: HttpRequest, member: Member) -> dict[str, Any]:
+def context(request: TenantRequest, member: Member) -> dict[str, Any]:
     """The whole page: the member, what was lately asked of the service, and what staff changed."""
-    found = facts(request, member)
-    asked = found["about"][:5]
-    return found | {"intents": asked, "changes": queries.staff_changes(member, asked)}
+    shown = facts(request, member)
+    asked = shown["about"][:5]
+    return shown | {"intents": asked, "changes": queries.staff_changes(member, asked)}
 
 
-def back_to_member(request: HttpRequest) -> dict[str, Any]:
+def back_to_member(request: TenantRequest) -> dict[str, Any]:
     """How a form about a member leads on (`asking.lead`): to the member's page, unless it was refused."""
-    inputs = {**MEMBER.inputs, **TEMPORARY_INPUTS}
-    return {"to": _address, "inputs": inputs, "explain": partial(explained, access=request.access)}
+    inputs = {**MEMBER.inputs, **temporary.INPUTS}
+    return {"to": _address, "inputs": inputs, "explain": partial(_explained, access=request.access)}
 
 
 def _address(intent: Intent) -> str:
@@ -67,7 +69,19 @@ def _address(intent: Intent) -> str:
     return page_of(intent, "members:page", "member_id") if known else ""
 
 
-def secret(member: Member, what: str, value: str) -> dict[str, Any]:
-    """What a revealed secret is drawn with: QR data also as a picture, unless it is more than a code holds."""
-    drawn = codes.picture(value, str(member)) if what == "qr" and value else None
-    return {"value": value, "drawn": drawn}
+def _explained(intent: Intent, access: Access) -> Explained | None:
+    """Say whose card it is to whoever may see it, and that a code is taken; None for any other refusal."""
+    if refusals.is_for_want_of(intent, Blame.DUPLICATE, "card"):
+        holder = _holder(intent) if access.can(Permission.SECRETS_REVEAL) else ""
+        return (CARD.name,), _("This card is already registered.") + holder
+    if refusals.is_for_want_of(intent, Blame.DUPLICATE, "qr"):
+        return ("qr_data",), _("This QR code is already registered.")
+    return None
+
+
+def _holder(intent: Intent) -> str:
+    """Whose card it is, as far as the portal knows."""
+    holder = queries.holder_of_card((intent.body or {}).get(CARD.name, ""))
+    if holder is None or target_of("member", holder.member_id) == intent.target:
+        return ""
+    return " " + _("According to the portal, it belongs to %(name)s.") % {"name": holder}

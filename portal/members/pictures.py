@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from io import BytesIO
 from math import ceil
+from typing import TypeAlias
 
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
@@ -27,6 +28,8 @@ _KINDS = (
     (b"\x89PNG\r\n\x1a\n", "PNG"), (b"GIF8", "GIF"), (b"BM", "BMP"), (b"%PDF", "PDF"), (b"II*\0", "TIFF"),
     (b"MM\0*", "TIFF"), (b"\0\0\1\0", "ICO"), (b"<svg", "SVG"), (b"PK\3\4", "ZIP"),
 )  # fmt: skip
+
+Upload: TypeAlias = "UploadedFile[bytes]"
 
 
 class PictureFault(ValueError):
@@ -49,7 +52,7 @@ class Picture:
                 "sha256": digest}  # fmt: skip
 
 
-def face(upload: UploadedFile) -> Picture:
+def face(upload: Upload) -> Picture:
     """A face image as operation 8 takes it. Raises PictureFault."""
     data = _read(upload, limits.FACE_IMAGE_MAX)
     found = _jpeg(data, only=True)
@@ -63,7 +66,7 @@ def face(upload: UploadedFile) -> Picture:
     return _upright(_decoded(found, limits.FACE_IMAGE_RECOMMENDED), found.orientation, limits.FACE_IMAGE_RECOMMENDED[1])
 
 
-def profile(upload: UploadedFile) -> Picture:
+def profile(upload: Upload) -> Picture:
     """A profile picture (operation 7), from a JPEG or PNG file, at most 800 pixels a side. Raises PictureFault."""
     return from_bytes(_read(upload, PROFILE_MAX))
 
@@ -77,7 +80,7 @@ def from_bytes(data: bytes, side: int = PROFILE_SIDE) -> Picture:
     return _upright(_decoded(found, (side, side)), found.orientation, side)
 
 
-def _read(upload: UploadedFile, most: int) -> bytes:
+def _read(upload: Upload, most: int) -> bytes:
     if (upload.size or 0) > most:
         words = _("The file is %(size)s MB; the limit is %(most)d MB. Save it smaller, or take a new picture here.")
         size = ceil((upload.size or 0) * 100 / 1024**2) / 100

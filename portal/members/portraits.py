@@ -53,7 +53,7 @@ def content_of(tenant: Tenant, member_id: str) -> bytes | None:
         return None
     content = _fetched(kept.address, tenant.environment.base_url)
     fields = Portrait.objects.filter(pk=kept.pk, mark=kept.mark)
-    sealed = Portrait._meta.get_field("content").seal(tenant.pk, content)  # type: ignore[union-attr]
+    sealed = Portrait._meta.get_field("content").seal(tenant.pk, content)
     fields.update(content=sealed, tried_at=timezone.now())
     return content
 

@@ -1,16 +1,24 @@
-"""What the screens of members ask the mirror, the intents and the audit trail."""
+"""What the screens of members ask the mirror, the intents and the audit trail; members in the palette (Ctrl-K)."""
+
+from collections.abc import Iterator
 
 from django.db.models import Q, QuerySet
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
 from portal.core.mirror import queries as mirror
+from portal.core.mirror import search
 from portal.core.mirror.fields.members import CARD, GROUP, MEMBER, QR, RIGHTS
 from portal.core.mirror.models import Group, Member
 from portal.core.mirror.rows import MemberReader
+from portal.core.ui import palette
+from portal.core.ui.palette import Hit
+from tenants.access import TenantRequest
 from tenants.kept import KeptQuery
 from tenants.models import AuditEntry
+from tenants.roles import Permission
 from tenants.scope import current_tenant_id
 from tenants.trail.changes import Change, changes
 
@@ -79,3 +87,14 @@ def holder_of_card(card: str) -> Member | None:
     """Who has this card, as far as the mirror knows."""
     print_ = MemberReader(current_tenant_id()).card_fingerprint(card)
     return mirror.members().filter(has_card=True, card_fingerprint=print_).first()
+
+
+def hits(request: TenantRequest, text: str) -> Iterator[Hit]:
+    """The first members by name that `text` finds, for the palette."""
+    if not request.access.can(Permission.MEMBERS_VIEW):
+        return
+    rows = search.members(mirror.members(), text, reveal=request.access.can(Permission.SECRETS_REVEAL))
+    for member in rows.order_by("name_key", "pk")[: palette.MOST]:
+        address = reverse("members:page", args=[request.tenant.slug, member.member_id])
+        hint = " · ".join(filter(None, (member.member_code, member.membergroup_name)))
+        yield Hit(member.member_name or member.member_id, address, "user", hint)

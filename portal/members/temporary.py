@@ -4,8 +4,8 @@ Physical: at most once, never later than 15 seconds after the click. The time co
 repeated call extends it, so what runs is known from our own requests alone; the service tells it nowhere.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -23,6 +23,8 @@ from tenants.roles import Permission
 from tenants.wording import say
 
 OPERATION = "temporary_use"
+# What the form calls the names of the operation.
+INPUTS = {"targets_list": ("units",), "timer": ("period",), "info": ("info",)}
 Units = Mapping[str, Sequence[str]]
 
 
@@ -67,7 +69,9 @@ class Running:
 
 def running(intents: Iterable[Intent]) -> list[Running]:
     """What still runs, by the newest requests about one member (newest first): of each key, the newest word counts."""
-    found, said, now = [], set(), timezone.now()
+    found: list[Running] = []
+    said: set[tuple[str, str]] = set()
+    now = timezone.now()
     for intent in intents:
         if intent.operation != OPERATION or intent.state not in (State.SUCCEEDED, State.UNCERTAIN):
             continue
@@ -77,12 +81,12 @@ def running(intents: Iterable[Intent]) -> list[Running]:
             box = target["device_id"]
             if isinstance(reached, list) and box not in reached:
                 continue
-            fresh = tuple(unit for unit in target["unit_no_list"] if (box, unit) not in said)
-            said.update((box, unit) for unit in fresh)
-            if fresh and until > now:
-                found.append(Running(box, fresh, until, str(intent.by), intent.state == State.SUCCEEDED))
+            units = tuple(unit for unit in target["unit_no_list"] if (box, unit) not in said)
+            said.update((box, unit) for unit in units)
+            if units and until > now:
+                found.append(Running(box, units, until, str(intent.by), intent.state == State.SUCCEEDED))
     known = names({each.box: () for each in found})
-    return [Running(known.get(each.box, each.box), each.units, each.until, each.by, each.surely) for each in found]
+    return [replace(each, box=known.get(each.box, each.box)) for each in found]
 
 
 def names(units: Iterable[str]) -> dict[str, str]:
@@ -127,3 +131,48 @@ def permits(rights: Any, box: str, unit: str) -> bool | None:
     given = [each for each in mine.get("units") or () if isinstance(each, dict) and each.get("unit_no") == unit]
     effect = (given[0].get("pass") or {}).get("effect") if given else "deny_all"
     return {"allow_all": True, "allow": True, "deny_all": False}.get(str(effect))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One key as the form shows it. `permitted` is None while the portal does not know."""
+
+    value: str
+    number: str
+    name: str
+    restricted: bool
+    permitted: bool | None
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Box:
+    """A key box as the form shows it."""
+
+    name: str
+    units: list[Unit]
+
+    @property
+    def open(self) -> bool:
+        return any(unit.chosen for unit in self.units)
+
+    @property
+    def forbidden(self) -> bool:
+        """Whether the member surely holds no permission for any key here."""
+        return all(unit.permitted is False for unit in self.units)
+
+
+def drawn(boxes: Iterable[KeyBox], rights: Any, chosen: Collection[str]) -> list[Box]:
+    """The key boxes with the keys whose number the service takes, those that can surely not be taken last."""
+    return sorted((_drawn_box(box, rights, chosen) for box in boxes), key=lambda box: box.forbidden)
+
+
+def _drawn_box(box: KeyBox, rights: Any, chosen: Collection[str]) -> Box:
+    units = []
+    for unit in box.units if isinstance(box.units, list) else ():
+        number = str(unit.get("unit_no", "")) if isinstance(unit, dict) else ""
+        if len(number) == 2:
+            value, may = f"{number}@{box.key_device_id}", permits(rights, box.key_device_id, number)
+            name, restricted = str(unit.get("unit_name") or ""), bool(unit.get("restriction"))
+            units.append(Unit(value, number, name, restricted, may, value in chosen))
+    return Box(str(box), units)

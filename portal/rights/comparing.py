@@ -11,8 +11,8 @@ from accessapi.permissions.passes import sort_key
 from portal.core.mirror import queries, search
 from portal.core.mirror.models import Member
 from portal.core.rights import words
-from portal.core.rights.digests import canonical
 from portal.core.rights.places import Places
+from portal.core.rights.reading import canonical
 from portal.core.rights.weeks import Week, week_of
 from portal.core.rights.words import Line
 

@@ -10,7 +10,7 @@ from portal.core.jobs import acts, kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.mirror.models import Member
 from portal.core.rights import places, replacing, words
-from portal.core.rights.digests import canonical
+from portal.core.rights.reading import canonical
 from tenants.roles import Permission
 from tenants.wording import say
 

@@ -18,8 +18,7 @@ from portal.core.mirror import fresh
 from portal.core.mirror.fields.members import RIGHTS
 from portal.core.mirror.models import Member
 from portal.core.rights import reading
-from portal.core.rights.digests import canonical, digest, same
-from portal.core.rights.reading import Rights
+from portal.core.rights.reading import Rights, canonical, digest, same
 from portal.core.rights.sheet import Sheet
 from portal.core.ui.sealed import seal, unseal_or_none
 from portal.rights import actions, merging

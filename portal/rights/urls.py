@@ -1,9 +1,12 @@
-from django.urls import path
+from django.urls import include, path
 
 from portal.rights import views, views_compare, views_templates
 
-app_name = "rights"
-urlpatterns = [
+_of_member = [
+    path("", views.edit, name="edit"),
+    path("words/", views.followed, name="words"),
+]
+_of_tenant = [
     path("words/", views.phrases, name="words"),
     path("compare/", views_compare.compare, name="compare"),
     path("copy/", views_compare.copy, name="copy"),
@@ -12,4 +15,8 @@ urlpatterns = [
     path("templates/<int:pk>/", views_templates.edit, name="template"),
     path("templates/<int:pk>/delete/", views_templates.delete, name="template_delete"),
     path("templates/from/<sid:member_id>/", views_templates.from_member, name="template_from"),
+]
+urlpatterns = [
+    path("members/<sid:member_id>/rights/", include((_of_member, "member_rights"))),
+    path("rights/", include((_of_tenant, "rights"))),
 ]

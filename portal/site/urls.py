@@ -19,10 +19,9 @@ desk = [
 areas = [
     path("", include("portal.home.urls")),
     path("", include(urls_of_tenant)),
-    path("members/<sid:member_id>/rights/", include("portal.rights.urls_of_member")),
+    path("", include("portal.rights.urls")),
     path("members/", include("portal.members.urls")),
     path("groups/", include("portal.groups.urls")),
-    path("rights/", include("portal.rights.urls")),
     path("areas/", include("portal.areas.urls")),
     path("explain/", include("portal.explain.urls")),
     path("changes/", include("portal.changes.urls")),

@@ -14,8 +14,7 @@ from portal.core.intents.states import Reason, State
 from portal.core.intents.verdicts import Verdict
 from portal.core.mirror.models import Member
 from portal.core.timers.clock import database_now
-from portal.members import following as outcomes
-from portal.members import pictures
+from portal.members import follow, pictures
 from portal.members.models import Portrait
 from tests.support.images import huge_jpeg, huge_png, jpeg, png
 from tests.support.members import MembersDesk, said
@@ -278,7 +277,7 @@ def test_absence_counts_when_two_readings_minutes_apart_agree(desk):
     with desk.scope():
         intent = Intent.objects.get(operation="register_face_image")
         first = handlers.handler_of(intent.operation).reconcile(intent)
-        earlier = first.again_at - outcomes.FACE_APART * 2 - timedelta(seconds=5)
+        earlier = first.again_at - follow.FACE_APART * 2 - timedelta(seconds=5)
         intent.result = {"evidence": {"first seen missing": earlier.isoformat()}}
         assert (first.applied, handlers.handler_of(intent.operation).reconcile(intent).applied) == (None, False)
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from accessapi.permissions import all_day, always, by_schedule, dated, never, phrase, weekly
 from accessapi.permissions.passes import WEEKDAYS
 from portal.core.rights import words
-from portal.core.rights.digests import canonical, digest
 from portal.core.rights.places import Box, Places
+from portal.core.rights.reading import canonical, digest
 from portal.core.rights.weeks import week_of
 from portal.rights import merging
 from tests.accessapi import rights as r

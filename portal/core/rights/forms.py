@@ -108,7 +108,8 @@ class PassField(forms.Field):
             return None
         choice, pool = value
         if choice in pool.kept:
-            return pool.kept[choice]
+            kept: Json = pool.kept[choice]
+            return kept
         if choice not in self.allow:
             raise ValidationError(_("Choose when."))
         if choice == "schedule":
@@ -125,7 +126,7 @@ class PassField(forms.Field):
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         try:
-            return normal_pass(initial) != self.clean(data)
+            return bool(normal_pass(initial) != self.clean(data))
         except ValidationError:
             return True
 

@@ -11,9 +11,10 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Member
-from portal.core.rights.digests import digest
 from portal.core.rights.keeping import templates
 from portal.core.rights.models import RightsTemplate
+from portal.core.rights.reading import digest
+from portal.core.ui.inputs import offer
 
 PARTS = ("devices_pass", "keys_pass")
 # Ways of writing rights that are compared in a group; rarer ones are nobody's usual rights.
@@ -47,7 +48,7 @@ def usual(membergroup_ids: Iterable[str]) -> dict[str, Body]:
         group, meant = way["membergroup_id"], groups.setdefault(way["membergroup_id"], {})
         known[group] = known.get(group, 0) + way["n"]
         if len(meant) < _MOST_WAYS:
-            parts = {name: way["rights"].get(name) for name in PARTS}
+            parts = {name: (way["rights"] or {}).get(name) for name in PARTS}
             key = digest({name: value or {"default_mode": "deny_all"} for name, value in parts.items()})
             meant[key] = (meant.get(key, (0, None))[0] + way["n"], parts)
     return {group: body for group, meant in groups.items() if (body := _main(meant, known[group]))}
@@ -91,8 +92,8 @@ class GivenRights(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.templates = {str(each.pk): each for each in templates().filter(kind=RightsTemplate.Kind.RIGHTS)}
-        choices = [("", _t("Choose a template")), *((pk, each.title) for pk, each in self.templates.items())]
-        self.fields["rights_template"].choices = choices  # type: ignore[attr-defined]
+        named = [(pk, each.title) for pk, each in self.templates.items()]
+        offer(self, rights_template=[("", _t("Choose a template")), *named])
         self.given: Body = {}
         self.named = ""
 

@@ -7,10 +7,9 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from accessapi.permissions import phrase
-from accessapi.permissions.phrases import DAYS
-from portal.core.rights import names
 from portal.core.rights.places import Places
-from portal.core.rights.sheet import ALWAYS, AS_IT_IS, LISTED, NEVER, NOTHING, Box, Pool, Schedule, Sheet
+from portal.core.rights.posting import name_of
+from portal.core.rights.sheet import ALWAYS, AS_IT_IS, LISTED, NEVER, NOTHING, Box, Schedule, Sheet
 from portal.core.rights.slots import KEPT, Slot
 from portal.core.rights.weeks import Week, day_names, week_of
 from portal.core.rights.words import privilege_words, upper
@@ -150,8 +149,11 @@ def _areas(sheet: Sheet, places: Places) -> list[Row]:
     if sheet.devices is None:
         return []
     chosen = sheet.devices.areas
-    rows = [Row(names.area(area), name, "", chosen.get(area, NEVER)) for area, name in places.areas.items()]
-    rows += [Row(names.area(a), a or "–", "", c, known=False) for a, c in chosen.items() if a not in places.areas]
+    ids = [*places.areas, *(area_id for area_id in chosen if area_id not in places.areas)]
+    rows = [
+        Row(name_of("devices.area", each), places.area(each) or "–", "", chosen.get(each, NEVER), each in places.areas)
+        for each in ids
+    ]
     return sorted(rows, key=lambda row: not row.given)
 
 
@@ -168,17 +170,18 @@ def _box_row(name: str, box: Box, places: Places) -> BoxRow:
     known = places.boxes[name].units if name in places.boxes else {}
     numbers = [*known, *(number for number in box.units if number not in known)]
     units = [
-        Row(names.unit(name, no), no, known.get(no, ""), box.units.get(no, NEVER), known=no in known) for no in numbers
+        Row(name_of("keys.unit", name, each), each, known.get(each, ""), box.units.get(each, NEVER), each in known)
+        for each in numbers
     ]
     return BoxRow(
-        names.box(name),
+        name_of("keys.box", name),
         places.box(name) or "–",
         box.mode,
         units,
         [(seal(value), str(value)) for value in box.kept],
-        names.box_part("kept", name),
+        name_of("keys.boxkept", name),
         seal(box.whole) if box.whole is not None else "",
-        names.box_part("whole", name),
+        name_of("keys.boxwhole", name),
         name in places.boxes,
         str(box.whole) if box.whole is not None else "",
     )
@@ -245,6 +248,3 @@ def samples() -> dict[str, Any]:
         "sample_range": _line(stem, 0, Slot("range")),
         "sample_schedule": ScheduleView.of("__s__", Schedule([])),
     }
-
-
-__all__ = ["DAYS", "Board", "Pool", "ScheduleView", "board", "modes", "option_words", "samples"]

@@ -1,6 +1,6 @@
 """From a posted form to the sheet that it describes. Whatever is posted gives a sheet; nothing raises.
 
-Names: `devices.mode`, `devices.area.<id>`, `keys.mode`, `keys.box.<id>`, `keys.unit.<id>.<number>` hold choices; a
+Inputs: `devices.mode`, `devices.area.<id>`, `keys.mode`, `keys.box.<id>`, `keys.unit.<id>.<number>` hold choices; a
 schedule is named in `schedule` and has lines `s1.4.kind`, `.day` (several), `.start`, `.end`, `.first`, `.last`; what
 is not described travels sealed (`sealed.seal`): `k1`, `devices.kept`, `devices.whole`, `devices.extras` and so on.
 """
@@ -13,7 +13,6 @@ from typing import Any
 from django.http import QueryDict
 
 from portal.core.mirror.fields.members import PRIVILEGE
-from portal.core.rights.names import dec
 from portal.core.rights.sheet import (
     AS_IT_IS,
     LISTED,
@@ -27,6 +26,7 @@ from portal.core.rights.sheet import (
     Sheet,
 )
 from portal.core.rights.slots import KEPT, RANGE, WEEKLY, Slot, in_order
+from portal.core.ui.addresses import ServiceId
 from portal.core.ui.sealed import NotOurs, unseal, unseal_or_none
 
 #: A choice that asks for a schedule of its own, which the reading of the form makes.
@@ -36,6 +36,12 @@ MOST_SCHEDULES, MOST_LINES = 200, 400
 _SCHEDULE = re.compile(r"s\d{1,4}\Z")
 _KEPT = re.compile(r"k\d{1,4}\Z")
 _MODES = ("allow_all", NOTHING, LISTED, AS_IT_IS)
+_ids = ServiceId()
+
+
+def name_of(stem: str, *identifiers: str) -> str:
+    """The name of an input about these ids of the service, which are written so that they hold no dot."""
+    return ".".join([stem, *(_ids.to_url(each).replace(".", "~2E") for each in identifiers)])
 
 
 def sheet(data: QueryDict) -> Sheet:
@@ -77,7 +83,7 @@ def choice(data: Mapping[str, str], name: str, pool: Pool) -> str:
 
 def _named(data: QueryDict, stem: str) -> dict[str, str]:
     """Inputs under a stem: the id that each is about, and its name. What no database could keep is no id."""
-    found = {dec(name[len(stem) :]): name for name in data if name.startswith(stem)}
+    found = {_ids.to_python(name[len(stem) :]): name for name in data if name.startswith(stem)}
     return {identifier: name for identifier, name in found.items() if "\x00" not in identifier}
 
 

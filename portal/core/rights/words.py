@@ -10,8 +10,8 @@ from django.utils.translation import ngettext
 from accessapi.permissions import always, never, normalise_devices, normalise_keys, phrase
 from accessapi.permissions.passes import normal_pass, sort_key
 from portal.core.mirror.fields.members import PRIVILEGES
-from portal.core.rights.digests import canonical
 from portal.core.rights.places import Places
+from portal.core.rights.reading import canonical
 
 _MOST_NAMED = 3
 

@@ -154,6 +154,14 @@ def problems(form: forms.BaseForm) -> list[Problem]:
     return found
 
 
+def offer(form: forms.BaseForm, **choices: Iterable[tuple[str, Any]]) -> None:
+    """Let fields of the form offer these choices."""
+    for name, offered in choices.items():
+        field = form.fields[name]
+        if isinstance(field, forms.ChoiceField):
+            field.choices = list(offered)
+
+
 def with_current(choices: Iterable[tuple[str, Any]], *current: str) -> list[tuple[str, Any]]:
     """`choices`, with values in use that it lacks added at the end and named as unknown, so that saving keeps them."""
     known = list(choices)

@@ -44,16 +44,16 @@ class Table(Drawing):
     """
 
     name: ClassVar[str] = ""
-    columns: ClassVar[Sequence[Column]] = ()
-    filters: ClassVar[Sequence[Filter]] = ()
-    default_sort: ClassVar[str] = "pk"
+    columns: Sequence[Column] = ()
+    filters: Sequence[Filter] = ()
+    default_sort: str = "pk"
     key: ClassVar[str] = "pk"
     drawn_from: ClassVar[Sequence[str]] = ()  # the model's fields that rows are drawn from; empty for all of them
     # The rows listed, where they follow from the tenant alone: the SQL of the first page is made once then.
     steady: ClassVar[Callable[[], QuerySet[Any]] | None] = None
     caption: ClassVar[str | Promise] = ""
     search_label: ClassVar[str | Promise] = ""
-    actions: ClassVar[Sequence[BulkAction]] = ()
+    actions: Sequence[BulkAction] = ()
     exports: ClassVar[Sequence[str]] = ()
     export_permission: ClassVar[Any] = None
     empty: ClassVar[Empty | None] = None

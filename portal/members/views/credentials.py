@@ -1,0 +1,147 @@
+"""What a member opens doors and key boxes with: card, codes, face and temporary keys; and the profile picture."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from portal.core.budget.priorities import Priority
+from portal.core.intents.asking import FOLLOWED, Form, ask
+from portal.core.intents.models import Intent
+from portal.core.intents.record import Asker
+from portal.core.mirror import queries as mirror
+from portal.core.mirror.access import get_member
+from portal.core.mirror.models import Member
+from portal.members import actions, codes, faces, pages, portraits, queries, temporary
+from portal.members.forms import DeleteForm, FaceForm, ProfileForm, TemporaryForm
+from portal.members.pages import back_to_member
+from tenants.access import TenantRequest, tenant_view
+from tenants.roles import Permission
+
+
+@tenant_view(Permission.SECRETS_REVEAL, methods=["POST"])
+def reveal(request: TenantRequest, member_id: str, what: str) -> HttpResponse:
+    """A secret in clear: a fragment for htmx, else the member's page with it."""
+    if what not in ("card", "qr"):
+        raise Http404
+    member = get_member(member_id)
+    value = actions.reveal(member=member, what=what, by=Asker.of(request))
+    # QR data also as a picture, unless it is more than a code holds.
+    drawn = codes.picture(value, str(member)) if what == "qr" and value else None
+    if request.htmx:
+        told = {"member": member, "what": what, "value": value, "drawn": drawn}
+        return render(request, "members/secret.html", told)
+    shown = {what: value, f"{what}_drawn": drawn}
+    return render(request, "members/page.html", pages.context(request, member) | {"shown": shown})
+
+
+@tenant_view(Permission.SECRETS_REVEAL, methods=["POST"])
+def one_time(request: TenantRequest, member_id: str) -> HttpResponse:
+    """The one-time code of this moment, shown to a person who asked for it; written into the audit trail."""
+    member = get_member(member_id)
+    told = _current_code(member, Priority.PEOPLE)
+    if "code" in told:
+        actions.reveal(member=member, what="one_time", by=Asker.of(request))
+        told["permit"] = codes.permit(request, member)
+    return _with_code(request, member, told)
+
+
+@tenant_view(Permission.SECRETS_REVEAL, methods=["POST"], reauth=False)
+def one_time_next(request: TenantRequest, member_id: str) -> HttpResponse:
+    """The next code, which the page asks for by itself: for some minutes, and while the hour's calls are not short.
+
+    The permit that came with the first one, for which proof was asked, stands for it.
+    """
+    member = get_member(member_id)
+    if not codes.is_permitted(request, member):
+        return _with_code(request, member, {"pause": _("Shown for ten minutes.")})
+    told = _current_code(member, Priority.JOBS)
+    if "code" in told:
+        told["permit"] = request.POST["permit"]
+    return _with_code(request, member, told)
+
+
+def _current_code(member: Member, priority: Priority) -> dict[str, object]:
+    try:
+        return {"code": codes.current(member, priority)}
+    except codes.NoCode as reason:
+        return {"pause" if reason.short else "trouble": str(reason)}
+
+
+def _with_code(request: TenantRequest, member: Member, told: dict[str, object]) -> HttpResponse:
+    """A fragment for htmx, else the member's page with it."""
+    told = {"member": member, "may_reveal": True, "asked": True, **told}
+    if request.htmx:
+        return render(request, "members/one_time.html", told)
+    return render(request, "members/page.html", pages.context(request, member) | {"one_time": told})
+
+
+@tenant_view(Permission.DOORS_OPERATE, methods=["GET", "POST"])
+def keys(request: TenantRequest, member_id: str) -> HttpResponse:
+    """Let the member take keys for a while. Asked who it is before the form, so that what is filled in is not lost."""
+    request.access.check(Permission.MEMBERS_VIEW)
+    member = get_member(member_id)
+    form = TemporaryForm(request.POST or None, member=member, boxes=list(mirror.key_boxes().defer("status")[:200]))
+    if form.is_valid():
+        body = form.body(Asker.of(request))
+        act = partial(temporary.ask, member=member, body=body)
+        if answer := ask(request, form, act, body=body, shows=FOLLOWED, **back_to_member(request)):
+            return answer
+    running = temporary.running(queries.intents_about(member))
+    return render(request, "members/keys.html", {"member": member, "form": form, "running": running})
+
+
+@tenant_view(Permission.MEMBERS_EDIT, methods=["GET", "POST"])
+def face(request: TenantRequest, member_id: str) -> HttpResponse:
+    """Register a face, or put another in the place of the present one; what is under way is followed here."""
+    member = get_member(member_id)
+    form = FaceForm(request.POST if request.method == "POST" else None, request.FILES or None)
+    if form.is_valid():
+        act = partial(faces.replace if member.has_face else faces.register, member=member, picture=form.picture)
+        if answer := _ask_for_face(request, form, act, member, form.picture.described):
+            return answer
+    state = faces.state_of(member, queries.intents_about(member))
+    response = render(request, "members/face.html", {"member": member, "form": form, "face": state})
+    response["Permissions-Policy"] = "camera=(self), microphone=(), geolocation=()"
+    return response
+
+
+@tenant_view(Permission.MEMBERS_EDIT, methods=["GET", "POST"])
+def face_delete(request: TenantRequest, member_id: str) -> HttpResponse:
+    member = get_member(member_id)
+    form = DeleteForm(request.POST if request.method == "POST" else None)
+    act = partial(faces.delete, member=member)
+    answer = _ask_for_face(request, form, act, member, None) if form.is_valid() else None
+    return answer or render(request, "members/face_delete.html", {"member": member, "form": form})
+
+
+def _ask_for_face(
+    request: TenantRequest, form: Form, act: Callable[..., Intent], member: Member, body: Mapping[str, object] | None
+) -> HttpResponse | None:
+    page = reverse("members:face", args=[request.tenant.slug, member.member_id])
+    on = back_to_member(request) | {"to": page, "shows": FOLLOWED}
+    return ask(request, form, act, body=body, **on)
+
+
+@tenant_view(Permission.MEMBERS_EDIT, methods=["GET", "POST"])
+def picture_edit(request: TenantRequest, member_id: str) -> HttpResponse:
+    member = get_member(member_id)
+    form = ProfileForm(request.POST if request.method == "POST" else None, request.FILES or None)
+    if form.is_valid():
+        act = partial(faces.set_profile, member=member, picture=form.picture)
+        if answer := ask(request, form, act, body=form.picture.described, **back_to_member(request)):
+            return answer
+    return render(request, "members/picture.html", {"member": member, "form": form})
+
+
+@tenant_view(Permission.MEMBERS_VIEW)
+def picture(request: TenantRequest, member_id: str) -> HttpResponse:
+    """The profile picture itself, from our own address."""
+    member = get_member(member_id, gone=True)
+    content = portraits.content_of(request.tenant, member.member_id)
+    if content is None:
+        raise Http404
+    return HttpResponse(content, content_type="image/jpeg")

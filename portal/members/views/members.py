@@ -1,0 +1,142 @@
+"""The list of members, a member's page, and what staff do to a member."""
+
+from functools import partial
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from portal.core.intents.asking import ask, lead, once
+from portal.core.intents.models import Intent
+from portal.core.intents.states import State
+from portal.core.mirror import fresh
+from portal.core.mirror.access import get_member
+from portal.core.mirror.frame import known
+from portal.core.mirror.kinds import Kind
+from portal.core.rights.giving import NewRights
+from portal.members import actions, bounds, leavers, pages, portraits, queries
+from portal.members.forms import DeleteForm, ExportForm, MemberForm
+from portal.members.leavers import Which
+from portal.members.lists import Leavers, Members
+from portal.members.pages import back_to_member
+from tenants.access import TenantRequest, tenant_view
+from tenants.roles import Permission
+
+
+@tenant_view(Permission.MEMBERS_VIEW)
+def index(request: TenantRequest) -> HttpResponseBase:
+    table = Members(request)
+    if table.wanted_file:
+        return table.export(table.wanted_file)
+    return table.respond("members/index.html", {"may_edit": request.access.can(Permission.MEMBERS_EDIT)})
+
+
+@tenant_view(Permission.MEMBERS_EXPORT, methods=["GET", "POST"])
+def export(request: TenantRequest) -> HttpResponseBase:
+    """The export that asks first, because it may hold secrets."""
+    request.access.check(Permission.SECRETS_REVEAL)
+    table = Members(request, query=QueryDict(request.GET.urlencode()))
+    form = ExportForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        return table.export(form.cleaned_data["kind"], secrets=form.cleaned_data["secrets"])
+    return render(request, "members/export.html", {"form": form, "count": table.matching.order_by().count()})
+
+
+@tenant_view(Permission.MEMBERS_VIEW)
+def review(request: TenantRequest, which: str = Which.ENDING) -> HttpResponseBase:
+    """One list of members to review, the others as tabs. How many each has comes later: counting may take longer."""
+    if which not in Which.values:
+        raise Http404
+    if request.htmx and request.htmx.target == "leaver-tabs":
+        told = {"tabs": leavers.tabs(which, leavers.counts(request.tenant))}
+        return render(request, "members/leaver_tabs.html", told)
+    table = Leavers(request, Which(which))
+    if table.wanted_file:
+        return table.export(table.wanted_file)
+    context = {
+        "which": which,
+        "tabs": leavers.tabs(which, {}),
+        "purpose": leavers.PURPOSES[Which(which)],
+        "log": known(request)[Kind.HISTORIES],
+    }
+    return table.respond("members/leavers.html", context)
+
+
+@tenant_view(Permission.MEMBERS_EDIT, methods=["GET", "POST"])
+def new(request: TenantRequest) -> HttpResponse:
+    chosen = {"membergroup_id": request.GET.get("group", "")}
+    rights = request.access.can(Permission.RIGHTS_EDIT)
+    form = MemberForm(request.POST or None, groups=queries.group_choices(), rights=rights, initial=chosen)
+    given = NewRights(request.POST or None) if rights else None
+    if form.is_bound and (body := _new_body(form, given)) is not None:
+        act = bounds.heeded(form, partial(actions.create, body=body))
+        if answer := ask(request, form, act, body=body, **back_to_member(request)):
+            return answer
+    return render(request, "members/new.html", {"form": form, "given": given})
+
+
+def _new_body(form: MemberForm, given: NewRights | None) -> dict[str, Any] | None:
+    """What creates the member, with the rights chosen on the same page; None while something has to be corrected."""
+    sound = all([form.is_valid(), given is None or given.is_valid()])
+    rights = given.body_for(form.cleaned_data["membergroup_id"]) if sound and given is not None else {}
+    return form.body() | rights if sound and rights is not None else None
+
+
+@tenant_view(Permission.MEMBERS_VIEW)
+def page(request: TenantRequest, member_id: str) -> HttpResponse:
+    return render(request, "members/page.html", pages.context(request, get_member(member_id, gone=True)))
+
+
+@tenant_view(Permission.MEMBERS_VIEW)
+def reading(request: TenantRequest, member_id: str) -> HttpResponse:
+    """The same page, or its facts alone when htmx asks, after reading the service once within budget."""
+    member, trouble = get_member(member_id, gone=True), ""
+    try:
+        told = fresh.read_member(member_id)
+        portraits.noted(request.tenant, member_id, told.profile_image_url)
+    except fresh.NotRead as why:
+        trouble = str(why)
+    member.refresh_from_db()
+    shown = {"trouble": trouble, "read": not trouble}
+    if request.htmx:
+        return render(request, "members/facts.html", pages.facts(request, member) | shown)
+    return render(request, "members/page.html", pages.context(request, member) | shown)
+
+
+@tenant_view(Permission.MEMBERS_EDIT, methods=["GET", "POST"])
+def edit(request: TenantRequest, member_id: str) -> HttpResponse:
+    member = get_member(member_id)
+    rights = request.access.can(Permission.RIGHTS_EDIT)
+    form = MemberForm(request.POST or None, groups=queries.group_choices(), member=member, rights=rights)
+    if form.is_valid():
+        body = form.body()
+        if not body:
+            messages.info(request, _("No changes. Nothing was sent."))
+            return redirect("members:page", request.tenant.slug, member_id)
+        act = bounds.heeded(form, partial(actions.update, member=member, body=body))
+        if answer := ask(request, form, act, body=body, **back_to_member(request)):
+            return answer
+    return render(request, "members/edit.html", {"form": form, "member": member})
+
+
+@tenant_view(Permission.MEMBERS_DELETE, methods=["GET", "POST"])
+def delete(request: TenantRequest, member_id: str) -> HttpResponse:
+    member = get_member(member_id)
+    form = DeleteForm(request.POST if request.method == "POST" else None)
+    if form.is_valid() and (intent := once(request, form, partial(actions.delete, member=member))):
+        if intent.state == State.FAILED and intent.http_status == 404:  # that it is gone is what was wanted
+            messages.info(request, _("This member was already deleted from the service."))
+            return redirect("members:index", request.tenant.slug)
+        on = back_to_member(request) | {"to": partial(_deleted, request)}
+        if answer := lead(form, intent, body=None, **on):
+            return answer
+    return render(request, "members/delete.html", {"form": form, "member": member})
+
+
+def _deleted(request: TenantRequest, intent: Intent) -> str:
+    messages.success(request, _("Done: %(title)s") % {"title": intent.title})
+    return reverse("members:index", args=[request.tenant.slug])
