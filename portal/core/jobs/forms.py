@@ -23,7 +23,7 @@ class StartForm(forms.Form):
 
     when = forms.ChoiceField(
         label=pgettext_lazy("start", "When"),
-        choices=[("now", _("Now")), ("at", _("Schedule for:"))],
+        choices=[("now", pgettext_lazy("start", "Now")), ("at", _("Schedule for:"))],
         initial="now",
         widget=forms.RadioSelect,
     )
