@@ -62,8 +62,10 @@ sandbox: $(STAMP)
 shell: $(STAMP)
 	@$(STACK) services -- $(BIN)/python manage.py shell
 
+# What is made from code, and the pictures of the user's guide (some minutes): make docs PICTURES="add-member unlock-door"
 docs: $(STAMP)
 	@$(STACK) docs
+	@$(BIN)/python docs/guide/take_pictures.py $(PICTURES)
 
 messages: $(STAMP)
 	@$(STACK) messages

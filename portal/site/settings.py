@@ -39,6 +39,7 @@ INSTALLED_APPS = [
     "portal.core.budget",
     "portal.core.intents",
     "portal.core.mirror",
+    "portal.guide",
     "portal.home",
     "portal.members",
     "portal.groups",
@@ -175,7 +176,7 @@ FORMAT_MODULE_PATH = "portal.site.formats"
 
 # Files
 STATIC_URL = "/static/"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [BASE_DIR / "static", ("guide", BASE_DIR / "docs" / "guide" / "pictures")]
 STATIC_ROOT = Path(env.text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -45,6 +45,7 @@ urlpatterns = [
     path("g/", include("portal.codes.urls_public")),
     path("", include("tenants.urls")),
     path("", include("portal.core.ui.urls")),
+    path("help/", include("portal.guide.urls")),
     path("", landing, name="landing"),
     # An account's address is the one that was invited. There is no page to write to another.
     path("accounts/email/", views.missing),

@@ -84,6 +84,12 @@ palette?.addEventListener("keydown", (event) => {
 });
 palette?.addEventListener("htmx:afterSwap", () => choose(0));
 
+// Help on the page: "?".
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "?" || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || $("dialog[open]")) return;
+  if (!event.target.matches?.("input:not([type=checkbox]), textarea, select, [contenteditable]")) $(".help-link")?.click();
+});
+
 // Minutes left, counted on the page so that they stay true.
 function minutes() {
   for (const place of $$("[data-until]")) {

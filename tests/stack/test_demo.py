@@ -23,7 +23,7 @@ from tests.stack.processes import alive, below, gone
 
 pytestmark = pytest.mark.soak
 
-_PARTS = ("accessapi", "tenants", "portal", "sandbox", "stack", "templates", "static", "locale", "node_modules")
+_PARTS = ("accessapi", "tenants", "portal", "sandbox", "stack", "templates", "static", "locale", "docs", "node_modules")
 _FILES = ("manage.py", "package.json", "package-lock.json", ".npmrc")
 
 

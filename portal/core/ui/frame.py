@@ -5,9 +5,10 @@ frame imports none of them:
 
 - `register("freshness", fn)`: `{"as_of": datetime | None, "last_sync": datetime | None, "refresh_url": str}`
 - `register("budget", fn)`: `{"meters": [{"label": str, "left": int, "limit": int, "refills_at": datetime | None}]}`
+- `register("help", fn)`: `{"address": str}` of the guide's page about this page; asked outside of tenants too
 - `banner(fn, when=rows)`: an iterable of `Banner`; `rows()` gives a queryset without which there is none
 
-Each `fn` takes the request, is called at most once a page, only inside a tenant, and may return None.
+Each `fn` takes the request, is called at most once a page, the others only inside a tenant, and may return None.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -230,9 +231,14 @@ class Frame:
     def budget(self) -> Mapping[str, Any] | None:
         return self._fact("budget")
 
-    def _fact(self, name: str) -> Mapping[str, Any] | None:
+    @cached_property
+    def help(self) -> Mapping[str, Any] | None:
+        """Where the guide tells about this page."""
+        return self._fact("help", anywhere=True)
+
+    def _fact(self, name: str, *, anywhere: bool = False) -> Mapping[str, Any] | None:
         fact = _facts.get(name)
-        return fact(self.request) if fact and self.tenant is not None else None
+        return fact(self.request) if fact and (anywhere or self.tenant is not None) else None
 
 
 def frame(request: HttpRequest) -> dict[str, Frame]:

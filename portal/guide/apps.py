@@ -1,0 +1,12 @@
+from django.apps import AppConfig
+
+
+class GuideConfig(AppConfig):
+    name = "portal.guide"
+    label = "guide"
+
+    def ready(self) -> None:
+        from portal.core.ui import frame
+        from portal.guide import pages
+
+        frame.register("help", pages.help_on)

@@ -1,0 +1,109 @@
+"""The user's guide: `docs/guide` has a Markdown page for each task and language, `guide.toml` says whose each is.
+
+The same files are read on the site and in the repository. Links to other pages and pictures are relative in the files;
+here they become addresses of the site. Pages are drawn once in a process.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
+from django.templatetags.static import static
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from PIL import Image
+
+from tenants.roles import role
+
+FOLDER: Path = settings.BASE_DIR / "docs" / "guide"
+FRONT = "README"
+# Raw HTML in a page is shown as text.
+_MARKDOWN = MarkdownIt("commonmark", {"html": False})
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A page of the guide: the roles that have the task, its own first, and the views whose help leads to it."""
+
+    name: str
+    roles: tuple[str, ...]
+    views: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """A page as it is shown: `address` on the site, the first heading, and everything after it as HTML."""
+
+    name: str
+    address: str
+    title: str
+    body: SafeString
+
+
+@cache
+def tasks() -> dict[str, Task]:
+    """Return the tasks by name, in the order of the guide."""
+    rows = tomllib.loads((FOLDER / "guide.toml").read_text(encoding="utf-8"))["page"]
+    return {row["name"]: Task(row["name"], tuple(row["roles"]), tuple(row["views"])) for row in rows}
+
+
+@cache
+def article(name: str, language: str) -> Article:
+    """Return the page of the task `name`, or the front page. Raises FileNotFoundError for another."""
+    path = FOLDER / language / f"{name}.md"
+    tokens = _MARKDOWN.parse(path.read_text(encoding="utf-8"))
+    for token in tokens:
+        for part in token.children or ():
+            _at_the_site(part, path.parent)
+    # A page begins with its heading: three tokens, of which the second has the text.
+    body = _MARKDOWN.renderer.render(tokens[3:], _MARKDOWN.options, {})
+    return Article(name, address(name), tokens[1].content, mark_safe(body))  # noqa: S308 - our own files, escaped
+
+
+def _at_the_site(part: Token, folder: Path) -> None:
+    """Change a link to a page, or a picture, to its address on the site. A picture also gets its size."""
+    if part.type == "link_open" and str(part.attrs["href"]).endswith(".md"):
+        part.attrs["href"] = address(str(part.attrs["href"]).removesuffix(".md"))
+    elif part.type == "image":
+        picture = (folder / str(part.attrs["src"])).resolve()
+        part.attrs["src"] = static(f"guide/{picture.relative_to(FOLDER / 'pictures').as_posix()}")
+        with Image.open(picture) as opened:
+            part.attrs["width"], part.attrs["height"] = opened.size
+
+
+def contents(language: str) -> Sequence[tuple[Promise, list[Article]]]:
+    """Return the pages by the title of the role whose task they are, in the order of the guide."""
+    parts: dict[str, list[Article]] = {}
+    for task in tasks().values():
+        parts.setdefault(task.roles[0], []).append(article(task.name, language))
+    return [(role(name).title, pages) for name, pages in parts.items()]
+
+
+def address(name: str) -> str:
+    """Return the address of a page on the site."""
+    return reverse("guide:index") if name == FRONT else reverse("guide:page", args=[name])
+
+
+def page_on(view: str) -> str:
+    """Return the name of the page about this view: its own, else that of its area, else the front page."""
+    about = _pages_of_views()
+    return about.get(view) or about.get(f"{view.partition(':')[0]}:index") or FRONT
+
+
+@cache
+def _pages_of_views() -> Mapping[str, str]:
+    return {view: task.name for task in tasks().values() for view in task.views}
+
+
+def help_on(request: HttpRequest) -> Mapping[str, Any]:
+    """Return where the frame's help leads from this page."""
+    match = request.resolver_match
+    return {"address": address(page_on(match.view_name if match else ""))}
