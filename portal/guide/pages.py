@@ -61,22 +61,23 @@ def article(name: str, language: str) -> Article:
     path = FOLDER / language / f"{name}.md"
     tokens = _MARKDOWN.parse(path.read_text(encoding="utf-8"))
     for token in tokens:
-        for part in token.children or ():
-            _at_the_site(part, path.parent)
+        token.children = [each for part in token.children or () for each in _at_the_site(part, path.parent)]
     # A page begins with its heading: three tokens, of which the second has the text.
     body = _MARKDOWN.renderer.render(tokens[3:], _MARKDOWN.options, {})
     return Article(name, address(name), tokens[1].content, mark_safe(body))  # noqa: S308 - our own files, escaped
 
 
-def _at_the_site(part: Token, folder: Path) -> None:
-    """Change a link to a page, or a picture, to its address on the site. A picture also gets its size."""
+def _at_the_site(part: Token, folder: Path) -> list[Token]:
+    """Return the part with addresses of the site. A picture gets its size and opens by itself: phones show it small."""
     if part.type == "link_open" and str(part.attrs["href"]).endswith(".md"):
         part.attrs["href"] = address(str(part.attrs["href"]).removesuffix(".md"))
-    elif part.type == "image":
-        picture = (folder / str(part.attrs["src"])).resolve()
-        part.attrs["src"] = static(f"guide/{picture.relative_to(FOLDER / 'pictures').as_posix()}")
-        with Image.open(picture) as opened:
-            part.attrs["width"], part.attrs["height"] = opened.size
+    if part.type != "image":
+        return [part]
+    picture = (folder / str(part.attrs["src"])).resolve()
+    part.attrs["src"] = static(f"guide/{picture.relative_to(FOLDER / 'pictures').as_posix()}")
+    with Image.open(picture) as opened:
+        part.attrs["width"], part.attrs["height"] = opened.size
+    return [Token("link_open", "a", 1, attrs={"href": part.attrs["src"]}), part, Token("link_close", "a", -1)]
 
 
 def contents(language: str) -> Sequence[tuple[Promise, list[Article]]]:
