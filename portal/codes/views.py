@@ -1,36 +1,43 @@
-"""The code at the desk: shown large, taken away as a file or on paper, passed on to the guest's phone."""
+"""The code: shown at the desk, taken away as a file or on paper, and opened by a link on the guest's own phone."""
 
 import uuid
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.contrib.auth.decorators import login_not_required
+from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.cache import add_never_cache_headers
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
 
-from portal.codes import badges, links, paper, reaching
-from portal.codes.hours import hours
+from portal.codes import actions, badges, paper
+from portal.codes.badges import Hours, Phase, hours, symbol_of
 from portal.core.intents.record import Asker
 from portal.core.ui import drawing
-from portal.core.visits.access import get_visit
 from portal.core.visits.models import Visit
-from portal.core.visits.queries import data_of
-from tenants.access import tenant_view
+from portal.core.visits.queries import data_of, get_visit
+from tenants.access import TenantRequest, tenant_view
+from tenants.addresses import network_of
 from tenants.roles import Permission
 
 DESK = Permission.GUESTS_DESK
 PAPERS = {"badge": paper.cards, "slip": paper.slips}
+# A whole party opens its codes behind one address; nobody needs more than this.
+MOST_A_MINUTE = 120
 
 
 @tenant_view(DESK, methods=["GET", "POST"])
-def code(request: HttpRequest, guest_id: str) -> HttpResponse:
+def code(request: TenantRequest, guest_id: str) -> HttpResponse:
     """The code alone, as large as the screen. A POST reads it from the service, where it is not known here."""
     visit = get_visit(guest_id)
     trouble = ""
     if request.method == "POST" and not data_of(visit):
-        trouble = reaching.read_once(visit, Asker.of(request))
+        trouble = actions.read_code(visit, Asker.of(request))
     if request.method == "POST" and request.htmx:
         return render(request, "guests/codes/code_only.html", {"visit": visit, "trouble": trouble})
     if request.method == "POST" and not trouble:
@@ -39,85 +46,85 @@ def code(request: HttpRequest, guest_id: str) -> HttpResponse:
 
 
 @tenant_view(DESK)
-def file(request: HttpRequest, guest_id: str, kind: str) -> HttpResponse:
+def file(request: TenantRequest, guest_id: str, kind: str) -> HttpResponse:
     """The code as a picture to take away."""
     visit = get_visit(guest_id)
-    drawn = None if hours(visit).is_over else badges.symbol_of(data_of(visit))
+    drawn = None if hours(visit).is_over else symbol_of(data_of(visit))
     if drawn is None:
         raise Http404(_("There is no code to download. Show it first, or check that it is still active."))
-    reaching.record(visit, Asker.of(request), "code_downloaded", kind=kind)
+    actions.record(visit, Asker.of(request), "code_downloaded", kind=kind)
     content_type, write = drawing.FILES[kind]
     return _download(write(drawn), content_type, f"code-{visit}.{kind}")
 
 
 @tenant_view(DESK)
-def badge(request: HttpRequest, guest_id: str) -> HttpResponse:
+def badge(request: TenantRequest, guest_id: str) -> HttpResponse:
     """Badge or slip, to be printed from the browser."""
     return _sheet(request, [get_visit(guest_id)], {"guest_id": guest_id})
 
 
 @tenant_view(DESK)
-def badge_pdf(request: HttpRequest, guest_id: str, form: str) -> HttpResponse:
+def badge_pdf(request: TenantRequest, guest_id: str, form: str) -> HttpResponse:
     return pdf(request, [get_visit(guest_id)], form, guest_id)
 
 
 @tenant_view(DESK)
-def party_badges(request: HttpRequest, party: uuid.UUID) -> HttpResponse:
+def party_badges(request: TenantRequest, party: uuid.UUID) -> HttpResponse:
     """The badges of everybody whom one form issued."""
     return _sheet(request, badges.party(party), {"party": party})
 
 
 @tenant_view(DESK)
-def party_pdf(request: HttpRequest, party: uuid.UUID, form: str) -> HttpResponse:
+def party_pdf(request: TenantRequest, party: uuid.UUID, form: str) -> HttpResponse:
     return pdf(request, badges.party(party), form, str(party))
 
 
 @tenant_view(DESK, methods=["POST"])
-def link(request: HttpRequest, guest_id: str) -> HttpResponse:
+def link(request: TenantRequest, guest_id: str) -> HttpResponse:
     """Make a link for the guest's phone. Its address is shown in this answer and never again."""
     visit = get_visit(guest_id)
     if hours(visit).is_over or not data_of(visit):
         messages.error(request, _("No link was created because there is no code to show."))
         return redirect("guests:code", request.tenant.slug, guest_id)
-    made = links.create(visit=visit, by=Asker.of(request), base=settings.PORTAL_URL)
+    made = actions.create_link(visit=visit, by=Asker.of(request), base=settings.PORTAL_URL)
     drawn = drawing.svg(drawing.symbol(made.url), _("Link to the code as a QR code"))
     return _page(request, visit, made=made, made_picture=drawn)
 
 
 @tenant_view(DESK, methods=["POST"])
-def unlink(request: HttpRequest, guest_id: str) -> HttpResponse:
+def unlink(request: TenantRequest, guest_id: str) -> HttpResponse:
     visit = get_visit(guest_id)
-    if links.revoke(visit=visit, by=Asker.of(request)):
+    if actions.revoke_link(visit=visit, by=Asker.of(request)):
         messages.success(request, _("Link revoked. The code itself is still active."))
     else:
         messages.info(request, _("There was no active link."))
     return redirect("guests:code", request.tenant.slug, guest_id)
 
 
-def _page(request: HttpRequest, visit: Visit, **told: Any) -> HttpResponse:
+def _page(request: TenantRequest, visit: Visit, **told: Any) -> HttpResponse:
     shown = {
         "visit": visit,
         "known": bool(data_of(visit)),
         "hours": hours(visit),
-        "link": links.current(visit),
+        "link": actions.current_link(visit),
     }
     return render(request, "guests/codes/page.html", shown | told)
 
 
-def _sheet(request: HttpRequest, visits: list[Visit], address: dict[str, Any]) -> HttpResponse:
+def _sheet(request: TenantRequest, visits: list[Visit], address: dict[str, Any]) -> HttpResponse:
     form = request.GET.get("paper", "badge")
     form = form if form in PAPERS else "badge"
     shown = {"badges": badges.badges(request.tenant, visits), "form": form, "address": address}
-    reaching.record(visits[0], Asker.of(request), "badge_opened", paper=form, **_of(visits))
+    actions.record(visits[0], Asker.of(request), "badge_opened", paper=form, **_of(visits))
     return render(request, "guests/codes/badge.html", shown)
 
 
-def pdf(request: HttpRequest, visits: list[Visit], form: str, name: str) -> HttpResponse:
+def pdf(request: TenantRequest, visits: list[Visit], form: str, name: str) -> HttpResponse:
     """Badges or slips of these visits, as one file."""
     made = badges.badges(request.tenant, visits)
     first = request.GET.get("first", "1")
     options = {"first": int(first)} if form == "badge" and first.isdecimal() and len(first) < 3 else {}
-    reaching.record(visits[0], Asker.of(request), "badge_downloaded", paper=form, **_of(visits))
+    actions.record(visits[0], Asker.of(request), "badge_downloaded", paper=form, **_of(visits))
     return _download(PAPERS[form](made, **options), "application/pdf", f"{form}-{name}.pdf")
 
 
@@ -129,3 +136,33 @@ def _download(content: bytes, content_type: str, name: str) -> HttpResponse:
     answer = HttpResponse(content, content_type=content_type)
     answer["Content-Disposition"] = content_disposition_header(True, name)
     return answer
+
+
+@login_not_required
+@require_safe
+def guest_code(request: HttpRequest, token: str) -> HttpResponse:
+    """The code and its hours. Unknown, expired, revoked and cut all get one and the same answer."""
+    if _too_many(request):
+        return _answer(request, "guests/codes/wait.html", {}, 429)
+    opened = actions.open_link(token)
+    symbol = symbol_of(opened.data) if opened is not None else None
+    if opened is None or symbol is None:
+        return _answer(request, "guests/codes/no_longer.html", {}, 404)
+    phase = Phase.EARLY if opened.start > timezone.now() else Phase.WORKS
+    shown = {"picture": drawing.svg(symbol, _("Entry code")), "hours": Hours(phase, opened.start, opened.end)}
+    return _answer(request, "guests/codes/phone.html", shown, 200)
+
+
+def _answer(request: HttpRequest, template: str, context: dict[str, object], status: int) -> HttpResponse:
+    answer = render(request, template, context, status=status)
+    add_never_cache_headers(answer)
+    answer["Referrer-Policy"] = "no-referrer"
+    answer["X-Robots-Tag"] = "noindex, nofollow"
+    # Django would write the address, and with it the secret, into the log of what was not found.
+    answer._has_been_logged = True  # type: ignore[attr-defined]
+    return answer
+
+
+def _too_many(request: HttpRequest) -> bool:
+    """Whether this address asked too often within a minute."""
+    return cache.count(f"guest-code:{network_of(request.META['REMOTE_ADDR'])}", 60) > MOST_A_MINUTE

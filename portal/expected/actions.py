@@ -1,22 +1,79 @@
-"""A list of expected guests as a kind of job: uploaded here, with its dry run; the rest is what all jobs do."""
+"""A list of expected guests as a kind of job: uploaded with its dry run, asked for row by row, erased with the visits.
+
+The rest is what all jobs do.
+"""
+
+from datetime import datetime, timedelta
 
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
+from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from portal.core.budget.priorities import Priority
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import Asker
 from portal.core.jobs import acts, rowstore
-from portal.core.jobs.kinds import Kind, Told
-from portal.core.jobs.models import Job
+from portal.core.jobs.kinds import Kind, Skip, Told, Wait
+from portal.core.jobs.models import Job, Row
 from portal.core.jobs.rowstore import NewRow
 from portal.core.jobs.states import JobState, RowState
 from portal.core.timers.clock import ClockTime
-from portal.expected import checking, erasing, sending, words
+from portal.core.visits.models import Visit
+from portal.expected import checking, words
 from portal.expected.queries import KIND, number
-from portal.expected.reading import stored
+from portal.expected.reading import restored, stored
+from portal.guests.clashes import Clash
+from portal.guests.issuing import issue
 from tenants.roles import Permission
 from tenants.wording import say
+
+# A list that nobody started is of no use a week later.
+_UNSTARTED = timedelta(days=7)
+
+
+def ask(job: Job, row: Row) -> Intent | Skip | Wait:
+    """Record what asks for the code of a row: list, line and attempt name it, so that it is asked for once."""
+    try:
+        [visit] = issue(
+            orders=[restored(row.content["order"])],
+            by=Asker(job.tenant, job.by, job.support_session),
+            nonce=Nonce(f"expected:{number(job)}:{row.line}:{row.attempts}"),
+            confirmed=_confirmed(job, row),
+            priority=Priority.JOBS,
+            inline=False,
+        )
+    except Clash as clash:
+        return Wait("waits", field="name") if clash.pending else Skip("appeared", field="name")
+    if visit.intent is None:  # a visit that was issued is there together with its intent
+        raise ValueError("the visit was not asked for")
+    return visit.intent
+
+
+def _confirmed(job: Job, row: Row) -> list[str]:
+    """The doubles that somebody saw and wanted: those of the dry run, and rows of this very list."""
+    if not job.options.get("doubles"):
+        return []
+    asked = Row.objects.filter(job=job, intent__isnull=False)
+    own = Visit.objects.filter(intent__in=asked.values("intent")).values_list("pk", flat=True)
+    return [str(pk) for pk in (*row.content["marks"], *own)]
+
+
+def forget(before: datetime) -> None:
+    """Erase the lists of the tenant in scope all of whose guests left, or were looked at, before that moment."""
+    kept = Job.objects.filter(kind=KIND, erased_at=None).exclude(state=JobState.RUNNING)
+    over = kept.annotate(ends=Coalesce("last_end", "created_at")).filter(ends__lt=before, created_at__lt=before)
+    ids = list(over.values_list("pk", flat=True))
+    Row.objects.filter(job__in=ids).update(content=None, problems=[], notes=[])
+    Job.objects.filter(pk__in=ids).update(erased_at=ClockTime(), title="", headings=None)
+
+
+def drop_unstarted() -> None:
+    """Delete what was uploaded long ago in the tenant in scope and never started."""
+    old = ClockTime() - _UNSTARTED
+    Job.objects.filter(kind=KIND, state=JobState.CHECKED, created_at__lt=old).delete()
 
 
 def _told(job: Job, act: str) -> Told:
@@ -33,7 +90,7 @@ EXPECTED = Kind(
     page=lambda job: reverse("guests:expected_page", args=[job.tenant.slug, number(job)]),
     words=words.ROWS,
     label=words.label,
-    ask=sending.ask,
+    ask=ask,
     reasons=words.reasons,
     unit=_("codes"),
     labels={RowState.SUCCEEDED: _("Issued"), RowState.FAILED: _("Not issued")},
@@ -45,7 +102,7 @@ def upload(*, by: Asker, file: UploadedFile, mail: bool) -> Job:
     sheet = checking.sheet(file)
     found = checking.check(sheet, mail=mail)
     with transaction.atomic():
-        erasing.drop_unstarted()
+        drop_unstarted()
         job = acts.new(
             by=by,
             kind=KIND,

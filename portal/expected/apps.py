@@ -7,8 +7,8 @@ class ExpectedConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.jobs import kinds
-        from portal.expected import actions, erasing
+        from portal.expected import actions
         from portal.today import erasing as visits
 
         kinds.register(actions.EXPECTED)
-        visits.also(erasing.forget)
+        visits.also(actions.forget)

@@ -12,8 +12,7 @@ from portal.core.files import bounds, reading
 from portal.core.files.bounds import FileFault
 from portal.core.jobs.states import Action
 from portal.core.visits.models import Stage, Visit
-from portal.expected import columns
-from portal.expected.reading import Known, Problem, Row, read, texts_of
+from portal.expected.reading import Known, Problem, Row, places, read, texts_of
 from portal.guests.issuing import Order
 from tenants import vault
 from tenants.scope import current_tenant_id
@@ -50,7 +49,7 @@ def sheet(upload: UploadedFile) -> Sheet:
     headings, rows = reading.opened(
         shape.kind, shape.encoding, shape.delimiter, lambda: upload.chunks(bounds.CHUNK_BYTES)
     )
-    if "name" not in columns.places(headings):
+    if "name" not in places(headings):
         raise FileFault("no_names")
     lines: list[reading.Line] = []
     for each in rows:
@@ -65,10 +64,10 @@ def sheet(upload: UploadedFile) -> Sheet:
 
 def check(found: Sheet, *, mail: bool) -> list[Found]:
     """Every row with what would become of it, in a handful of queries."""
-    places = columns.places(found.headings)
-    hosts = [texts_of(cells, places).get("host", "") for _line, cells in found.lines]
+    columns = places(found.headings)
+    hosts = [texts_of(cells, columns).get("host", "") for _line, cells in found.lines]
     known = Known.of(hosts, mail=mail)
-    rows = [read(line, cells, places, known) for line, cells in found.lines]
+    rows = [read(line, cells, columns, known) for line, cells in found.lines]
     there = _visits(row.order for row in rows if row.order)
     seen: dict[str, list[tuple[int, Order]]] = {}
     return [_judge(row, there, seen) for row in rows]

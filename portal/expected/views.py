@@ -18,10 +18,10 @@ from portal.core.jobs.pages import View, sent, table, tabs
 from portal.core.jobs.states import Action, JobState
 from portal.core.jobs.views import Pages
 from portal.core.visits.models import DeskSettings
-from portal.expected import actions, columns, queries, words
-from portal.expected.columns import FIELDS
+from portal.expected import actions, queries, reading, words
 from portal.expected.forms import UploadForm
 from portal.expected.lists import CheckedRows, Lists, SentRows
+from portal.expected.reading import FIELDS
 from tenants.access import tenant_view
 from tenants.roles import Permission
 
@@ -53,7 +53,7 @@ def _checked(view: View) -> HttpResponse:
         "minutes": costs.of_each(counts.action(Action.CREATE), connection).minutes,
         "same_file": same,
         "same_file_url": kinds.page(same) if same is not None else "",
-        "left_out": columns.unknown(job.headings or []),
+        "left_out": reading.unknown(job.headings or []),
         "nonce": nonces.new(view.request),
     }
     return table(view, CheckedRows, found, "expected/checked.html")

@@ -16,7 +16,7 @@ from portal.core.jobs.words import problems
 from portal.core.ui.chips import Chip
 from portal.core.ui.times import local
 from portal.core.ui.vocabulary import join_sentences
-from portal.expected.columns import BY_NAME
+from portal.expected.reading import BY_NAME
 from tenants.models import current_tenant
 
 Facts = Mapping[str, Any]

@@ -1,28 +1,32 @@
-"""What staff do to guests. Each is one intent, recorded with its audit row before anything is sent."""
+"""What staff do to guests and presets.
+
+A change of a guest is one intent, recorded with its audit row before anything is sent. Company, host and presets are
+the portal's own: the service hears nothing of them.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Max
 
-from portal.core.intents.actions import Asker, dispatch, stop
+from portal.core.intents.actions import dispatch, stop
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce, NotAsked
-from portal.core.intents.record import record
+from portal.core.intents.record import Asker, record
 from portal.core.mirror.fields.guests import AREAS, CODE, GUEST, KEYS
 from portal.core.mirror.fields.values import NEW, OLD
 from portal.core.mirror.folding import fold
-from portal.core.visits.models import Visit
-from portal.guests.cutting import cut as cut_short
-from portal.guests.issuing import Host, Order, issue, receive_without_code
+from portal.core.visits.models import Preset, Visit
+from portal.guests.places import Host
 from tenants import audit
 from tenants.roles import Permission
 from tenants.wording import say
 
-__all__ = ["Host", "Order", "Resurrects", "change", "cut_short", "issue", "note", "receive_without_code"]
-
 _ARMS = (CODE.name, AREAS.name, KEYS.name)
+_AUDITED = ("name", "name_ja", "area_ids", "keys", "minutes", "until", "grace_minutes", "remarks_ja", "remarks_en",
+            "arrives")  # fmt: skip
 
 
 class Resurrects(NotAsked):
@@ -108,3 +112,68 @@ def note(*, visit: Visit, company: str, host: Host, by: Asker) -> None:
             after={name: NEW if new[name] else "" for name in new if old[name] != new[name]},
             support_session=by.support_session,
         )
+
+
+def save_preset(*, preset: Preset | None, columns: Mapping[str, Any], by: Asker) -> Preset:
+    """Keep a new preset, last in the order (the first one is the default), or a changed one."""
+    with transaction.atomic():
+        before = _audited(preset) if preset is not None else None
+        if preset is None:
+            last = Preset.objects.aggregate(last=Max("position"))["last"]
+            preset = Preset(position=0 if last is None else last + 1, is_default=last is None)
+        for name, value in columns.items():
+            setattr(preset, name, value)
+        preset.save()
+        _write_down(preset, by, "preset.saved", before=before, after=_audited(preset))
+    return preset
+
+
+def delete_preset(*, preset: Preset, by: Asker) -> None:
+    """Forget it; if it was the default, the first of the others becomes that."""
+    with transaction.atomic():
+        _write_down(preset, by, "preset.deleted", before=_audited(preset), after=None)
+        was_default = preset.is_default
+        preset.delete()
+        first = Preset.objects.order_by("position", "pk").first()
+        if was_default and first is not None:
+            Preset.objects.filter(pk=first.pk).update(is_default=True)
+
+
+def make_default_preset(*, preset: Preset, by: Asker) -> None:
+    with transaction.atomic():
+        list(Preset.objects.select_for_update().order_by("pk"))
+        Preset.objects.filter(is_default=True).update(is_default=False)
+        Preset.objects.filter(pk=preset.pk).update(is_default=True)
+        _write_down(preset, by, "preset.default", before=None, after={"default": preset.name})
+
+
+def move_preset(*, preset: Preset, up: bool) -> None:
+    """Move it one place up or down in the order."""
+    with transaction.atomic():
+        rows = list(Preset.objects.select_for_update().order_by("position", "pk"))
+        here = next((place for place, row in enumerate(rows) if row.pk == preset.pk), None)
+        if here is None:
+            return
+        rows.insert(max(here + (-1 if up else 1), 0), rows.pop(here))
+        for place, row in enumerate(rows):
+            row.position = place
+        Preset.objects.bulk_update(rows, ["position"])
+
+
+def _audited(preset: Preset) -> dict[str, Any]:
+    """Return a preset as the audit trail holds it."""
+    values = {name: getattr(preset, name) for name in _AUDITED}
+    return values | {"until": f"{preset.until:%H:%M}" if preset.until else None}
+
+
+def _write_down(preset: Preset, by: Asker, action: str, *, before: Any, after: Any) -> None:
+    audit.record(
+        tenant=by.tenant,
+        by=by.user,
+        action=action,
+        target=f"preset:{preset.pk}",
+        summary=say(action, name=preset.name),
+        before=before,
+        after=after,
+        support_session=by.support_session,
+    )

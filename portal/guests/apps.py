@@ -7,12 +7,11 @@ class GuestsConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.timers import ticking
-        from portal.guests import banners, cutting, find, follow, naming
+        from portal.guests import cutting, follow, frame, naming
         from tenants.signals import connected
 
         follow.register()
-        banners.register()
-        find.register()
+        frame.register()
         naming.register()
         ticking.register("codes_that_must_die", cutting.DUE.look, every=2.0, queue="interactive", work=cutting.DUE.work)
         connected.connect(cutting.on_connected, dispatch_uid="guests")

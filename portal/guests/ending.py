@@ -15,7 +15,7 @@ from accessapi.resources.guests import Guest as Told
 from portal.core.mirror.fields.guests import AREAS, CODE, END, KEYS, START
 from portal.core.visits.models import Visit
 from portal.core.visits.queries import guest_of
-from portal.guests import payload
+from portal.guests import issuing
 
 Body = dict[str, Any]
 
@@ -50,7 +50,7 @@ def disarmed(visit: Visit, now: datetime) -> Body | None:
 
 def replaced(visit: Visit, now: datetime) -> Body | None:
     """Another code alone."""
-    return {CODE.name: payload.new()}
+    return {CODE.name: issuing.new_code()}
 
 
 def emptied(visit: Visit, now: datetime) -> Body | None:
@@ -71,7 +71,7 @@ def next_body(visit: Visit, way: int, now: datetime) -> tuple[int, Body | None]:
 
 
 def _disarmed(visit: Visit) -> Body:
-    return {CODE.name: payload.new(), **_without_places(visit)}
+    return {CODE.name: issuing.new_code(), **_without_places(visit)}
 
 
 def _without_places(visit: Visit) -> Body:

@@ -1,5 +1,7 @@
 """Issuing codes: one intent and one visit for each guest, written together before anything is sent."""
 
+import base64
+import secrets
 import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -10,10 +12,10 @@ from django.db import transaction
 
 from accessapi.resources import write_moment
 from portal.core.budget.priorities import Priority
-from portal.core.intents.actions import Asker, dispatch
+from portal.core.intents.actions import dispatch
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
-from portal.core.intents.record import record
+from portal.core.intents.record import Asker, record
 from portal.core.mirror.fields.guests import (
     AREAS,
     CODE,
@@ -32,26 +34,26 @@ from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Guest
 from portal.core.timers.clock import database_now
 from portal.core.visits.models import By, Preset, Stage, Visit
-from portal.guests import clashes, payload
+from portal.guests import clashes
 from portal.guests.clashes import Hours
-from portal.guests.places import Keys
+from portal.guests.places import Host, Keys
 from tenants import audit
 from tenants.roles import Permission
 from tenants.wording import say
+
+CODE_LENGTH = 26
+
+
+def new_code() -> str:
+    """A code that nobody has seen before."""
+    return base64.b32encode(secrets.token_bytes(17)).decode()[:CODE_LENGTH]
+
 
 # Ends are whole minutes, beginnings are not.
 _ROUNDED = timedelta(seconds=60)
 # What an order may leave out, under the names that the form gives them.
 _OPTIONAL = (EMAIL, GRACE, AREAS, KEYS, RESERVE)
 _PARTY = uuid.UUID("a3c1b7de-0b1c-4f43-9d3a-6f2f0f5c9b11")
-
-
-@dataclass(frozen=True)
-class Host:
-    """Whom a guest visits: a name, and the member that it is, if one was meant."""
-
-    name: str = ""
-    member_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Order:
         if self.mail:
             method = {EMAIL.name: self.email} | ({REMARKS.name: self.remarks} if self.remarks else {})
         else:
-            method = {CODE.name: payload.new()}
+            method = {CODE.name: new_code()}
         body: dict[str, Any] = {
             GUEST_NAME.name: self.name,
             START.name: write_moment(self.start),

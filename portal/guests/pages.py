@@ -1,35 +1,44 @@
-"""What a guest's page shows."""
+"""What the pages of guests show: all about one guest, and what became of what one form asked for."""
 
+import uuid
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accessapi.limits import GUEST_DELETED_AFTER_DAYS
+from portal.core.budget.priorities import Priority
 from portal.core.intents.states import State
+from portal.core.intents.words import story
+from portal.core.mirror import fresh, reading
 from portal.core.mirror.fields.guests import AREAS, GRACE, KEYS, REMARKS
 from portal.core.mirror.fields.values import address
 from portal.core.mirror.models import Guest
+from portal.core.timers.clock import database_now
 from portal.core.ui.chips import Chip
+from portal.core.ui.outcomes import Outcome
 from portal.core.visits.days import Day
-from portal.core.visits.models import Visit
-from portal.core.visits.queries import guest_of, presets
+from portal.core.visits.models import Stage, Visit
+from portal.core.visits.queries import data_of_all, guest_of, presets
 from portal.core.visits.rows import Row, row_of
 from portal.core.visits.standing import standing
 from portal.guests import cutting, explaining, queries
-from portal.guests.changing import ExtendForm
+from portal.guests.forms.change import ExtendForm
 from portal.guests.places import Places
+from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 # What we wrote or read ourselves this short while ago need not be read again for whoever opens the page.
 _FRESH = timedelta(minutes=2)
+_WITH = ("by", "intent__by", "intent__tenant__environment", "preset")
 
 
-def facts(request: HttpRequest, visit: Visit) -> dict[str, Any]:
+def facts(request: TenantRequest, visit: Visit) -> dict[str, Any]:
     """What visit and mirror know of the guest itself."""
-    can = request.access.can  # type: ignore[attr-defined]
+    can = request.access.can
     guest, now = guest_of(visit), timezone.now()
     detail = guest.detail if guest is not None and isinstance(guest.detail, dict) else {}
     known = Places()
@@ -72,11 +81,11 @@ def may_cut(visit: Visit) -> bool:
     return works or visit.may_still_open or queries.is_changing(visit)
 
 
-def presence_of(request: HttpRequest, visit: Visit, now: datetime) -> Row:
+def presence_of(request: TenantRequest, visit: Visit, now: datetime) -> Row:
     """Where the visit stands, and what can be done about it, as on the board of the day."""
     visit.standing = standing(visit, now)  # type: ignore[attr-defined]
-    may_act = request.access.can(Permission.GUESTS_DESK)  # type: ignore[attr-defined]
-    return row_of(request.tenant.slug, visit, Day.today(), may_act=may_act)  # type: ignore[attr-defined]
+    may_act = request.access.can(Permission.GUESTS_DESK)
+    return row_of(request.tenant.slug, visit, Day.today(), may_act=may_act)
 
 
 def _is_fresh(guest: Guest | None, now: datetime) -> bool:
@@ -86,7 +95,7 @@ def _is_fresh(guest: Guest | None, now: datetime) -> bool:
     return guest.detail_read_at > now - _FRESH
 
 
-def context(request: HttpRequest, visit: Visit) -> dict[str, Any]:
+def context(request: TenantRequest, visit: Visit) -> dict[str, Any]:
     """The whole page: the guest, what was lately asked of the service, and what staff changed."""
     asked = queries.asked_about(visit)
     pressing = asked[:1] if asked and asked[0].state != State.SUCCEEDED else []
@@ -110,3 +119,61 @@ def state_of(visit: Visit) -> Chip:
     if visit.use_date_end <= now:
         return Chip("ended", _("Ended"))
     return Chip("not_yet") if visit.use_date_start > now else Chip("valid", _("Active"))
+
+
+def read_again(visit: Visit) -> str:
+    """Bring mirror and visit up to date by one call. Returns why that was not possible, or an empty text."""
+    at, gone = database_now(), _("This guest no longer exists in the service.")
+    try:
+        guest = fresh.read(lambda line: reading.read_guest(line, str(visit.guest_id), Priority.PEOPLE), gone)
+    except fresh.NotRead as why:
+        if why.is_gone:
+            Visit.objects.filter(pk=visit.pk, gone_at__isnull=True).update(gone_at=database_now())
+        return str(why)
+    Visit.objects.filter(pk=visit.pk).update(gone_at=None)
+    cutting.heard(visit, guest, at)
+    return ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One guest of a form: the visit, and its outcome line (it does not follow itself: the page asks for all)."""
+
+    visit: Visit
+    outcome: Outcome | None
+
+    @property
+    def is_going(self) -> bool:
+        """Whether this may still change by itself."""
+        if self.visit.stage != Stage.ASKED:
+            return False
+        return self.outcome is None or not self.outcome.is_final
+
+    @property
+    def needs_a_person(self) -> bool:
+        """Uncertain, and reading cannot tell."""
+        intent = self.visit.intent
+        return intent is not None and intent.state == State.UNCERTAIN and intent.due_at is None
+
+    @property
+    def may_go_again(self) -> bool:
+        """Surely without a code: it may be asked for again."""
+        return self.visit.stage == Stage.NOT_ISSUED
+
+
+def party(party_id: uuid.UUID) -> list[Line]:
+    """What this form issued, in its order; empty for one that issued nothing."""
+    return lines_of(Visit.objects.filter(party=party_id).select_related(*_WITH).order_by("pk"))
+
+
+def lines_of(visits: Iterable[Visit]) -> list[Line]:
+    """A line for each, with all their codes looked up at once."""
+    rows = list(visits)
+    codes = data_of_all(rows)
+    for visit in rows:
+        visit.__dict__["code_data"] = codes.get(visit.pk, "")
+    return [Line(visit, _told(visit)) for visit in rows]
+
+
+def _told(visit: Visit) -> Outcome | None:
+    return replace(story(visit.intent), poll_url="") if visit.intent is not None else None

@@ -1,15 +1,30 @@
-"""Areas and keys as the desk offers them, from the mirror; and back into the shapes of the specification."""
+"""What the desk's forms offer from the mirror, and back into the shapes of the specification: areas, keys, hosts."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from django.utils.translation import gettext as _
 
 from portal.core.mirror import queries as mirror
+from portal.core.mirror import search
+from portal.core.mirror.folding import fold, terms
+from portal.core.mirror.models import Member
 
 Choices = list[tuple[str, str]]
 Keys = list[dict[str, Any]]
+_MOST_HOSTS = 12
+_LABEL = re.compile(r"(.*\S)\s*\[(.+)\]\s*")
+
+
+@dataclass(frozen=True)
+class Host:
+    """Whom a guest visits: a name, and the member that it is, if one was meant."""
+
+    name: str = ""
+    member_id: str = ""
 
 
 class Places:
@@ -102,3 +117,38 @@ def keys_of(values: Iterable[str]) -> Keys:
         box, unit_no = _split(value)
         boxes.setdefault(box, []).append(unit_no)
     return [{"key_device_id": box, "units_no_list": sorted(set(units))} for box, units in boxes.items()]
+
+
+def host_choices(text: str) -> list[str]:
+    """What the field offers for `text`: names that hold its words, with the group where names are the same.
+
+    The desk learns no codes of members: neither does it see them, nor does a code lead to a name.
+    """
+    words = terms(text)
+    if not words:
+        return []
+    found = search.members(mirror.members(), text).order_by("name_key", "pk")[: _MOST_HOSTS * 4]
+    members = [member for member in found if all(word in member.name_key for word in words)][:_MOST_HOSTS]
+    names = [member.name_key for member in members]
+    return list(dict.fromkeys(_label(member, names.count(member.name_key) > 1) for member in members))
+
+
+def _label(member: Member, ambiguous: bool) -> str:
+    group = member.membergroup_name
+    return f"{member.member_name} [{group}]" if ambiguous and group else str(member.member_name)
+
+
+def host_of(text: str) -> Host:
+    """The one member of this name (and group, or code, in brackets), or a name that is nobody's."""
+    text = text.strip()
+    if not text:
+        return Host()
+    labelled = _LABEL.fullmatch(text)
+    name, mark = (labelled[1], labelled[2]) if labelled else (text, "")
+    alike = mirror.members().filter(name_key=fold(name))
+    found = list(alike[:20])
+    if mark:
+        found = [member for member in found if mark in (member.membergroup_name, member.member_code)]
+    if len(found) == 1:
+        return Host(str(found[0].member_name), found[0].member_id)
+    return Host(text)

@@ -22,8 +22,7 @@ from portal.core.ui import watching
 from portal.core.ui.chips import Chip
 from portal.core.ui.outcomes import Outcome
 from portal.core.visits.days import Day
-from portal.core.visits.standing import Standing
-from portal.core.visits.words import LABELS
+from portal.core.visits.standing import LABELS, Standing
 from portal.devices import queries
 from portal.devices import queries as doors_of_tenant
 from portal.members import leavers

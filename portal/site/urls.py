@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+from portal.codes.views import guest_code
 from portal.core.ui import addresses
 from portal.core.ui.urls import urls_of_tenant
 from portal.home.views import landing
@@ -42,7 +43,8 @@ urlpatterns = [
     path("readyz", views.ready, name="readyz"),
     path("metrics", views.metrics, name="metrics"),
     path("t/<slug:tenant>/", include(areas)),
-    path("g/", include("portal.codes.urls_public")),
+    # The address on a guest's phone: its tenant is sealed in the token.
+    path("g/<str:token>/", guest_code, name="guest_code"),
     path("", include("tenants.urls")),
     path("", include("portal.core.ui.urls")),
     path("help/", include("portal.guide.urls")),

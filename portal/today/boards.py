@@ -1,4 +1,4 @@
-"""The desk's day, put together for the screen: how many of each, and rows in groups with what can be done to them."""
+"""The desk's day, put together for the screen: in groups with what can be done to each visit, and host by host."""
 
 import uuid
 from collections.abc import Mapping
@@ -7,15 +7,14 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Case, F, QuerySet, When, Window
+from django.db.models import Case, Count, F, Max, Min, Q, QuerySet, When, Window
 from django.db.models.functions import Extract, RowNumber
 from django.utils.functional import Promise
 
-from portal.core.visits import words
 from portal.core.visits.days import Day
 from portal.core.visits.models import Visit
 from portal.core.visits.rows import Row, row_of
-from portal.core.visits.standing import Standing
+from portal.core.visits.standing import HINTS, ICONS, LABELS, Standing
 from portal.today import queries
 
 NOW = (Standing.OVERDUE, Standing.EXPECTED, Standing.HERE, Standing.ASKED)
@@ -24,6 +23,10 @@ FEW, PAGE = 40, 100
 # Beside others, those who are overdue must not push the ones who are coming out of sight.
 _FEWER = {Standing.OVERDUE: 8}
 _LONGEST = 80
+HOSTS, EACH = 100, 20
+# Whoever visits nobody in particular comes last.
+_UNNAMED = Case(When(host_key="", then=1), default=0)
+_HERE = Q(standing__in=[Standing.HERE, Standing.OVERDUE])
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class State:
     def standings(self) -> tuple[Standing, ...]:
         """Those that are listed: a search looks at all, a day that is over or to come has no "now"."""
         if self.show == "all" or (self.show == "now" and (self.text or not self.day.is_today)):
-            return tuple(words.LABELS)
+            return tuple(LABELS)
         return NOW if self.show == "now" else (Standing(self.show),)
 
 
@@ -79,11 +82,11 @@ class Group:
 
     @property
     def label(self) -> Promise:
-        return words.LABELS[self.standing]
+        return LABELS[self.standing]
 
     @property
     def hint(self) -> Promise | str:
-        return words.HINTS.get(self.standing, "")
+        return HINTS.get(self.standing, "")
 
     @property
     def has_old(self) -> bool:
@@ -137,15 +140,15 @@ def board(slug: str, state: State, now: datetime, *, may_act: bool) -> Board:
 
 def _choices(state: State, found: dict[Standing, int]) -> list[Choice]:
     rare = (Standing.ASKED, Standing.CUT, Standing.NOT_ISSUED, Standing.OVERDUE)
-    shown = [one for one in words.LABELS if found.get(one) or one not in rare or state.show == one]
+    shown = [one for one in LABELS if found.get(one) or one not in rare or state.show == one]
     return [
         Choice(
             str(one),
-            words.LABELS[one],
+            LABELS[one],
             found.get(one, 0),
             state.query(show=str(one)),
             state.show == one,
-            words.ICONS[one],
+            ICONS[one],
         )
         for one in shown
     ]
@@ -195,3 +198,44 @@ def _listed(visits: QuerySet[Visit], wanted: list[Standing], first: int, most: i
     place = Window(RowNumber(), partition_by=[F("standing")], order_by=[order.asc(), F("pk").asc()])
     listed = visits.filter(standing__in=wanted).annotate(place=place)
     return listed.filter(place__gt=first, place__lte=first + most).order_by("place")
+
+
+@dataclass
+class Host:
+    """One host's day. `name` is empty for visits that name nobody."""
+
+    key: str
+    name: str
+    total: int
+    here: int
+    expected: int
+    rows: list[Row] = field(default_factory=list)
+
+    @property
+    def unlisted(self) -> int:
+        return self.total - len(self.rows)
+
+
+def hosts(slug: str, day: Day, text: str, now: datetime, page: int = 1) -> tuple[list[Host], int]:
+    """A page of hosts, those first whose visitor comes next, each with some of the visitors; and how many there are."""
+    visits = queries.matching(queries.of_day(day, now), text).exclude(standing=Standing.NOT_ISSUED)
+    grouped = visits.order_by().values("host_key").annotate(
+        name=Max("host_name"),
+        total=Count("pk"),
+        here=Count("pk", filter=_HERE),
+        expected=Count("pk", filter=Q(standing=Standing.EXPECTED)),
+        first=Min("use_date_start"),
+        others=Window(Count("*")),
+    )  # fmt: skip
+    first = (page - 1) * HOSTS
+    found = list(grouped.order_by(_UNNAMED.asc(), "-here", "first", "host_key")[first : first + HOSTS])
+    made = {row["host_key"]: _host(row) for row in found}
+    place = Window(RowNumber(), partition_by=["host_key"], order_by=["use_date_start", "pk"])
+    listed = visits.filter(host_key__in=list(made)).annotate(place=place).filter(place__lte=EACH)
+    for visit in listed.order_by("host_key", "place"):
+        made[visit.host_key].rows.append(row_of(slug, visit, day, may_act=False))
+    return list(made.values()), found[0]["others"] if found else 0
+
+
+def _host(row: dict[str, object]) -> Host:
+    return Host(*(row[name] for name in ("host_key", "name", "total", "here", "expected")))  # type: ignore[arg-type]

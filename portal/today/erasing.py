@@ -7,21 +7,20 @@ names of guests from the start (docs/decisions/0009), because nothing can ever b
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
 import structlog
 from django.db import transaction
-from django.db.models import Q, QuerySet
-from django.utils import timezone
+from django.db.models import Min, Q, QuerySet
 
 from portal.core.intents import actions
 from portal.core.intents.models import Intent, target_of
 from portal.core.mirror.models import Guest, History
-from portal.core.timers import ticking
 from portal.core.timers.bell import ring
+from portal.core.timers.clock import database_now
 from portal.core.visits import presence, queries
 from portal.core.visits.days import Day
 from portal.core.visits.models import CodeLink, DeskAct, DeskSettings, Visit
-from portal.today.queries import PRESENT
 from tenants import audit
 from tenants.models import Tenant
 from tenants.scope import across_tenants, tenant_scope
@@ -39,7 +38,7 @@ _UNCONFIRMED = Q(must_end_at__isnull=False, ended_confirmed_at__isnull=True, gon
 
 def due_tenants(now: datetime | None = None) -> list[int]:
     """The tenants whose old visits were not looked through today."""
-    now = now or timezone.now()
+    now = now or database_now()
     with across_tenants("erasing what is too old concerns every tenant"):
         done = DeskSettings.objects_across_tenants.filter(erased_through__gt=now - EVERY).values("tenant_id")
         old = Visit.objects_across_tenants.filter(erased_at__isnull=True, use_date_end__lt=now)
@@ -57,17 +56,29 @@ def also(forget: Callable[[datetime], None]) -> None:
 def old_visits(before: datetime) -> QuerySet[Visit]:
     """Those whose personal data is to go: ended before, nobody still here, no code that may still open doors."""
     old = Visit.objects.filter(use_date_end__lt=before, erased_at__isnull=True)
-    return old.exclude(PRESENT).exclude(_UNCONFIRMED)
+    return old.exclude(queries.PRESENT).exclude(_UNCONFIRMED)
+
+
+def kept() -> dict[str, Any]:
+    """Return how many visits are kept with names, the end of the oldest, and how many the next run erases."""
+    named = Visit.objects.filter(erased_at__isnull=True)
+    due = old_visits(_limit(queries.desk_settings(), database_now()))
+    return {"named": named.count(), "oldest": named.aggregate(end=Min("use_date_end"))["end"], "due": due.count()}
+
+
+def _limit(settings: DeskSettings, now: datetime) -> datetime:
+    """Return the moment before which a visit must have ended to be erased."""
+    return now - timedelta(days=settings.keep_days)
 
 
 def erase(tenant: Tenant, now: datetime | None = None) -> int:
     """Erase what is too old in the tenant in scope, once a day; how many visits that were."""
-    now = now or timezone.now()
+    now = now or database_now()
     with transaction.atomic():
         settings = _claimed(now)
         if settings is None:
             return 0
-        before = now - timedelta(days=settings.keep_days)
+        before = _limit(settings, now)
         total = 0
         while ids := list(old_visits(before).order_by("pk").values_list("pk", flat=True)[:_AT_ONCE]):
             _erase(ids, now)
@@ -118,7 +129,9 @@ def _erase(ids: list[int], now: datetime) -> None:
 def tidy() -> None:
     """What a night brings every tenant: those marked by the code alone are no longer here, and what is old goes."""
     with across_tenants("a day ends for every tenant"):
-        open_ones = Visit.objects_across_tenants.filter(PRESENT, presence.UNMARKED, arrived_at__lt=Day.today().start)
+        open_ones = Visit.objects_across_tenants.filter(
+            queries.PRESENT, presence.UNMARKED, arrived_at__lt=Day.today().start
+        )
         tenants = list(Tenant.objects.filter(pk__in=open_ones.values("tenant_id")))
     for tenant in tenants:
         with tenant_scope(tenant):
@@ -133,7 +146,3 @@ def run(tenant_id: int) -> int:
         return 0
     with tenant_scope(tenant):
         return erase(tenant)
-
-
-def register() -> None:
-    ticking.register("guests_to_be_forgotten", tidy, every=1800.0, queue="bulk", seconds=60)

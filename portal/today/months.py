@@ -1,6 +1,6 @@
 """A month of visits: how many came on which day, at which hours, how long they stayed. Counts alone, no names."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -11,10 +11,12 @@ from django.utils.translation import gettext as _
 from accessapi.permissions import Holidays
 from portal.core.mirror import queries as mirror
 from portal.core.ui.times import TOKYO
-from portal.core.visits import words
 from portal.core.visits.days import Day, Month
 from portal.core.visits.models import Visit
-from portal.core.visits.standing import Standing, classified
+from portal.core.visits.standing import LABELS, Standing, classified
+
+HEIGHT, STEP = 120, 22
+_PARTS = ("came", "not_come", "cut", "open")
 
 
 @dataclass(frozen=True)
@@ -46,28 +48,25 @@ class Figures:
     hours: list[int]
     stay: timedelta | None
 
-    def _sum(self, name: str) -> int:
-        return sum(getattr(day, name) for day in self.days)
-
     @property
     def total(self) -> int:
-        return self._sum("total")
+        return sum(day.total for day in self.days)
 
     @property
     def came(self) -> int:
-        return self._sum("came")
+        return sum(day.came for day in self.days)
 
     @property
     def not_come(self) -> int:
-        return self._sum("not_come")
+        return sum(day.not_come for day in self.days)
 
     @property
     def cut(self) -> int:
-        return self._sum("cut")
+        return sum(day.cut for day in self.days)
 
     @property
     def open(self) -> int:
-        return self._sum("open")
+        return sum(day.open for day in self.days)
 
     @property
     def busiest(self) -> DayCount | None:
@@ -80,10 +79,10 @@ class Figures:
 
     @property
     def stay_words(self) -> str:
-        minutes = int(self.stay.total_seconds() // 60) if self.stay else 0
-        return (
-            _("%(hours)d h %(minutes)02d min") % {"hours": minutes // 60, "minutes": minutes % 60} if self.stay else ""
-        )
+        if not self.stay:
+            return ""
+        minutes = int(self.stay.total_seconds() // 60)
+        return _("%(hours)d h %(minutes)02d min") % {"hours": minutes // 60, "minutes": minutes % 60}
 
 
 def figures(month: Month, now: datetime) -> Figures:
@@ -104,17 +103,8 @@ def figures(month: Month, now: datetime) -> Figures:
 
 
 def _day(day: Day, counted: dict[tuple[date, str], int], rules: Holidays) -> DayCount:
-    def of(standing: Standing) -> int:
-        return counted.get((day.date, str(standing)), 0)
-
-    return DayCount(
-        day,
-        counted.get((day.date, "came"), 0),
-        of(Standing.NOT_COME),
-        of(Standing.CUT),
-        of(Standing.EXPECTED),
-        _holiday(day.date, rules),
-    )
+    words = ("came", Standing.NOT_COME, Standing.CUT, Standing.EXPECTED)
+    return DayCount(day, *(counted.get((day.date, str(word)), 0) for word in words), _holiday(day.date, rules))
 
 
 def _holiday(day: date, rules: Holidays) -> str | None:
@@ -127,9 +117,68 @@ def _holiday(day: date, rules: Holidays) -> str | None:
 def lines(found: Figures) -> Iterator[list[str]]:
     """The table behind the picture, as a file."""
     yield [
-        _("Date"), _("Visits"), _("Arrived"), str(words.LABELS[Standing.NOT_COME]), str(words.LABELS[Standing.CUT]),
-        str(words.LABELS[Standing.EXPECTED]), _("Holiday"),
+        _("Date"), _("Visits"), _("Arrived"), str(LABELS[Standing.NOT_COME]), str(LABELS[Standing.CUT]),
+        str(LABELS[Standing.EXPECTED]), _("Holiday"),
     ]  # fmt: skip
     for day in found.days:
         yield [day.day.date.isoformat(), *(str(n) for n in (day.total, day.came, day.not_come, day.cut, day.open)),
                day.holiday or ""]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a bar: `kind` is a class of the style sheet."""
+
+    kind: str
+    y: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class DayBar:
+    count: DayCount
+    x: float
+    parts: Sequence[Part]
+
+    @property
+    def middle(self) -> float:
+        return self.x + (STEP - 4) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class MonthChart:
+    bars: Sequence[DayBar]
+    top: int
+    bar: int = STEP - 4
+    height: int = HEIGHT
+
+    @property
+    def width(self) -> int:
+        return len(self.bars) * STEP
+
+    @property
+    def half_top(self) -> int:
+        return self.top // 2
+
+    @property
+    def half(self) -> float:
+        """Where the line of half the top stands."""
+        return HEIGHT / 2
+
+
+def chart(found: Figures) -> MonthChart:
+    """Bars as high as the busiest day allows; a day with visits is never invisible."""
+    top = max([day.total for day in found.days] + [1])
+    top += top % 2
+    return MonthChart([_bar(place, day, top) for place, day in enumerate(found.days)], top)
+
+
+def _bar(place: int, day: DayCount, top: int) -> DayBar:
+    base, parts = float(HEIGHT), []
+    for kind in _PARTS:
+        count = getattr(day, kind)
+        if count:
+            height = max(round(count / top * HEIGHT, 2), 1.5)
+            base -= height
+            parts.append(Part(kind, round(base, 2), height))
+    return DayBar(day, place * STEP + 2, parts)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from portal.core.intents.record import Asker
-from portal.core.visits import acts, words
+from portal.core.visits import acts
 from portal.core.visits.acts import Undone
 from portal.core.visits.days import Day
 from portal.core.visits.models import DeskAct, Visit
@@ -50,12 +50,12 @@ def _stands(visit: Visit, day: Day, others: int) -> str:
     facts = {"name": str(visit), "n": others}
     if visit.left_at is not None:
         text = _("%(name)s and %(n)d more: left at %(time)s.") if others else _("%(name)s left at %(time)s.")
-        return text % {**facts, "time": words.clock(visit.left_at, day)}
+        return text % {**facts, "time": day.clock(visit.left_at)}
     if visit.arrived_at is not None:
         text = (
             _("%(name)s and %(n)d more: on site since %(time)s.") if others else _("%(name)s on site since %(time)s.")
         )
-        return text % {**facts, "time": words.clock(visit.arrived_at, day)}
+        return text % {**facts, "time": day.clock(visit.arrived_at)}
     text = _("%(name)s and %(n)d more: not checked in.") if others else _("%(name)s is not checked in.")
     return text % facts
 

@@ -1,24 +1,32 @@
-"""The desk's day: the board, what is done on it, and the board again as a fragment."""
+"""The desk's day: the board and what is done on it, by host, in the building, the month, and the settings."""
 
-import hashlib
+from collections.abc import Iterable
+from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from portal.core.files.writing import send, written_down
 from portal.core.intents.record import Asker
-from portal.core.visits import acts, presence
-from portal.core.visits.access import get_visit_row
+from portal.core.ui import charts, watching
+from portal.core.ui.times import local
+from portal.core.visits import acts, presence, queries
+from portal.core.visits.days import Month
 from portal.core.visits.models import Visit
-from portal.today import boards, freshening, notices
+from portal.today import actions, boards, building, erasing, months, notices
 from portal.today.boards import State
+from portal.today.forms import SettingsForm
 from portal.today.notices import Notice
-from tenants.access import tenant_view
+from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
+from tenants.wording import Said, say
 
 STEPS = {
     "arrived": presence.arrive,
@@ -29,7 +37,7 @@ STEPS = {
 
 
 @tenant_view(Permission.GUESTS_VIEW)
-def today(request: HttpRequest) -> HttpResponse:
+def today(request: TenantRequest) -> HttpResponse:
     """The desk: everything on one page."""
     state = State.of(request.GET)
     done = request.GET.get("done", "")
@@ -41,24 +49,24 @@ def today(request: HttpRequest) -> HttpResponse:
 
 
 @tenant_view(Permission.GUESTS_VIEW)
-def board(request: HttpRequest) -> HttpResponse:
+def board(request: TenantRequest) -> HttpResponse:
     """The board alone, every few seconds and as somebody types: 204 when it would look the same."""
     state = State.of(request.GET)
     context = _drawn(request, state)
-    if request.GET.get("seen") == context["seen"]:
-        return HttpResponse(status=204)
+    if watching.has_seen(request, context["seen"]):
+        return watching.unchanged()
     response = HttpResponse(context["drawn"])
-    if "seen" not in request.GET:
-        response["HX-Replace-Url"] = reverse("guests:index", args=[request.tenant.slug]) + state.query(page=state.page)
+    if not watching.is_asked(request):
+        response["HX-Replace-Url"] = _address(request, state)
     return response
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
-def step(request: HttpRequest, visit_id: int, step: str) -> HttpResponse:
+def step(request: TenantRequest, visit_id: int, step: str) -> HttpResponse:
     """Somebody came, left, is here again, or did not come after all; then the board again, with a way back, or the
     guest's page when it was pressed there.
     """
-    visit = get_visit_row(visit_id)
+    visit = queries.get_visit_row(visit_id)
     if step not in STEPS:
         raise Http404
     try:
@@ -74,7 +82,7 @@ def step(request: HttpRequest, visit_id: int, step: str) -> HttpResponse:
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
-def undo(request: HttpRequest) -> HttpResponse:
+def undo(request: TenantRequest) -> HttpResponse:
     """Take this person's newest step back; pressed again, the one before."""
     by = Asker.of(request)
     notice = notices.undone(acts.undo(by), by, _state_of(request).day)
@@ -82,7 +90,7 @@ def undo(request: HttpRequest) -> HttpResponse:
 
 
 @tenant_view(Permission.GUESTS_DESK, methods=["POST"])
-def close(request: HttpRequest) -> HttpResponse:
+def close(request: TenantRequest) -> HttpResponse:
     """Mark as left whoever is overdue from days before."""
     number = presence.close_days(by=Asker.of(request))
     words = ngettext(
@@ -92,12 +100,16 @@ def close(request: HttpRequest) -> HttpResponse:
     return redirect("guests:index", request.tenant.slug)
 
 
-def _state_of(request: HttpRequest) -> State:
+def _address(request: TenantRequest, state: State) -> str:
+    return reverse("guests:index", args=[request.tenant.slug]) + state.query(page=state.page)
+
+
+def _state_of(request: TenantRequest) -> State:
     """What was on the screen when a button was pressed."""
     return State.of(QueryDict(request.POST.get("back", "").lstrip("?")[:1000]))
 
 
-def _after(request: HttpRequest, visit: Visit | None, notice: Notice) -> HttpResponse:
+def _after(request: TenantRequest, visit: Visit | None, notice: Notice) -> HttpResponse:
     if request.POST.get("page") == "guest" and visit is not None and visit.guest_id is not None:
         (messages.error if notice.is_refusal else messages.success)(request, notice.text)
         return redirect("guests:guest", request.tenant.slug, visit.guest_id)
@@ -106,17 +118,16 @@ def _after(request: HttpRequest, visit: Visit | None, notice: Notice) -> HttpRes
         context = _drawn(request, state)
         told = render_to_string("guests/today/notice.html", {"notice": notice, "is_late": True, **context}, request)
         return HttpResponse(context["drawn"] + told)
+    address = _address(request, state)
     if notice.is_refusal or visit is None:
         messages.error(request, notice.text)
-        return redirect(reverse("guests:index", args=[request.tenant.slug]) + state.query(page=state.page))
-    query = state.query(page=state.page)
-    joint = "&" if query else "?"
-    return redirect(f"{reverse('guests:index', args=[request.tenant.slug])}{query}{joint}done={visit.pk}")
+        return redirect(address)
+    return redirect(f"{address}{'&' if '?' in address else '?'}done={visit.pk}")
 
 
-def _drawn(request: HttpRequest, state: State) -> dict[str, object]:
+def _drawn(request: TenantRequest, state: State) -> dict[str, Any]:
     """The board as HTML, and a mark by which two that look the same are known."""
-    as_of = freshening.look(request.tenant, request.user)
+    as_of = actions.keep_fresh(request.tenant, request.user)
     may_act = request.access.can(Permission.GUESTS_DESK)
     made = boards.board(request.tenant.slug, state, timezone.now(), may_act=may_act)
     context = {
@@ -132,5 +143,95 @@ def _drawn(request: HttpRequest, state: State) -> dict[str, object]:
         "may_manage": request.access.can(Permission.GUESTS_MANAGE),
     }
     drawn = render_to_string("guests/today/board.html", context, request)
-    seen = hashlib.blake2s(drawn.encode(), digest_size=9).hexdigest()
+    seen = watching.mark(drawn)
     return context | {"drawn": drawn.replace("SEEN", seen, 1), "seen": seen}
+
+
+@tenant_view(Permission.GUESTS_VIEW)
+def by_host(request: TenantRequest) -> HttpResponse:
+    """Today's visitors, host by host."""
+    state = State.of(request.GET)
+    found, total = boards.hosts(request.tenant.slug, state.day, state.text, timezone.now(), state.page)
+    context = {
+        "state": state,
+        "hosts": found,
+        "total": total,
+        "before": (state.query(page=state.page - 1) or "?") if state.page > 1 else "",
+        "after": state.query(page=state.page + 1) if state.page * boards.HOSTS < total else "",
+    }
+    return render(request, "guests/today/by_host.html", context | _common(request))
+
+
+@tenant_view(Permission.BUILDING_VIEW)
+def in_the_building(request: TenantRequest) -> HttpResponse:
+    """The list for an evacuation: big, printable, from this database alone."""
+    order = request.GET.get("by", "")
+    order = order if order in building.ORDERS else "host"
+    found = building.building(timezone.now(), order)
+    context = {"found": found, "order": order, "orders": building.labels()}
+    return render(request, "guests/today/building.html", context | _common(request))
+
+
+@tenant_view(Permission.BUILDING_VIEW)
+def building_file(request: TenantRequest, kind: str) -> HttpResponseBase:
+    """The same list as a file; taking names along is written down."""
+    found = building.building(timezone.now(), request.GET.get("by", ""))
+    guests = len(found.here) + len(found.unsure)
+    return _export(
+        request, kind, "in-the-building", _("On site"), building.lines(found),
+        summary=say("guests.building_exported", n=guests, kind=kind.upper()), guests=guests,
+    )  # fmt: skip
+
+
+@tenant_view(Permission.GUESTS_VIEW)
+def month(request: TenantRequest) -> HttpResponse:
+    """A month of visits as a picture and the table behind it."""
+    chosen = Month.named(request.GET.get("month", ""))
+    found = months.figures(chosen, timezone.now())
+    context = {
+        "found": found,
+        "chart": months.chart(found),
+        "hours": charts.by_hour(_("Arrivals by hour"), found.hours, unit=_("arrivals")),
+    }
+    return render(request, "guests/today/month.html", context | _common(request))
+
+
+@tenant_view(Permission.GUESTS_VIEW)
+def month_file(request: TenantRequest, kind: str) -> HttpResponseBase:
+    """The table behind the picture: counts, no names."""
+    chosen = Month.named(request.GET.get("month", ""))
+    found = months.figures(chosen, timezone.now())
+    return _export(
+        request, kind, f"visits-{chosen.name}", _("Visits"), months.lines(found),
+        summary=say("guests.month_exported", n=found.total, month=chosen.name, kind=kind.upper()), guests=found.total,
+    )  # fmt: skip
+
+
+@tenant_view(Permission.GUESTS_MANAGE, methods=["GET", "POST"])
+def settings(request: TenantRequest) -> HttpResponse:
+    """How this desk works, and for how long it remembers guests."""
+    form = SettingsForm(request.POST or None, instance=queries.desk_settings())
+    if request.method == "POST" and form.is_valid():
+        changed = actions.save_settings(form=form, by=Asker.of(request))
+        messages.success(request, _("Saved.") if changed else _("Nothing was changed."))
+        return redirect("guests:settings", request.tenant.slug)
+    context = {"form": form, "kept": erasing.kept()} | _common(request)
+    return render(request, "guests/today/settings.html", context, status=422 if request.method == "POST" else 200)
+
+
+def _common(request: TenantRequest) -> dict[str, object]:
+    return {
+        "sees_guests": request.access.can(Permission.GUESTS_VIEW),
+        "may_manage": request.access.can(Permission.GUESTS_MANAGE),
+        "may_act": request.access.can(Permission.GUESTS_DESK),
+    }
+
+
+def _export(
+    request: TenantRequest, kind: str, name: str, title: str, lines: Iterable[list[str]], *, summary: Said, guests: int
+) -> HttpResponseBase:
+    """The file, written down first; 404 for a kind that there is not. `name` begins the file's name, in ASCII."""
+    full = f"{request.tenant.slug}-{name}-{local(timezone.now()):%Y%m%d-%H%M}"
+    told = {"kind": kind, "guests": guests}
+    record = written_down(request, "guests.exported", target="guests", summary=summary, after=told)
+    return send(lines, kind=kind, name=full, title=title, record=record)

@@ -1,11 +1,10 @@
-// The desk: keys that never fight with typing, a chosen row that survives every redrawing, and no redrawing under a finger.
+// The desk: keys that never fight with typing, a chosen row that survives every redrawing.
 const $ = (selector, root = document) => root.querySelector(selector);
 const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
 const search = $("#desk-q");
 const rows = () => $$("[data-guest]");
 let chosen = ""; // the id of the row that was last chosen
 let place = -1; // and where it stood, for when it leaves the board
-let pressing = false;
 
 function choose(row) {
   if (!row) return;
@@ -67,20 +66,11 @@ document.addEventListener("focusin", (event) => {
   }
 });
 
-// The board redraws itself: not while nobody looks, not under a finger, and never taking the chosen row away.
-addEventListener("pointerdown", () => { pressing = true; }, true);
-for (const end of ["pointerup", "pointercancel", "blur"]) addEventListener(end, () => setTimeout(() => { pressing = false; }, 60), true);
-document.addEventListener("htmx:beforeRequest", (event) => {
-  if (event.detail.elt?.id === "board" && document.hidden) event.preventDefault();
-});
+// The board redraws itself (static/js/live.js says when), never taking the chosen row away.
 let held = null;
 document.addEventListener("htmx:beforeSwap", (event) => {
-  if (event.detail.target?.id !== "board") return;
-  if (event.detail.requestConfig?.elt?.id === "board" && pressing) {
-    event.detail.shouldSwap = false;
-    return;
-  }
-  held = here() || (document.activeElement?.closest?.("#board") ? true : null);
+  if (event.detail.target?.id !== "board" || !event.detail.shouldSwap) return;
+  held = here() || document.activeElement?.closest?.("#board") || held; // a second redrawing may follow the first at once
 });
 document.addEventListener("htmx:afterSettle", (event) => {
   if (!held || event.detail.target?.id !== "board") return;
@@ -105,10 +95,6 @@ document.addEventListener("click", (event) => {
     event.stopImmediatePropagation();
   } else clicked = row.id;
 }, true);
-document.addEventListener("visibilitychange", () => {
-  const board = $("#board[data-board]");
-  if (!document.hidden && board) htmx.trigger(board, "outcome-known");
-});
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-print]")) print();
 });

@@ -11,7 +11,7 @@ from babel.messages.pofile import read_po
 
 from portal.core.files.writing import REASONS
 from portal.core.mirror.fields.members import MEMBER
-from portal.expected.columns import FIELDS as OF_GUESTS
+from portal.expected.reading import FIELDS as OF_GUESTS
 from sandbox.console.pages.words.japanese import JAPANESE as CONSOLE
 from sandbox.oauth.texts import JAPANESE as CONSENT
 

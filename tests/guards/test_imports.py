@@ -11,7 +11,6 @@ PACKAGES = ("accessapi", "tenants", "portal", "sandbox", "stack")
 #: What is still to be taken apart, and why it is so.
 ALLOWED = {
     "portal/core/ui/tables/columns.py": "a model cannot be imported while apps load, which is when lists are declared",
-    "portal/guests/follow.py": "called by ready(); looking imports what follow writes",
 }
 
 

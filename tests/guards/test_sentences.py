@@ -66,20 +66,17 @@ COMPUTED = {
     },
     ("portal/devices/actions.py", "f'door.{command.value}'"): {f"door.{value}" for value in Command.values},
     ("portal/guests/actions.py", "act"): {"guest.change", "guest.extend"},
-    ("portal/guests/presetting.py", "action"): given("portal/guests/presetting.py", "_written", at=2),
+    ("portal/guests/actions.py", "action"): given("portal/guests/actions.py", "_write_down", at=2),
     ("portal/core/visits/presence.py", "action"): given("portal/core/visits/presence.py", "_step", at=2),
     ("portal/expected/actions.py", "f'expected.{act}'"): {
         f"expected.{act}"
         for act in given("portal/expected/actions.py", "record", at=2)
         | {"started", "stopped", "continued", "discarded", "downloaded"}
     },
-    ("portal/codes/reaching.py", "f'guest.{act}'"): {
+    ("portal/codes/actions.py", "f'guest.{act}'"): {
         f"guest.{act}"
-        for module in ("reaching", "views")
+        for module in ("actions", "views")
         for act in given(f"portal/codes/{module}.py", "record", at=2)
-    },
-    ("portal/codes/links.py", "f'guest.code_{act}'"): {
-        f"guest.code_{act}" for act in given("portal/codes/links.py", "_record", at=2)
     },
     ("tenants/connections/actions.py", "_CAME[outcome]"): {
         "outcome.succeeded", "outcome.failed", "outcome.cancelled", "outcome.uncertain"

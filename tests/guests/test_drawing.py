@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accessapi.limits import GUEST_QRCODE_MAX
-from portal.codes.lettering import fit, wrap
+from portal.codes.paper import fit, wrap
 from portal.core.ui import drawing
 from portal.members import codes
 from tests.support.codes import read_png, read_svg

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from accessapi.limits import JST
 from portal.core.visits.models import Preset
-from portal.guests import hours, payload
+from portal.guests import hours, issuing
 from portal.guests.clashes import Hours, _doubled
 from tests.support.effort import examples
 
@@ -99,7 +99,9 @@ def test_names_that_stand_twice_are_those_whose_hours_meet(wanted):
 
 
 def test_codes_are_short_dense_and_never_the_same():
-    codes = {payload.new() for _ in range(1000)}
+    codes = {issuing.new_code() for _ in range(1000)}
     assert len(codes) == 1000
-    assert all(len(code) == payload.LENGTH and set(code) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") for code in codes)
-    assert payload.LENGTH * 5 >= 128
+    assert all(
+        len(code) == issuing.CODE_LENGTH and set(code) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") for code in codes
+    )
+    assert issuing.CODE_LENGTH * 5 >= 128

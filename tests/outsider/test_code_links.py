@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from portal.codes import links, public, tokens
+from portal.codes import actions, tokens, views
 from portal.core.mirror.models import Guest
 from portal.core.visits.models import CodeLink, DeskSettings, Visit
 from tenants.models import AuditEntry
@@ -25,7 +25,7 @@ def guest(place):
 
 def made(place, guest):
     with tenant_scope(place.tenant):
-        return links.create(visit=guest, by=place.asker, base="https://portal.example")
+        return actions.create_link(visit=guest, by=place.asker, base="https://portal.example")
 
 
 def opened(url, language="en"):
@@ -99,7 +99,7 @@ def _headers(answer):
 
 def _revoke(place, guest):
     with tenant_scope(place.tenant):
-        assert links.revoke(visit=guest, by=place.asker)
+        assert actions.revoke_link(visit=guest, by=place.asker)
 
 
 def _forget(place, guest):
@@ -217,7 +217,7 @@ def test_only_reading_is_possible(place, guest):
 
 
 def test_nobody_tries_thousands(place, guest, monkeypatch):
-    monkeypatch.setattr(public, "MOST_A_MINUTE", 5)
+    monkeypatch.setattr(views, "MOST_A_MINUTE", 5)
     path = made(place, guest).url.removeprefix("https://portal.example")
     client = stranger()
     codes = [client.get(path).status_code for _ in range(5)]

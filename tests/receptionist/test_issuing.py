@@ -12,7 +12,7 @@ from portal.core.intents.states import Reason, State
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Area, Guest, KeyBox
 from portal.core.visits.models import Stage, Visit
-from portal.guests import actions, clashes, follow, issuing
+from portal.guests import clashes, follow, issuing
 from portal.guests.clashes import Clash
 from portal.guests.issuing import Host
 from tenants.models import AuditEntry
@@ -330,7 +330,7 @@ def test_the_expected_ones_wait_for_workers_at_their_own_pace(desk):
     from portal.core.budget.priorities import Priority
 
     with desk.scope():
-        visits = actions.issue(
+        visits = issuing.issue(
             orders=[order("客 A"), order("客 B", host=Host("だれか"))], by=desk.place.asker, nonce=fresh_nonce(),
             priority=Priority.JOBS, inline=False,
         )  # fmt: skip

@@ -13,7 +13,7 @@ from portal.core.intents.states import Reason, State
 from portal.core.mirror.models import Guest
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.visits.models import Stage, Visit
-from portal.guests import follow, looking
+from portal.guests import follow
 from tests.support.desk import NAME, GuestDesk, order, said
 
 CREATE, READ, LIST = 20, 21, 19
@@ -145,9 +145,9 @@ def test_hours_are_compared_as_moments_however_the_list_writes_them():
     start, end = "2026-11-22T09:00:00+09:00", "2026-11-22T18:00:00+09:00"
     body = {"qrcode_issuing_method": {"email": "A@b.test"}, "use_date_start": start, "use_date_end": end}
     listed = {"guest_id": "g", "email": "a@b.test", "use_date_start": "2026-11-22T00:00:00.000Z", "use_date_end": end}
-    assert looking._by_words(body, [listed]) == (["g"], [])
-    assert looking._by_words(body, [listed | {"use_date_end": "18 o'clock"}]) == ([], ["g"])
-    assert looking._by_words(body, [listed | {"use_date_end": start}]) == ([], [])
+    assert follow._by_words(body, [listed]) == (["g"], [])
+    assert follow._by_words(body, [listed | {"use_date_end": "18 o'clock"}]) == ([], ["g"])
+    assert follow._by_words(body, [listed | {"use_date_end": start}]) == ([], [])
 
 
 def test_a_list_read_in_between_makes_one_visit_of_it(desk):

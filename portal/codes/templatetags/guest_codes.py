@@ -6,8 +6,7 @@ from django import template
 from django.template.context import Context
 from django.utils.translation import gettext as _
 
-from portal.codes.badges import symbol_of
-from portal.codes.hours import hours
+from portal.codes.badges import hours, symbol_of
 from portal.core.mirror.models import Guest
 from portal.core.ui import drawing
 from portal.core.visits.models import Stage, Visit

@@ -25,10 +25,10 @@ class Day:
     def named(cls, text: str) -> "Day":
         """The day of an address (`2026-11-21`); today for anything else."""
         try:
-            found = date.fromisoformat(text)
+            named = date.fromisoformat(text)
         except ValueError:
             return cls.today()
-        return cls(found) if _FIRST <= found <= _LAST else cls.today()
+        return cls(named) if _FIRST <= named <= _LAST else cls.today()
 
     @property
     def start(self) -> datetime:
@@ -41,6 +41,15 @@ class Day:
     @property
     def is_today(self) -> bool:
         return self == Day.today()
+
+    def clock(self, moment: datetime | None) -> str:
+        """Return `09:41` for a moment of this day, else `11-20 09:41`, with the year when that differs, too."""
+        if moment is None:
+            return ""
+        there = local(moment)
+        if there.date() == self.date:
+            return f"{there:%H:%M}"
+        return f"{there:%m-%d %H:%M}" if there.year == self.date.year else f"{there:%Y-%m-%d %H:%M}"
 
     def moved(self, days: int) -> "Day":
         return Day(min(max(self.date + timedelta(days=days), _FIRST), _LAST))

@@ -5,11 +5,13 @@ from collections.abc import Iterable
 from django.db.models import BooleanField, F, Func, Q, Value
 
 from portal.core.mirror.models import Guest
+from portal.core.ui.addresses import row_or_404
 from portal.core.visits.models import DeskSettings, Preset, Visit
 from portal.core.visits.standing import Standing
 
 MAY_ARRIVE = (Standing.EXPECTED, Standing.NOT_COME, Standing.ASKED)
 PRESENT = Q(arrived_at__isnull=False, left_at__isnull=True)
+_WITH = ("by", "preset", "cut_by", "cut_session", "cut_intent__by", "revive_intent", "intent__by")
 
 
 class Holds(Func):
@@ -52,3 +54,17 @@ def data_of_all(visits: Iterable[Visit]) -> dict[int, str]:
     guests = Guest.objects.filter(guest_id__in=list(keys), gone_at=None, qrcode_data__isnull=False)
     found = guests.only("id", "tenant_id", "guest_id", "qrcode_data")
     return {keys[guest.guest_id]: guest.qrcode_data or "" for guest in found}
+
+
+def get_visit(guest_id: str) -> Visit:
+    """Return the visit of a guest of the service; 404 exactly as for another tenant's."""
+    return row_or_404(Visit.objects.select_related(*_WITH), guest_id=guest_id)
+
+
+def get_visit_row(visit_id: int) -> Visit:
+    """Return the visit of this number, whether the service has named its guest or not."""
+    return row_or_404(Visit.objects.select_related(*_WITH), pk=visit_id)
+
+
+def get_preset(preset_id: int) -> Preset:
+    return row_or_404(Preset.objects.all(), pk=preset_id)

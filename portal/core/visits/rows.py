@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.functional import Promise
 
-from portal.core.visits import words
 from portal.core.visits.days import Day
 from portal.core.visits.models import By, Visit
 from portal.core.visits.queries import MAY_ARRIVE
-from portal.core.visits.standing import Standing
+from portal.core.visits.standing import LABELS, Standing
 
 _PRESENT = (Standing.HERE, Standing.OVERDUE)
 
@@ -38,7 +37,7 @@ class Row:
 
     @property
     def label(self) -> Promise:
-        return words.LABELS[self.standing]
+        return LABELS[self.standing]
 
 
 def row_of(slug: str, visit: Visit, day: Day, *, may_act: bool) -> Row:
@@ -50,9 +49,9 @@ def row_of(slug: str, visit: Visit, day: Day, *, may_act: bool) -> Row:
         visit,
         standing,
         address(slug, visit),
-        words.clock(visit.use_date_start, day),
-        words.clock(visit.use_date_end, day),
-        words.clock(since.get(standing), day),
+        day.clock(visit.use_date_start),
+        day.clock(visit.use_date_end),
+        day.clock(since.get(standing)),
         who == By.HISTORY,
         _steps(standing) if may_act and visit.erased_at is None else (),
         0,
@@ -72,12 +71,12 @@ def _told(visit: Visit, standing: Standing, day: Day) -> tuple[str, str, str]:
     """What the histories tell that the desk has not said: used again, an arrival, a departure; times or nothing."""
     again = arrival = leave = ""
     if standing == Standing.LEFT and visit.last_use_at and visit.left_at and visit.last_use_at > visit.left_at:
-        again = words.clock(visit.last_use_at, day) if visit.suggested_leave_at is None else ""
+        again = day.clock(visit.last_use_at) if visit.suggested_leave_at is None else ""
     came, went = visit.suggested_arrival_at, visit.suggested_leave_at
     if standing in MAY_ARRIVE and came and (visit.left_at is None or came > visit.left_at):
-        arrival = words.clock(came, day)
+        arrival = day.clock(came)
     if standing in _PRESENT and went and visit.arrived_at and went >= visit.arrived_at:
-        leave = words.clock(went, day)
+        leave = day.clock(went)
     return again, arrival, leave
 
 

@@ -6,6 +6,9 @@ from enum import StrEnum
 from django.db import connection
 from django.db.models import Case, CharField, F, Q, QuerySet, Value, When
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from portal.core.mirror.models import Guest
 from portal.core.ui.times import local
@@ -24,6 +27,34 @@ class Standing(StrEnum):
     LEFT = "left"
     NOT_COME = "not_come"
     CUT = "cut"  # cut short, and nobody is here with it
+
+
+# In the order of the desk: what needs somebody first.
+LABELS: dict[Standing, Promise] = {
+    Standing.OVERDUE: _("Overdue"),
+    Standing.EXPECTED: _("Expected"),
+    Standing.HERE: pgettext_lazy("guests", "Here"),
+    Standing.ASKED: _("Being issued"),
+    Standing.LEFT: pgettext_lazy("guests", "Left"),
+    Standing.NOT_COME: _("No-show"),
+    Standing.CUT: _("Deactivated"),
+    Standing.NOT_ISSUED: _("Not issued"),
+}
+HINTS: dict[Standing, Promise] = {
+    Standing.OVERDUE: _("Still on site after the end time"),
+    Standing.ASKED: _("Code not yet confirmed by the service"),
+    Standing.NOT_ISSUED: _("No code: refused or stopped"),
+}
+ICONS: dict[Standing, str] = {
+    Standing.OVERDUE: "alert-triangle",
+    Standing.EXPECTED: "clock",
+    Standing.HERE: "user-check",
+    Standing.ASKED: "loader",
+    Standing.LEFT: "logout",
+    Standing.NOT_COME: "user-off",
+    Standing.CUT: "cut",
+    Standing.NOT_ISSUED: "ban",
+}
 
 
 def standing(visit: Visit, now: datetime | None = None) -> Standing:

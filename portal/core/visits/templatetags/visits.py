@@ -4,7 +4,6 @@ from datetime import datetime
 
 from django import template
 
-from portal.core.visits import words
 from portal.core.visits.days import Day
 
 register = template.Library()
@@ -19,4 +18,4 @@ def thousands(number: int) -> str:
 @register.filter
 def at(moment: datetime | None) -> str:
     """`{{ visit.arrived_at|at }}` -> 09:41, with the date before it on another day than today"""
-    return words.clock(moment, Day.today())
+    return Day.today().clock(moment)

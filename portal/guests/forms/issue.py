@@ -1,6 +1,7 @@
-"""The form of the desk: three fields and Enter; everything else is there, filled from the preset."""
+"""The form of the desk: three fields and Enter; the rest is filled from a preset, an earlier visit, or an address."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,14 +13,15 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.intents.models import Intent
-from portal.core.mirror.fields.guests import AREAS, EMAIL, GRACE, GUEST_NAME, KEYS, REMARKS, RESERVE, START
+from portal.core.mirror.fields.guests import AREAS, EMAIL, GRACE, GUEST_NAME, KEYS, METHOD, REMARKS, RESERVE, START
 from portal.core.ui import inputs
-from portal.core.visits.models import DeskSettings, Preset, Visit
-from portal.guests import fields, hours, places
+from portal.core.visits import queries
+from portal.core.visits.models import DeskSettings, Preset, Stage, Visit
+from portal.guests import hours, places
 from portal.guests.clashes import Clash
-from portal.guests.hosts import host_of
+from portal.guests.forms import AreasField, KeysField, LinesField, offer
 from portal.guests.issuing import Order
-from portal.guests.places import Places
+from portal.guests.places import Places, host_of
 
 _Values = dict[str, Any]
 # What a preset fills in; what a person left as the shown preset had it, follows the chosen one.
@@ -70,7 +72,7 @@ class IssueForm(forms.Form):
     name = GUEST_NAME.typed(strip=True, validators=[inputs.seen])
     until = inputs.line(_("Until"), 40, help_text=_("18:00 or 1800, +90 for minutes, 2h, 11-22 9:00."))
     preset = forms.ChoiceField(label=_("Preset"), required=False, widget=forms.RadioSelect)
-    others = fields.LinesField(
+    others = LinesField(
         label=_("Other guests on this visit"), help_text=_("One name per line. Each guest gets their own code.")
     )
     start = START.typed(help_text=_("Leave empty for now."))
@@ -90,8 +92,8 @@ class IssueForm(forms.Form):
         choices=[("ja", _("Japanese")), ("en", _("English"))],
     )
     remarks = REMARKS.typed(label=_("Remarks in the e-mail"))
-    area_ids = fields.Areas(AREAS.label)
-    keys = fields.Keys(KEYS.label)
+    area_ids = AreasField(AREAS.label)
+    keys = KeysField(KEYS.label)
     grace_minutes = GRACE.typed()
     is_for_reserve = RESERVE.typed()
     shown_preset = forms.CharField(required=False, widget=forms.HiddenInput, max_length=20)
@@ -106,11 +108,14 @@ class IssueForm(forms.Form):
         self.desk = desk
         self.now = hours.now()
         self.initial = {**self._blank(), **self.initial}
-        self.fields["preset"].choices = [(str(preset.pk), str(preset)) for preset in desk.presets]
-        used_areas = [area for preset in desk.presets for area in preset.area_ids]
-        used_keys = [value for preset in desk.presets for value in places.values_of(preset.keys)]
-        self.fields["area_ids"].choices = desk.places.area_choices([*used_areas, *self.initial["area_ids"]])
-        self.fields["keys"].choices = desk.places.key_choices([*used_keys, *self.initial["keys"]])
+        areas = [area for preset in desk.presets for area in preset.area_ids]
+        keys = [value for preset in desk.presets for value in places.values_of(preset.keys)]
+        offer(
+            self,
+            preset=[(str(preset.pk), str(preset)) for preset in desk.presets],
+            area_ids=desk.places.area_choices([*areas, *self.initial["area_ids"]]),
+            keys=desk.places.key_choices([*keys, *self.initial["keys"]]),
+        )
         if not desk.presets:
             del self.fields["preset"]
 
@@ -228,3 +233,64 @@ def _same(given: Any, filled: Any) -> bool:
     if isinstance(filled, str):
         return " ".join(str(given).split()) == " ".join(filled.split())
     return bool(given == filled)
+
+
+def desk() -> Desk:
+    """Presets, places and settings of the tenant in scope."""
+    return Desk(queries.presets(), Places(), queries.desk_settings())
+
+
+def initial(query: Mapping[str, str]) -> _Values:
+    """Return values for a fresh form: of `?preset=3`, `?host=…`, `?name=…`, or `?again=12`, a visit without a code."""
+    given: _Values = {name: query[name][:200] for name in ("name", "host", "company", "preset") if name in query}
+    again = query.get("again", "")
+    if again.isdecimal() and len(again) < 19:
+        visit = Visit.objects.select_related("intent").filter(pk=again).exclude(stage=Stage.ASKED).first()
+        given |= _of_visit(visit) if visit is not None else {}
+    return {name: value for name, value in given.items() if "\x00" not in str(value)}
+
+
+def _of_visit(visit: Visit) -> _Values:
+    """A visit as the form's values; nothing of it is typed again, and its code is a new one."""
+    values: dict[str, Any] = {"name": visit.guest_name, "company": visit.company, "host": visit.host_name}
+    now = hours.now()
+    start = visit.use_date_start if visit.use_date_start > now else None
+    if visit.use_date_end > now:
+        values |= {"start": start, "until": hours.shown(visit.use_date_end, start or now)}
+    if visit.preset_id is not None:
+        values["preset"] = str(visit.preset_id)
+    body = visit.intent.body if visit.intent is not None else None
+    return values | (_of_body(body) if body else {})
+
+
+def _of_body(body: dict[str, Any]) -> dict[str, Any]:
+    method = body.get(METHOD.name) or {}
+    return {
+        AREAS.input: list(body.get(AREAS.name, [])),
+        KEYS.input: places.values_of(body.get(KEYS.name, [])),
+        GRACE.input: body.get(GRACE.name, 0),
+        EMAIL.input: method.get(EMAIL.name) or body.get(EMAIL.name, ""),
+        METHOD.input: "mail" if EMAIL.name in method else "direct",
+        REMARKS.input: method.get(REMARKS.name, ""),
+        RESERVE.input: body.get(RESERVE.name, False),
+    }
+
+
+def for_script(desk: Desk) -> str:
+    """What the page's script needs to show the chosen preset at once: `static/js/guests.js`."""
+    return json.dumps({str(preset.pk): _told(preset) for preset in desk.presets} | {"": _told(None)})
+
+
+def _told(preset: Preset | None) -> dict[str, Any]:
+    now = hours.now()
+    japanese, english = filling(preset, now, "ja"), filling(preset, now, "en")
+    minutes = int(hours.FALLBACK.total_seconds() // 60) if preset is None else preset.minutes
+    return {
+        "minutes": minutes,
+        "until": f"{preset.until:%H:%M}" if preset is not None and preset.until is not None else None,
+        "area_ids": japanese["area_ids"],
+        "keys": japanese["keys"],
+        "grace_minutes": japanese["grace_minutes"],
+        "ja": japanese["remarks"],
+        "en": english["remarks"],
+    }

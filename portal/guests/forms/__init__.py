@@ -1,5 +1,6 @@
-"""Inputs that the desk's forms share: names one per line, areas and keys to choose from."""
+"""The desk's forms, and inputs that they share: names one per line, areas and keys to choose from."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -31,7 +32,7 @@ class LinesField(forms.CharField):
         return names
 
 
-class Areas(forms.MultipleChoiceField):
+class AreasField(forms.MultipleChoiceField):
     """Areas as check boxes; at most as many as the service takes."""
 
     most, too_many = limits.GUEST_AREAS_MAX, _("You can select at most %(n)d areas.")
@@ -46,7 +47,7 @@ class Areas(forms.MultipleChoiceField):
             raise ValidationError(self.too_many, params={"n": self.most})
 
 
-class Keys(Areas):
+class KeysField(AreasField):
     """Units of key boxes as check boxes, grouped by box; at most as many boxes as the service takes."""
 
     most, too_many = limits.GUEST_KEY_DEVICES_MAX, _("You can select keys from at most %(n)d key boxes.")
@@ -55,3 +56,11 @@ class Keys(Areas):
         forms.MultipleChoiceField.validate(self, value)
         if len({each.partition("@")[2] for each in value}) > self.most:
             raise ValidationError(self.too_many, params={"n": self.most})
+
+
+def offer(form: forms.Form, **choices: Iterable[Any]) -> None:
+    """Set what can be chosen in these fields of a form."""
+    for name, listed in choices.items():
+        field = form.fields[name]
+        if isinstance(field, forms.ChoiceField):
+            field.choices = list(listed)

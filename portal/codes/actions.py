@@ -1,20 +1,31 @@
-"""Links to a code for the guest's own phone: made, opened, revoked. One works at a time for each guest."""
+"""What is done with a code: read from the service, taken along, and linked to for the guest's own phone.
+
+One link works at a time for each guest.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
+from accessapi.errors import NotFound, ServiceError
 from portal.codes import tokens
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
 from portal.core.intents.models import target_of
 from portal.core.intents.record import Asker
+from portal.core.mirror import reading, reasons
 from portal.core.mirror.models import Guest
 from portal.core.timers.clock import ClockTime
-from portal.core.visits.models import CodeLink, DeskSettings, Visit
+from portal.core.ui.times import local
+from portal.core.visits import queries
+from portal.core.visits.models import CodeLink, Visit
 from tenants import audit
+from tenants.connections.service import current_connection
 from tenants.scope import tenant_scope
 from tenants.wording import say
 
@@ -39,7 +50,7 @@ class Opened:
     end: datetime
 
 
-def create(*, visit: Visit, by: Asker, base: str) -> Made:
+def create_link(*, visit: Visit, by: Asker, base: str) -> Made:
     """A new link to this visit's code; earlier ones end. `base` is the site's own address ("https://…")."""
     token = tokens.new(visit.tenant_id)
     with transaction.atomic():
@@ -48,20 +59,20 @@ def create(*, visit: Visit, by: Asker, base: str) -> Made:
         link = CodeLink.objects.create(
             visit=visit, digest=token.digest, by=by.user, expires_at=_expiry(visit, timezone.now())
         )
-        _record(visit, by, "linked")
+        record(visit, by, "code_linked")
     return Made(link, base.rstrip("/") + reverse("guest_code", args=[token.text]))
 
 
-def revoke(*, visit: Visit, by: Asker) -> bool:
+def revoke_link(*, visit: Visit, by: Asker) -> bool:
     """End the link of this visit. False: there was none that worked."""
     with transaction.atomic():
         if not _working(visit).update(revoked_at=ClockTime()):
             return False
-        _record(visit, by, "unlinked")
+        record(visit, by, "code_unlinked")
         return True
 
 
-def current(visit: Visit) -> CodeLink | None:
+def current_link(visit: Visit) -> CodeLink | None:
     """The link that works now, if any."""
     return _working(visit).filter(expires_at__gt=timezone.now()).order_by("-pk").first()
 
@@ -74,10 +85,10 @@ def open_link(text: str) -> Opened | None:
         rows.update(opened=F("opened") + 1, opened_at=ClockTime())
         link = rows.select_related("visit").first()
         guest = Guest.objects.filter(guest_id=link.visit.guest_id if link else "", gone_at=None)
-        found = guest.only("id", "tenant_id", "guest_id", "qrcode_data").first()
-        if link is None or found is None or not found.qrcode_data:
+        shown = guest.only("id", "tenant_id", "guest_id", "qrcode_data").first()
+        if link is None or shown is None or not shown.qrcode_data:
             return None
-        return Opened(found.qrcode_data, link.visit.use_date_start, link.visit.use_date_end)
+        return Opened(shown.qrcode_data, link.visit.use_date_start, link.visit.use_date_end)
 
 
 def _works() -> Q:
@@ -88,22 +99,43 @@ def _works() -> Q:
     return Q(revoked_at=None, expires_at__gt=now) & alive & (Q(visit__must_end_at=None) | later)
 
 
-def _working(visit: Visit):
+def _working(visit: Visit) -> QuerySet[CodeLink]:
     return CodeLink.objects.filter(visit=visit, revoked_at=None)
 
 
 def _expiry(visit: Visit, now: datetime) -> datetime:
     """The tenant's longest time for a link, or as long as the code may come to live; its end ends the link anyway."""
-    minutes = DeskSettings.objects.values_list("link_minutes", flat=True).first() or 0
+    minutes = queries.desk_settings().link_minutes
     return now + timedelta(minutes=minutes) if minutes else visit.use_date_end + _LONGEST_AFTER
 
 
-def _record(visit: Visit, by: Asker, act: str) -> None:
-    audit.record(
-        tenant=by.tenant,
-        by=by.user,
-        action=f"guest.code_{act}",
-        target=target_of("guest", visit.guest_id),
-        summary=say(f"guest.code_{act}"),
-        support_session=by.support_session,
-    )
+def read_code(visit: Visit, by: Asker) -> str:
+    """Have the service say the code (operation 21, one call). Returns why that was not possible, or an empty text."""
+    connection = current_connection()
+    if not connection.is_connected:
+        return _("The connection to the service is not working, so the code cannot be loaded now.")
+    try:
+        guest = reading.read_guest(connection, visit.guest_id or "", Priority.PEOPLE)
+    except NotFound:
+        return _("This guest was deleted from the service, so there is no code.")
+    except BudgetExhausted as exhausted:
+        words = _("No API calls left this hour. The code can be loaded from %(time)s.")
+        return words % {"time": f"{local(exhausted.retry_at):%H:%M}"}
+    except ServiceError as error:
+        return " ".join([reasons.trouble(error), _("The code is not loaded yet.")])
+    record(visit, by, "code_shown")
+    return "" if guest.qrcode_data else _("The service has no code for this guest.")
+
+
+def record(visit: Visit, by: Asker, act: str, **facts: object) -> None:
+    """Somebody took a code away, or had it shown: that they did is kept, the code is not."""
+    with transaction.atomic():
+        audit.record(
+            tenant=by.tenant,
+            by=by.user,
+            action=f"guest.{act}",
+            target=target_of("guest", visit.guest_id),
+            summary=say(f"guest.{act}"),
+            after=dict(facts) or None,
+            support_session=by.support_session,
+        )

@@ -14,10 +14,10 @@ from portal.core.mirror.models import Guest
 from portal.core.ui import inputs
 from portal.core.ui.sealed import SeenForm
 from portal.core.visits.models import Preset, Visit
-from portal.guests import fields, hours, payload, places
-from portal.guests.hosts import host_of
-from portal.guests.issuing import Host
-from portal.guests.places import Places
+from portal.guests import hours, places
+from portal.guests.forms import AreasField, KeysField, offer
+from portal.guests.issuing import new_code
+from portal.guests.places import Host, Places, host_of
 
 Seen = dict[str, Any]
 _PLAIN = (GUEST_NAME, EMAIL, GRACE, REMARKS)
@@ -34,8 +34,8 @@ class ChangeForm(SeenForm):
     start = START.typed(required=True)
     end = END.typed(required=True)
     grace_minutes = GRACE.typed()
-    area_ids = fields.Areas(AREAS.label)
-    keys = fields.Keys(KEYS.label)
+    area_ids = AreasField(AREAS.label)
+    keys = KeysField(KEYS.label)
     company = inputs.line(_("Company"), 100)
     host = inputs.line(_("Host"), 100)
     email = EMAIL.typed(help_text=_("Stored with the guest. No e-mail is sent again."))
@@ -54,14 +54,14 @@ class ChangeForm(SeenForm):
         self.current = seen_of(visit, guest)
         self.see(f"guest {visit.guest_id}", self.current)
         self.initial = {**as_values(self.seen, visit), **self.initial}
-        self.fields["area_ids"].choices = known.area_choices(self.seen.get(AREAS.name) or [])
-        self.fields["keys"].choices = known.key_choices(places.values_of(self.seen.get(KEYS.name)))
+        areas, keys = known.area_choices(self.initial["area_ids"]), known.key_choices(self.initial["keys"])
+        offer(self, area_ids=areas, keys=keys)
         for each in DETAIL:
             if self.seen.get(each.name) is None:
                 del self.fields[each.input]
         if not visit.is_cut:
             del self.fields["revive"]
-        self.replacement = payload.new()
+        self.replacement = new_code()
 
     @property
     def left_alone(self) -> list[str]:

@@ -1,0 +1,84 @@
+"""What guests add to every page: codes that were deactivated and may still open doors, and guests in the palette."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from portal.core.intents.states import Reason
+from portal.core.mirror.folding import terms
+from portal.core.ui import frame, palette
+from portal.core.ui.frame import Banner
+from portal.core.ui.palette import Hit
+from portal.core.ui.times import local
+from portal.core.visits.models import Stage, Visit
+from portal.core.visits.queries import Holds
+from portal.core.visits.rows import address
+from portal.guests import cutting
+from tenants.access import TenantRequest
+from tenants.roles import Permission
+
+_SHOWN = 3
+# Whom the desk may mean: guests of these days. Older visits stand in the month.
+_DAYS = timedelta(days=8)
+
+
+def may_still_open(request: TenantRequest) -> Iterator[Banner]:
+    """For the people of the desk, and for whoever answers for them."""
+    if not request.access.can(Permission.GUESTS_DESK):
+        return
+    found = cutting.unconfirmed()
+    for visit in found[:_SHOWN]:
+        yield Banner(
+            "alarm",
+            _("%(name)s’s code may still open doors.") % {"name": visit},
+            _why(visit),
+            icon="alert-triangle",
+            since=visit.must_end_at,
+            action=_("See what to do") if needs_a_person(visit) else _("View"),
+            action_url=address(request.tenant.slug, visit),
+            action_get=True,
+        )
+    more = len(found) - _SHOWN
+    if more > 0:
+        words = ngettext("%(n)d more code may still open doors.", "%(n)d more codes may still open doors.", more)
+        yield Banner("alarm", words % {"n": more}, icon="alert-triangle")
+
+
+def _why(visit: Visit) -> str:
+    if visit.guest_id is None:
+        return _("It is not known yet whether a code was issued. If so, it will be deactivated.")
+    if needs_a_person(visit):
+        return _("The portal cannot deactivate it. Someone needs to act.")
+    return _("Deactivation was sent, but the service has not confirmed it yet. We keep trying.")
+
+
+def needs_a_person(visit: Visit) -> bool:
+    """Whether nothing more is sent by itself: the service refused, or whoever asked may no longer ask."""
+    asked = visit.cut_intent
+    return cutting.is_given_up(visit) or (asked is not None and asked.reason == Reason.RIGHTS)
+
+
+def guests(request: TenantRequest, text: str) -> Iterator[Hit]:
+    """Guests of these days whose name or host holds every word of `text`, those who are here or next to come first."""
+    words = terms(text)
+    if not words or not request.access.can(Permission.GUESTS_VIEW):
+        return
+    now = timezone.now()
+    found = Visit.objects.filter(use_date_end__gt=now - _DAYS, erased_at__isnull=True).exclude(stage=Stage.NOT_ISSUED)
+    for word in words:
+        found = found.filter(Holds("name_key", word))
+    for visit in found.only(
+        "tenant_id", "guest_id", "guest_name", "company", "use_date_start", "use_date_end"
+    ).order_by("-use_date_end", "pk")[: palette.MOST]:
+        hours = f"{local(visit.use_date_start):%m-%d %H:%M} – {local(visit.use_date_end):%m-%d %H:%M}"
+        yield Hit(
+            str(visit), address(request.tenant.slug, visit), "qrcode", " · ".join(filter(None, (visit.company, hours)))
+        )
+
+
+def register() -> None:
+    frame.banner(may_still_open, when=lambda: cutting.may_still_open().only("pk"))
+    palette.register("guests", gettext_lazy("Guests"), guests)

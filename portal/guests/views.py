@@ -1,0 +1,274 @@
+"""A guest's page and what the desk does there; issuing codes and following them; presets."""
+
+import uuid
+from functools import partial
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from accessapi.resources import write_moment
+from portal.core.intents import refusals
+from portal.core.intents.asking import ALL, USED_BEFORE, Button, ask, once, page_of
+from portal.core.intents.record import Asker
+from portal.core.mirror import absence
+from portal.core.mirror.fields.guests import END, GUEST
+from portal.core.mirror.frame import known
+from portal.core.mirror.kinds import Kind
+from portal.core.visits import queries as visits
+from portal.core.visits.models import Preset, Stage, Visit
+from portal.core.visits.queries import get_preset, get_visit, get_visit_row, guest_of
+from portal.core.visits.rows import address
+from portal.guests import actions, cutting, explaining, issuing, pages, places, queries
+from portal.guests.forms import issue
+from portal.guests.forms.change import ChangeForm, ExtendForm
+from portal.guests.forms.issue import IssueForm
+from portal.guests.forms.preset import PresetForm
+from portal.guests.pages import Line
+from portal.guests.places import Places
+from tenants.access import TenantRequest, tenant_view
+from tenants.roles import Permission
+
+_FIRST = ("name", "until", "preset")
+
+
+@tenant_view(Permission.GUESTS_VIEW)
+def guest(request: TenantRequest, guest_id: str) -> HttpResponse:
+    return render(request, "guests/guest.html", pages.context(request, get_visit(guest_id)))
+
+
+@tenant_view(Permission.GUESTS_VIEW)
+def reading(request: TenantRequest, guest_id: str) -> HttpResponse:
+    """The same page, or its facts alone when htmx asks, after reading the service once within budget."""
+    visit = get_visit(guest_id)
+    trouble = pages.read_again(visit)
+    visit.refresh_from_db()
+    told = {"trouble": trouble, "read": not trouble}
+    if request.htmx:
+        return render(request, "guests/facts.html", pages.facts(request, visit) | told)
+    return render(request, "guests/guest.html", pages.context(request, visit) | told)
+
+
+@tenant_view(Permission.GUESTS_DESK, methods=["GET", "POST"])
+def edit(request: TenantRequest, guest_id: str) -> HttpResponse:
+    visit = get_visit(guest_id)
+    known = guest_of(visit)
+    trouble = ""
+    if request.method == "GET" and (known is None or known.detail is None):
+        trouble = pages.read_again(visit)
+        known = guest_of(visit)
+    if known is None or visit.gone_at is not None:
+        messages.error(request, _("This guest no longer exists in the service."))
+        return redirect("guests:guest", request.tenant.slug, guest_id)
+    form = ChangeForm(request.POST or None, visit=visit, guest=known, known=Places())
+    answer = _save(request, form) if form.is_valid() else None
+    shown = {"form": form, "visit": visit, "guest": known, "trouble": trouble}
+    return answer or render(request, "guests/edit.html", shown)
+
+
+def _save(request: TenantRequest, form: ChangeForm) -> HttpResponse | None:
+    visit, body, by = form.visit, form.body(), Asker.of(request)
+    actions.note(visit=visit, company=form.cleaned_data["company"], host=form.chosen_host, by=by)
+    if not body:
+        messages.info(request, _("No changes to send."))
+        return redirect("guests:guest", request.tenant.slug, visit.guest_id)
+    before = {name: form.seen.get(name) for name in body}
+    return _change(request, form, body, before=before)
+
+
+def _change(
+    request: TenantRequest, form: ChangeForm | ExtendForm, body: dict[str, Any], **more: Any
+) -> HttpResponse | None:
+    """Ask for a change, and go on to the guest's page. Of a code that was cut short only when the person says that it
+    may work again.
+    """
+    revive = bool(form.cleaned_data.get("revive"))
+    act = partial(actions.change, visit=form.visit, body=body, revive=revive, **more)
+    to = partial(page_of, route="guests:guest", name="guest_id")
+    return ask(request, form, act, body=body, inputs=GUEST.inputs, explain=explaining.explained, to=to, shows=ALL)
+
+
+@tenant_view(Permission.GUESTS_DESK, methods=["POST"])
+def extend(request: TenantRequest, guest_id: str) -> HttpResponse:
+    """A later end."""
+    visit, answer = get_visit(guest_id), None
+    form = ExtendForm(request.POST, visit=visit, presets=visits.presets())
+    if visit.gone_at is None and form.is_valid():
+        before = {END.name: write_moment(visit.use_date_end)}
+        answer = _change(request, form, form.body(), before=before, act="guest.extend")
+    return answer or render(request, "guests/guest.html", pages.context(request, visit) | {"extend": form})
+
+
+@tenant_view(Permission.GUESTS_DESK, methods=["POST"])
+def cut(request: TenantRequest, guest_id: str) -> HttpResponse:
+    """This code must die now. It is followed until the service confirms, whatever happens to this page."""
+    visit = get_visit(guest_id)
+    if not pages.may_cut(visit):
+        messages.info(request, _("This code had already ended."))
+    else:
+        found = once(request, Button(request), partial(cutting.cut, visit=visit))
+        if found is not None and not found.may_still_open:
+            messages.success(request, _("Confirmed: this code no longer opens any door."))
+    return redirect("guests:guest", request.tenant.slug, guest_id)
+
+
+@tenant_view(Permission.GUESTS_DESK, methods=["GET", "POST"])
+def new(request: TenantRequest) -> HttpResponse:
+    """The walk-in. From Enter to a code on screen: one call to the service."""
+    desk = issue.desk()
+    form = IssueForm(request.POST or None, desk=desk, initial=issue.initial(request.GET))
+    answer = _issue(request, form) if form.is_valid() else None
+    return answer or render(request, "guests/new.html", _shown(request, form))
+
+
+def _issue(request: TenantRequest, form: IssueForm) -> HttpResponse | None:
+    """Issue what a valid form asks for, once. None: the form is shown again, with what stands against it."""
+    orders, confirmed = form.orders(), request.POST.getlist("confirmed")
+    visits = once(request, form, partial(issuing.issue, orders=orders, confirmed=confirmed))
+    if visits is None:
+        return None
+    if not issuing.are(visits, orders):
+        form.add_error(None, USED_BEFORE)
+        form.used_for = visits
+        return None
+    if len(visits) == 1 and visits[0].stage == Stage.NOT_ISSUED and visits[0].intent is not None:
+        form.refused = visits[0].intent
+        if not explaining.is_of_the_desk(visits[0].intent):  # else the page says it by itself
+            refusals.show(form, visits[0].intent, GUEST.inputs, explaining.explained(visits[0].intent))
+        return None
+    return redirect(_page_of(request.tenant.slug, visits))
+
+
+def _page_of(slug: str, visits: list[Visit]) -> str:
+    """Where what was issued is seen: the guest's page, or the page that follows it."""
+    return address(slug, visits[0]) if len(visits) == 1 else reverse("guests:party", args=[slug, visits[0].party])
+
+
+def _shown(request: TenantRequest, form: IssueForm) -> dict[str, Any]:
+    last = form.refused or queries.last_refusal()
+    denied = last if last is not None and explaining.is_of_the_desk(last) else None
+    why = absence.of(Kind.GUESTS, known(request)[Kind.GUESTS], "create_guest")
+    why = why if why is not None and why.refused else None
+    return {
+        "form": form,
+        "desk": form.desk,
+        "script": issue.for_script(form.desk),
+        "denied": denied,
+        "why": explaining.why_no_codes(denied) if denied is not None else why.text if why is not None else "",
+        # Whoever gets no code, whatever the reason, is still somebody in the building.
+        "without_code": denied is not None or why is not None or form.refused is not None,
+        "may_manage": request.access.can(Permission.GUESTS_MANAGE),
+        "more_open": any(name in form.errors for name in form.fields if name not in _FIRST),
+    }
+
+
+@tenant_view(Permission.GUESTS_DESK)
+def host_choices(request: TenantRequest) -> HttpResponse:
+    """Names for the field `host`, as options of its list."""
+    text = request.GET.get("host", "")[:100].replace("\x00", "")
+    return render(request, "guests/host_choices.html", {"names": places.host_choices(text)})
+
+
+@tenant_view(Permission.GUESTS_DESK)
+def visit(request: TenantRequest, visit_id: int) -> HttpResponse:
+    """A visit whose guest the service has not named (yet): what became of asking for it."""
+    row = get_visit_row(visit_id)
+    if row.guest_id is not None:
+        return redirect("guests:guest", request.tenant.slug, row.guest_id)
+    return _follow(request, pages.lines_of([row]), request.path)
+
+
+@tenant_view(Permission.GUESTS_DESK)
+def party_page(request: TenantRequest, party_id: uuid.UUID) -> HttpResponse:
+    """What one form issued: a line and a code for each guest."""
+    lines = pages.party(party_id)
+    if not lines:
+        raise Http404
+    return _follow(request, lines, request.path)
+
+
+def _follow(request: TenantRequest, lines: list[Line], address: str) -> HttpResponse:
+    shown = {"lines": lines, "address": address, "going": any(line.is_going for line in lines)}
+    if request.htmx:
+        return render(request, "guests/party.html#lines", shown)
+    return render(request, "guests/party.html", shown)
+
+
+@tenant_view(Permission.GUESTS_DESK, methods=["POST"])
+def without_code(request: TenantRequest) -> HttpResponse:
+    """A visitor who gets no code is still somebody in the building: the portal's own record."""
+    form = IssueForm(request.POST, desk=issue.desk())
+    if form.is_valid() and once(request, form, partial(issuing.receive_without_code, orders=form.orders())):
+        messages.success(request, _("Checked in without a code."))
+        return redirect("guests:index", request.tenant.slug)
+    return render(request, "guests/new.html", _shown(request, form))
+
+
+@tenant_view(Permission.GUESTS_DESK, methods=["POST"])
+def withdraw(request: TenantRequest, visit_id: int) -> HttpResponse:
+    """Nobody shall get this code: stop it if it has not left, else cut it short as soon as it is known."""
+    row = get_visit_row(visit_id)
+    if row.stage == Stage.ASKED:
+        once(request, Button(request), partial(cutting.cut, visit=row))
+    return redirect("guests:visit", request.tenant.slug, row.pk)
+
+
+@tenant_view(Permission.GUESTS_MANAGE)
+def presets(request: TenantRequest) -> HttpResponse:
+    known = Places()
+    rows = [(preset, known.area_names(preset.area_ids), known.key_names(preset.keys)) for preset in visits.presets()]
+    return render(request, "guests/presets.html", {"rows": rows})
+
+
+@tenant_view(Permission.GUESTS_MANAGE, methods=["GET", "POST"])
+def new_preset(request: TenantRequest) -> HttpResponse:
+    return _preset_form(request, None)
+
+
+@tenant_view(Permission.GUESTS_MANAGE, methods=["GET", "POST"])
+def edit_preset(request: TenantRequest, preset_id: int) -> HttpResponse:
+    return _preset_form(request, get_preset(preset_id))
+
+
+def _preset_form(request: TenantRequest, preset: Preset | None) -> HttpResponse:
+    known = Places()
+    form = PresetForm(request.POST or None, known=known, preset=preset)
+    if request.method == "POST" and form.is_valid():
+        saved = actions.save_preset(preset=preset, columns=form.columns(), by=Asker.of(request))
+        messages.success(request, _("Saved: %(name)s") % {"name": saved})
+        return redirect("guests:presets", request.tenant.slug)
+    gone = _vanished(preset, known)
+    return render(request, "guests/preset.html", {"form": form, "preset": preset, "gone": gone})
+
+
+def _vanished(preset: Preset | None, known: Places) -> bool:
+    """Whether the preset names places that are not there any more."""
+    if preset is None:
+        return False
+    there = {value for _name, units in known.key_choices() for value, _word in units}
+    return bool(set(preset.area_ids) - dict(known.areas).keys() or set(places.values_of(preset.keys)) - there)
+
+
+@tenant_view(Permission.GUESTS_MANAGE, methods=["GET", "POST"])
+def delete_preset(request: TenantRequest, preset_id: int) -> HttpResponse:
+    preset = get_preset(preset_id)
+    if request.method == "POST":
+        actions.delete_preset(preset=preset, by=Asker.of(request))
+        messages.success(request, _("Deleted: %(name)s") % {"name": preset})
+        return redirect("guests:presets", request.tenant.slug)
+    return render(request, "guests/preset_delete.html", {"preset": preset})
+
+
+@tenant_view(Permission.GUESTS_MANAGE, methods=["POST"])
+def move_preset(request: TenantRequest, preset_id: int) -> HttpResponse:
+    actions.move_preset(preset=get_preset(preset_id), up=request.POST.get("to") == "up")
+    return redirect("guests:presets", request.tenant.slug)
+
+
+@tenant_view(Permission.GUESTS_MANAGE, methods=["POST"])
+def make_default_preset(request: TenantRequest, preset_id: int) -> HttpResponse:
+    actions.make_default_preset(preset=get_preset(preset_id), by=Asker.of(request))
+    return redirect("guests:presets", request.tenant.slug)
