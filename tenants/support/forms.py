@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from django import forms
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from tenants.support.actions import MINUTES
+
+
+def _limits() -> list[tuple[int, str]]:
+    # Put into words for each form: a lazy text takes its value in at once, in whatever language it is then.
+    return [(n, gettext("%d minutes") % n) for n in MINUTES]
 
 
 class EnterForm(forms.Form):
@@ -16,6 +22,4 @@ class EnterForm(forms.Form):
         max_length=200,
         help_text=_("The tenant's owner sees this. Include a ticket number if you have one."),
     )
-    minutes = forms.TypedChoiceField(
-        label=_("Time limit"), coerce=int, initial=30, choices=[(n, _("%d minutes") % n) for n in MINUTES]
-    )
+    minutes = forms.TypedChoiceField(label=_("Time limit"), coerce=int, initial=30, choices=_limits)

@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from tenants import roles
-from tenants.models import AuditEntry, Connection, Staff, SupportSession, Tenant
+from tenants.models import AuditEntry, Connection, Staff, SupportSession, Tenant, User
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.places import signed_in
@@ -175,6 +175,12 @@ def test_support_enters_with_a_reason_and_only_while_the_session_lasts(two):
         assert AuditEntry.objects.get(action="support.enter").support_session.reason == "Ticket 12"
         SupportSession.objects.update(expires_at="2026-01-01T00:00:00Z")
     assert browser.get("/t/a/connection/").status_code == 404
+
+
+def test_time_limits_are_told_in_the_persons_language(two):
+    support = two.platform()
+    User.objects.filter(pk=support.pk).update(language="ja")
+    assert "30分" in signed_in(support).get("/platform/enter/a/").content.decode()
 
 
 def test_the_owner_sees_the_session_ends_it_and_refuses_more(two):
