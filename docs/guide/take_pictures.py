@@ -2,14 +2,15 @@
 
 `guide.toml` says of each page who looks at what. The demonstration of this checkout is used when it runs, else one is
 started and ended. Each picture is taken in both languages, at 1280 pixels, light, by the browser that `CHROMIUM` or the
-path names. One that looks as before is left alone, so that a new time on a page changes no file.
+path names. One that looks as before is left alone, so that new times on a page change few files;
+one that was deleted is taken in any case.
 """
 
 import contextlib
 import json
 import os
 import shutil
-import signal
+import socket
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ from datetime import datetime, timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 from zoneinfo import ZoneInfo
 
 from PIL import Image, ImageChops
@@ -29,7 +31,8 @@ ROOT = FOLDER.parents[1]
 DEMO = ROOT / ".demo" / "demo.json"
 JAPAN = ZoneInfo("Asia/Tokyo")
 LANGUAGES = {"en": "en-GB", "ja": "ja-JP"}
-COLOURS, SAME = 128, 0.002  # how many colours a picture has; the share of it that may differ from the one before
+READING = 20  # seconds that a new demonstration takes to read what its tenants hold
+COLOURS, SAME = 128, 0.0005  # how many colours a picture has; the share of it that may differ from the one before
 
 
 def main(names: list[str]) -> None:
@@ -48,22 +51,32 @@ def main(names: list[str]) -> None:
 
 @contextlib.contextmanager
 def _demonstration() -> Iterator[dict[str, Any]]:
-    """Yield the address and the accounts of a demonstration that is ready."""
-    started = None
-    if not DEMO.exists():
-        started = subprocess.Popen([sys.executable, "-m", "stack", "demo"], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        for line in started.stdout or ():
-            if "Ready: " in line:
-                break
-        else:
-            raise SystemExit("The demonstration did not start. `make demo` says why.")
-        time.sleep(20)  # until it has read what its tenants hold
-    try:
+    """Yield what `demo.json` says of a demonstration that is ready."""
+    if _is_running():
         yield json.loads(DEMO.read_text())
-    finally:
-        if started:
-            started.send_signal(signal.SIGINT)
-            started.wait()
+        return
+    command = [sys.executable, "-m", "stack", "demo", "--port", _free_port(), "--sandbox-port", _free_port()]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as started:
+        try:
+            if not any("Ready: " in line for line in started.stdout or ()):
+                raise SystemExit("The demonstration did not start. `make demo` says why.")
+            time.sleep(READING)
+            yield json.loads(DEMO.read_text())
+        finally:
+            started.terminate()
+
+
+def _is_running() -> bool:
+    with contextlib.suppress(OSError):
+        portal = json.loads(DEMO.read_text())["portal"]
+        with urlopen(f"{portal}/healthz", timeout=10) as answer:  # noqa: S310 - an address of our own
+            return bool(answer.status == 200)
+    return False
+
+
+def _free_port() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return str(server.getsockname()[1])
 
 
 def _take(browser: Browser, demo: dict[str, Any], entry: dict[str, Any], language: str) -> None:
