@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.core.files.writing import KINDS
-from portal.core.jobs.lists import actions
+from portal.core.jobs.lists import selection_actions
 from portal.core.mirror import absence, queries, search
 from portal.core.mirror.fields.members import CODE, END, NAME
 from portal.core.mirror.folding import fold
@@ -90,7 +90,7 @@ class GroupMembers(Table):
         END.column(),
         Column("rights", _("Rights"), value=_compared),
     )
-    actions = actions(_group_of)
+    actions = selection_actions(_group_of)
 
     def __init__(self, request: HttpRequest, group: Group, rights: Alike | None) -> None:
         base = queries.in_groups(queries.members(), [group.membergroup_id])

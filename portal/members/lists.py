@@ -79,7 +79,7 @@ class Members(Table):
         Filter("credential", _("Credential"), queries.Credential.choices, queries.with_credentials),
         Filter("validity", pgettext_lazy("member", "Status"), suspensions.CHOICES, suspensions.with_standing),
     )
-    actions = jobs.actions()
+    actions = jobs.selection_actions()
     exports = KINDS
     export_permission = Permission.MEMBERS_EXPORT
 
@@ -180,7 +180,7 @@ class Leavers(Members):
     def __init__(self, request: TenantRequest, which: Which, *, query: QueryDict | None = None) -> None:
         super().__init__(request, query=query)
         # What is done with "all that match" must mean this list, and never all members.
-        self.actions = jobs.actions(lambda _request: f"leavers={which}")
+        self.actions = jobs.selection_actions(lambda _request: f"leavers={which}")
         self.which, self.known_total = which, None
         self.base = leavers.rows_of(which)
         self.default_sort = {Which.ENDING: "use_end_key", Which.ENDED: "-use_end_key"}.get(which, "name_key")

@@ -7,6 +7,7 @@ the timers (`portal.core.timers`) find whatever the bell missed.
 import os
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from celery import Celery, Task
@@ -128,9 +129,12 @@ def only_rings() -> None:
     app.conf.broker_transport_options |= {"socket_timeout": RING_SECONDS, "socket_connect_timeout": RING_SECONDS}
 
 
-def promised(*, queue: str, promise: str, seconds: int = 60, name: str | None = None):
+Declare = Callable[[Callable[..., None]], PromisedTask]
+
+
+def promised(*, queue: str, promise: str, seconds: int = 60, name: str | None = None) -> Declare:
     """Declare a task: its queue, its promise and its time limit (soft, then hard ten seconds later)."""
-    return app.task(
+    declare: Declare = app.task(
         base=PromisedTask,
         **({"name": name} if name else {}),
         queue=queue,
@@ -139,6 +143,7 @@ def promised(*, queue: str, promise: str, seconds: int = 60, name: str | None = 
         soft_time_limit=seconds,
         time_limit=seconds + 10,
     )
+    return declare
 
 
 app.autodiscover_tasks()

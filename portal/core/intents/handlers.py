@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
+from accessapi.resources import RequestRecord
 from portal.core.intents.models import Intent
 
 
@@ -26,7 +27,7 @@ class Finding:
 
 
 class Progress(Protocol):
-    def __call__(self, intent: Intent, record: Any) -> None: ...
+    def __call__(self, intent: Intent, record: RequestRecord) -> None: ...
 
 
 class Told(NamedTuple):

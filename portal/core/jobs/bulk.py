@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import connection as database
-from django.db.models import F, Max, Q
+from django.db.models import F, Max, Q, QuerySet
 
 from accessapi.encoding import encode_json
 from accessapi.operations import Delivery
@@ -58,13 +58,13 @@ def send(job: Job) -> Next:
     later = False
     for action in SENDING:
         while waiting := list(_waiting(job, action)[: job.part_rows]):
-            now = reading.sort(job, _free(job, waiting))
-            if now.wanted:
+            ready = reading.sort(job, _free(job, waiting))
+            if ready is None:
                 return Next.WORK
-            later = later or not now.ready
-            if not now.ready:
+            if not ready:
+                later = True
                 break
-            rows = _fitting(job, refreshed(job, action, now.ready))
+            rows = _fitting(job, refreshed(job, action, ready))
             if rows:
                 _send(job, action, rows)
                 return Next.SENT
@@ -88,7 +88,7 @@ def _settled(job: Job, part: Part) -> bool:
     return part.state == PartState.CLOSED
 
 
-def _waiting(job: Job, action: Action) -> Any:
+def _waiting(job: Job, action: Action) -> QuerySet[Row]:
     return Row.objects.filter(job=job, state=RowState.PENDING, action=action).order_by("line")
 
 

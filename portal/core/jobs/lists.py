@@ -18,6 +18,7 @@ from portal.core.ui.chips import Chip
 from portal.core.ui.tables import BulkAction
 from portal.core.ui.tables.columns import NOTHING, Column, Empty
 from portal.core.ui.tables.table import Table
+from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 JOB_CHIPS = {
@@ -199,7 +200,7 @@ _OFFERED: tuple[tuple[str, Permission, str, Promise], ...] = (
 )
 
 
-def actions(query: Callable[[Any], str] = lambda _request: "") -> tuple[BulkAction, ...]:
+def selection_actions(query: Callable[[TenantRequest], str] = lambda _request: "") -> tuple[BulkAction, ...]:
     """For `Table.actions`. `query(request)` is added to each address, such as "group=G1" for a group's list."""
     return tuple(
         BulkAction(name, label, _address(name, query), icon, permission, danger=name == "delete")
@@ -207,8 +208,8 @@ def actions(query: Callable[[Any], str] = lambda _request: "") -> tuple[BulkActi
     )
 
 
-def _address(name: str, query: Callable[[Any], str]) -> Callable[[Any], str]:
-    def address(request: Any) -> str:
+def _address(name: str, query: Callable[[TenantRequest], str]) -> Callable[[TenantRequest], str]:
+    def address(request: TenantRequest) -> str:
         more = query(request)
         return within("changes:ask", request.tenant.slug, name) + (f"?{more}" if more else "")
 

@@ -7,7 +7,6 @@ short, so that a job of any length comes to an end.
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from time import monotonic
 
@@ -40,26 +39,16 @@ REST = timedelta(seconds=30)
 MOST_FAULTS, IN_A_ROW = 20, 2
 
 
-@dataclass(frozen=True)
-class Sorted:
-    """Rows that can be sent now, and whether others are to be read before anything is sent."""
-
-    ready: list[Row]
-    wanted: bool = False
-
-
-def sort(job: Job, rows: list[Row]) -> Sorted:
-    """Decide from the mirror alone which rows can be sent, and whether to read first."""
+def sort(job: Job, rows: list[Row]) -> list[Row] | None:
+    """Return the rows that can be sent, as the mirror knows; None: others are to be read before anything is sent."""
     if kinds.kind_of(job).unread is None or not rows:
-        return Sorted(rows)
+        return rows
     now = database_now()
     unread = _unread(job, rows, now)
     ready = [row for row in rows if row.pk not in unread]
     blocked = job.blocked_until is not None and job.blocked_until > now
     held = job.reading_since is not None and job.reading_since < now - HOLD
-    if not unread or blocked or (ready and held):
-        return Sorted(ready)
-    return Sorted([], wanted=True)
+    return ready if not unread or blocked or (ready and held) else None
 
 
 def _unread(job: Job, rows: Sequence[Row], now: datetime) -> set[int]:

@@ -9,7 +9,9 @@ from typing import Any
 
 from django.db import connection as database
 from django.db import transaction
+from django.db.models import QuerySet
 
+from accessapi.resources import BulkItem, RequestRecord
 from portal.core.intents.models import Intent
 from portal.core.intents.outcome import without_secrets
 from portal.core.intents.states import Reason, State
@@ -42,7 +44,7 @@ def locked(intent: Intent) -> tuple[Job, Part] | None:
     return job, part
 
 
-def progress(intent: Intent, record: Any) -> None:
+def progress(intent: Intent, record: RequestRecord) -> None:
     """Take over the results of the members finished so far: the n-th result is the n-th member's."""
     with transaction.atomic():
         held = locked(intent)
@@ -51,7 +53,8 @@ def progress(intent: Intent, record: Any) -> None:
         job, part = held
         items = record.result.members
         rows = Row.objects.filter(part=part, state=RowState.SENT, position__lt=len(items)).order_by("position")
-        results = [result for row in rows if (result := _result(row, items[row.position]))]
+        told = [_result(row, items[row.position]) for row in rows if row.position is not None]
+        results = [each for each in told if each is not None]
         _write(job, results)
         fresh = [(member_id, row.content.get("body", {})) for row, state, _code, _detail, member_id in results
                  if state == RowState.SUCCEEDED and member_id]  # fmt: skip
@@ -64,7 +67,7 @@ def progress(intent: Intent, record: Any) -> None:
 Result = tuple[Row, RowState, str, str, str]
 
 
-def _result(row: Row, item: Any) -> Result | None:
+def _result(row: Row, item: BulkItem) -> Result | None:
     """What an item says, or None when it says nothing that can be relied on."""
     member_id = item.member_id or row.member_id
     if item.status == "succeeded":
@@ -100,24 +103,25 @@ def settle(job: Job, part: Part, intent: Intent) -> None:
     """What the end of the intent means for the rows that have no result yet. The job's row is locked by the caller."""
     if intent.reason == Reason.DECIDED:
         _decided(part, applied=intent.state == State.SUCCEEDED)
-        return _close(part)
+        return close(part)
     if part.state != PartState.OPEN:
         return None
     if not _unsettled(part).exists():
-        return _close(part)
+        return close(part)
     if intent.state == State.SUCCEEDED or intent.reason == Reason.REQUEST_FAILED:
         return _lost(part, ended=True)
     if intent.state == State.UNCERTAIN:
         return _lost(part, ended=False)
     _not_applied(job, part, intent)
-    return _close(part)
+    return close(part)
 
 
-def _unsettled(part: Part) -> Any:
+def _unsettled(part: Part) -> QuerySet[Row]:
     return Row.objects.filter(part=part, state=RowState.SENT)
 
 
-def _close(part: Part) -> None:
+def close(part: Part) -> None:
+    """Note that nothing more is to be learned of a part."""
     part.state = PartState.CLOSED
     part.save(update_fields=["state"])
 

@@ -18,8 +18,8 @@ from django.db.models import Q
 from portal.core.intents import evidence
 from portal.core.jobs import kinds
 from portal.core.jobs.models import Job, Part, Row
-from portal.core.jobs.results import MOST_ATTEMPTS, WAITING_AGAIN
-from portal.core.jobs.states import Action, PartState, RowState
+from portal.core.jobs.results import MOST_ATTEMPTS, WAITING_AGAIN, close
+from portal.core.jobs.states import Action, RowState
 from portal.core.mirror import schedule
 from portal.core.mirror.fields.members import MEMBER, RIGHTS
 from portal.core.mirror.folding import fold
@@ -161,8 +161,7 @@ def look(job: Job, part: Part) -> bool:
     if not (all_there or part.ended or part.action != Action.CREATE or agrees):
         return False
     _record(part, found, as_of)
-    part.state = PartState.CLOSED
-    part.save(update_fields=["state"])
+    close(part)
     return True
 
 
@@ -192,7 +191,7 @@ def _known(job: Job, part: Part) -> set[str]:
 
 def _record(part: Part, found: Found, as_of: datetime) -> None:
     facts = {"at": as_of.isoformat(timespec="seconds"), "readings": part.readings}
-    rows: Any = Row.objects.filter(part=part, state=RowState.SENT)
+    rows = Row.objects.filter(part=part, state=RowState.SENT)
     present = list(rows.filter(pk__in=found.present))
     for row in present:
         row.member_id, row.state = found.present[row.pk], RowState.SUCCEEDED
