@@ -7,12 +7,12 @@ class AreasConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.areas import grants, queries, working
-        from portal.core.mirror import frame, hooks
+        from portal.core.mirror import freshness, hooks
         from portal.core.mirror.kinds import Kind
         from tenants.trail import changes
 
         hooks.after(Kind.RIGHTS, grants.file)
         hooks.after(Kind.AREAS, grants.tidy)
-        frame.shows("areas", Kind.AREAS)
+        freshness.shows("areas", Kind.AREAS)
         working.register()
         changes.word("area", queries.in_words)

@@ -17,8 +17,8 @@ from django.utils.translation import gettext_lazy as _
 from portal.areas import loading, queries, rolls
 from portal.core.jobs.lists import DETAIL, WHO, Rows
 from portal.core.jobs.models import Job, Row
-from portal.core.mirror import absence
-from portal.core.mirror.frame import known
+from portal.core.mirror import freshness
+from portal.core.mirror.freshness import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Area
 from portal.core.ui.tables import Column, Empty, Filter, Table
@@ -58,7 +58,7 @@ class Areas(Table):
     @property
     def empty(self) -> Empty | None:  # type: ignore[override]
         usual = Empty(_("No areas yet"), _("Areas are set up on the member site."), "map-pin")
-        return absence.empty(usual, Kind.AREAS, known(self.request)[Kind.AREAS])
+        return freshness.empty(self.request, usual, Kind.AREAS)
 
     def __init__(self, request: HttpRequest, queryset: QuerySet[Area]) -> None:
         super().__init__(request, queryset, total=lambda: known(request)[Kind.AREAS].total)

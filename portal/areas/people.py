@@ -20,9 +20,8 @@ from portal.areas import rolls
 from portal.areas.loading import Loaded
 from portal.areas.rolls import AreaAt
 from portal.core.jobs import suspensions
-from portal.core.mirror import absence, queries, search
+from portal.core.mirror import freshness, queries, search
 from portal.core.mirror.fields.members import CODE, END, GROUP, MEMBER_ID, NAME
-from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Member
 from portal.core.rights import words
@@ -175,7 +174,7 @@ class People(Table):
             _t("Rights load one member at a time in the background. Members not loaded yet may have access."),
             "users",
         )
-        return absence.empty(usual, Kind.MEMBERS, known(self.request)[Kind.MEMBERS], "read_member")
+        return freshness.empty(self.request, usual, Kind.MEMBERS, "read_member")
 
 
 class Choice(People):
@@ -192,7 +191,7 @@ class Choice(People):
     @property
     def empty(self) -> Empty | None:
         usual = Empty(_t("No members yet"), "", "users")
-        return absence.empty(usual, Kind.MEMBERS, known(self.request)[Kind.MEMBERS])
+        return freshness.empty(self.request, usual, Kind.MEMBERS)
 
     def narrowing(self) -> list[Filter]:
         return [

@@ -21,7 +21,7 @@ from portal.core.jobs.lists import job_chip
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.core.mirror import queries as mirror
-from portal.core.mirror.frame import known
+from portal.core.mirror.freshness import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Area, History, Member, PassController
 from portal.core.rights import words

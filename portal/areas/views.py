@@ -24,8 +24,8 @@ from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState
 from portal.core.jobs.views import Pages
 from portal.core.mirror import queries as mirror
-from portal.core.mirror.access import get_area
 from portal.core.mirror.models import Area, Member
+from portal.core.mirror.queries import get_area
 from portal.core.ui.tables import Selection, Table, chosen, file_response
 from portal.core.ui.times import local, read
 from tenants.access import tenant_view

@@ -8,8 +8,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.mirror import absence
-from portal.core.mirror.frame import known
+from portal.core.mirror import freshness
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import PassController
 from portal.core.ui.tables import Column, Empty, Table
@@ -36,7 +35,7 @@ class Doors(Table):
     @property
     def empty(self) -> Empty | None:  # type: ignore[override]
         usual = Empty(_("No doors yet"), _("The vendor sets up door controllers."), "door")
-        return absence.empty(usual, Kind.PASS_CONTROLLERS, known(self.request)[Kind.PASS_CONTROLLERS])
+        return freshness.empty(self.request, usual, Kind.PASS_CONTROLLERS)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

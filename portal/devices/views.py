@@ -18,8 +18,8 @@ from portal.core.intents.asking import Button, once, seen_at
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import Asker
 from portal.core.mirror import reading, reasons
-from portal.core.mirror.access import get_door
 from portal.core.mirror.models import KeyBox, PassController
+from portal.core.mirror.queries import get_door
 from portal.core.ui import watching
 from portal.devices import actions, queries
 from portal.devices.actions import Command

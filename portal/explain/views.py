@@ -7,8 +7,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
-from portal.core.mirror import fresh, queries
+from portal.core.mirror import queries
 from portal.core.mirror.models import Member
+from portal.core.mirror.reading import NotRead, member_for_page
 from portal.explain import since, week
 from portal.explain.answers import Answer
 from portal.explain.questions import Question
@@ -28,8 +29,8 @@ def reading(request: TenantRequest) -> HttpResponse:
     question, trouble = Question(request), ""
     if question.member is not None:
         try:
-            fresh.read_member(question.member.member_id)
-        except fresh.NotRead as why:
+            member_for_page(question.member.member_id)
+        except NotRead as why:
             trouble = str(why)
         question = Question(request)  # the member again, as it was just told
     if request.htmx:

@@ -12,10 +12,9 @@ from django.utils.translation import pgettext_lazy
 
 from portal.core.files.writing import KINDS
 from portal.core.jobs.lists import selection_actions
-from portal.core.mirror import absence, queries, search
+from portal.core.mirror import freshness, queries, search
 from portal.core.mirror.fields.members import CODE, END, NAME
 from portal.core.mirror.folding import fold
-from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Group, Member, MirrorState
 from portal.core.rights import reading
@@ -50,7 +49,7 @@ class Groups(Table):
     @property
     def empty(self) -> Empty | None:  # type: ignore[override]
         usual = Empty(_("No groups yet"), _("Every member belongs to a group."), "users-group")
-        return absence.empty(usual, Kind.GROUPS, known(self.request)[Kind.GROUPS])
+        return freshness.empty(self.request, usual, Kind.GROUPS)
 
     exports = KINDS
 
@@ -105,7 +104,7 @@ class GroupMembers(Table):
     @property
     def empty(self) -> Empty | None:  # type: ignore[override]
         usual = Empty(_t("This group has no members."), icon="users-group")
-        return absence.empty(usual, Kind.MEMBERS, known(self.request)[Kind.MEMBERS])
+        return freshness.empty(self.request, usual, Kind.MEMBERS)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
         return search.members(queryset, text, reveal=False)

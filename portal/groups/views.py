@@ -13,9 +13,9 @@ from portal.core.files.writing import written_down
 from portal.core.intents import queries as intents
 from portal.core.intents.asking import ALL, ask, page_of
 from portal.core.intents.models import Intent, target_of
-from portal.core.mirror.access import get_group
 from portal.core.mirror.fields.members import GROUP_NAME, MEMBERGROUP
 from portal.core.mirror.models import Group
+from portal.core.mirror.queries import get_group
 from portal.core.ui.tables import file_response
 from portal.groups import actions, alike
 from portal.groups.lists import GroupMembers, Groups, how_many

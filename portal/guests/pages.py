@@ -13,7 +13,7 @@ from accessapi.limits import GUEST_DELETED_AFTER_DAYS
 from portal.core.budget.priorities import Priority
 from portal.core.intents.states import State
 from portal.core.intents.words import story
-from portal.core.mirror import fresh, reading
+from portal.core.mirror import reading
 from portal.core.mirror.fields.guests import AREAS, GRACE, KEYS, REMARKS
 from portal.core.mirror.fields.values import address
 from portal.core.mirror.models import Guest
@@ -125,8 +125,8 @@ def read_again(visit: Visit) -> str:
     """Bring mirror and visit up to date by one call. Returns why that was not possible, or an empty text."""
     at, gone = database_now(), _("This guest no longer exists in the service.")
     try:
-        guest = fresh.read(lambda line: reading.read_guest(line, str(visit.guest_id), Priority.PEOPLE), gone)
-    except fresh.NotRead as why:
+        guest = reading.read_for_page(lambda line: reading.read_guest(line, str(visit.guest_id), Priority.PEOPLE), gone)
+    except reading.NotRead as why:
         if why.is_gone:
             Visit.objects.filter(pk=visit.pk, gone_at__isnull=True).update(gone_at=database_now())
         return str(why)

@@ -14,9 +14,8 @@ from accessapi.resources import write_moment
 from portal.core.intents import refusals
 from portal.core.intents.asking import ALL, USED_BEFORE, Button, ask, once, page_of
 from portal.core.intents.record import Asker
-from portal.core.mirror import absence
+from portal.core.mirror import freshness
 from portal.core.mirror.fields.guests import END, GUEST
-from portal.core.mirror.frame import known
 from portal.core.mirror.kinds import Kind
 from portal.core.visits import queries as visits
 from portal.core.visits.models import Preset, Stage, Visit
@@ -150,7 +149,7 @@ def _page_of(slug: str, visits: list[Visit]) -> str:
 def _shown(request: TenantRequest, form: IssueForm) -> dict[str, Any]:
     last = form.refused or queries.last_refusal()
     denied = last if last is not None and explaining.is_of_the_desk(last) else None
-    why = absence.of(Kind.GUESTS, known(request)[Kind.GUESTS], "create_guest")
+    why = freshness.absence(request, Kind.GUESTS, "create_guest")
     why = why if why is not None and why.refused else None
     return {
         "form": form,

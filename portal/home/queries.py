@@ -15,7 +15,7 @@ from portal.core.intents.words import story
 from portal.core.jobs import kinds
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
-from portal.core.mirror import frame as mirror
+from portal.core.mirror import freshness as mirror
 from portal.core.mirror.freshness import Freshness
 from portal.core.mirror.models import Member, PassController
 from portal.core.ui import watching

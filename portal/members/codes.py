@@ -18,8 +18,8 @@ from portal.core.budget.client import client
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.mirror import reasons
-from portal.core.mirror.joining import shared
 from portal.core.mirror.models import Member
+from portal.core.mirror.reading import shared
 from portal.core.timers.clock import database_now
 from portal.core.ui import drawing
 from portal.core.ui.times import local

@@ -18,9 +18,9 @@ from portal.core.files.writing import KINDS
 from portal.core.intents.record import Asker
 from portal.core.jobs import lists as jobs
 from portal.core.jobs import suspensions
-from portal.core.mirror import absence, queries, search
+from portal.core.mirror import freshness, queries, search
 from portal.core.mirror.fields.members import GROUP, MEMBER, MEMBER_ID, NAME
-from portal.core.mirror.frame import known
+from portal.core.mirror.freshness import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Member
 from portal.core.mirror.search import Needles
@@ -118,7 +118,7 @@ class Members(Table):
     @property
     def empty(self) -> Empty | None:  # type: ignore[override]  # a constant of most lists
         """Nobody yet: what comes next depends on whether the list was ever read, and on the person."""
-        return absence.empty(self._nobody, Kind.MEMBERS, known(self.request)[Kind.MEMBERS])
+        return freshness.empty(self.request, self._nobody, Kind.MEMBERS)
 
     @property
     def _nobody(self) -> Empty:

@@ -13,7 +13,7 @@ from portal.core.intents.refusals import Explained
 from portal.core.jobs import suspensions
 from portal.core.mirror import queries as mirror
 from portal.core.mirror.fields.members import CARD, MEMBER
-from portal.core.mirror.frame import known
+from portal.core.mirror.freshness import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Member
 from portal.members import faces, queries, standing, temporary

@@ -14,9 +14,9 @@ from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce, NotAsked
 from portal.core.intents.record import Asker
 from portal.core.jobs.bulk import under_way
-from portal.core.mirror import fresh
 from portal.core.mirror.fields.members import RIGHTS
 from portal.core.mirror.models import Member
+from portal.core.mirror.reading import NotRead, read_for_page
 from portal.core.rights import reading
 from portal.core.rights.reading import Rights, canonical, digest, same
 from portal.core.rights.sheet import Sheet
@@ -59,8 +59,8 @@ def read(member: Member) -> tuple[Rights | None, str]:
     """The member's rights now, by one call; or what is known, and why it could not be read."""
     gone = _("This member no longer exists in the service.")
     try:
-        return fresh.read(lambda connection: reading.fresh(connection, member.member_id), gone), ""
-    except fresh.NotRead as why:
+        return read_for_page(lambda connection: reading.fresh(connection, member.member_id), gone), ""
+    except NotRead as why:
         return None if why.is_gone else reading.known(member), str(why)
 
 

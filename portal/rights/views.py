@@ -9,8 +9,8 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
 from portal.core.intents.asking import ask
-from portal.core.mirror.access import get_member
 from portal.core.mirror.models import Member
+from portal.core.mirror.queries import get_member
 from portal.core.rights import keeping, places, posting, words
 from portal.core.rights.editing import act_on_sheet
 from portal.core.rights.laying import board, modes, samples

@@ -12,8 +12,8 @@ from portal.core.intents.asking import lead, once
 from portal.core.intents.record import Asker
 from portal.core.jobs import kinds
 from portal.core.mirror import queries
-from portal.core.mirror.access import find_members, get_member
 from portal.core.mirror.models import Member
+from portal.core.mirror.queries import find_members, get_member
 from portal.core.rights import places, words
 from portal.core.rights.reading import known
 from portal.rights import comparing, copying, saving

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from accessapi.permissions import by_schedule, normalise_devices, normalise_keys
 from portal.core.intents.record import Asker
-from portal.core.mirror.access import get_member
+from portal.core.mirror.queries import get_member
 from portal.core.rights import keeping, places, words
 from portal.core.rights.forms import TemplateForm
 from portal.core.rights.models import RightsTemplate

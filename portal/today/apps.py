@@ -7,7 +7,7 @@ class TodayConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.intents import asking
-        from portal.core.mirror import frame, hooks
+        from portal.core.mirror import freshness, hooks
         from portal.core.mirror.kinds import Kind
         from portal.core.timers import ticking
         from portal.core.ui import nav
@@ -17,7 +17,7 @@ class TodayConfig(AppConfig):
         # A receptionist may enter nothing else of the tenant: what stands elsewhere for everybody is mounted here, too.
         nav.also_at("find", Permission.GUESTS_VIEW, "guests:find")
         nav.also_at("banners", Permission.GUESTS_VIEW, "guests:banners")
-        frame.shows("guests", Kind.GUESTS, refresh="guests:refresh")
+        freshness.shows("guests", Kind.GUESTS, refresh="guests:refresh")
         asking.mount(Permission.GUESTS_DESK, "guests:request_")
         ticking.register("guests_to_be_forgotten", erasing.tidy, every=1800.0, queue="bulk", seconds=60)
         hooks.after(Kind.HISTORIES, suggesting.heard)

@@ -262,7 +262,7 @@ def test_a_tenant_without_the_contract_is_asked_again_only_hours_later_and_told_
     assert (state.error, state.as_of) == ("no_contract", None)
     assert state.due_at is not None
     assert state.due_at > timezone.now() + reasons.REFUSED_WAIT / 2
-    assert "QR option" in freshness.of(here.tenant)[Kind.GUESTS].sentence
+    assert "QR option" in freshness.freshness_of(here.tenant)[Kind.GUESTS].sentence
     assert here.calls(19) == 1
 
 

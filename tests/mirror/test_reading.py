@@ -149,11 +149,11 @@ def test_the_trickle_fills_permissions_in_and_leaves_calls_to_the_lists(customer
     here.sync()
     here.due_now(Kind.RIGHTS)
     here.work()
-    known = freshness.of(here.tenant)
+    known = freshness.freshness_of(here.tenant)
     assert (known.rights_known, known.rights_total) == (10, 12)
     here.due_now(Kind.RIGHTS)
     here.work()
-    assert freshness.of(here.tenant).rights_known == 12
+    assert freshness.freshness_of(here.tenant).rights_known == 12
     assert here.calls(5) == 12
     here.due_now(Kind.RIGHTS)
     here.work()

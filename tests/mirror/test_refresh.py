@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from portal.core.mirror import frame
+from portal.core.mirror import freshness
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState
 from tenants import roles
@@ -73,6 +73,6 @@ def test_the_footer_tells_how_fresh_the_page_is(here: Customer, rf: object) -> N
         resolver_match = None
 
     with tenant_scope(here.tenant):
-        told = frame.facts(Request())  # type: ignore[arg-type]
+        told = freshness.footer(Request())  # type: ignore[arg-type]
     assert told["as_of"] == here.state(Kind.MEMBERS).as_of
     assert told["refresh_url"] == f"/t/{here.tenant.slug}/mirror/refresh/members/"

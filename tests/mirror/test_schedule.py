@@ -36,7 +36,7 @@ def test_connecting_a_tenant_reads_everything(
     assert rung == [here.tenant.pk]
     here.work()
     assert freshness.first_sync_done_everywhere() is True
-    known = freshness.of(here.tenant)
+    known = freshness.freshness_of(here.tenant)
     assert all(known[kind].as_of for kind in SYNCED)
     assert known[Kind.MEMBERS].total == 3
     with tenant_scope(here.tenant):
@@ -81,7 +81,7 @@ def test_progress_of_a_long_reading_is_told(customer: MakeCustomer, monkeypatch:
     here: Customer = customer(members=1500)
     monkeypatch.setattr(runs, "SLICE_SECONDS", -1)
     here.sync()
-    running = freshness.of(here.tenant)[Kind.MEMBERS].running
+    running = freshness.freshness_of(here.tenant)[Kind.MEMBERS].running
     assert running is not None
     assert (running.done, running.expected, running.percent) == (1000, 1500, 66)
 
@@ -92,7 +92,7 @@ def test_an_error_is_told_in_words(customer: MakeCustomer) -> None:
         here.connection.access_token = "nobody-knows-this"
         here.connection.save()
     here.sync()
-    told = freshness.of(here.tenant)[Kind.GROUPS]
+    told = freshness.freshness_of(here.tenant)[Kind.GROUPS]
     assert (told.error, told.as_of) == ("token_refused", None)
     assert "Reconnect" in told.sentence
 

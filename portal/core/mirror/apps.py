@@ -8,9 +8,9 @@ class MirrorConfig(AppConfig):
     label = "mirror"
 
     def ready(self) -> None:
-        from portal.core.mirror import frame, schedule
+        from portal.core.mirror import freshness, schedule
         from tenants.signals import connected
 
         connected.connect(schedule.on_connected, dispatch_uid="mirror")
         schedule.register()
-        frame.register()
+        freshness.register()

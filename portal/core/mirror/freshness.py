@@ -1,17 +1,33 @@
-"""How fresh the mirror is, in the words of a page."""
+"""How fresh the mirror is, in the words of a page: the footer's "as of … refresh", and why a list is empty.
 
-from collections.abc import Iterable, Iterator
+A list is empty because there is nothing, because nothing matches, or because nobody may know: the tenant is not
+connected, the service refused, or nobody has read it yet. `absence` tells the last three.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
+from accessapi.operations import Operation
 from portal.core.mirror import reasons
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState, SyncRun
-from tenants.models import Connection, Tenant
+from portal.core.ui import frame, together
+from portal.core.ui.addresses import within
+from portal.core.ui.tables.columns import Empty
+from portal.core.ui.vocabulary import join_sentences
+from tenants.connections.calls import LICENCE
+from tenants.connections.service import current_connection
+from tenants.connections.texts import CONTRACTS
+from tenants.models import Connection, Tenant, current_tenant
+from tenants.roles import Permission
 from tenants.scope import across_tenants, tenant_scope
 
 
@@ -72,7 +88,7 @@ def states() -> QuerySet[MirrorState]:
     return MirrorState.objects.annotate(**told)
 
 
-def of(tenant: Tenant, found: Iterable[MirrorState] | None = None) -> Freshness:
+def freshness_of(tenant: Tenant, found: Iterable[MirrorState] | None = None) -> Freshness:
     """The freshness of every kind: of what `states` found for the tenant, or in a query of its own."""
     if found is None:
         with tenant_scope(tenant):
@@ -104,3 +120,129 @@ def first_sync_done_everywhere() -> bool:
         )
         connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED)
         return not connected.filter(~Exists(read)).exists()
+
+
+_REFRESH = "mirror:refresh"
+
+
+_SHOWS = {"groups": (Kind.GROUPS, _REFRESH), "devices": (Kind.PASS_CONTROLLERS, _REFRESH)}
+
+
+def shows(app_name: str, kind: Kind, *, refresh: str = _REFRESH) -> None:
+    """An area of work whose footer is about `kind`. `refresh` takes the tenant's slug and a kind, like the mirror's own
+    (`views.refreshing`): for people who may not enter the rest of the tenant.
+    """
+    _SHOWS[app_name] = (kind, refresh)
+
+
+def known(request: HttpRequest) -> Freshness:
+    """Return the freshness of the request's tenant, read once a page."""
+    found: Freshness | None = getattr(request, "mirror_freshness", None)
+    if found is None:
+        tenant = request.tenant  # type: ignore[attr-defined]  # of a page of a tenant
+        found = freshness_of(tenant, together.told(request, "freshness"))
+        setattr(request, "mirror_freshness", found)  # noqa: B010 - a name that the type of requests does not have
+    return found
+
+
+def footer(request: HttpRequest) -> Mapping[str, Any]:
+    """Return how fresh what this area of work shows is, and where to ask for newer.
+
+    Whoever may see the tenant asks at the mirror's address; an area's own is for people who may enter nothing else.
+    """
+    tenant, access = request.tenant, request.access  # type: ignore[attr-defined]  # of a page of a tenant
+    match = request.resolver_match
+    kind, own = _SHOWS.get(match.app_name if match else "", (Kind.MEMBERS, _REFRESH))
+    refresh = _REFRESH if access.can(Permission.TENANT_VIEW) else own
+    fresh = known(request)
+    return {
+        "as_of": fresh[kind].as_of,
+        "last_sync": fresh.last_sync,
+        "running": fresh[kind].running,
+        "refresh_url": within(refresh, tenant.slug, str(kind)),
+    }
+
+
+def register() -> None:
+    together.ask("freshness", states)
+    frame.register("freshness", footer)
+
+
+_LISTS = {
+    Kind.MEMBERS: "list_members",
+    Kind.GROUPS: "list_membergroups",
+    Kind.AREAS: "list_areas",
+    Kind.PASS_CONTROLLERS: "list_pass_controllers",
+    Kind.KEY_BOXES: "list_key_boxes",
+    Kind.GUESTS: "list_guests",
+    Kind.HISTORIES: "list_histories",
+}
+_OWNER_CONNECTS = _("An owner can reconnect it on the connection page.")
+_OWNER_ADDS_SCOPE = _("An owner can reconnect the tenant once the vendor has registered the permission.")
+_ANYBODY_ASKS = _("Once it is added, use “Refresh” to load the list.")
+_VENDOR_ADDS = _("The vendor can add it to the contract.")
+
+
+@dataclass(frozen=True)
+class Absence:
+    """`sentence` says why, `remedy` who can change it. `refused`: waiting alone brings nothing."""
+
+    sentence: str | Promise
+    remedy: str | Promise = ""
+    refused: bool = False
+    icon: str = "lock"
+
+    @property
+    def text(self) -> str:
+        return join_sentences([self.sentence, self.remedy])
+
+
+def absence(request: HttpRequest, kind: Kind, operation: str = "") -> Absence | None:
+    """Return why nothing, or nothing new, is known of a kind of the tenant; None when it is read as it should be.
+
+    With `operation` (an act that belongs to the kind) what the service refused of that one counts as well.
+    """
+    line = current_connection()
+    if not line.is_connected:
+        return Absence(
+            _("This tenant is not connected to the service."), _OWNER_CONNECTS, refused=True, icon="plug-off"
+        )
+    catalogue = current_tenant().environment.catalogue
+    named = [catalogue.operation(name) for name in (_LISTS.get(kind), operation) if name]
+    refusals = (_refused(line, each) for each in named)
+    return next(filter(None, refusals), None) or _unread(known(request)[kind])
+
+
+def empty(request: HttpRequest, usual: Empty | None, kind: Kind, operation: str = "") -> Empty | None:
+    """Return what an empty list says: why nobody may know, if that is so, else `usual`. `operation` as above."""
+    why = absence(request, kind, operation)
+    if why is None:
+        return usual
+    return Empty(_("Not available") if why.refused else _("Not loaded yet"), why.text, why.icon)
+
+
+def _refused(line: Connection, operation: Operation) -> Absence | None:
+    """What the last answers said is missing for an operation."""
+    if operation.contract in line.contracts_refused:
+        words = _("The contract with the service does not include this: %(name)s.")
+        return Absence(_filled(words, CONTRACTS[str(operation.contract)]), _VENDOR_ADDS, refused=True)
+    if operation.scope in line.scopes_refused:
+        words = _("The connection lacks the permission %(name)s.")
+        return Absence(_filled(words, operation.scope), _OWNER_ADDS_SCOPE, refused=True)
+    if operation.licence and LICENCE in line.contracts_refused:
+        words = _("The service refuses this: the remote-operation licence is missing.")
+        return Absence(words, _VENDOR_ADDS, refused=True)
+    return None
+
+
+def _unread(state: KindFreshness) -> Absence | None:
+    if state.error:
+        refused = reasons.is_lasting(state.error)
+        return Absence(state.sentence, _ANYBODY_ASKS if refused else _("Retries automatically."), refused=refused)
+    if state.as_of is None:
+        return Absence(_("This list has not been loaded from the service yet."), icon="loader")
+    return None
+
+
+def _filled(words: str | Promise, name: object) -> str:
+    return str(words) % {"name": name}

@@ -25,6 +25,7 @@ from portal.core.mirror.models import (
     PassController,
     TenantRecord,
 )
+from portal.core.ui.addresses import row_or_404
 from tenants.models import current_tenant
 
 
@@ -192,3 +193,28 @@ def holidays() -> Holidays:
     rules = current_tenant().environment.catalogue.rules
     settings = HolidaySettings.model_validate(record.holiday) if record else None
     return Holidays.of(settings, weekdays_apply=rules.weekdays_on_holidays)
+
+
+def get_member(member_id: str, *, gone: bool = False) -> Member:
+    """Return the member. With `gone`, also one that the service no longer has and no complete list has confirmed."""
+    members = Member.objects.all() if gone else Member.objects.filter(gone_at__isnull=True)
+    return row_or_404(members, member_id=member_id)
+
+
+def find_members(member_ids: Iterable[str]) -> list[Member]:
+    """Return those of them that the service still has, in one query, without what is secret of them."""
+    sound = [member_id for member_id in member_ids if "\x00" not in member_id]
+    rows = Member.objects.filter(member_id__in=sound, gone_at__isnull=True)
+    return list(rows.defer("card_data", "qrcode", "extra"))
+
+
+def get_group(membergroup_id: str) -> Group:
+    return row_or_404(Group.objects.all(), membergroup_id=membergroup_id)
+
+
+def get_area(area_id: str) -> Area:
+    return row_or_404(Area.objects.all(), area_id=area_id)
+
+
+def get_door(device_id: str) -> PassController:
+    return row_or_404(PassController.objects.all(), device_id=device_id)

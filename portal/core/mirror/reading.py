@@ -1,19 +1,57 @@
-"""Single reads: what a page asks the service about one member or device, within budget, kept for everybody."""
+"""Single reads: what a page asks the service about one member or device, within budget, kept for everybody.
 
-from typing import Any
+People who ask the same thing at the same moment share one call, whichever process they are in. The first to ask writes
+a row and makes the call; the others wait for its answer, which rests encrypted for seconds. When the first one fails or
+dies, the next makes the call itself: an error is nobody else's answer.
+"""
 
-from accessapi.errors import NotFound
+import json
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from django.db import connection as database
+from django.utils.translation import gettext as _
+
+from accessapi.errors import NotFound, ServiceError
 from accessapi.resources import guests, members, places
+from accessapi.resources.members import Member
 from portal.core.budget.client import client as budgeted
+from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import doors, own, own_guests
-from portal.core.mirror.joining import shared
-from portal.core.mirror.models import KeyBox
+from portal.core.mirror import doors, own, own_guests, reasons
+from portal.core.mirror.models import KeyBox, SharedReading
+from portal.core.mirror.models.state import sealing_field
 from portal.core.timers.clock import database_now
+from portal.core.ui.times import local
+from tenants import living
+from tenants.connections.service import current_connection
 from tenants.models import Connection
-from tenants.scope import tenant_scope
+from tenants.scope import current_tenant_id, tenant_scope
 
-__all__ = ["door_status", "key_box_status", "read_guest", "read_member"]
+T = TypeVar("T")
+
+# Longer than any call may take (connect 3 s, answer 30 s): after that its caller is surely dead.
+_CALL_SECONDS = 40
+# How often those who wait look whether the caller lives (see `tenants.living`), so that its death is noticed at once.
+_LOOK_SECONDS = 0.5
+_KEEP_SECONDS = 5
+_POLL_SECONDS = 0.05
+
+_CLAIM = f"""
+INSERT INTO mirror_sharedreading AS r (tenant_id, key, token, until)
+VALUES (%(tenant)s, %(key)s, %(token)s, clock_timestamp() + %(seconds)s * interval '1 second')
+ON CONFLICT (tenant_id, key)
+DO UPDATE SET token = EXCLUDED.token, until = EXCLUDED.until, answered_at = NULL, answer = NULL
+WHERE r.answered_at IS NOT NULL OR r.until < clock_timestamp()
+RETURNING {living.HELD.replace("%s", "%(token)s")}
+"""  # noqa: S608 - our own words
+_ANSWERED = """
+UPDATE mirror_sharedreading SET answer = %(answer)s, answered_at = clock_timestamp(),
+    until = clock_timestamp() + %(seconds)s * interval '1 second'
+WHERE tenant_id = %(tenant)s AND key = %(key)s AND token = %(token)s
+"""
 
 
 def read_member(connection: Connection, member_id: str, priority: Priority, *, alone: bool = False) -> members.Member:
@@ -82,3 +120,95 @@ def _asked(
         return budgeted(connection, priority).call(operation, path=path).data
 
     return (call(), True) if alone else shared(f"{operation}:{next(iter(path.values()))}", call)
+
+
+class NotRead(Exception):
+    """The text says why, for a person. `is_gone`: the service does not know it any more."""
+
+    def __init__(self, why: str, *, is_gone: bool = False) -> None:
+        super().__init__(why)
+        self.is_gone = is_gone
+
+
+def read_for_page(ask: Callable[[Connection], T], gone: str) -> T:
+    """Return what `ask` reads with the tenant's connection. Raises NotRead, with `gone` for what is not there."""
+    connection = current_connection()
+    if not connection.is_connected:
+        raise NotRead(_("The connection to the service is not working. Showing the last loaded data."))
+    try:
+        return ask(connection)
+    except NotFound:
+        raise NotRead(gone, is_gone=True) from None
+    except BudgetExhausted as exhausted:
+        words = _("No API calls left this hour; loading is possible from %(time)s. Showing the last loaded data.")
+        raise NotRead(words % {"time": f"{local(exhausted.retry_at):%H:%M}"}) from None
+    except ServiceError as error:
+        raise NotRead(" ".join([reasons.trouble(error), _("Showing the last loaded data.")])) from None
+
+
+def member_for_page(member_id: str) -> Member:
+    """Return the member as the service has it now, the mirror's row brought up to date, by one call. Raises NotRead."""
+    gone = _("This member no longer exists in the service.")
+    return read_for_page(lambda connection: read_member(connection, member_id, Priority.PEOPLE), gone)
+
+
+def shared(key: str, fetch: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], bool]:
+    """What `fetch` returns, and whether this caller made the call. Raises what `fetch` raises. Not in a transaction."""
+    while True:
+        token = _claim(key)
+        if token is not None:
+            try:
+                return _fetched(key, token, fetch), True
+            finally:
+                living.let_go(token)
+        answer = _awaited(key)
+        if answer is not None:
+            return answer, False
+
+
+def _claim(key: str) -> uuid.UUID | None:
+    token = uuid.uuid4()
+    tenant_id = current_tenant_id()
+    values: dict[str, Any] = {"tenant": tenant_id, "key": key, "token": token, "seconds": _CALL_SECONDS}
+    with database.cursor() as cursor:
+        cursor.execute(_CLAIM, values)
+        return token if cursor.fetchone() else None
+
+
+def _fetched(key: str, token: uuid.UUID, fetch: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    try:
+        answer = fetch()
+    except BaseException:
+        SharedReading.objects.filter(key=key, token=token).delete()
+        raise
+    tenant_id = current_tenant_id()
+    sealed = sealing_field(SharedReading, "answer").seal(tenant_id, json.dumps(answer).encode())
+    values: dict[str, Any] = {
+        "answer": sealed and sealed.data,
+        "seconds": _KEEP_SECONDS,
+        "tenant": tenant_id,
+        "key": key,
+        "token": token,
+    }
+    with database.cursor() as cursor:
+        cursor.execute(_ANSWERED, values)
+    return answer
+
+
+def _awaited(key: str) -> dict[str, Any] | None:
+    """The answer to the call under way; None when it failed, or its caller is gone."""
+    first = SharedReading.objects.filter(key=key).values_list("token", "until").first()
+    if first is None:
+        return None
+    reading = SharedReading.objects.filter(key=key, token=first[0])
+    look_at = time.monotonic() + _LOOK_SECONDS
+    while (row := reading.first()) is not None:
+        if row.answer is not None:
+            answer: dict[str, Any] = json.loads(row.answer)
+            return answer
+        if time.monotonic() > look_at:
+            if not living.lives(first[0]):
+                reading.filter(answered_at=None).delete()
+            look_at = time.monotonic() + _LOOK_SECONDS
+        time.sleep(_POLL_SECONDS)
+    return None

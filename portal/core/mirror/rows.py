@@ -55,8 +55,8 @@ class Reader:
         """The same as they rest, for rows that are written in SQL."""
         values = self.values(item)
         for name, field in self._sealing.items():
-            if values[name] is not None:
-                values[name] = field.seal(self.tenant_id, values[name]).data
+            if (sealed := field.seal(self.tenant_id, values[name])) is not None:
+                values[name] = sealed.data
         values["extra"] = json.dumps(values["extra"]) if values["extra"] else "{}"
         return values
 

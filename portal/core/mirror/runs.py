@@ -166,14 +166,14 @@ def _following(answer: Answer, asked: set[str]) -> str | None:
 def _keep(run: SyncRun, count: int, staged: Staged, following: str | None) -> None:
     body = zlib.compress(json.dumps(staged.items, separators=(",", ":")).encode(), 1)
     sealed = sealing_field(StagedPage, "body").seal(run.tenant_id, body)
-    page = {"number": run.pages, "asked": run.cursor, "listed": json.dumps(staged.listed), "run": run.pk,
-            "body": sealed and sealed.data}  # fmt: skip
+    values: dict[str, Any] = {"number": run.pages, "asked": run.cursor, "run": run.pk}
+    values |= {"listed": json.dumps(staged.listed), "body": sealed and sealed.data}
     run.pages += 1
     run.rows += count
     run.cursor, run.complete = following or "", following is None
-    told = {"pages": run.pages, "rows": run.rows, "cursor": run.cursor, "complete": run.complete}
+    values |= {"pages": run.pages, "rows": run.rows, "cursor": run.cursor, "complete": run.complete}
     with database.cursor() as cursor:
-        cursor.execute(_KEEP, page | told)
+        cursor.execute(_KEEP, values)
 
 
 def _take_over(tenant: Tenant, lease: Lease, run: SyncRun) -> None:

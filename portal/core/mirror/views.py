@@ -3,14 +3,14 @@
 from collections.abc import Collection
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 from portal.core.mirror import schedule
 from portal.core.mirror.kinds import SYNCED, Kind
-from tenants.access import View, tenant_view
+from tenants.access import TenantRequest, View, tenant_view
 from tenants.landing import home_of
 from tenants.roles import Permission
 
@@ -19,7 +19,7 @@ def refreshing(permission: Permission, kinds: Collection[Kind]) -> View:
     """The view that has one of `kinds` read again soon and goes back to the page, for those with `permission`."""
 
     @tenant_view(permission, methods=["POST"])
-    def refresh(request: HttpRequest, kind: str) -> HttpResponse:
+    def refresh(request: TenantRequest, kind: str) -> HttpResponse:
         if kind not in kinds:
             raise Http404
         return _ask(request, Kind(kind))
@@ -30,8 +30,8 @@ def refreshing(permission: Permission, kinds: Collection[Kind]) -> View:
 refresh = refreshing(Permission.TENANT_VIEW, SYNCED)
 
 
-def _ask(request: HttpRequest, kind: Kind) -> HttpResponse:
-    tenant = request.tenant  # type: ignore[attr-defined]
+def _ask(request: TenantRequest, kind: Kind) -> HttpResponse:
+    tenant = request.tenant
     if schedule.ask(tenant, kind, by=request.user):
         messages.info(request, _("Loading from the service. Reload the page to see new data."))
     else:

@@ -22,8 +22,10 @@ from tenants.scope import across_tenants
 log = structlog.get_logger(__name__)
 
 
-class Clock(PersistentScheduler):
+class Clock(PersistentScheduler):  # type: ignore[misc]  # Celery tells no types
     """Beat's scheduler, for `beat_scheduler`. Celery keeps the timers that always ring, this the ones that ask."""
+
+    _heap: list[Any]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._looks: dict[str, float] = dict.fromkeys(WORK, 0.0)

@@ -17,5 +17,5 @@ class ClockTime(Func):
 def database_now() -> datetime:
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
-        (now,) = cursor.fetchone()
+        now: datetime = cursor.fetchone()[0]
     return now

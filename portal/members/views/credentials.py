@@ -13,8 +13,8 @@ from portal.core.intents.asking import FOLLOWED, Form, ask
 from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.mirror import queries as mirror
-from portal.core.mirror.access import get_member
 from portal.core.mirror.models import Member
+from portal.core.mirror.queries import get_member
 from portal.members import actions, codes, faces, pages, portraits, queries, temporary
 from portal.members.forms import DeleteForm, FaceForm, ProfileForm, TemporaryForm
 from portal.members.pages import back_to_member

@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 from portal.core.intents.asking import ask, lead, once
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
-from portal.core.mirror import fresh
-from portal.core.mirror.access import get_member
-from portal.core.mirror.frame import known
+from portal.core.mirror.freshness import known
 from portal.core.mirror.kinds import Kind
+from portal.core.mirror.queries import get_member
+from portal.core.mirror.reading import NotRead, member_for_page
 from portal.core.rights.giving import NewRights
 from portal.members import actions, bounds, leavers, pages, portraits, queries
 from portal.members.forms import DeleteForm, ExportForm, MemberForm
@@ -96,9 +96,9 @@ def reading(request: TenantRequest, member_id: str) -> HttpResponse:
     """The same page, or its facts alone when htmx asks, after reading the service once within budget."""
     member, trouble = get_member(member_id, gone=True), ""
     try:
-        told = fresh.read_member(member_id)
+        told = member_for_page(member_id)
         portraits.noted(request.tenant, member_id, told.profile_image_url)
-    except fresh.NotRead as why:
+    except NotRead as why:
         trouble = str(why)
     member.refresh_from_db()
     shown = {"trouble": trouble, "read": not trouble}

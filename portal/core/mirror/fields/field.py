@@ -8,11 +8,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache, cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from django import forms
 from django.db import models
-from django.utils.functional import Promise
 from django.utils.text import format_lazy
 from pydantic import ValidationError
 
@@ -21,7 +20,10 @@ from portal.core.mirror.fields.values import NEW, Item, Keys, Odd
 from portal.core.mirror.folding import fold
 from portal.core.ui.tables.columns import Column
 
-Words = str | Promise
+if TYPE_CHECKING:
+    from django.utils.functional import _StrPromise
+
+Words: TypeAlias = "str | _StrPromise"
 
 
 @dataclass(frozen=True)

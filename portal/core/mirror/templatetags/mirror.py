@@ -3,13 +3,13 @@
 from django import template
 from django.template.context import Context
 
-from portal.core.mirror import absence, frame
+from portal.core.mirror import freshness
 from portal.core.mirror.kinds import Kind
 
 register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def why_nothing(context: Context, kind: str, operation: str = "") -> absence.Absence | None:
+def why_nothing(context: Context, kind: str, operation: str = "") -> freshness.Absence | None:
     """`{% why_nothing "guests" "create_guest" as why %}`: None where the kind is known as it should be."""
-    return absence.of(Kind(kind), frame.known(context["request"])[kind], operation)
+    return freshness.absence(context["request"], Kind(kind), operation)
