@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from allauth.mfa.utils import is_mfa_enabled
 from django.conf import settings
@@ -54,6 +54,11 @@ class TenantRequest(HttpRequest):
     tenant: Tenant
     access: Access
     htmx: HtmxDetails
+
+
+def in_tenant(request: HttpRequest) -> TypeGuard[TenantRequest]:
+    """Return whether the request is for a page of a tenant, which has `tenant` and `access`."""
+    return hasattr(request, "access")
 
 
 class Refused(PermissionDenied):

@@ -43,7 +43,7 @@ class _Edit(StartForm):
         self.fields["when"].required = False
 
     @property
-    def until(self) -> datetime | None:
+    def ends_at(self) -> datetime | None:
         """When what is given ends; None without an end."""
         return self.cleaned_data.get("until")
 

@@ -1,12 +1,10 @@
 """The list of areas: where they are entered, how many may, and when somebody last did."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
@@ -23,6 +21,7 @@ from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Area
 from portal.core.ui.tables import Column, Empty, Filter, Table
 from portal.core.ui.vocabulary import beside, joined
+from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 _FLAGS = (("outside", _("Outside")), ("management", _("Management area")))
@@ -56,22 +55,21 @@ class Areas(Table):
     export_permission = Permission.AREAS_VIEW
 
     @property
-    def empty(self) -> Empty | None:  # type: ignore[override]
+    def empty(self) -> Empty | None:
         usual = Empty(_("No areas yet"), _("Areas are set up on the member site."), "map-pin")
         return freshness.empty(self.request, usual, Kind.AREAS)
 
-    def __init__(self, request: HttpRequest, queryset: QuerySet[Area]) -> None:
+    def __init__(self, request: TenantRequest, queryset: QuerySet[Area]) -> None:
         super().__init__(request, queryset, total=lambda: known(request)[Kind.AREAS].total)
-        values: dict[str, dict[str, Any]] = {
-            "doors": {"value": self._doors},
-            "flags": {"value": self._flags},
-            "may": {"value": self._may, "cell": self._drawn_may},
-            "always": {"value": lambda row: self._rolls[row.area_id].always},
-            "schedule": {"value": lambda row: self._rolls[row.area_id].schedule},
-            "everywhere": {"value": lambda row: self._rolls[row.area_id].everywhere},
-            "last": {"value": self._last},
-        }
-        self.columns = [replace(each, **values.get(each.name, {})) for each in self.columns]  # type: ignore[misc]
+        self.complete(
+            doors={"value": self._doors},
+            flags={"value": self._flags},
+            may={"value": self._may, "cell": self._drawn_may},
+            always={"value": lambda row: self._rolls[row.area_id].always},
+            schedule={"value": lambda row: self._rolls[row.area_id].schedule},
+            everywhere={"value": lambda row: self._rolls[row.area_id].everywhere},
+            last={"value": self._last},
+        )
 
     @cached_property
     def _all(self) -> Sequence[Area]:
@@ -123,7 +121,7 @@ class Areas(Table):
         return queryset.filter(area_name__icontains=text)
 
     def row_href(self, row: Area) -> str:
-        return reverse("areas:area", args=[self.request.tenant.slug, row.area_id])  # type: ignore[attr-defined]
+        return reverse("areas:area", args=[self.request.tenant.slug, row.area_id])
 
 
 class Preview(Rows):

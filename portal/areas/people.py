@@ -1,13 +1,12 @@
 """Members beside an area: the list of those who hold a right to it, and the list to choose from."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import reduce
 from operator import or_
 from typing import Any
 
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, QueryDict
+from django.http import QueryDict
 from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
@@ -19,6 +18,7 @@ from django.utils.translation import pgettext, pgettext_lazy
 from portal.areas import rolls
 from portal.areas.loading import Loaded
 from portal.areas.rolls import AreaAt
+from portal.core.files.writing import KINDS
 from portal.core.jobs import suspensions
 from portal.core.mirror import freshness, queries, search
 from portal.core.mirror.fields.members import CODE, END, GROUP, MEMBER_ID, NAME
@@ -28,6 +28,7 @@ from portal.core.rights import words
 from portal.core.ui.addresses import ServiceId
 from portal.core.ui.chips import Chip
 from portal.core.ui.tables import BulkAction, Column, Empty, Filter, Table
+from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 _ids = ServiceId()
@@ -65,12 +66,12 @@ class People(Table):
         END.column(phone="hide"),
         MEMBER_ID.column(),
     )
-    exports = ("csv", "xlsx")
+    exports: Sequence[str] = KINDS
     export_permission = Permission.MEMBERS_EXPORT
 
     def __init__(
         self,
-        request: HttpRequest,
+        request: TenantRequest,
         queryset: QuerySet[Any],
         *,
         look: AreaAt,
@@ -81,13 +82,12 @@ class People(Table):
         super().__init__(request, queryset, total=total, query=query)
         self.look, self.passes = look, {held.id: held for held in look.passes}
         self.loaded = loaded
-        own: dict[str, dict[str, Any]] = {
-            "when": {"value": self._when, "cell": self._drawn_when},
-            "then": {"value": self._state, "cell": self._drawn_state},
-        }
-        self.columns = [replace(each, **own.get(each.name, {})) for each in self.columns]  # type: ignore[misc]
-        self.filters = [*self.narrowing(), *_OF_MEMBERS]  # type: ignore[misc]
-        self.actions = _actions(look, self.name)  # type: ignore[misc]
+        self.complete(
+            when={"value": self._when, "cell": self._drawn_when},
+            then={"value": self._state, "cell": self._drawn_state},
+        )
+        self.filters = [*self.narrowing(), *_OF_MEMBERS]
+        self.actions = _actions(look, self.name)
 
     @cached_property
     def total(self) -> int:
@@ -96,7 +96,7 @@ class People(Table):
         kinds = chosen.get("hours", [])
         if list(chosen) == ["hours"] and len(kinds) == 1 and kinds[0] in dict(_HOURS) and not self.text:
             return int(getattr(self.look.roll, kinds[0]))
-        return int(Table.total.func(self))
+        return super().total
 
     @property
     def counted(self) -> QuerySet[Any]:
@@ -114,15 +114,9 @@ class People(Table):
 
     def narrowing(self) -> list[Filter]:
         return [
-            Filter("entry", _("Access"), _ENTRY, self._by_entry),
-            Filter("hours", _("Right here"), _HOURS, self._by_hours),
+            Filter("entry", _("Access"), _ENTRY, self.look.by_entry),
+            Filter("hours", _("Right here"), _HOURS, self.look.by_hours),
         ]
-
-    def _by_entry(self, rows: QuerySet[Member], values: list[str]) -> QuerySet[Member]:
-        return self.look.by_entry(rows, values)
-
-    def _by_hours(self, rows: QuerySet[Member], values: list[str]) -> QuerySet[Member]:
-        return self.look.by_hours(rows, values)
 
     def _when(self, row: Any) -> str:
         held = self._held(row)
@@ -165,10 +159,10 @@ class People(Table):
         return search.members(queryset, text, reveal=self.may(Permission.SECRETS_REVEAL))
 
     def row_href(self, row: Any) -> str:
-        return f"/t/{self.request.tenant.slug}/members/{_ids.to_url(row.member_id)}/"  # type: ignore[attr-defined]
+        return f"/t/{self.request.tenant.slug}/members/{_ids.to_url(row.member_id)}/"
 
     @property
-    def empty(self) -> Empty | None:  # type: ignore[override]
+    def empty(self) -> Empty | None:
         usual = Empty(
             _t("No member with access here yet"),
             _t("Rights load one member at a time in the background. Members not loaded yet may have access."),
@@ -196,7 +190,7 @@ class Choice(People):
     def narrowing(self) -> list[Filter]:
         return [
             Filter("access", _("This area"), _ACCESS, self._by_access),
-            Filter("hours", _("Right here"), _HOURS, self._by_hours),
+            Filter("hours", _("Right here"), _HOURS, self.look.by_hours),
         ]
 
     def _by_access(self, rows: QuerySet[Member], values: list[str]) -> QuerySet[Member]:

@@ -1,13 +1,12 @@
 """What the pages of areas ask the mirror and the audit trail, and what the preview of an edit tells."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from django.db.models import Max, Min, OuterRef, Subquery
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -26,9 +25,11 @@ from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Area, History, Member, PassController
 from portal.core.rights import words
 from portal.core.ui.chips import Chip
+from tenants.access import TenantRequest
 from tenants.connections.service import current_connection
 from tenants.models import AuditEntry
 from tenants.roles import Permission
+from tenants.wording import Said
 
 LATELY = 8
 CHANGES = 10
@@ -118,7 +119,7 @@ class Edit:
     """An edit of the area as its page lists it."""
 
     job: Job
-    title: str
+    title: Said
     chip: Chip
     href: str
     can_be_taken_back: bool
@@ -128,10 +129,10 @@ class Edit:
         return self.job.state in (JobState.RUNNING, JobState.WAITING)
 
 
-def around(request: HttpRequest, area: Area) -> dict[str, Any]:
+def around(request: TenantRequest, area: Area) -> dict[str, Any]:
     """Doors, who came lately, what staff changed, and as of when rights are known."""
     doors = controllers_of(area)
-    may_edit = request.access.can(Permission.RIGHTS_EDIT)  # type: ignore[attr-defined]
+    may_edit = request.access.can(Permission.RIGHTS_EDIT)
     jobs = actions.edits_of(area).select_related("by", "tenant")
     return {
         "doors": doors,
@@ -143,14 +144,14 @@ def around(request: HttpRequest, area: Area) -> dict[str, Any]:
     }
 
 
-def everybody(request: HttpRequest) -> int:
+def everybody(request: TenantRequest) -> int:
     """How many members the tenant has, whether their rights are known or not."""
     return known(request)[Kind.MEMBERS].total
 
 
-def offer(request: HttpRequest, loaded: loading.Loaded) -> loading.Offer | None:
+def offer(request: TenantRequest, loaded: loading.Loaded) -> loading.Offer | None:
     """To load what is missing, for whoever may spend calls on it."""
-    may = request.access.can(Permission.RIGHTS_EDIT)  # type: ignore[attr-defined]
+    may = request.access.can(Permission.RIGHTS_EDIT)
     return loading.offer(loaded, budget.known(request)) if may else None
 
 
@@ -194,9 +195,9 @@ def _again(job: Job, area: Area) -> dict[str, Any] | None:
     return {"url": f"{there}?{listed}", "fields": chosen}
 
 
-def _left(told: dict[str, int]) -> Any:
+def _left(told: dict[str, int]) -> Iterator[tuple[str, str]]:
     """(how many, in words) of the members that stay as they are."""
-    said = {
+    said: dict[str, Callable[[int], str]] = {
         Effect.SAME: lambda n: ngettext("%(n)d already has this", "%(n)d already have this", n),
         Effect.OTHER_HOURS: lambda n: ngettext(
             "%(n)d keeps their existing hours here", "%(n)d keep their existing hours here", n

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, cast
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -28,12 +28,12 @@ from portal.core.mirror.models import Area, Member
 from portal.core.mirror.queries import get_area
 from portal.core.ui.tables import Selection, Table, chosen, file_response
 from portal.core.ui.times import local, read
-from tenants.access import tenant_view
+from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
 
 @tenant_view(Permission.AREAS_VIEW)
-def index(request: HttpRequest) -> HttpResponseBase:
+def index(request: TenantRequest) -> HttpResponseBase:
     table = Areas(request, Area.objects.all())
     if table.wanted_file:
         return _file(request, table)
@@ -42,7 +42,7 @@ def index(request: HttpRequest) -> HttpResponseBase:
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
-def load(request: HttpRequest) -> HttpResponse:
+def load(request: TenantRequest) -> HttpResponse:
     """Have the rights that are not loaded yet read by a job."""
     job = loading.load(by=Asker.of(request))
     if job is None:
@@ -52,7 +52,7 @@ def load(request: HttpRequest) -> HttpResponse:
 
 
 @tenant_view(Permission.AREAS_VIEW)
-def area(request: HttpRequest, area_id: str) -> HttpResponseBase:
+def area(request: TenantRequest, area_id: str) -> HttpResponseBase:
     found = get_area(area_id)
     asked = read(request.GET.get("at", "")) if request.GET.get("at") else None
     look = AreaAt.of(found, asked or local(timezone.now()), mirror.holidays())
@@ -69,10 +69,12 @@ def area(request: HttpRequest, area_id: str) -> HttpResponseBase:
     return people.respond("areas/area.html", context)
 
 
-def _file(request: HttpRequest, table: Table, area: Area | None = None) -> HttpResponseBase:
+def _file(request: TenantRequest, table: Table, area: Area | None = None) -> HttpResponseBase:
     kind, count = table.wanted_file, table.matching.order_by().count()
-    told = {"area": area, "count": count, "kind": kind, "match": table.address.match}
-    return file_response(table, kind, record=partial(actions.exported, by=Asker.of(request), **told))
+    record = partial(
+        actions.exported, by=Asker.of(request), area=area, count=count, kind=kind, match=table.address.match
+    )
+    return file_response(table, kind, record=record)
 
 
 _FORMS = {"grant": GrantForm, "withdraw": WithdrawForm}
@@ -80,7 +82,7 @@ _PAGE = ("GET", "POST")
 
 
 @tenant_view(Permission.RIGHTS_EDIT)
-def choose(request: HttpRequest, area_id: str) -> HttpResponseBase:
+def choose(request: TenantRequest, area_id: str) -> HttpResponseBase:
     found = get_area(area_id)
     look = _look(found)
     table = Choice(request, look.noted(mirror.members()), look=look, total=mirror.total)
@@ -88,16 +90,16 @@ def choose(request: HttpRequest, area_id: str) -> HttpResponseBase:
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=_PAGE)
-def grant(request: HttpRequest, area_id: str) -> HttpResponse:
+def grant(request: TenantRequest, area_id: str) -> HttpResponse:
     return _edit(request, get_area(area_id), "grant")
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=_PAGE)
-def withdraw(request: HttpRequest, area_id: str) -> HttpResponse:
+def withdraw(request: TenantRequest, area_id: str) -> HttpResponse:
     return _edit(request, get_area(area_id), "withdraw")
 
 
-def _edit(request: HttpRequest, area: Area, act: str) -> HttpResponse:
+def _edit(request: TenantRequest, area: Area, act: str) -> HttpResponse:
     """The form for a posted selection; posted with `step`, the job to be looked at."""
     selection = _selection(request, area)
     if request.method != "POST" or not (count := selection.count()):
@@ -119,20 +121,20 @@ def _edit(request: HttpRequest, area: Area, act: str) -> HttpResponse:
     return render(request, "areas/edit.html", context)
 
 
-def _prepared(request: HttpRequest, area: Area, selection: Selection, form: Any) -> Job | None:
+def _prepared(request: TenantRequest, area: Area, selection: Selection, form: Any) -> Job | None:
     return actions.prepare(
         area=area,
         members=selection.queryset,
         wish=form.wish(area.area_id),
         trust=timedelta(minutes=int(form.cleaned_data["trust"])),
         starts_at=form.starts_at,
-        until=form.until,
+        until=form.ends_at,
         chosen=selection.fields | {"list": request.GET.get("list", "")},
         by=Asker.of(request),
     )
 
 
-def _preview(request: HttpRequest, job: Job) -> HttpResponseBase:
+def _preview(request: TenantRequest, job: Job) -> HttpResponseBase:
     """What a prepared edit would do; once it is started, the page of its job."""
     if job.state != JobState.CHECKED:
         return redirect(kinds.page(job))
@@ -142,7 +144,7 @@ def _preview(request: HttpRequest, job: Job) -> HttpResponseBase:
     return table.respond("areas/preview.html", context)
 
 
-def _find(_request: HttpRequest, area_id: str, job_id: int) -> Job:
+def _find(_request: TenantRequest, area_id: str, job_id: int) -> Job:
     """The edit of this area, or 404 exactly as for another tenant's."""
     edits = actions.edits_of(get_area(area_id)).select_related("by", "tenant__environment")
     job = edits.filter(pk=job_id).first() if job_id < 2**63 else None
@@ -160,7 +162,7 @@ EDITS = Pages(
 )
 
 
-def _selection(request: HttpRequest, area: Area) -> Selection:
+def _selection(request: TenantRequest, area: Area) -> Selection:
     """The members posted by one of the two lists; `list` in the address says by which."""
     match = QueryDict(request.POST.get("match", ""))
     look = _look(area, read(match.get("at", "")))

@@ -140,7 +140,7 @@ def _undoing(job: Job, rows: Sequence[Row]) -> Any:
 def _changed_by(job: Job, rows: Sequence[Row]) -> dict[str, Row]:
     """Those rows of the job to be undone that really changed their member, by member."""
     done = Row.objects.filter(
-        job_id=job.undo_of_id, member_id__in=[row.member_id for row in rows], state=RowState.SUCCEEDED
+        job_id=job.undo_of_id or 0, member_id__in=[row.member_id for row in rows], state=RowState.SUCCEEDED
     )
     # One that was found done after a lost answer is done by us, too.
     return {
@@ -224,7 +224,7 @@ def _told(job: Job, act: str) -> kinds.Told | None:
     if act not in ("started", "scheduled"):
         return None
     wish = wish_of(job)
-    facts = {"job": job.pk, "members": Row.objects.filter(job=job).count()}
+    facts: dict[str, Any] = {"job": job.pk, "members": Row.objects.filter(job=job).count()}
     facts |= {"pass": wish.pass_} if _act(job) == Act.GRANT else {}
     summary = titled(job) if act == "started" else say("change.scheduled", job=titled(job))
     return kinds.Told(f"area.{_act(job)}", target_of("area", wish.area_id), summary, facts)

@@ -23,7 +23,7 @@ class Command(TextChoices):
 
     def of(self, door: object) -> str:
         """The command as a person says it: "Unlock 倉庫 入口"."""
-        return _SAID[self.value] % {"door": door}
+        return str(_SAID[self.value]) % {"door": door}
 
     @property
     def icon(self) -> str:

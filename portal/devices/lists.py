@@ -1,6 +1,5 @@
 """The list of doors: what needs attention is loud, everything else is quiet."""
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,16 +23,16 @@ class Doors(Table):
     columns = (
         Column("name", _("Door"), value=str, sort="device_name", phone="title", fixed=True),
         Column("state", _("State"), value=queries.state_of, sort="calm", export=False),
-        Column("areas", _("Area"), value=""),
-        Column("door", _("Door leaf"), value=""),
-        Column("power", _("Power"), value="", phone="hide"),
-        Column("line", _("Network"), value="", phone="hide"),
-        Column("errors", _("Errors"), value=""),
+        Column("areas", _("Area")),
+        Column("door", _("Door leaf")),
+        Column("power", _("Power"), phone="hide"),
+        Column("line", _("Network"), phone="hide"),
+        Column("errors", _("Errors")),
         Column("device_id", _("Device ID"), value="device_id", kind="mono", phone="hide", shown=False),
     )
 
     @property
-    def empty(self) -> Empty | None:  # type: ignore[override]
+    def empty(self) -> Empty | None:
         usual = Empty(_("No doors yet"), _("The vendor sets up door controllers."), "door")
         return freshness.empty(self.request, usual, Kind.PASS_CONTROLLERS)
 
@@ -43,16 +42,13 @@ class Doors(Table):
         self.places = queries.places()
         words = self.request.tenant.environment.catalogue.states
         said = partial(queries.words_of, states=words)
-        own = {
-            "areas": self.areas_of,
-            "door": lambda row: said(row).leaf,
-            "power": lambda row: said(row).power,
-            "line": lambda row: said(row).line,
-            "errors": lambda row: joined(said(row).errors),
-        }
-        self.columns = [
-            replace(column, value=own[column.name]) if column.name in own else column for column in self.columns
-        ]
+        self.complete(
+            areas={"value": self.areas_of},
+            door={"value": lambda row: said(row).leaf},
+            power={"value": lambda row: said(row).power},
+            line={"value": lambda row: said(row).line},
+            errors={"value": lambda row: joined(said(row).errors)},
+        )
 
     def areas_of(self, row: PassController) -> str:
         there = self.places.get(row.device_id, ())

@@ -16,7 +16,7 @@ from portal.core.ui import watching
 from portal.core.ui.chips import Chip
 from portal.core.ui.vocabulary import word
 
-_ERRORS = {DoorWord.FORCED: "forced_open", DoorWord.LEFT: "left_open"}
+_ERRORS: dict[DoorWord | None, str] = {DoorWord.FORCED: "forced_open", DoorWord.LEFT: "left_open"}
 
 
 def state_of(door: PassController) -> Chip:
@@ -56,11 +56,12 @@ def is_held(door: PassController) -> bool:
 
 
 def by_calm() -> QuerySet[PassController]:
-    """All doors, with `calm` to sort by: those that need somebody first, the most alarming of them foremost."""
+    """All doors by `calm`: those that need somebody first, the most alarming of them foremost."""
     loud = [state for state in DoorState if state not in (DoorState.LOCKED, DoorState.UNKNOWN)]
     ranks = [When(state=state, then=Value(str(place))) for place, state in enumerate(loud)]
     rank = Case(*ranks, When(attention=True, then=Value("8")), default=Value("9"))
-    return PassController.objects.annotate(calm=Concat(rank, "device_name", output_field=CharField()))
+    rows = PassController.objects.annotate(calm=Concat(rank, "device_name", output_field=CharField()))
+    return rows.order_by("calm", "pk")
 
 
 def mark_of_doors() -> str:

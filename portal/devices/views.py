@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -25,20 +25,20 @@ from portal.devices import actions, queries
 from portal.devices.actions import Command
 from portal.devices.lists import Doors
 from tenants import carrying
-from tenants.access import tenant_view
+from tenants.access import TenantRequest, tenant_view
 from tenants.carrying import Carried
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
 
 
 @tenant_view(Permission.DEVICES_VIEW)
-def index(request: HttpRequest) -> HttpResponse:
+def index(request: TenantRequest) -> HttpResponse:
     key_boxes = KeyBox.objects.order_by("key_device_name", "pk")[:200]
     return Doors(request, queries.by_calm()).respond("devices/index.html", {"key_boxes": key_boxes})
 
 
 @tenant_view(Permission.DEVICES_VIEW)
-def door(request: HttpRequest, device_id: str) -> HttpResponse:
+def door(request: TenantRequest, device_id: str) -> HttpResponse:
     """A door's page; while somebody looks, what is known of the door, its log and what was asked of it."""
     found = get_door(device_id)
     context = _followed(request, found)
@@ -60,7 +60,7 @@ def door(request: HttpRequest, device_id: str) -> HttpResponse:
 
 
 @tenant_view(Permission.DEVICES_VIEW)
-def status(request: HttpRequest, device_id: str) -> HttpResponse:
+def status(request: TenantRequest, device_id: str) -> HttpResponse:
     """All that follows a door, read from the service within budget; without an answer, what is known last and why."""
     found = get_door(device_id)
     trouble = ""
@@ -82,7 +82,7 @@ def status(request: HttpRequest, device_id: str) -> HttpResponse:
     return response
 
 
-def carried(request: HttpRequest, device_id: str) -> Carried | None:
+def carried(request: TenantRequest, device_id: str) -> Carried | None:
     """The command of a posted form, to be carried through; None for a form that could not be used anyway."""
     wanted, door = request.POST.get("control", ""), get_door(device_id)
     try:
@@ -91,7 +91,7 @@ def carried(request: HttpRequest, device_id: str) -> Carried | None:
         return None
     if wanted not in Command.values:
         return None
-    slug = request.tenant.slug  # type: ignore[attr-defined]
+    slug = request.tenant.slug
     return Carried(
         title=Command(wanted).of(door),
         page=reverse("devices:door", args=[slug, device_id]),
@@ -100,22 +100,22 @@ def carried(request: HttpRequest, device_id: str) -> Carried | None:
     )
 
 
-def carry_through(request: HttpRequest, values: dict[str, str]) -> HttpResponseBase:
+def carry_through(request: TenantRequest, values: dict[str, str]) -> HttpResponseBase:
     """Send the command within 15 seconds of the confirming click, as the same person asked for it before."""
     nonce = Nonce(values["nonce"], nonces.clicked_at(request))
     return _send(request, values["tenant"], device_id=values["device_id"], control=values["control"], nonce=nonce)
 
 
 @tenant_view(Permission.DOORS_OPERATE, methods=["POST"])
-def _send(request: HttpRequest, device_id: str, control: str, nonce: Nonce) -> HttpResponseBase:
+def _send(request: TenantRequest, device_id: str, control: str, nonce: Nonce) -> HttpResponseBase:
     door = get_door(device_id)
     intent = actions.command(door=door, command=Command(control), by=Asker.of(request), nonce=nonce)
-    page = reverse("devices:door", args=[request.tenant.slug, device_id])  # type: ignore[attr-defined]
+    page = reverse("devices:door", args=[request.tenant.slug, device_id])
     return redirect(seen_at(page, intent))
 
 
 @tenant_view(Permission.DOORS_OPERATE, methods=["POST"], carries=carried)
-def command(request: HttpRequest, device_id: str) -> HttpResponse:
+def command(request: TenantRequest, device_id: str) -> HttpResponse:
     found, page = get_door(device_id), reverse("devices:door", args=[request.tenant.slug, device_id])
     wanted = request.POST.get("control", "")
     if wanted not in Command.values:
@@ -125,7 +125,7 @@ def command(request: HttpRequest, device_id: str) -> HttpResponse:
     return redirect(page if intent is None else seen_at(page, intent))
 
 
-def _followed(request: HttpRequest, door: PassController) -> dict[str, Any]:
+def _followed(request: TenantRequest, door: PassController) -> dict[str, Any]:
     """What is shown of a door while somebody looks, and the mark that it is known by."""
     log, intents = queries.log_of(door), queries.latest_commands(door)
     return {

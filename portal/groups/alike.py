@@ -4,7 +4,7 @@ The service ties no rights to a group; what is compared are the members' own, as
 mirror. Rights that are written differently and mean the same count as the same.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -101,7 +101,7 @@ def _looked_at(group: Group) -> QuerySet[Member]:
     return queries.members().filter(pk__in=first).order_by("name_key", "pk")
 
 
-def _counted(members: QuerySet[Member], rows: list[dict[str, Any]]) -> dict[str, int]:
+def _counted(members: QuerySet[Member], rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     """How many there are, and of how many rights are known: added up, unless there are more ways than were read."""
     if len(rows) == MOST_VARIANTS + 2:
         return members.order_by().aggregate(all=Count("pk"), known=Count("pk", filter=Q(rights__isnull=False)))
@@ -109,7 +109,7 @@ def _counted(members: QuerySet[Member], rows: list[dict[str, Any]]) -> dict[str,
     return {"all": sum(row["n"] for row in rows), "known": known}
 
 
-def _together(found: list[dict[str, Any]]) -> dict[str, Variant]:
+def _together(found: Sequence[Mapping[str, Any]]) -> dict[str, Variant]:
     """By meaning, the commonest first."""
     together: dict[str, Variant] = {}
     for each in found:

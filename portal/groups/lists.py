@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.db.models import QuerySet, Value
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _t
@@ -23,6 +22,7 @@ from portal.core.ui.chips import Chip
 from portal.core.ui.tables import Column, Empty, Table
 from portal.core.ui.tables.filters import Address
 from portal.groups.alike import Alike
+from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 _ids = ServiceId()
@@ -47,7 +47,7 @@ class Groups(Table):
     )
 
     @property
-    def empty(self) -> Empty | None:  # type: ignore[override]
+    def empty(self) -> Empty | None:
         usual = Empty(_("No groups yet"), _("Every member belongs to a group."), "users-group")
         return freshness.empty(self.request, usual, Kind.GROUPS)
 
@@ -91,18 +91,18 @@ class GroupMembers(Table):
     )
     actions = selection_actions(_group_of)
 
-    def __init__(self, request: HttpRequest, group: Group, rights: Alike | None) -> None:
+    def __init__(self, request: TenantRequest, group: Group, rights: Alike | None) -> None:
         base = queries.in_groups(queries.members(), [group.membergroup_id])
         base = base.defer(None).defer("card_data", "qrcode", "extra")
         total = rights.looked_at if rights and rights.everybody else None
         super().__init__(request, base.annotate(main=Value(rights.main if rights else "")), total=total)
-        slug = request.tenant.slug  # type: ignore[attr-defined]
+        slug = request.tenant.slug
         self.group = group
         self.address = Address(reverse("groups:group", args=[slug, group.membergroup_id]), request.GET)
         self._index = reverse("members:index", args=[slug])
 
     @property
-    def empty(self) -> Empty | None:  # type: ignore[override]
+    def empty(self) -> Empty | None:
         usual = Empty(_t("This group has no members."), icon="users-group")
         return freshness.empty(self.request, usual, Kind.MEMBERS)
 

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
@@ -19,7 +19,7 @@ from portal.core.mirror.queries import get_group
 from portal.core.ui.tables import file_response
 from portal.groups import actions, alike
 from portal.groups.lists import GroupMembers, Groups, how_many
-from tenants.access import tenant_view
+from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 from tenants.wording import say
 
@@ -36,7 +36,7 @@ class NameForm(forms.Form):
 
 
 @tenant_view(Permission.GROUPS_VIEW)
-def index(request: HttpRequest) -> HttpResponseBase:
+def index(request: TenantRequest) -> HttpResponseBase:
     may_edit = request.access.can(Permission.GROUPS_EDIT)
     groups = Groups(request, Group.objects.all(), total=how_many)
     if groups.wanted_file:
@@ -44,7 +44,7 @@ def index(request: HttpRequest) -> HttpResponseBase:
     return groups.respond("groups/index.html", {"may_edit": may_edit})
 
 
-def _file(request: HttpRequest, groups: Groups) -> HttpResponseBase:
+def _file(request: TenantRequest, groups: Groups) -> HttpResponseBase:
     kind, count = groups.wanted_file, groups.matching.order_by().count()
     told = {"rows": count, "filter": groups.address.match, "format": kind}
     summary = say("groups.export", n=count, kind=kind.upper())
@@ -53,13 +53,13 @@ def _file(request: HttpRequest, groups: Groups) -> HttpResponseBase:
 
 
 @tenant_view(Permission.GROUPS_EDIT, methods=["GET", "POST"])
-def new(request: HttpRequest) -> HttpResponse:
+def new(request: TenantRequest) -> HttpResponse:
     form = NameForm(request.POST or None)
     answer = _ask(request, form, actions.create) if form.is_valid() else None
     return answer or render(request, "groups/new.html", {"form": form})
 
 
-def _ask(request: HttpRequest, form: NameForm, act: Callable[..., Intent], **on: Any) -> HttpResponse | None:
+def _ask(request: TenantRequest, form: NameForm, act: Callable[..., Intent], **on: Any) -> HttpResponse | None:
     """Ask for a name, and go on to the group's page."""
     name = form.cleaned_data["membergroup_name"]
     to = partial(page_of, route="groups:group", name="membergroup_id")
@@ -68,19 +68,19 @@ def _ask(request: HttpRequest, form: NameForm, act: Callable[..., Intent], **on:
 
 
 @tenant_view(Permission.GROUPS_VIEW)
-def group(request: HttpRequest, membergroup_id: str) -> HttpResponse:
+def group(request: TenantRequest, membergroup_id: str) -> HttpResponse:
     found = get_group(membergroup_id)
     return _page(request, found, NameForm(initial={"membergroup_name": found.membergroup_name}))
 
 
 @tenant_view(Permission.GROUPS_EDIT, methods=["POST"])
-def rename(request: HttpRequest, membergroup_id: str) -> HttpResponse:
+def rename(request: TenantRequest, membergroup_id: str) -> HttpResponse:
     found, form = get_group(membergroup_id), NameForm(request.POST)
     answer = _ask(request, form, partial(actions.rename, group=found), shows=ALL) if form.is_valid() else None
     return answer or _page(request, found, form)
 
 
-def _page(request: HttpRequest, found: Group, form: NameForm) -> HttpResponse:
+def _page(request: TenantRequest, found: Group, form: NameForm) -> HttpResponse:
     sees_members = request.access.can(Permission.MEMBERS_VIEW)
     sees_rights = sees_members and request.access.can(Permission.AREAS_VIEW)
     rights = alike.of(found) if sees_rights else None

@@ -9,4 +9,4 @@ class GuideConfig(AppConfig):
         from portal.core.ui import frame
         from portal.guide import pages
 
-        frame.register("help", pages.help_on)
+        frame.guided(pages.help_on)

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
@@ -28,7 +27,7 @@ from portal.devices import queries as doors_of_tenant
 from portal.members import leavers
 from portal.today import queries as desk
 from portal.today.boards import State
-from tenants.access import Access
+from tenants.access import Access, TenantRequest
 from tenants.models import AuditEntry, Connection
 from tenants.roles import Permission
 from tenants.trail import queries as trail
@@ -114,9 +113,9 @@ class Home:
         )
 
 
-def now(request: HttpRequest) -> Home:
+def now(request: TenantRequest) -> Home:
     """What moves by itself while somebody looks: what needs somebody, doors, guests, running work, what ends soon."""
-    access: Access = request.access
+    access = request.access
     asked = _asked() if access.can(Permission.AUDIT_VIEW) else []
     return Home(
         connection=getattr(access.tenant, "connection", None),
@@ -129,9 +128,9 @@ def now(request: HttpRequest) -> Home:
     )
 
 
-def home(request: HttpRequest) -> Home:
+def home(request: TenantRequest) -> Home:
     """The overview of the request's tenant, as this person may see it."""
-    access: Access = request.access
+    access = request.access
     return replace(
         now(request),
         fresh=mirror.known(request) if access.can(Permission.MEMBERS_VIEW) else None,
@@ -146,7 +145,7 @@ def _asked() -> list[Outcome]:
 
 
 def _doors() -> Doors:
-    known = list(doors_of_tenant.by_calm().order_by("calm", "pk"))
+    known = list(doors_of_tenant.by_calm())
     loud = [(door, queries.state_of(door)) for door in known if door.attention]
     return Doors(len(known), sum(door.known_at is None for door in known), loud[:_LOUD], max(0, len(loud) - _LOUD))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -11,14 +11,14 @@ from portal.core.ui import watching
 from portal.core.ui.frame import Banner
 from portal.core.ui.watching import path_of_page
 from portal.home import queries
-from tenants.access import Access, tenant_view, tenants_of
+from tenants.access import SignedInRequest, TenantRequest, tenant_view, tenants_of
 from tenants.landing import home_of
 from tenants.models import Connection
 from tenants.roles import Permission
 
 
 @tenant_view(Permission.TENANT_VIEW)
-def index(request: HttpRequest) -> HttpResponse:
+def index(request: TenantRequest) -> HttpResponse:
     """The page; while somebody looks, the part of it that moves."""
     if not watching.is_asked(request):
         context = {"home": queries.home(request), "may_see_connection": request.access.can(Permission.CONNECTION_VIEW)}
@@ -29,7 +29,7 @@ def index(request: HttpRequest) -> HttpResponse:
     return render(request, "home/now.html", {"home": home})
 
 
-def landing(request: HttpRequest) -> HttpResponse:
+def landing(request: SignedInRequest) -> HttpResponse:
     """The first page in the only tenant, the platform's board for platform staff, or a choice."""
     found = [(tenant, role, home_of(tenant, role.permissions)) for tenant, role in tenants_of(request.user)]
     if request.user.platform_role:
@@ -39,9 +39,9 @@ def landing(request: HttpRequest) -> HttpResponse:
     return render(request, "home/landing.html", {"tenants": found})
 
 
-def connection_lost(request: HttpRequest) -> Iterator[Banner]:
+def connection_lost(request: TenantRequest) -> Iterator[Banner]:
     """A banner where the service no longer accepts the tenant's token, or the token was revoked."""
-    access: Access = request.access  # type: ignore[attr-defined]
+    access = request.access
     row: Connection | None = getattr(access.tenant, "connection", None)  # read once a page, by whoever is first
     if row is None or row.state not in {Connection.State.BROKEN, Connection.State.REVOKED}:
         return

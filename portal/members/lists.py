@@ -116,7 +116,7 @@ class Members(Table):
         return within("members:index", self.request.tenant.slug)
 
     @property
-    def empty(self) -> Empty | None:  # type: ignore[override]  # a constant of most lists
+    def empty(self) -> Empty | None:
         """Nobody yet: what comes next depends on whether the list was ever read, and on the person."""
         return freshness.empty(self.request, self._nobody, Kind.MEMBERS)
 

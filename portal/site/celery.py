@@ -26,7 +26,7 @@ ASK_SECONDS = 1.0
 app = Celery("portal")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
-    task_queues=[Queue(name, routing_key=name) for name in QUEUES],
+    task_queues=[Queue(name, routing_key=name) for name in QUEUES],  # type: ignore[no-untyped-call]  # nor has Kombu
     task_create_missing_queues=False,
     task_default_queue="interactive",
     task_serializer="json",
@@ -65,7 +65,7 @@ app.conf.update(
 )
 
 
-class PromisedTask(Task):
+class PromisedTask(Task):  # type: ignore[misc]  # Celery has no types
     """A task that names its queue and its delivery promise; a guard test walks all of them.
 
     Promises: `idempotent` (any number of deliveries has the effect of one, because the row it names decides) or

@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseRedirect
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 
@@ -46,7 +46,7 @@ def client_address(get_response: Answer) -> Answer:
 class SignedIn(LoginRequiredMiddleware):
     """Nobody who is not signed in sees anything; whoever signs in comes back to a page, never to a form's address."""
 
-    def handle_no_permission(self, request: HttpRequest, view_func: Any) -> HttpResponse:
+    def handle_no_permission(self, request: HttpRequest, view_func: Any) -> HttpResponseRedirect:
         return redirect_to_login(page_asked_for(request))
 
 

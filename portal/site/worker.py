@@ -8,7 +8,7 @@ from celery.worker.request import Request
 from kombu.transport.virtual import QoS
 
 
-class PatientConsumer(Consumer):
+class PatientConsumer(Consumer):  # type: ignore[misc]  # Celery has no types
     """Knocks every few seconds, for ever. Celery's own pauses grow to half a minute: as long, work would wait after the
     broker's return.
     """
@@ -18,7 +18,7 @@ class PatientConsumer(Consumer):
         return super().ensure_connected(conn)
 
 
-class PatientRequest(Request):
+class PatientRequest(Request):  # type: ignore[misc]  # Celery has no types
     """Gives its place back also when the broker could not be told that a message is done.
 
     Celery logs that and counts the message as in work for ever: after as many as a worker may hold it takes none any
@@ -30,4 +30,4 @@ class PatientRequest(Request):
         super().acknowledge()
         qos, tag = self.message.channel.qos, self.message.delivery_tag
         if not done and tag in qos._delivered and tag not in qos._dirty:
-            QoS.ack(qos, tag)
+            QoS.ack(qos, tag)  # type: ignore[no-untyped-call]  # nor has Kombu

@@ -18,6 +18,8 @@ from portal.core.files.bounds import FileFault
 from portal.core.files.package import Package, elements, parse, resolve
 
 Line = tuple[int, list[str]]
+# Reads the number of a cell, in the calendar of its workbook.
+_Reader = Callable[[str, datetime], str]
 _RELATIONSHIP = "http://schemas.openxmlformats.org/officeDocument/2006/relationships id"
 _STRICT_RELATIONSHIP = "http://purl.oclc.org/ooxml/officeDocument/relationships id"
 _ESCAPED = re.compile(r"_x00([01][0-9A-Fa-f]|7[Ff])_")
@@ -44,7 +46,7 @@ def rows(package: Package) -> Iterator[Line]:
 class _Reading:
     """What expat calls. One row is collected at a time; rows that are complete wait in `ready`."""
 
-    def __init__(self, strings: list[str], formats: list[Callable[[str], str]], epoch: datetime) -> None:
+    def __init__(self, strings: list[str], formats: list[_Reader], epoch: datetime) -> None:
         self.ready: deque[Line] = deque()
         self.over = False
         self._strings, self._formats, self._epoch = strings, formats, epoch
@@ -125,8 +127,8 @@ class _Reading:
             return "TRUE" if value == "1" else "FALSE"
         if self._kind == "d":
             return value.replace("T", " ").removesuffix(" 00:00:00")
-        style = self._formats[self._style] if self._style < len(self._formats) else _number
-        return style(value) if style is not _date else _date(value, self._epoch)
+        read = self._formats[self._style] if self._style < len(self._formats) else _number
+        return read(value, self._epoch)
 
     def _end_row(self) -> None:
         if not any(map(str.strip, self._cells.values())):
@@ -207,7 +209,7 @@ def _strings(package: Package) -> list[str]:
     return found
 
 
-def _formats(package: Package) -> list[Callable[..., str]]:
+def _formats(package: Package) -> list[_Reader]:
     """How to read the number of a cell, by its style."""
     if "xl/styles.xml" not in package:
         return []
@@ -224,14 +226,14 @@ def _formats(package: Package) -> list[Callable[..., str]]:
     return [_reader_of(named.get(each, "General")) for each in styles]
 
 
-def _reader_of(code: str) -> Callable[..., str]:
+def _reader_of(code: str) -> _Reader:
     plain = code.replace('"', "").replace("\\", "")
     if _ZEROS.match(plain):
-        return lambda value: _padded(value, len(plain))
+        return lambda value, epoch: _padded(_number(value, epoch), len(plain))
     return _date if is_date_format(code) else _number
 
 
-def _number(value: str) -> str:
+def _number(value: str, _epoch: datetime) -> str:
     """A number as its shortest exact text: 42, 0.5; LOST where digits beyond the fifteenth were given up."""
     try:
         whole = int(value) if "." not in value and "E" not in value.upper() else float(value)
@@ -246,8 +248,7 @@ def _number(value: str) -> str:
     return str(whole) if abs(whole) < _EXACT else LOST
 
 
-def _padded(value: str, width: int) -> str:
-    text = _number(value)
+def _padded(text: str, width: int) -> str:
     return text.zfill(width) if text.isdecimal() else text
 
 
@@ -255,9 +256,9 @@ def _date(value: str, epoch: datetime) -> str:
     try:
         moment: Any = from_excel(float(value), epoch)
     except (ValueError, OverflowError, TypeError):
-        return _number(value)
+        return _number(value, epoch)
     if isinstance(moment, timedelta | time):
         return str(moment)
     if isinstance(moment, datetime) and (moment.hour or moment.minute or moment.second):
         return moment.strftime("%Y-%m-%d %H:%M:%S")
-    return moment.strftime("%Y-%m-%d") if moment.year >= 1000 else _number(value)
+    return moment.strftime("%Y-%m-%d") if moment.year >= 1000 else _number(value, epoch)

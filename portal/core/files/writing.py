@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
 from django.db import transaction
-from django.http import FileResponse, Http404, HttpRequest, StreamingHttpResponse
+from django.http import FileResponse, Http404, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.http import content_disposition_header
 from openpyxl import Workbook
 from openpyxl.cell import WriteOnlyCell
 
 from tenants import audit
+from tenants.access import TenantRequest
 from tenants.wording import Said
 
 REASONS = {"en": "Reason (left out when imported)", "ja": "理由（取り込み対象外）"}
@@ -134,7 +135,7 @@ def send(
 
 
 def written_down(
-    request: HttpRequest, action: str, *, target: str, summary: Said, after: dict[str, Any]
+    request: TenantRequest, action: str, *, target: str, summary: Said, after: dict[str, Any]
 ) -> Callable[[], None]:
     """A `record` for `send`: who took what along."""
 

@@ -5,7 +5,7 @@ frame imports none of them:
 
 - `register("freshness", fn)`: `{"as_of": datetime | None, "last_sync": datetime | None, "refresh_url": str}`
 - `register("budget", fn)`: `{"meters": [{"label": str, "left": int, "limit": int, "refills_at": datetime | None}]}`
-- `register("help", fn)`: `{"address": str}` of the guide's page about this page; asked outside of tenants too
+- `guided(fn)`: `{"address": str}` of the guide's page about this page; asked outside of tenants too
 - `banner(fn, when=rows)`: an iterable of `Banner`; `rows()` gives a queryset without which there is none
 
 Each `fn` takes the request, is called at most once a page, the others only inside a tenant, and may return None.
@@ -25,10 +25,13 @@ from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.ui import nav, preferences, together, watching
+from tenants.access import Access, TenantRequest, in_tenant
+from tenants.models import SupportSession, Tenant
 
-Fact = Callable[[HttpRequest], Mapping[str, Any] | None]
+Fact = Callable[[TenantRequest], Mapping[str, Any] | None]
 _facts: dict[str, Fact] = {}
-_banners: dict[str, tuple[Callable[[HttpRequest], Iterable["Banner"]], bool]] = {}
+_guide: list[Callable[[HttpRequest], Mapping[str, Any] | None]] = []
+_banners: dict[str, tuple[Callable[[TenantRequest], Iterable["Banner"]], bool]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,13 @@ def register(name: str, fact: Fact) -> None:
     _facts[name] = fact
 
 
+def guided(source: Callable[[HttpRequest], Mapping[str, Any] | None]) -> None:
+    """Make `source` tell where the guide is about a page; a second registration replaces the first."""
+    _guide[:] = [source]
+
+
 def banner(
-    source: Callable[[HttpRequest], Iterable[Banner]], *, when: Callable[[], QuerySet[Any]] | None = None
+    source: Callable[[TenantRequest], Iterable[Banner]], *, when: Callable[[], QuerySet[Any]] | None = None
 ) -> None:
     """Add a source of banners. With `when`, the rows it is about: a page without any does not ask the source.
 
@@ -93,7 +101,7 @@ def _reverse(name: str) -> str:
         return ""
 
 
-def support_banner(tenant: Any, session: Any) -> Banner:
+def support_banner(tenant: Tenant, session: SupportSession) -> Banner:
     """What stands on every page of a support session: who, why, until when, and how to end it."""
     return Banner(
         "support",
@@ -120,12 +128,12 @@ class Frame:
         self.request = request
 
     @cached_property
-    def tenant(self) -> Any:
-        return getattr(self.request, "tenant", None)
+    def tenant(self) -> Tenant | None:
+        return self.request.tenant if in_tenant(self.request) else None
 
     @cached_property
-    def access(self) -> Any:
-        return getattr(self.request, "access", None)
+    def access(self) -> Access | None:
+        return self.request.access if in_tenant(self.request) else None
 
     @cached_property
     def theme(self) -> str:
@@ -208,10 +216,10 @@ class Frame:
 
     @cached_property
     def banners(self) -> list[Banner]:
-        if self.tenant is None:
+        if not in_tenant(self.request):
             return []
-        support = getattr(self.access, "support_session", None)
-        own = [support_banner(self.tenant, support)] if support else []
+        support = self.request.access.support_session
+        own = [support_banner(self.request.tenant, support)] if support else []
         for name, (source, asked) in _banners.items():
             if not asked or together.told(self.request, name):
                 own += source(self.request)
@@ -234,11 +242,11 @@ class Frame:
     @cached_property
     def help(self) -> Mapping[str, Any] | None:
         """Where the guide tells about this page."""
-        return self._fact("help", anywhere=True)
+        return _guide[0](self.request) if _guide else None
 
-    def _fact(self, name: str, *, anywhere: bool = False) -> Mapping[str, Any] | None:
+    def _fact(self, name: str) -> Mapping[str, Any] | None:
         fact = _facts.get(name)
-        return fact(self.request) if fact and (anywhere or self.tenant is not None) else None
+        return fact(self.request) if fact and in_tenant(self.request) else None
 
 
 def frame(request: HttpRequest) -> dict[str, Frame]:

@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from portal.core.ui.addresses import within
-from tenants.access import Access
+from tenants.access import Access, in_tenant
 from tenants.roles import Permission
 
 
@@ -87,8 +87,8 @@ def kind_of(request: HttpRequest) -> str:
     match = request.resolver_match
     if match is None:
         return ""
-    access = getattr(request, "access", None)
-    mine = [entry for entry in ENTRIES if entry.unless is None or (access and entry.is_open_to(access.permissions))]
+    allowed = request.access.permissions if in_tenant(request) else None
+    mine = [each for each in ENTRIES if each.unless is None or (allowed is not None and each.is_open_to(allowed))]
     exact = [entry for entry in mine if entry.url_name == match.view_name]
     same = [entry for entry in mine if entry.url_name.partition(":")[0] == match.namespace]
     return (exact or same or [Entry("", "", "", "")])[0].kind
@@ -96,13 +96,12 @@ def kind_of(request: HttpRequest) -> str:
 
 def links(request: HttpRequest) -> Iterator[Link]:
     """The entries that this person may enter in the request's tenant."""
-    access, tenant = getattr(request, "access", None), getattr(request, "tenant", None)
-    if access is None or tenant is None:
+    if not in_tenant(request):
         return
     here = kind_of(request)
     for entry in ENTRIES:
-        if _exists(entry.url_name) and entry.is_open_to(access.permissions):
-            yield Link(entry, within(entry.url_name, tenant.slug), entry.kind == here)
+        if _exists(entry.url_name) and entry.is_open_to(request.access.permissions):
+            yield Link(entry, within(entry.url_name, request.tenant.slug), entry.kind == here)
 
 
 def home_of(slug: str, allowed: frozenset[Permission]) -> str:

@@ -8,7 +8,7 @@ A source is called inside the tenant with what was typed (never empty), checks t
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeGuard, cast
+from typing import Any, cast
 
 from django.http import HttpRequest
 from django.utils.functional import Promise
@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext
 
 from portal.core.ui import nav
-from tenants.access import TenantRequest, tenants_of
+from tenants.access import TenantRequest, in_tenant, tenants_of
 from tenants.models import User
 
 Text = str | Promise
@@ -41,10 +41,6 @@ class Group:
     hits: list[Hit]
 
 
-def _in_tenant(request: HttpRequest) -> TypeGuard[TenantRequest]:
-    return getattr(request, "tenant", None) is not None
-
-
 Source = Callable[[TenantRequest, str], Iterable[Hit]]
 _sources: dict[str, tuple[Text, Source]] = {}
 
@@ -58,7 +54,7 @@ def find(request: HttpRequest, text: str) -> list[Group]:
     """What `text` finds for this person, grouped; pages and tenants alone while nothing is typed."""
     text = text.strip()[:_LONGEST].replace("\x00", "")
     groups = []
-    if _in_tenant(request):
+    if in_tenant(request):
         if text:
             groups = [Group(label, list(source(request, text))[:MOST]) for label, source in _sources.values()]
         groups.append(Group(pgettext("portal", "Pages"), _pages(request, text)))
@@ -72,7 +68,7 @@ def _pages(request: HttpRequest, text: str) -> list[Hit]:
 
 
 def _tenants(request: HttpRequest, text: str) -> list[Hit]:
-    here = getattr(getattr(request, "tenant", None), "pk", None)
+    here = request.tenant.pk if in_tenant(request) else None
     wanted = text.casefold()
     hits = []
     for tenant, role in tenants_of(cast(User, request.user)):

@@ -24,7 +24,7 @@ from portal.core.ui.tables import BulkAction, Column, Filter, Table
 def index(request: HttpRequest) -> HttpResponse:
     """The whole page; the sample list answers for itself when it is swapped."""
     _check(request)
-    table = SampleTable(request, ContentType.objects.all())
+    table = SampleTable(request, ContentType.objects.all())  # type: ignore[arg-type]  # shown outside of any tenant
     now = timezone.now()
     context = {
         "chips": [Chip(state, as_of=now if state in {"locked", "held_open", "offline"} else None) for state in CHIPS],

@@ -19,10 +19,11 @@ from django.db import connection
 from django.db.models import BooleanField, CharField, Field, IntegerField, JSONField, Model, QuerySet, TextField
 from django.http import HttpRequest
 
+from tenants.access import TenantRequest
 from tenants.postgresql.planned import Planned
 from tenants.scope import across_tenants, current_tenant_id, tenant_scope
 
-Given = Callable[[HttpRequest], int]
+Given = Callable[[TenantRequest], int]
 Read = Callable[[Any], Any]
 
 # How fields read what JSON tells as it is.
@@ -74,7 +75,7 @@ def _wanted(request: HttpRequest) -> set[str]:
     return getattr(request, "wanted_together", set())
 
 
-def told(request: HttpRequest, name: str) -> list[Any]:
+def told(request: TenantRequest, name: str) -> list[Any]:
     """The rows of `name` for the request's tenant, read with all the others when the first is asked for.
 
     A page that only looks reads them once. Where something may be written meanwhile, each reading is a new one.
@@ -87,7 +88,7 @@ def told(request: HttpRequest, name: str) -> list[Any]:
     return answers[name]
 
 
-def _read(request: HttpRequest) -> dict[str, list[Any]]:
+def _read(request: TenantRequest) -> dict[str, list[Any]]:
     planned, made = _together(frozenset(_wanted(request)))
     numbers: dict[int | str, int | str] = {
         key: given(request) for question in _questions.values() for key, given in _keys(question)

@@ -15,6 +15,7 @@ from portal.core.ui.icons import icon
 from portal.core.ui.tables.filters import Address
 from portal.core.ui.tables.keyset import Order
 from portal.core.ui.times import stamp
+from tenants.access import in_tenant
 
 NOTHING = mark_safe('<span class="none" aria-hidden="true">–</span>')
 
@@ -183,7 +184,7 @@ class Wish:
 
         if not getattr(request.user, "is_authenticated", False):
             return cls()
-        if getattr(request, "tenant", None) is not None:
+        if in_tenant(request):
             found = [each for each in together.told(request, "choices") if each.table == table]
         else:
             found = list(ListChoice.objects.filter(user=request.user, table=table))

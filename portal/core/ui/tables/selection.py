@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.http import HttpResponseBase, QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -14,6 +14,7 @@ from portal.core.files.writing import send
 from portal.core.ui.chips import Chip
 from portal.core.ui.tables.table import Table
 from portal.core.ui.times import local
+from tenants.access import TenantRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Selection:
         return self.queryset.count()
 
 
-def chosen(request: HttpRequest, table: type[Table], queryset: QuerySet[Any], *, field: str = "pk") -> Selection:
+def chosen(request: TenantRequest, table: type[Table], queryset: QuerySet[Any], *, field: str = "pk") -> Selection:
     """The selection posted by the list's bulk form, narrowed from `queryset` and so never beyond it.
 
     `field` is the model field that `row_id` gives. Ids that are not in `queryset` select nothing.

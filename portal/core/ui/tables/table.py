@@ -9,291 +9,185 @@
     def index(request):
         return Members(request, queryset).respond("members/list.html")
 
-The same view gives the full page and, when htmx asks for the list alone, the list.
+The same view gives the full page and, when htmx asks for the list alone, the list. Rows are drawn in Python, column by
+column: a template would spend most of the page's time on its cells. What the style sheet or the column can say is not
+said again in each cell: there are hundreds of them.
 """
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Any, ClassVar
+from html import escape
+from itertools import chain, repeat
+from typing import Any
 
-from django.db.models import Count, QuerySet, Window
-from django.http import HttpRequest, HttpResponse, QueryDict
-from django.template.loader import render_to_string
-from django.template.response import TemplateResponse
-from django.utils.cache import patch_vary_headers
-from django.utils.functional import Promise, cached_property
+from django.utils.functional import cached_property
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
-from portal.core.ui import watching
 from portal.core.ui.tables import keyset
-from portal.core.ui.tables.columns import BulkAction, Column, Empty, Wish
-from portal.core.ui.tables.filters import Address, Bound, Filter
-from portal.core.ui.tables.rendering import SIZES, Drawing
-from tenants.kept import KeptQuery
+from portal.core.ui.tables.columns import NOTHING, BulkAction, Column, DrawnAction, Header
+from portal.core.ui.tables.filters import Bound
+from portal.core.ui.tables.listing import SIZES, Listing
+from tenants.access import in_tenant
+from tenants.roles import Permission
 
-COUNTED = 10_000
-_HOW_MANY = {"all_that_match": Window(Count("*"))}
+_UNLABELLED = '<span class="none'
 
 
-class Table(Drawing):
-    """A list with search, filters, sorting, paging, columns, selection and export.
-
-    `queryset` must be scoped to what the person may see; the table only narrows it. A callable that gives it is called
-    only where the kept SQL of a steady list does not do. `total` gives the number of rows of the whole queryset when
-    somebody knows it already (a mirror does): used while nothing narrows it. Other totals are counted, up to COUNTED
-    rows and "more than" beyond.
-    """
-
-    name: ClassVar[str] = ""
-    columns: Sequence[Column] = ()
-    filters: Sequence[Filter] = ()
-    default_sort: str = "pk"
-    key: ClassVar[str] = "pk"
-    drawn_from: ClassVar[Sequence[str]] = ()  # the model's fields that rows are drawn from; empty for all of them
-    # The rows listed, where they follow from the tenant alone: the SQL of the first page is made once then.
-    steady: ClassVar[Callable[[], QuerySet[Any]] | None] = None
-    caption: ClassVar[str | Promise] = ""
-    search_label: ClassVar[str | Promise] = ""
-    actions: Sequence[BulkAction] = ()
-    exports: ClassVar[Sequence[str]] = ()
-    export_permission: ClassVar[Any] = None
-    empty: ClassVar[Empty | None] = None
-    # What the list is known by while somebody watches it (`watching.mark`); empty for one that nobody watches.
-    seen: str = ""
-    registry: ClassVar[dict[str, type["Table"]]] = {}
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if cls.name:
-            cls.registry[cls.name] = cls
-
-    def __init__(
-        self,
-        request: HttpRequest,
-        queryset: QuerySet[Any] | Callable[[], QuerySet[Any]],
-        *,
-        total: int | Callable[[], int] | None = None,
-        query: QueryDict | None = None,
-    ) -> None:
-        self.request = request
-        self._given = queryset
-        self.known_total = total
-        self.address = Address(request.path, query if query is not None else request.GET)
-        self.dom_id = f"{self.name}-list"
-
-    # What a list may override
-
-    def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
-        """Narrow to what matches `text`. Required when `search_label` is set."""
-        raise NotImplementedError
-
-    def row_href(self, row: Any) -> str:
-        """The page of a row: opened by its title, Enter and a click. Empty for none."""
-        return ""
-
-    def row_id(self, row: Any) -> str:
-        """What a selected row is called in forms."""
-        return str(row.pk)
-
-    def row_class(self, row: Any) -> str:
-        """Classes of a row: `quiet` for what matters less, `loud` for what needs attention."""
-        return ""
+class Table(Listing):
+    """A list with search, filters, sorting, paging, columns, selection and export, as its templates draw it."""
 
     @property
-    def file_note(self) -> str:
-        """What whoever reads the list as a file has to know about it, as its last line; empty for nothing."""
-        return ""
-
-    def allowed_actions(self) -> list[BulkAction]:
-        """The bulk actions that this person may take."""
-        return [action for action in self.actions if self.may(action.permission)]
-
-    def may(self, permission: Any) -> bool:
-        access = getattr(self.request, "access", None)
-        return permission is None or (access is not None and access.can(permission))
-
-    # What was asked
+    def last(self) -> int:
+        return self.page.first + len(self.page.rows) - 1 if self.page.rows else 0
 
     @cached_property
-    def base(self) -> QuerySet[Any]:
-        """All rows, before anything narrows them."""
-        return self._given() if callable(self._given) else self._given
+    def headers(self) -> list[Header]:
+        return [Header.of(column, self.order, self.address) for column in self.shown]
 
     @cached_property
-    def text(self) -> str:
-        return self.address.get("q").strip() if self.search_label else ""
-
-    @cached_property
-    def bound(self) -> list[Bound]:
-        return [Bound(each, self.request, self.address.all(each.name)) for each in self.filters]
-
-    @cached_property
-    def order(self) -> keyset.Order:
-        asked = self.address.get("sort") or self.default_sort
-        field, falling = asked.removeprefix("-"), asked.startswith("-")
-        if field not in {column.sort for column in self.columns if column.sort}:
-            field, falling = self.default_sort.removeprefix("-"), self.default_sort.startswith("-")
-        return keyset.Order(field, falling, self.key)
-
-    @cached_property
-    def narrowed(self) -> bool:
-        return bool(self.text) or self.filtered
-
-    @cached_property
-    def filtered(self) -> bool:
-        return any(any(self.address.all(each.name)) for each in self.filters)
-
-    @cached_property
-    def matching(self) -> QuerySet[Any]:
-        """All rows that search and filters leave, in no order."""
-        queryset = self.search(self.base, self.text) if self.text else self.base
-        for each in self.bound:
-            queryset = each.narrow(queryset)
-        return queryset
-
-    @property
-    def listed(self) -> QuerySet[Any]:
-        """The same for a page: with the fields alone that its rows are drawn from."""
-        rows = self.matching
-        if self.counts_along:
-            rows = rows.annotate(**_HOW_MANY)
-        return self.as_drawn(rows, self.order)
-
-    @cached_property
-    def counts_along(self) -> bool:
-        """Whether the page itself tells how many match: what a text finds has all to be found, to be sorted."""
-        query = self.matching.query
-        plain = not query.combinator and not query.distinct and not keyset.nullable(self.matching, self.order.field)
-        return bool(self.text) and self.is_first and plain
-
-    @property
-    def is_first(self) -> bool:
-        """Whether the list is looked at from its beginning."""
-        return not (self.address.get("after") or self.address.get("before"))
-
-    @classmethod
-    def as_drawn(cls, rows: QuerySet[Any], order: keyset.Order) -> QuerySet[Any]:
-        """The same rows as tuples of what they are drawn from: instances take many times as long."""
-        if not cls.drawn_from:
-            return rows
-        names = dict.fromkeys([cls.key, *cls.drawn_from, order.field, *rows.query.annotation_select])
-        return rows.values_list(*names, named=True)
-
-    @property
-    def counted(self) -> QuerySet[Any]:
-        """The same to be counted, where that is asked for in another way."""
-        return self.matching
-
-    @cached_property
-    def ordered(self) -> QuerySet[Any]:
-        """All matching rows in the asked order: for files and jobs, not for pages."""
-        sign = "-" if self.order.descending else ""
-        return self.matching.order_by(*dict.fromkeys([f"{sign}{self.order.field}", f"{sign}{self.key}"]))
-
-    # What a person keeps
-
-    @cached_property
-    def wish(self) -> Wish:
-        return Wish.of(self.request, self.name)
-
-    @cached_property
-    def size(self) -> int:
-        asked = self.address.get("size")
-        kept = self.wish.size if self.wish.size in SIZES else 50
-        return int(asked) if asked in {str(size) for size in SIZES} else kept
-
-    @cached_property
-    def shown(self) -> list[Column]:
-        if not self.wish.columns:
-            return [column for column in self.columns if column.shown or column.fixed]
-        return [column for column in self.columns if column.fixed or column.name in self.wish.columns]
-
-    # What is found
-
-    @cached_property
-    def total(self) -> int:
-        """How many rows match; at most COUNTED + 1 when nobody knew the number."""
-        if not self.narrowed and self.known_total is not None:
-            return self.known_total() if callable(self.known_total) else self.known_total
-        if self.is_first:
-            self.page = self.kept_beginning or keyset.page(self.listed, self.order, self.size)
-            if self.page.next is None:  # a first page that is the last one counts itself
-                return len(self.page.rows)
-            if hasattr(self.page.rows[0], "all_that_match"):
-                return min(int(self.page.rows[0].all_that_match), COUNTED + 1)
-        rows = self.counted.order_by()
-        if rows.query.group_by is None and not rows.query.combinator and not rows.query.distinct:
-            rows = rows.values(self.key)  # what is noted of the rows need not be worked out
-        return rows[: COUNTED + 1].count()
-
-    @property
-    def more_than_counted(self) -> bool:
-        return self.total == COUNTED + 1 and (self.narrowed or self.known_total is None)
-
-    @cached_property
-    def page(self) -> keyset.Page:
-        total = 0 if self.more_than_counted else self.total
-        return self.kept_beginning or keyset.page(
-            self.listed,
-            self.order,
-            self.size,
-            after=self.address.get("after"),
-            before=self.address.get("before"),
-            total=total,
-        )
-
-    @cached_property
-    def kept_beginning(self) -> keyset.Page | None:
-        """The first page of a steady list, or of what a text finds in one: its SQL is kept. None for any other page."""
-        kept = self.steady is not None and self.is_first and not self.filtered
-        asked = self.needles if kept else None
-        if asked is None or not _has_no_gaps(type(self), self.order.field):
+    def shape(self) -> tuple[Any, ...] | None:
+        """All that a list's head and tools follow from while nothing narrows it; None where its address says more."""
+        asked, order = self.address.query, self.order.text
+        plain = {"sort": order, "size": str(self.size), "after": asked.get("after"), "before": asked.get("before")}
+        if any(asked.getlist(name) != [plain.get(name)] for name in asked):
             return None
-        found = _beginning(type(self), self.order, self.size, asked.long, tuple(asked.values)).rows(**asked.values)
-        return keyset.first_page(found, self.order, self.size)
+        own = self.columns is not type(self).columns
+        columns = tuple((each.name, *((str(each.label), str(each.help)) if own else ())) for each in self.shown)
+        leads = (*(each.href for each in self.drawn_actions), *self.files, *getattr(self, "file_pages", ()))
+        return type(self), self.address.path, self.address.with_(), order, self.size, columns, leads, self._allowed
 
     @property
-    def needles(self) -> Any:
-        """What the rows of a steady list follow from besides the tenant, as `long` and `values` of
-        `mirror.search.Needles`, of which a list without a text has none; None where they follow from more.
-        """
-        return None
+    def _allowed(self) -> frozenset[Permission]:
+        return self.request.access.permissions if in_tenant(self.request) else frozenset()
 
-    @classmethod
-    def found_by(cls, rows: QuerySet[Any], long: Any, values: dict[str, str]) -> QuerySet[Any]:
-        """Of steady rows those that such needles find."""
-        raise NotImplementedError
+    @cached_property
+    def offers(self) -> list[BulkAction]:
+        """The bulk actions that this person may take, asked once."""
+        return list(self.allowed_actions())
 
-    # Answers
+    @property
+    def more_to_pick(self) -> bool:
+        """Whether more match than are on this page, and all of them can be selected."""
+        return not self.more_than_counted and self.total > len(self.page.rows)
 
-    def respond(self, template: str, context: dict[str, Any] | None = None) -> HttpResponse:
-        """The page `template` with `table` in its context, or the list alone when htmx swaps just that."""
-        htmx = getattr(self.request, "htmx", None)
-        if htmx and htmx.target == self.dom_id and not htmx.history_restore_request:
-            if self.seen and watching.has_seen(self.request, self.seen):
-                return watching.unchanged()
-            response: HttpResponse = HttpResponse(
-                render_to_string("components/table.html#region", {"table": self}, request=self.request)
-            )
-        else:
-            response = TemplateResponse(self.request, template, {**(context or {}), "table": self})
-        patch_vary_headers(response, ["HX-Request", "HX-Target"])
-        return response
+    @property
+    def total_plain(self) -> str:
+        return str(self.total)
+
+    @property
+    def total_words(self) -> str:
+        return f"{self.total:,}"
+
+    @property
+    def range_words(self) -> str:
+        """Which rows of how many are on this page."""
+        here = f"{self.page.first:,}–{self.last:,}"
+        return here if self.more_than_counted else f"{here} / {self.total_words}"
+
+    @property
+    def turns(self) -> tuple[bool, bool]:
+        """Whether there is a page before this one, and one after it."""
+        return self.page.previous is not None, self.page.next is not None
+
+    @cached_property
+    def body(self) -> SafeString:
+        """The rows."""
+        return _draw(self)
+
+    @property
+    def carried(self) -> list[tuple[str, str]]:
+        """What the search form takes along besides the search and the filters it has inputs for."""
+        return self.address.kept("q", "export", *(each.name for each in self.bound))
+
+    @cached_property
+    def drawn_filters(self) -> list[tuple[Bound, str, SafeString]]:
+        """Each filter with the address that takes it off and its choices."""
+        form = f"{self.name}-filter"
+        return [(each, self.address.with_(**{each.name: None}), each.options_html(form)) for each in self.bound]
+
+    @cached_property
+    def drawn_actions(self) -> list[DrawnAction]:
+        return [DrawnAction(action, action.url(self.request)) for action in self.offers]
+
+    @property
+    def size_links(self) -> list[tuple[int, str]]:
+        return [(size, self.address.with_(size=str(size))) for size in SIZES]
+
+    @property
+    def previous_href(self) -> str:
+        return self.address.with_(before=self.page.previous)
+
+    @property
+    def next_href(self) -> str:
+        return self.address.with_(after=self.page.next)
+
+    @property
+    def first_href(self) -> str:
+        return self.address.with_()
+
+    @property
+    def last_href(self) -> str:
+        return self.address.with_(before=keyset.END)
+
+    @property
+    def empty_url(self) -> str:
+        return self.empty.url(self.request) if self.empty and self.empty.url else ""
+
+    @property
+    def files(self) -> list[tuple[str, str]]:
+        """The export links that this person gets: (kind, address)."""
+        if not self.may(self.export_permission):
+            return []
+        return [(kind, self.address.with_(export=kind)) for kind in self.exports]
+
+    @property
+    def wanted_file(self) -> str:
+        """The kind of file that the address asks for, if this list gives it: the view answers by `files.respond`."""
+        kind = self.address.get("export")
+        return kind if kind in dict(self.files) else ""
 
 
-@lru_cache(maxsize=500)
-def _has_no_gaps(table: type[Table], field: str) -> bool:
-    """Whether every row of a steady list has a value to sort by."""
-    rows: Any = table.steady
-    return not keyset.nullable(rows(), field)
+def _draw(table: Table) -> SafeString:
+    """`<tr>`s of the page's rows. Every value is escaped by its column; labels here."""
+    rows = table.page.rows
+    hrefs = [escape(table.row_href(row)) for row in rows]
+    linked = any(column.leads for column in table.shown)
+    names = [escape(table.row_id(row)) for row in rows]
+    leads = repeat("", len(rows)) if linked else hrefs
+    begun = [_begun(table.row_class(row), *more) for row, *more in zip(rows, names, leads, strict=True)]
+    cells = [_cells(column, rows, hrefs) for column in table.shown]
+    picks = [_picks(table, names)] if table.offers else []
+    ends = repeat("</tr>", len(rows))
+    drawn = chain.from_iterable(zip(begun, *picks, *cells, ends, strict=True))
+    return mark_safe("".join(drawn))  # noqa: S308 - escaped piece by piece above
 
 
-@lru_cache(maxsize=500)
-def _beginning(
-    table: type[Table], order: keyset.Order, size: int, long: tuple[bool, ...], names: Any
-) -> KeptQuery[Any]:
-    def build(**values: str) -> QuerySet[Any]:
-        rows: Any = table.steady
-        found = table.found_by(rows(), long, values).annotate(**_HOW_MANY) if long else rows()
-        return keyset.beginning(table.as_drawn(found, order), order, size)
+def _begun(mark: str, name: str, href: str) -> str:
+    classes = f' class="{escape(mark)}"' if mark else ""
+    return f'<tr{classes} data-id="{name}" data-href="{href}">' if href else f'<tr{classes} data-id="{name}">'
 
-    return KeptQuery(build, planned_anew=True, **dict.fromkeys(names, ""))
+
+def _cells(column: Column, rows: Any, hrefs: list[str]) -> list[str]:
+    """A column's cells, each ended by the next. Its label shows on a phone alone, where a title, what is hidden and
+    what is empty need none.
+    """
+    css = column.css
+    bare = f'<td class="{css}">' if css else "<td>"
+    nothing = f'<td class="{css} none">' if css else '<td class="none">'
+    label = f' data-label="{escape(str(column.label))}">' if column.phone == "line" else ">"
+    before, drawn = bare[:-1] + label, map(column.writer(), rows)
+    if column.leads:
+        return [
+            f'{bare}<a class="row-link" href="{href}">{each}</a>' if href else f"{bare}{each}"
+            for each, href in zip(drawn, hrefs, strict=True)
+        ]
+    return [
+        nothing if each is NOTHING else f"{bare if each.startswith(_UNLABELLED) else before}{each}" for each in drawn
+    ]
+
+
+def _picks(table: Table, names: list[str]) -> list[str]:
+    """The boxes that select the rows of these names."""
+    label, form = escape(_("Select this row")), escape(table.name)
+    before = '<td class="k-pick"><label><input type="checkbox" name="id" value="'
+    after = f'" form="{form}-bulk" aria-label="{label}"></label>'
+    return [f"{before}{name}{after}" for name in names]
