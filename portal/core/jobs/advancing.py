@@ -110,7 +110,9 @@ def ahead(job: Job) -> bool:
     family = kinds.kind_of(job).family
     if family != kinds.ONE_AT_A_TIME or job.started_at is None:
         return False
-    earlier = Job.objects.filter(kind__in=kinds.names(family), state=JobState.RUNNING, started_at__lt=job.started_at)
+    earlier = Job.objects.filter(
+        kind__in=kinds.in_family(family), state=JobState.RUNNING, started_at__lt=job.started_at
+    )
     return earlier.exists()
 
 

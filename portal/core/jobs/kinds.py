@@ -173,6 +173,6 @@ def told(job: Job, act: str) -> Told:
     return kind.told(job, act) or Told(action, f"{kind.family}:{job.pk}", say(action, job=kind.titled(job)))
 
 
-def names(family: str) -> list[str]:
+def in_family(family: str) -> list[str]:
     """The kinds of a family."""
     return [kind.name for kind in _kinds.values() if kind.family == family]

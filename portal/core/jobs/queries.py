@@ -40,7 +40,7 @@ class Counts:
 
 def jobs(family: str) -> QuerySet[Job]:
     """The jobs of a family, for a list."""
-    return Job.objects.filter(kind__in=kinds.names(family)).select_related("by", "tenant")
+    return Job.objects.filter(kind__in=kinds.in_family(family)).select_related("by", "tenant")
 
 
 def intents(job: Job) -> QuerySet[Intent]:

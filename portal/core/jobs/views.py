@@ -1,6 +1,6 @@
 """The life of a job as pages: looked at, started, followed, stopped, continued, decided, retried, undone, discarded.
 
-An area of work says in `Pages` what is its own about them and mounts them with `urls.under`.
+An area of work says in `Pages` what is its own about them and mounts them with `under`.
 """
 
 import re
@@ -47,7 +47,7 @@ def of_family(family: str, *related: str) -> Find:
 
     def find(_request: TenantRequest, job_id: int) -> Job:
         known = Job.objects.select_related("by", "tenant__environment", "retry_of", *related)
-        return row_or_404(known.filter(kind__in=kinds.names(family)), pk=job_id)
+        return row_or_404(known.filter(kind__in=kinds.in_family(family)), pk=job_id)
 
     return find
 
@@ -210,17 +210,9 @@ def doing(pages: Pages, act: Answer) -> View:
     return view
 
 
-class Sheet(StringConverter):
-    regex = "csv|xlsx"
-
-
-class Language(StringConverter):
-    regex = "en|ja"
-
-
-for name, converter in (("sheet", Sheet), ("spoken", Language)):
+for name, regex in (("sheet", "csv|xlsx"), ("spoken", "en|ja")):
     if name not in get_converters():
-        register_converter(converter, name)
+        register_converter(type(name, (StringConverter,), {"regex": regex}), name)
 
 #: What can be done to a job, by the name and the end of its address.
 ACTS = {
@@ -239,6 +231,5 @@ def under(pages: Pages, *acts: str, at: str = "<int:job_id>/", prefix: str = "")
         *(path(f"{at}{act}/", doing(pages, ACTS[act]), name=f"{prefix}{act}") for act in acts),
     ]
     if pages.sheet:
-        file = reading(pages, failed)
-        routes.append(path(f"{at}to-correct.<sheet:kind>", file, name=f"{prefix}failed"))
+        routes.append(path(f"{at}to-correct.<sheet:kind>", reading(pages, failed), name=f"{prefix}failed"))
     return routes
