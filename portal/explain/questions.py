@@ -5,7 +5,6 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import QuerySet
 from django.http import Http404
 from django.urls import reverse
 from django.utils import timezone
@@ -107,8 +106,9 @@ class Question:
         """The first members that the typed text finds, one more than are shown."""
         if not self.text or self.member is not None:
             return []
-        found = search.members(queries.members(), self.text, reveal=self._may_reveal)
-        return list(self._named(found)[: HITS + 1])
+        reveal = self.request.access.can(Permission.SECRETS_REVEAL)
+        rows = search.members(queries.members(), self.text, reveal=reveal)
+        return list(rows.order_by("name_key", "pk")[: HITS + 1])
 
     def address(self, view: str = "explain:index", **changes: str | None) -> str:
         """The page of this question with some of it changed; None leaves a part out."""
@@ -148,14 +148,6 @@ class Question:
     def week_after(self) -> str:
         return self.then_address(self.at + timedelta(days=7))
 
-    @property
-    def _may_reveal(self) -> bool:
-        return bool(self.request.access.can(Permission.SECRETS_REVEAL))
-
-    @staticmethod
-    def _named(rows: "QuerySet[Member]") -> "QuerySet[Member]":
-        return rows.order_by("name_key", "pk")
-
     def _area(self, area_id: str) -> Place:
         if area_id not in self.places.areas:
             raise Http404
@@ -165,9 +157,8 @@ class Question:
         there = self.places.boxes.get(box)
         if there is None or unit_no not in there.units:
             raise Http404
-        return Place(
-            f"key:{unit_no}:{box}", _key_name(there.name, unit_no, there.units[unit_no]), KeyPlace(box, unit_no)
-        )
+        name = _key_name(there.name, unit_no, there.units[unit_no])
+        return Place(f"key:{unit_no}:{box}", name, KeyPlace(box, unit_no))
 
     @property
     def choices(self) -> list[tuple[str, list[tuple[str, str]]]]:

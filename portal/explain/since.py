@@ -111,7 +111,7 @@ class Since:
         for row in later.select_related("job__by", "job__tenant", "part__intent").order_by("-id")[:MOST]:
             if _DECIDES & row.content.get("body", {}).keys():
                 fields = [(str(kinds.kind_of(row.job).titled(row.job)), "", ""), *self._of_row(row)]
-                at = row.done_at or row.part.intent.created_at  # type: ignore[union-attr]
+                at = row.done_at or row.part.intent.created_at  # type: ignore[union-attr]  # rows have one
                 yield Change(at, str(row.job.by), fields, kinds.page(row.job))
 
     def _of_row(self, row: Row) -> Fields:

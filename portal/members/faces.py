@@ -24,7 +24,7 @@ from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.mirror.models import Member
 from portal.members.pictures import Picture
 from tenants.roles import Permission
-from tenants.wording import say
+from tenants.wording import Said, say
 
 REGISTER, DELETE, PROFILE = "register_face_image", "delete_face_image", "register_profile_image"
 
@@ -64,18 +64,8 @@ def _read_back(deletion: Intent) -> Intent:
 
 def set_profile(*, member: Member, picture: Picture, by: Asker, nonce: Nonce) -> Intent:
     """Ask for a profile picture (operation 7); another one takes the place of the present one."""
-    return submit(
-        by=by,
-        permission=Permission.MEMBERS_EDIT,
-        operation=PROFILE,
-        target=target_of("member", member.member_id),
-        title=say("member.profile_picture", name=member),
-        path={"member_id": member.member_id},
-        body=picture.described,
-        image=Image(picture.content),
-        nonce=nonce,
-        after=_told(picture),
-    )
+    title = say("member.profile_picture", name=member)
+    return submit(**_with(picture, _asked(PROFILE, title, member, by, nonce)))
 
 
 def deleted(intent: Intent) -> None:
@@ -126,32 +116,29 @@ def state_of(member: Member, about: Iterable[Intent]) -> FaceState:
 
 
 def _registration(member: Member, picture: Picture, by: Asker, nonce: Nonce, *, held: bool = False) -> Asked:
-    return {
-        "by": by,
-        "permission": Permission.MEMBERS_EDIT,
-        "operation": REGISTER,
-        "target": target_of("member", member.member_id),
-        "title": say("member.register_face", name=member),
-        "path": {"member_id": member.member_id},
-        "body": picture.described,
-        "image": Image(picture.content),
-        "nonce": nonce,
-        "held": held,
-        "after": _told(picture),
-    }
+    asked = _asked(REGISTER, say("member.register_face", name=member), member, by, nonce)
+    return {**_with(picture, asked), "held": held}
 
 
 def _deletion(member: Member, by: Asker, nonce: Nonce) -> Asked:
+    title = say("member.delete_face", name=member)
+    return {**_asked(DELETE, title, member, by, nonce), "before": {"face": True}}
+
+
+def _asked(operation: str, title: Said, member: Member, by: Asker, nonce: Nonce) -> Asked:
     return {
         "by": by,
         "permission": Permission.MEMBERS_EDIT,
-        "operation": DELETE,
+        "operation": operation,
         "target": target_of("member", member.member_id),
-        "title": say("member.delete_face", name=member),
+        "title": title,
         "path": {"member_id": member.member_id},
         "nonce": nonce,
-        "before": {"face": True},
     }
+
+
+def _with(picture: Picture, asked: Asked) -> Asked:
+    return {**asked, "body": picture.described, "image": Image(picture.content), "after": _told(picture)}
 
 
 def _told(picture: Picture) -> dict[str, object]:

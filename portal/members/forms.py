@@ -30,7 +30,7 @@ PERIODS = (900, 3600, 4 * 3600, 8 * 3600, 24 * 3600)
 OTHER = "other"
 
 
-class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]
+class MemberForm(SeenForm, form_of(PLAIN)):  # type: ignore[misc]  # a class made of the described fields
     """Creates or, given `member`, changes a member. `body()` is the request's body, in the specification's names.
 
     `groups` are the choices of membergroup_id. A change is what differs from what the person was shown (`seen`, signed

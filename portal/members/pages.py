@@ -27,7 +27,7 @@ def facts(request: TenantRequest, member: Member) -> dict[str, Any]:
     """What the mirror knows of the member, what runs by our own requests, and what the person lately did."""
     can, about = request.access.can, queries.intents_about(member)
     suspension, named = suspensions.suspension_of(member), {member.membergroup_id: member.membergroup_name}
-    member.suspended = suspension is not None  # type: ignore[attr-defined]
+    member.suspended = suspension is not None  # type: ignore[attr-defined]  # what `suspensions.noted` says of rows
     return {
         "suspension": suspension,
         "member": member,

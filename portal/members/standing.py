@@ -8,7 +8,7 @@ from functools import cache
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
 
 from portal.core.mirror.models import UNREADABLE, Member
@@ -16,7 +16,12 @@ from portal.core.ui.chips import Chip
 from portal.core.ui.icons import icon
 from portal.core.ui.tables.columns import NOTHING
 
-_ICONS = (("has_card", "id"), ("has_qr", "qrcode"), ("has_face", "face-id"))
+# The flag of a credential, its icon and its name.
+_CREDENTIALS = (
+    ("has_card", "id", gettext_noop("Card")),
+    ("has_qr", "qrcode", gettext_noop("QR code")),
+    ("has_face", "face-id", gettext_noop("Face")),
+)
 
 
 def state_of(member: Member, now: datetime | None = None) -> str:
@@ -58,23 +63,21 @@ def _validity(state: str, language: str | None) -> SafeString:
 
 def credential_words(member: Member) -> list[str]:
     """The names of what the member has."""
-    words = {"has_card": _("Card"), "has_qr": _("QR code"), "has_face": _("Face")}
-    return [word for name, word in words.items() if getattr(member, name)]
+    return [_(word) for flag, _icon, word in _CREDENTIALS if getattr(member, flag)]
 
 
 def credential_drawer() -> Callable[[Member], SafeString]:
     """What draws the same for a cell."""
     language = get_language()
-    return lambda member: _icons(member.has_card, member.has_qr, member.has_face, language)
+    return lambda member: _icons(tuple(getattr(member, flag) for flag, *_named in _CREDENTIALS), language)
 
 
 @cache
-def _icons(card: bool, qr: bool, face: bool, language: str | None) -> SafeString:
+def _icons(has: tuple[bool, ...], language: str | None) -> SafeString:
     """Lists draw the same few on every row."""
-    words = {"has_card": _("Card"), "has_qr": _("QR code"), "has_face": _("Face")}
-    flags = {"has_card": card, "has_qr": qr, "has_face": face}
-    have = [(icon(name, 16, words[flag]), words[flag]) for flag, name in _ICONS if flags[flag]]
-    return format_html_join("", '<span title="{1}">{0}</span>', have) if have else NOTHING
+    have = [each for each, given in zip(_CREDENTIALS, has, strict=True) if given]
+    drawn = [(icon(name, 16, _(word)), _(word)) for _flag, name, word in have]
+    return format_html_join("", '<span title="{1}">{0}</span>', drawn) if drawn else NOTHING
 
 
 @dataclass(frozen=True)
