@@ -14,7 +14,7 @@ from portal.core.jobs import suspensions
 from portal.core.jobs.forms import StartForm
 from portal.core.mirror.models import Group, Member
 from portal.core.mirror.queries import groups
-from portal.core.rights.giving import GivenRights
+from portal.core.rights.forms import GivenRights
 from portal.core.ui.times import TOKYO
 
 Decide = Callable[[Member], plans.Outcome]

@@ -14,7 +14,7 @@ from portal.core.files.writing import is_reason
 from portal.core.jobs.models import Job
 from portal.core.mirror.fields.members import CODE, MEMBER, MEMBER_ID, NAME
 from portal.core.mirror.fields.values import masked
-from portal.core.rights.giving import NewRights
+from portal.core.rights.forms import NewRights
 from portal.imports.columns import BY_NAME
 
 

@@ -20,7 +20,7 @@ from portal.core.mirror.fields.members import CODE, MEMBER, MEMBER_ID
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState
 from portal.core.mirror.queries import groups as groups_by_name
-from portal.core.rights.giving import NewRights
+from portal.core.rights.forms import NewRights
 from portal.imports import actions, queries, words
 from portal.imports.forms import ColumnsForm, UploadForm, initial_rights, kept_rights
 from portal.imports.lists import CheckedRows, Imports, SentRows

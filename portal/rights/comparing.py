@@ -26,9 +26,9 @@ class Pair:
     place: str
     one: str
     other: str
-    one_week: Week | None
-    other_week: Week | None
     same: bool
+    one_week: Week | None = None
+    other_week: Week | None = None
 
 
 def pairs(one: Mapping[str, Any], other: Mapping[str, Any], named: Places) -> list[Pair]:
@@ -44,14 +44,9 @@ _Key = tuple[str, str, str]
 
 def _placed(rights: Mapping[str, Any], named: Places) -> dict[_Key, Line]:
     whole = canonical(rights)
-    found: dict[_Key, Line] = {}
-    for kind, lines in (
-        ("areas", words.device_lines(whole["devices_pass"], named)),
-        ("keys", words.key_lines(whole["keys_pass"], named)),
-    ):
-        for line in lines:
-            found[kind, line.target, line.unit_no if not line.unknown else line.when] = line
-    return found
+    areas, keys = words.device_lines(whole["devices_pass"], named), words.key_lines(whole["keys_pass"], named)
+    lines = [*(("areas", line) for line in areas), *(("keys", line) for line in keys)]
+    return {(kind, line.target, line.when if line.unknown else line.unit_no): line for kind, line in lines}
 
 
 def _pair(key: _Key, left: dict[_Key, Line], right: dict[_Key, Line]) -> Pair:
@@ -60,7 +55,7 @@ def _pair(key: _Key, left: dict[_Key, Line], right: dict[_Key, Line]) -> Pair:
     named = (left.get(key) or right[key]).place
     kinds = {"areas": _("All areas"), "keys": _("All keys")}
     same = one is not None and other is not None and sort_key(one.pass_) == sort_key(other.pass_)
-    return Pair(named or kinds[key[0]], _says(one), _says(other), _drawn(one), _drawn(other), same)
+    return Pair(named or kinds[key[0]], _says(one), _says(other), same, _drawn(one), _drawn(other))
 
 
 def _says(line: Line | None) -> str:
@@ -77,18 +72,8 @@ def _drawn(line: Line | None) -> Week | None:
 def _privileges(one: Any, other: Any) -> list[Pair]:
     said = words.privilege_words()
     left, right = (side if isinstance(side, dict) else {"privilege": side} for side in (one, other))
-    names = dict.fromkeys([*left, *right])
-    return [
-        Pair(
-            said.get(name, name),
-            words.yes_no(left.get(name)),
-            words.yes_no(right.get(name)),
-            None,
-            None,
-            left.get(name) == right.get(name),
-        )
-        for name in names
-    ]
+    told = [(name, left.get(name), right.get(name)) for name in dict.fromkeys([*left, *right])]
+    return [Pair(said.get(name, name), words.yes_no(a), words.yes_no(b), a == b) for name, a, b in told]
 
 
 def hits(text: str, *, group: str = "", without: tuple[str, ...] = ()) -> QuerySet[Member]:

@@ -191,7 +191,7 @@ def test_a_member_about_whom_a_person_has_asked_waits_and_the_editor_waits_for_a
     form = posted(desk.client.get(url).content.decode())
     form["devices.mode"] = "allow_all" if form["devices.mode"] == "deny_all" else "deny_all"
     job = started(desk, 2)
-    mine = actions.change(
+    mine = actions.send(
         member=asked, body={"devices_pass": {"default_mode": "deny_all"}}, read=Rights.of({}, None),
         by=desk.place.asker, nonce=Nonce("a-person-asked"), inline=False,
     )  # fmt: skip

@@ -15,7 +15,7 @@ from portal.core.rights.places import Box, Places
 from portal.core.rights.reading import Rights
 from portal.core.rights.sheet import Sheet
 from portal.core.rights.slots import item_of, read_clock, read_date, slot_of
-from portal.rights import saving
+from portal.rights import actions
 from tenants.scope import tenant_scope
 from tests.accessapi import rights as r
 from tests.rights.page import posted
@@ -67,7 +67,7 @@ def test_a_form_sent_as_it_stands_means_the_same_rights(devices, keys, privilege
         assert same(made["devices_pass"], normalise_devices(devices))
     if keys is not None:
         assert same(made["keys_pass"], normalise_keys(keys))
-    assert saving.body_of(Rights(devices, keys, privilege), made) == {}
+    assert actions.body_of(Rights(devices, keys, privilege), made) == {}
 
 
 @given(st.lists(st.builds(lambda a, p: {"area_id": a, "pass": p}, odd_ids, r.passes()), max_size=4))

@@ -5,7 +5,8 @@ script does most of them itself; without it the form is posted and shown again w
 """
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from django.http import Http404
 
@@ -16,6 +17,7 @@ from portal.core.rights.posting import MOST_LINES, MOST_SCHEDULES
 from portal.core.rights.sheet import LISTED, NEVER, NOTHING, Box, Devices, Keys, Pool, Schedule, Sheet
 from portal.core.rights.slots import RANGE, WEEKLY, Slot, slot_of
 
+_Side = TypeVar("_Side", Devices, Keys)
 SCHEDULE_ONLY = frozenset({"row", "drop", "fill"})
 
 
@@ -44,32 +46,35 @@ def act_on_sheet(act: str, sheet: Sheet) -> None:
 def apply(sheet: Sheet, template: RightsTemplate, *, merge: bool) -> None:
     """Put a template's whole rights in place of the sheet's, or on top: what only the sheet has stays."""
     sheet.pool.remember()
-    if template.devices_pass is not None and sheet.devices is not None:
+    devices, keys = sheet.devices, sheet.keys
+    if template.devices_pass is not None and devices is not None:
         taken = Devices.of(template.devices_pass, sheet.pool)
-        sheet.devices = _merged_devices(sheet.devices, taken) if merge else taken
-    if template.keys_pass is not None and sheet.keys is not None:
-        found = Keys.of(template.keys_pass, sheet.pool)
-        sheet.keys = _merged_keys(sheet.keys, found) if merge else found
+        sheet.devices = (_wider(devices, taken) or _joined_devices(devices, taken)) if merge else taken
+    if template.keys_pass is not None and keys is not None:
+        given = Keys.of(template.keys_pass, sheet.pool)
+        sheet.keys = (_wider(keys, given) or _joined_keys(keys, given)) if merge else given
 
 
-def _merged_devices(mine: Devices, taken: Devices) -> Devices:
+def _wider(mine: _Side, taken: _Side) -> _Side | None:
+    """Which of two sides holds where one allows all, nothing or is unknown; None where both are lists to be joined."""
     if LISTED not in (mine.mode, taken.mode) or mine.mode == "allow_all" or taken.mode == NOTHING:
         return taken if mine.mode == NOTHING or taken.mode == "allow_all" else mine
-    if taken.mode != LISTED:
-        return taken
-    areas = {**mine.areas, **{area: choice for area, choice in taken.areas.items() if choice != NEVER}}
-    return Devices(LISTED, areas, [*mine.kept, *taken.kept], {**mine.extras, **taken.extras}, mine.whole)
+    return taken if taken.mode != LISTED else None
 
 
-def _merged_keys(mine: Keys, taken: Keys) -> Keys:
-    if LISTED not in (mine.mode, taken.mode) or mine.mode == "allow_all" or taken.mode == NOTHING:
-        return taken if mine.mode == NOTHING or taken.mode == "allow_all" else mine
-    if taken.mode != LISTED:
-        return taken
-    boxes = dict(mine.boxes)
-    for name, box in taken.boxes.items():
-        boxes[name] = _merged_box(boxes.get(name), box)
-    return Keys(LISTED, boxes, [*mine.kept, *taken.kept], {**mine.extras, **taken.extras}, mine.whole)
+def _joined(mine: _Side, taken: _Side, **places: Any) -> _Side:
+    kept, extras = [*mine.kept, *taken.kept], {**mine.extras, **taken.extras}
+    return replace(mine, mode=LISTED, kept=kept, extras=extras, **places)
+
+
+def _joined_devices(mine: Devices, taken: Devices) -> Devices:
+    given = {area: choice for area, choice in taken.areas.items() if choice != NEVER}
+    return _joined(mine, taken, areas={**mine.areas, **given})
+
+
+def _joined_keys(mine: Keys, taken: Keys) -> Keys:
+    given = {name: _merged_box(mine.boxes.get(name), box) for name, box in taken.boxes.items()}
+    return _joined(mine, taken, boxes={**mine.boxes, **given})
 
 
 def _merged_box(mine: Box | None, taken: Box) -> Box:

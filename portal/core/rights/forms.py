@@ -1,4 +1,4 @@
-"""Fields for forms of other areas of work: one pass, drawn as a week."""
+"""Fields and forms of rights: one pass drawn as a week, a template to keep, and rights to give."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,13 +13,13 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi.permissions import always, never
 from accessapi.permissions.passes import Json, normal_pass
-from portal.core.rights import posting
+from portal.core.rights import giving, keeping, posting
 from portal.core.rights.editing import SCHEDULE_ONLY, act_on
-from portal.core.rights.keeping import schedules as kept_schedules
 from portal.core.rights.laying import ScheduleView, samples
 from portal.core.rights.models import NAME_MAX, RightsTemplate
 from portal.core.rights.sheet import ALWAYS, NEVER, Pool, Schedule
 from portal.core.rights.slots import WEEKLY, Slot
+from portal.core.ui.inputs import offer
 from portal.core.ui.sealed import seal
 
 _ONE = "s1"
@@ -64,7 +64,7 @@ class PassWidget(forms.Widget):
             "kept": [(key, seal(value), value) for key, value in pool.kept.items()],
             "only": self.allow == ("schedule",),
             "schedule": ScheduleView.of(_ONE, schedule, prefix=f"{name}."),
-            "templates": kept_schedules() if self.templates else [],
+            "templates": keeping.schedules() if self.templates else [],
             "act": f"{name}.act",
             "prefix": f"{name}.",
             **samples(),
@@ -157,3 +157,89 @@ class TemplateForm(forms.Form):
         if others.exists():
             raise ValidationError(_("A template with this name already exists."))
         return name
+
+
+class GivenRights(forms.Form):
+    """Rights to be given: those of a template or of a member. `given` is what they are, `named` whose."""
+
+    rights_source = forms.ChoiceField(
+        label=_("Which rights"),
+        choices=[("template", _("From a template:")), ("member", _("Same as a member:"))],
+        initial="template",
+        widget=forms.RadioSelect,
+    )
+    rights_template = forms.ChoiceField(label=_("Template"), required=False)
+    rights_member = forms.CharField(
+        label=_("Member code or member ID"), required=False, max_length=200,
+        help_text=_("This member's rights as last loaded."),
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.templates = {str(each.pk): each for each in keeping.templates().filter(kind=RightsTemplate.Kind.RIGHTS)}
+        named = [(pk, each.title) for pk, each in self.templates.items()]
+        offer(self, rights_template=[("", _t("Choose a template")), *named])
+        self.given: giving.Body = {}
+        self.named = ""
+
+    @property
+    def source(self) -> str:
+        return str(self.cleaned_data.get("rights_source") or "none")
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if self.source == "template" and "rights_template" not in self.errors:
+            self._from_template(str(cleaned.get("rights_template") or ""))
+        if self.source == "member" and "rights_member" not in self.errors:
+            self._from_member(str(cleaned.get("rights_member") or "").strip())
+        return cleaned
+
+    def _from_template(self, chosen: str) -> None:
+        template = self.templates.get(chosen)
+        if template is None:
+            self.add_error("rights_template", _t("Choose a template."))
+            return
+        self._take(giving.of_template(template), template.title, "rights_template")
+
+    def _from_member(self, text: str) -> None:
+        try:
+            found = giving.model(text)
+        except ValidationError as error:
+            self.add_error("rights_member", error)
+            return
+        self._take(giving.of_member(found), str(found), "rights_member")
+
+    def _take(self, body: giving.Body, named: str, field: str) -> None:
+        self.given, self.named = body, named
+        if not body:
+            self.add_error(field, _t("It contains no rights."))
+
+
+class NewRights(GivenRights):
+    """What new members may do from the start. `body_for` is what they are sent besides themselves."""
+
+    rights_source = forms.ChoiceField(
+        label=_("Access rights"),
+        choices=[
+            ("none", _("None for now")),
+            ("template", _("From a template:")),
+            ("member", _("Same as a member:")),
+            ("group", _("The group's usual rights (shared by more than half of its members)")),
+        ],
+        initial="none",
+        required=False,
+        widget=forms.RadioSelect,
+    )
+
+    def body_for(self, membergroup_id: str) -> giving.Body | None:
+        """What a new member of this group is given. None, with an error beside the choice, where the group has no usual
+        rights.
+        """
+        if self.source != "group":
+            return self.given
+        found = giving.usual([membergroup_id]).get(membergroup_id)
+        if found is None:
+            self.add_error(
+                "rights_source", _t("This group has no usual rights among those loaded. Choose another option.")
+            )
+        return found

@@ -3,18 +3,14 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import Count
 from django.utils.translation import gettext as _t
-from django.utils.translation import gettext_lazy as _
 
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Member
-from portal.core.rights.keeping import templates
 from portal.core.rights.models import RightsTemplate
 from portal.core.rights.reading import digest
-from portal.core.ui.inputs import offer
 
 PARTS = ("devices_pass", "keys_pass")
 # Ways of writing rights that are compared in a group; rarer ones are nobody's usual rights.
@@ -72,89 +68,3 @@ def model(text: str) -> Member:
     if found[0].rights is None:
         raise ValidationError(_t("This member's rights are not loaded yet. Open the member once, then try again."))
     return found[0]
-
-
-class GivenRights(forms.Form):
-    """Rights to be given: those of a template or of a member. `given` is what they are, `named` whose."""
-
-    rights_source = forms.ChoiceField(
-        label=_("Which rights"),
-        choices=[("template", _("From a template:")), ("member", _("Same as a member:"))],
-        initial="template",
-        widget=forms.RadioSelect,
-    )
-    rights_template = forms.ChoiceField(label=_("Template"), required=False)
-    rights_member = forms.CharField(
-        label=_("Member code or member ID"), required=False, max_length=200,
-        help_text=_("This member's rights as last loaded."),
-    )  # fmt: skip
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.templates = {str(each.pk): each for each in templates().filter(kind=RightsTemplate.Kind.RIGHTS)}
-        named = [(pk, each.title) for pk, each in self.templates.items()]
-        offer(self, rights_template=[("", _t("Choose a template")), *named])
-        self.given: Body = {}
-        self.named = ""
-
-    @property
-    def source(self) -> str:
-        return str(self.cleaned_data.get("rights_source") or "none")
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or self.cleaned_data
-        if self.source == "template" and "rights_template" not in self.errors:
-            self._from_template(str(cleaned.get("rights_template") or ""))
-        if self.source == "member" and "rights_member" not in self.errors:
-            self._from_member(str(cleaned.get("rights_member") or "").strip())
-        return cleaned
-
-    def _from_template(self, chosen: str) -> None:
-        template = self.templates.get(chosen)
-        if template is None:
-            self.add_error("rights_template", _t("Choose a template."))
-            return
-        self._take(of_template(template), template.title, "rights_template")
-
-    def _from_member(self, text: str) -> None:
-        try:
-            found = model(text)
-        except ValidationError as error:
-            self.add_error("rights_member", error)
-            return
-        self._take(of_member(found), str(found), "rights_member")
-
-    def _take(self, body: Body, named: str, field: str) -> None:
-        self.given, self.named = body, named
-        if not body:
-            self.add_error(field, _t("It contains no rights."))
-
-
-class NewRights(GivenRights):
-    """What new members may do from the start. `body_for` is what they are sent besides themselves."""
-
-    rights_source = forms.ChoiceField(
-        label=_("Access rights"),
-        choices=[
-            ("none", _("None for now")),
-            ("template", _("From a template:")),
-            ("member", _("Same as a member:")),
-            ("group", _("The group's usual rights (shared by more than half of its members)")),
-        ],
-        initial="none",
-        required=False,
-        widget=forms.RadioSelect,
-    )
-
-    def body_for(self, membergroup_id: str) -> Body | None:
-        """What a new member of this group is given. None, with an error beside the choice, where the group has no usual
-        rights.
-        """
-        if self.source != "group":
-            return self.given
-        found = usual([membergroup_id]).get(membergroup_id)
-        if found is None:
-            self.add_error(
-                "rights_source", _t("This group has no usual rights among those loaded. Choose another option.")
-            )
-        return found

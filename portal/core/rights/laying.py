@@ -17,7 +17,7 @@ from portal.core.ui.sealed import seal
 
 
 @dataclass(frozen=True)
-class Line:
+class SlotLine:
     """One line of a schedule in the form. `name` is the stem of its inputs."""
 
     name: str
@@ -35,7 +35,7 @@ class ScheduleView:
     choice: str
     name: str
     title: str
-    lines: list[Line]
+    lines: list[SlotLine]
     week: Week
     used: list[str] = field(default_factory=list)
     is_wrong: bool = False
@@ -52,19 +52,19 @@ class ScheduleView:
         return self.choice[1:]
 
     @property
-    def kinds(self) -> dict[str, list[Line]]:
+    def kinds(self) -> dict[str, list[SlotLine]]:
         return {kind: [line for line in self.lines if line.slot.kind == kind] for kind in ("weekly", "range", KEPT)}
 
 
-def _line(name: str, number: int, slot: Slot) -> Line:
+def _line(name: str, number: int, slot: Slot) -> SlotLine:
     days = [(key, short, key in slot.days) for key, _name, short in day_names()]
     if slot.kind != KEPT:
-        return Line(name, number, slot, days)
-    return Line(name, number, slot, days, seal(slot.kept), str(slot.kept))
+        return SlotLine(name, number, slot, days)
+    return SlotLine(name, number, slot, days, seal(slot.kept), str(slot.kept))
 
 
 @dataclass(frozen=True)
-class Row:
+class PlaceRow:
     """A place and what is chosen for it. `known` is False for one that the mirror has no name of."""
 
     name: str
@@ -85,7 +85,7 @@ class BoxRow:
     name: str
     place: str
     mode: str
-    units: list[Row]
+    units: list[PlaceRow]
     kept: list[tuple[str, str]]
     kept_name: str
     whole: str = ""
@@ -103,7 +103,7 @@ class Board:
     """The whole editor."""
 
     sheet: Sheet
-    areas: list[Row]
+    areas: list[PlaceRow]
     boxes: list[BoxRow]
     schedules: list[ScheduleView]
     kept_passes: list[tuple[str, str, str]]  # choice, sealed, words
@@ -145,13 +145,15 @@ def board(sheet: Sheet, places: Places) -> Board:
     return Board(sheet, areas, boxes, views, passes, privileges, _sealed(sheet), _kept(sheet), odd)
 
 
-def _areas(sheet: Sheet, places: Places) -> list[Row]:
+def _areas(sheet: Sheet, places: Places) -> list[PlaceRow]:
     if sheet.devices is None:
         return []
     chosen = sheet.devices.areas
     ids = [*places.areas, *(area_id for area_id in chosen if area_id not in places.areas)]
     rows = [
-        Row(name_of("devices.area", each), places.area(each) or "–", "", chosen.get(each, NEVER), each in places.areas)
+        PlaceRow(
+            name_of("devices.area", each), places.area(each) or "–", "", chosen.get(each, NEVER), each in places.areas
+        )
         for each in ids
     ]
     return sorted(rows, key=lambda row: not row.given)
@@ -170,7 +172,7 @@ def _box_row(name: str, box: Box, places: Places) -> BoxRow:
     known = places.boxes[name].units if name in places.boxes else {}
     numbers = [*known, *(number for number in box.units if number not in known)]
     units = [
-        Row(name_of("keys.unit", name, each), each, known.get(each, ""), box.units.get(each, NEVER), each in known)
+        PlaceRow(name_of("keys.unit", name, each), each, known.get(each, ""), box.units.get(each, NEVER), each in known)
         for each in numbers
     ]
     return BoxRow(
@@ -187,7 +189,7 @@ def _box_row(name: str, box: Box, places: Places) -> BoxRow:
     )
 
 
-def _used(sheet: Sheet, areas: list[Row], boxes: list[BoxRow]) -> dict[str, list[str]]:
+def _used(sheet: Sheet, areas: list[PlaceRow], boxes: list[BoxRow]) -> dict[str, list[str]]:
     """Which places chose which schedule; of modes that make the choices idle, none."""
     used: dict[str, list[str]] = {}
     if sheet.devices is not None and sheet.devices.mode == LISTED:

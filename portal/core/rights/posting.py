@@ -131,36 +131,23 @@ def _sealed(texts: Iterable[str]) -> list[Any]:
     return found
 
 
-def _extras(data: QueryDict, name: str) -> dict[str, Any]:
-    found = unseal_or_none(data.get(name, ""))
-    return found if isinstance(found, dict) else {}
+def _side(data: QueryDict, part: str) -> dict[str, Any]:
+    """What both sides have, by its name."""
+    whole = unseal_or_none(data.get(f"{part}.whole", ""))
+    kept, extras = _sealed(data.getlist(f"{part}.kept")), unseal_or_none(data.get(f"{part}.extras", ""))
+    extras = extras if isinstance(extras, dict) else {}
+    return {"mode": _mode(data, f"{part}.mode", whole), "kept": kept, "extras": extras, "whole": whole}
 
 
 def _devices(data: QueryDict, pool: Pool) -> Devices:
-    whole = unseal_or_none(data.get("devices.whole", ""))
     areas = {area: choice(data, name, pool) for area, name in _named(data, "devices.area.").items()}
-    return Devices(
-        _mode(data, "devices.mode", whole),
-        areas,
-        _sealed(data.getlist("devices.kept")),
-        _extras(data, "devices.extras"),
-        whole,
-    )
+    return Devices(areas=areas, **_side(data, "devices"))
 
 
 def _keys(data: QueryDict, pool: Pool) -> Keys:
-    whole = unseal_or_none(data.get("keys.whole", ""))
     stem = "keys.box."
-    keys = Keys(
-        _mode(data, "keys.mode", whole),
-        {},
-        _sealed(data.getlist("keys.kept")),
-        _extras(data, "keys.extras"),
-        whole,
-    )
-    for box, name in _named(data, stem).items():
-        keys.boxes[box] = _box(data, name[len(stem) :], pool)
-    return keys
+    boxes = {box: _box(data, name[len(stem) :], pool) for box, name in _named(data, stem).items()}
+    return Keys(boxes=boxes, **_side(data, "keys"))
 
 
 def _box(data: QueryDict, part: str, pool: Pool) -> Box:

@@ -15,7 +15,7 @@ from typing import Any
 from accessapi.permissions import always, by_schedule, never, normalise_devices, normalise_keys
 from accessapi.permissions.passes import Json, is_plain, normal_pass, sort_key
 from portal.core.mirror.fields.members import PRIVILEGE
-from portal.core.rights.slots import KEPT, WEEKLY, Slot, item_of, slot_of
+from portal.core.rights.slots import Slot, item_of, slot_of
 
 NEVER, ALWAYS = "never", "always"
 ALL, NOTHING, LISTED, AS_IT_IS = "allow_all", "deny_all", "option", "keep"
@@ -48,22 +48,6 @@ class Schedule:
     def is_wrong(self) -> bool:
         """Whether a line needs correcting; known once `pass_` was asked for."""
         return any(slot.problems for slot in self.filled)
-
-    def by_kind(self, kind: str) -> list[tuple[int, Slot]]:
-        """Its lines of one kind with their numbers, for the form."""
-        return [(number, slot) for number, slot in enumerate(self.slots) if slot.kind == kind]
-
-    @property
-    def weekly(self) -> list[tuple[int, Slot]]:
-        return self.by_kind(WEEKLY)
-
-    @property
-    def ranges(self) -> list[tuple[int, Slot]]:
-        return self.by_kind("range")
-
-    @property
-    def kept(self) -> list[tuple[int, Slot]]:
-        return self.by_kind(KEPT)
 
 
 @dataclass
@@ -123,30 +107,40 @@ def free(letter: str, taken: Mapping[str, Any]) -> str:
 
 
 @dataclass
-class Devices:
-    """Entry permissions. `mode` AS_IT_IS: `whole` is in no known shape and stays; `extras` are unknown fields."""
+class Side:
+    """Entry permissions or key permissions. `mode` AS_IT_IS: `whole` is in no known shape and stays; `kept` are entries
+    that nobody described, `extras` unknown fields.
+    """
 
     mode: str = NOTHING
-    areas: dict[str, str] = field(default_factory=dict)
     kept: list[Any] = field(default_factory=list)
     extras: Json = field(default_factory=dict)
     whole: Json | None = None
 
-    @classmethod
-    def of(cls, rights: Any, pool: Pool) -> "Devices":
-        normal = normalise_devices(rights)
-        mode, extras, entries = _opened(normal, "areas_list")
-        if mode == AS_IT_IS:
-            return cls(AS_IT_IS, extras=extras, whole=normal)
-        listed, kept = _split(entries, "area_id")
-        return cls(mode, {name: pool.choice_of(entry["pass"]) for name, entry in listed.items()}, kept, extras)
-
-    def rights(self, pool: Pool) -> Json:
+    def _closed(self, list_name: str, entries: list[Any]) -> Json:
         if self.mode == AS_IT_IS and self.whole is not None:
             return self.whole
+        made = {**self.extras, "default_mode": self.mode if self.mode in _KNOWN_MODES else NOTHING}
+        return {**made, list_name: [*entries, *self.kept]} if self.mode == LISTED else made
+
+
+@dataclass
+class Devices(Side):
+    """Entry permissions: a choice for each area."""
+
+    areas: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, rights: Any, pool: Pool) -> "Devices":
+        made = cls()
+        entries = _open(made, normalise_devices(rights), "areas_list")
+        listed, made.kept = _split(entries, "area_id")
+        made.areas = {name: pool.choice_of(entry["pass"]) for name, entry in listed.items()}
+        return made
+
+    def rights(self, pool: Pool) -> Json:
         given = [(name, pool.pass_of(choice)) for name, choice in self.areas.items() if choice != NEVER]
-        entries = [{"area_id": name, "pass": pass_} for name, pass_ in given]
-        return normalise_devices(_closed(self.mode, self.extras, "areas_list", [*entries, *self.kept]))
+        return normalise_devices(self._closed("areas_list", [{"area_id": name, "pass": each} for name, each in given]))
 
 
 @dataclass
@@ -160,23 +154,15 @@ class Box:
 
 
 @dataclass
-class Keys:
-    """Key permissions, in the same way; key boxes by id."""
+class Keys(Side):
+    """Key permissions: key boxes by id."""
 
-    mode: str = NOTHING
     boxes: dict[str, Box] = field(default_factory=dict)
-    kept: list[Any] = field(default_factory=list)
-    extras: Json = field(default_factory=dict)
-    whole: Json | None = None
 
     @classmethod
     def of(cls, rights: Any, pool: Pool) -> "Keys":
-        normal = normalise_keys(rights)
-        mode, extras, entries = _opened(normal, "key_devices_list")
-        if mode == AS_IT_IS:
-            return cls(AS_IT_IS, extras=extras, whole=normal)
-        keys = cls(mode, extras=extras)
-        for entry in entries:
+        keys = cls()
+        for entry in _open(keys, normalise_keys(rights), "key_devices_list"):
             name = entry.get("key_device_id") if isinstance(entry, dict) else None
             if not isinstance(name, str) or not _usable(name) or name in keys.boxes:
                 keys.kept.append(entry)
@@ -185,10 +171,8 @@ class Keys:
         return keys
 
     def rights(self, pool: Pool) -> Json:
-        if self.mode == AS_IT_IS and self.whole is not None:
-            return self.whole
         entries = [_entry_of(name, box, pool) for name, box in self.boxes.items() if box.mode != NOTHING]
-        return normalise_keys(_closed(self.mode, self.extras, "key_devices_list", [*entries, *self.kept]))
+        return normalise_keys(self._closed("key_devices_list", entries))
 
 
 def _box_of(entry: Json, pool: Pool) -> Box:
@@ -210,18 +194,15 @@ def _entry_of(name: str, box: Box, pool: Pool) -> Any:
     return {"key_device_id": name, "default_mode": LISTED, "units": [*units, *box.kept]}
 
 
-def _opened(normal: Json, list_name: str) -> tuple[str, Json, list[Any]]:
-    """The mode, the unknown fields beside it, and the entries of rights in canonical form."""
-    extras = {name: value for name, value in normal.items() if name not in ("default_mode", list_name)}
+def _open(side: Side, normal: Json, list_name: str) -> list[Any]:
+    """Give a side the mode and the unknown fields of rights in canonical form, and return their entries."""
+    side.extras = {name: value for name, value in normal.items() if name not in ("default_mode", list_name)}
     mode, entries = normal.get("default_mode"), normal.get(list_name, [])
-    if not isinstance(mode, str) or mode not in _KNOWN_MODES or not isinstance(entries, list):
-        return AS_IT_IS, extras, []
-    return mode, extras, entries
-
-
-def _closed(mode: str, extras: Json, list_name: str, entries: list[Any]) -> Json:
-    made = {**extras, "default_mode": mode if mode in _KNOWN_MODES else NOTHING}
-    return {**made, list_name: entries} if mode == LISTED else made
+    if isinstance(mode, str) and mode in _KNOWN_MODES and isinstance(entries, list):
+        side.mode = mode
+        return entries
+    side.mode, side.whole = AS_IT_IS, normal
+    return []
 
 
 def _split(entries: list[Any], identifier: str) -> tuple[dict[str, Json], list[Any]]:

@@ -140,7 +140,12 @@ def _differences(old: list[Line], new: list[Line], name: str) -> list[Changed]:
     if _WHOLE in keys and never() in (_pass(was, _WHOLE), _pass(now, _WHOLE)) and len(keys) > 1:
         del keys[_WHOLE]
     return [
-        Changed((now.get(key) or was[key]).place or whole, *_said(was, now, key), (_pass(was, key), _pass(now, key)))
+        Changed(
+            (now.get(key) or was[key]).place or whole,
+            _when(was, key),
+            _when(now, key),
+            (_pass(was, key), _pass(now, key)),
+        )
         for key in keys
         if sort_key(_pass(was, key)) != sort_key(_pass(now, key)) or (key == _WHOLE and len(keys) > 1)
     ]
@@ -158,10 +163,6 @@ def _pass(placed: _Placed, key: tuple[str, str, str]) -> Any:
     """What holds for a place: its own pass, or that of everything."""
     line = placed.get(key) or placed.get(_WHOLE)
     return line.pass_ if line else None
-
-
-def _said(was: _Placed, now: _Placed, key: tuple[str, str, str]) -> tuple[str, str]:
-    return _when(was, key), _when(now, key)
 
 
 def _when(placed: _Placed, key: tuple[str, str, str]) -> str:

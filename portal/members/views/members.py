@@ -17,7 +17,7 @@ from portal.core.mirror.freshness import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.queries import get_member
 from portal.core.mirror.reading import NotRead, member_for_page
-from portal.core.rights.giving import NewRights
+from portal.core.rights.forms import NewRights
 from portal.members import actions, bounds, leavers, pages, portraits, queries
 from portal.members.forms import DeleteForm, ExportForm, MemberForm
 from portal.members.leavers import Which

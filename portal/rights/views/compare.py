@@ -16,8 +16,8 @@ from portal.core.mirror.models import Member
 from portal.core.mirror.queries import find_members, get_member
 from portal.core.rights import places, words
 from portal.core.rights.reading import known
-from portal.rights import comparing, copying, saving
-from portal.rights.saving import Trouble
+from portal.rights import actions, comparing, copying
+from portal.rights.actions import Trouble
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -50,7 +50,7 @@ def _rights(member: Member, trouble: list[str]) -> Any:
     """What the mirror knows; what it never read is read now, by one call."""
     if member.rights is not None:
         return known(member)
-    read, why = saving.read(member)
+    read, why = actions.read(member)
     if why:
         trouble.append(_("%(name)s: %(why)s") % {"name": member, "why": why})
     return read
@@ -89,15 +89,15 @@ def _copied(
     if len(targets) > 1:
         job = copying.open_job(source=source, targets=targets, body=body, by=Asker.of(request))
         return redirect(kinds.page(job))
-    act = partial(saving.give, member=targets[0], body=body)
+    act = partial(actions.give, member=targets[0], body=body)
     try:
         intent = once(request, form, act)
-    except saving.Already:
+    except actions.Already:
         messages.info(request, _("They already have the same rights. Nothing was sent."))
         return redirect("members:page", request.tenant.slug, targets[0].member_id)
     if intent is None:
         return None
-    return lead(form, intent, body=intent.body, **saving.TO_MEMBER)
+    return lead(form, intent, body=intent.body, **actions.TO_MEMBER)
 
 
 def _targets(ids: list[str], source: Member) -> list[Member]:

@@ -18,8 +18,8 @@ from portal.core.rights.places import Places
 from portal.core.rights.reading import Rights, known
 from portal.core.rights.sheet import Sheet
 from portal.core.ui.sealed import seal, unseal_or_none
-from portal.rights import saving
-from portal.rights.saving import Editor, Meanwhile
+from portal.rights import actions
+from portal.rights.actions import Editor, Meanwhile
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -31,15 +31,15 @@ def edit(request: TenantRequest, member_id: str) -> HttpResponse:
     if request.method == "POST":
         request.access.check(Permission.RIGHTS_EDIT)
         return _posted(request, member)
-    read, trouble = saving.read(member) if may_edit or member.rights is None else (known(member), "")
-    told = saving.opened_up(read, request.GET.getlist("open"))
+    read, trouble = actions.read(member) if may_edit or member.rights is None else (known(member), "")
+    told = actions.opened_up(read, request.GET.getlist("open"))
     return _page(request, Editor(member, read, Sheet.of(told), trouble=[trouble]))
 
 
 def _posted(request: TenantRequest, member: Member) -> HttpResponse:
-    was, act = saving.seen(member, request.POST.get("seen", "")), request.POST.get("act", "")
+    was, act = actions.seen(member, request.POST.get("seen", "")), request.POST.get("act", "")
     if was is None:
-        read, trouble = saving.read(member)
+        read, trouble = actions.read(member)
         words_ = _("This form has expired. Nothing was sent. Try again.")
         return _page(request, Editor(member, read, Sheet.of(read.told if read else {}), trouble=[words_, trouble]))
     editor = Editor(member, was, posting.sheet(request.POST), unsaved=True)
@@ -57,19 +57,19 @@ def _posted(request: TenantRequest, member: Member) -> HttpResponse:
 
 def _save(request: TenantRequest, editor: Editor, was: Rights) -> HttpResponse | None:
     """Nothing is sent unless the service still has what the person saw."""
-    member, body = editor.member, saving.body_of(was, editor.sheet.rights())
+    member, body = editor.member, actions.body_of(was, editor.sheet.rights())
     if not body:
         messages.info(request, _("No changes. Nothing was sent."))
         return redirect("members:page", request.tenant.slug, member.member_id)
-    act = partial(saving.change, member=member, was=was, body=body)
-    return ask(request, editor, act, body=body, **saving.TO_MEMBER)
+    act = partial(actions.change, member=member, was=was, body=body)
+    return ask(request, editor, act, body=body, **actions.TO_MEMBER)
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
 def followed(request: TenantRequest, member_id: str) -> JsonResponse:
     """What the posted form says in words, and what it would change: for the script that follows the drawing."""
     member = get_member(member_id)
-    was, sheet, named = saving.seen(member, request.POST.get("seen", "")), posting.sheet(request.POST), places.known()
+    was, sheet, named = actions.seen(member, request.POST.get("seen", "")), posting.sheet(request.POST), places.known()
     answer = _spoken(sheet)
     if was is not None and not sheet.is_wrong:
         changed = words.changes(was.told, {**was.told, **sheet.rights()}, named)
@@ -116,7 +116,7 @@ def _form(member: Member, read: Rights, sheet: Sheet, named: Places) -> dict[str
     kept = list(keeping.templates())
     return {
         "board": board(sheet, named),
-        "seen": saving.token(member, read),
+        "seen": actions.token(member, read),
         "device_modes": modes("devices", sheet.devices.whole) if sheet.devices else [],
         "key_modes": modes("keys", sheet.keys.whole) if sheet.keys else [],
         "schedule_templates": [each for each in kept if each.schedule is not None],

@@ -7,12 +7,14 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 
-from accessapi.permissions import by_schedule, normalise_devices, normalise_keys
+from accessapi.permissions import by_schedule
 from portal.core.intents.record import Asker
+from portal.core.mirror.fields.members import DOORS_AND_KEYS
 from portal.core.mirror.queries import get_member
 from portal.core.rights import keeping, places, words
 from portal.core.rights.forms import TemplateForm
 from portal.core.rights.models import RightsTemplate
+from portal.core.rights.reading import canonical
 from portal.core.rights.weeks import week_of
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
@@ -33,12 +35,8 @@ def index(request: TenantRequest) -> HttpResponse:
 def new(request: TenantRequest) -> HttpResponse:
     """A schedule to keep; `?ready=office` begins with one of the two that are offered."""
     form = TemplateForm(request.POST or None, initial=_beginning(request.GET.get("ready", "")))
-    if (
-        not _editing(request, form)
-        and form.is_valid()
-        and (kept := _kept(request, form, kind=Kind.SCHEDULE, **form.cleaned_data))
-    ):
-        return kept
+    if answer := _kept(request, form, kind=Kind.SCHEDULE):
+        return answer
     return render(request, "rights/template.html", {"form": form})
 
 
@@ -47,12 +45,8 @@ def edit(request: TenantRequest, pk: int) -> HttpResponse:
     template = keeping.get(pk)
     started = {"name": template.name, "name_ja": template.name_ja, "schedule": template.schedule}
     form = TemplateForm(request.POST or None, initial=started, template=template)
-    if (
-        not _editing(request, form)
-        and form.is_valid()
-        and (kept := _kept(request, form, template=template, **form.cleaned_data))
-    ):
-        return kept
+    if answer := _kept(request, form, template=template):
+        return answer
     shown = {"form": form, "template": template, **_drawn(template, places.known())}
     return render(request, "rights/template.html", shown)
 
@@ -72,17 +66,10 @@ def from_member(request: TenantRequest, member_id: str) -> HttpResponse:
     """Keep what the mirror knows of somebody's rights. Without known rights, said so."""
     member = get_member(member_id)
     form = TemplateForm(request.POST or None, template=RightsTemplate(kind=Kind.RIGHTS))
-    told = member.rights or {}
-    values: dict[str, Any] = {
-        "devices_pass": None if told.get("devices_pass") is None else normalise_devices(told["devices_pass"]),
-        "keys_pass": None if told.get("keys_pass") is None else normalise_keys(told["keys_pass"]),
-    }
-    if (
-        member.rights is not None
-        and form.is_valid()
-        and (kept := _kept(request, form, kind=Kind.RIGHTS, **values, **form.cleaned_data))
-    ):
-        return kept
+    whole = canonical(member.rights or {})
+    values = {each.name: whole[each.name] for each in DOORS_AND_KEYS}
+    if member.rights is not None and (answer := _kept(request, form, kind=Kind.RIGHTS, **values)):
+        return answer
     lines = words.gathered(words.lines(values, places.known()))
     return render(request, "rights/template.html", {"form": form, "member": member, "lines": lines})
 
@@ -94,16 +81,16 @@ def _beginning(key: str) -> dict[str, Any]:
     return {"schedule": by_schedule()} if key == "empty" else {}
 
 
-def _editing(request: TenantRequest, form: TemplateForm) -> bool:
-    """Whether the post only asks for another line of the schedule."""
-    field = form.fields.get("schedule")
-    return request.method == "POST" and field is not None and field.widget.is_editing(request.POST, "schedule")
-
-
 def _kept(request: TenantRequest, form: TemplateForm, **values: Any) -> HttpResponse | None:
-    """Back to the list; None when somebody took the name a moment ago, which the form then says."""
+    """Keep what the form says and go back to the list. None: it has to be shown again, for another line of the
+    schedule, or because something is wrong with it or somebody took the name a moment ago.
+    """
+    field = form.fields.get("schedule")
+    editing = field is not None and field.widget.is_editing(request.POST, "schedule")
+    if editing or not form.is_valid():
+        return None
     try:
-        keeping.keep(by=Asker.of(request), **values)
+        keeping.keep(by=Asker.of(request), **values, **form.cleaned_data)
     except keeping.NameTaken:
         form.add_error("name", _("A template with this name already exists."))
         return None

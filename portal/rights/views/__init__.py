@@ -1,0 +1,1 @@
+"""Views of rights: the editor of one member, two members compared and copied, and templates."""
