@@ -87,12 +87,13 @@ if STATIC_FROM == "none":
 ROOT_URLCONF = "portal.site.urls"
 WSGI_APPLICATION = "portal.site.wsgi.application"
 
+_LOADERS = [f"django.template.loaders.{each}.Loader" for each in ("filesystem", "app_directories")]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
-        "APP_DIRS": True,
         "OPTIONS": {
+            "loaders": [("template_partials.loader.Loader", [("portal.core.ui.keeping.Loader", _LOADERS)])],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",

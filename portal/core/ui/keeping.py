@@ -1,4 +1,4 @@
-"""Parts of pages that follow from little, drawn once in a process, with holes for what follows from more.
+"""Work on pages that is done once in a process: leaving out indentation, and keeping parts that follow from little.
 
 Most of a page's processor time were template nodes that draw the same on every page. What is kept is a list of texts
 and of the nodes between them that are drawn on each page (`FreshNode`); the tags are `{% kept %}` and `{% fresh %}`.
@@ -8,8 +8,9 @@ import re
 from contextvars import ContextVar
 from typing import Any
 
-from django.template.base import Node, NodeList
+from django.template.base import Node, NodeList, Origin
 from django.template.context import Context
+from django.template.loaders import cached
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 
@@ -17,6 +18,23 @@ from django.utils.translation import get_language
 _left_out: ContextVar[list["FreshNode"] | None] = ContextVar("left_out", default=None)
 _HOLE = re.compile(r"\x00(\d+)\x00")
 _INDENTED = re.compile(r"\s*\n\s*")
+# Line breaks of a template, and before them where one has a meaning: in texts to translate and as a page shows them.
+_BREAKS = re.compile(
+    r"(?P<meant>{%\s*blocktrans(?:late)?\b.*?{%\s*endblocktrans|<(?P<tag>pre|textarea|script)\b.*?</(?P=tag)>)"
+    rf"|{_INDENTED.pattern}",
+    re.DOTALL,
+)
+
+
+class Loader(cached.Loader):
+    """Loads templates once, those of pages without their indentation, which took an eighth of a page's bytes."""
+
+    def get_contents(self, origin: Origin) -> str:
+        """Return the template's source. A break is kept as one: between words it is a space."""
+        source: str = super().get_contents(origin)
+        if not origin.name.endswith(".html"):
+            return source
+        return _BREAKS.sub(lambda found: found["meant"] or "\n", source)
 
 
 class FreshNode(Node):
