@@ -177,14 +177,15 @@ def test_those_whom_somebody_looks_at_come_first(customer: MakeCustomer) -> None
     here.sync()
     with tenant_scope(here.tenant):
         ids = list(Member.objects.order_by("-pk").values_list("member_id", flat=True)[:2])
-        rights.want([*ids, "nobody"])
-        rights.want(ids[:1])
+        looked_at = Member.objects.filter(member_id__in=[*ids, "nobody"]).order_by("-pk")
+        rights.want_first(looked_at, 10)
+        rights.want_first(looked_at, 1)
     assert here.state(Kind.RIGHTS).due_at <= timezone.now()
     here.work()
     assert all(row(here, member_id).rights for member_id in ids)
     assert here.calls(5) == 10
     with tenant_scope(here.tenant):
-        rights.want(ids)
+        rights.want_first(looked_at, 10)
     assert here.state(Kind.RIGHTS).due_at > timezone.now(), "what is known needs no call"
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
 
-from django.db.models import F, Q, Value
+from django.db.models import F, Q, QuerySet, Value
 
 from accessapi.errors import ServiceError
 from accessapi.operations import CallClass
@@ -50,8 +50,7 @@ class Lease:
 
     def hold(self) -> None:
         """Prolong the lease and lock its row until the transaction ends. Raises LeaseLost."""
-        held = MirrorState.objects.filter(pk=self.state_id, lease=self.token)
-        if not held.update(lease_until=ClockTime() + Value(LEASE)):
+        if not self._held().update(lease_until=ClockTime() + Value(LEASE)):
             raise LeaseLost(self.kind)
 
     def done(self, *, as_of: datetime, total: int | None = None, pages: int = 1) -> None:
@@ -66,8 +65,7 @@ class Lease:
 
     def pause(self, until: datetime) -> None:
         """Nothing went wrong: go on at `until`."""
-        held = MirrorState.objects.filter(pk=self.state_id, lease=self.token)
-        held.update(lease=None, lease_until=None, due_at=until, rung_at=None)
+        self._held().update(lease=None, lease_until=None, due_at=until, rung_at=None)
 
     def failed(self, reason: str, *, wait: timedelta | None = None) -> None:
         """Say why, and try again later: after `wait`, else after 1, 2, 4, … minutes, at most an hour."""
@@ -83,9 +81,14 @@ class Lease:
         else:
             self.failed(reasons.reason_of(error), wait=wait or reasons.wait_after(error))
 
+    def _held(self) -> QuerySet[MirrorState]:
+        """Return the row as long as this lease holds it."""
+        return MirrorState.objects.filter(pk=self.state_id, lease=self.token)
+
     def _finish(self, wait: timedelta, **values: object) -> None:
-        held = MirrorState.objects.filter(pk=self.state_id, lease=self.token)
-        if not held.update(lease=None, lease_until=None, due_at=ClockTime() + Value(wait), rung_at=None, **values):
+        if not self._held().update(
+            lease=None, lease_until=None, due_at=ClockTime() + Value(wait), rung_at=None, **values
+        ):
             raise LeaseLost(self.kind)
 
 

@@ -5,7 +5,7 @@ a call that somebody waits for: it stops at a part of sync's own share, and earl
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -33,15 +33,11 @@ _MOST_LOOKED_AT = 1000
 _REST = timedelta(hours=1)
 
 
-def want(member_ids: Iterable[str]) -> None:
-    """Somebody looks at these members of the entered tenant: theirs come first, as far as they are not known."""
-    asked = list(dict.fromkeys(member_ids))[:_MOST_LOOKED_AT]
-    unknown = set(_worth_reading(Member.objects.filter(member_id__in=asked), database_now()))
-    _put_first([member_id for member_id in asked if member_id in unknown])
-
-
 def want_first(members: QuerySet[Member], most: int) -> None:
-    """The same for the first of these members whose rights are not known. One query, where that is asked already."""
+    """Put the first of these members whose rights are not known before all others: somebody looks at them.
+
+    One query, where that is asked already.
+    """
     worth = ArraySubquery(_worth_reading(members, ClockTime())[:most])
     state = MirrorState.objects.filter(kind=Kind.RIGHTS).annotate(worth=worth, now=ClockTime()).first()
     if state is None or not state.worth:
@@ -50,17 +46,6 @@ def want_first(members: QuerySet[Member], most: int) -> None:
         _remember(state.worth)
     elif state.lease is not None or (state.due_at is not None and state.due_at <= state.now):
         return  # somebody reads, or is rung for
-    schedule.ask(current_tenant(), Kind.RIGHTS, by=None)
-
-
-def _put_first(unknown: list[str]) -> None:
-    if not unknown:
-        return
-    state = MirrorState.objects.filter(kind=Kind.RIGHTS).first()
-    if state is None:
-        return
-    if state.memory.get("first", [])[: len(unknown)] != unknown:
-        _remember(unknown)
     schedule.ask(current_tenant(), Kind.RIGHTS, by=None)
 
 

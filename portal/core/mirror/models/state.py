@@ -4,9 +4,7 @@ import uuid
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.utils.translation import gettext_lazy as _
 
-from portal.core.mirror.kinds import Kind
 from tenants.models import TenantModel
 from tenants.vault import EncryptedBytes, EncryptedField
 
@@ -26,7 +24,7 @@ class MirrorState(TenantModel):
     due and not leased. `lease` fences a worker off: whoever holds it may write, a worker that lost it may not.
     """
 
-    kind = models.CharField(max_length=30, choices=Kind.choices)
+    kind = models.CharField(max_length=30)  # a Kind
     as_of = models.DateTimeField(null=True)
     total = models.IntegerField(default=0)
     due_at = models.DateTimeField(null=True)
@@ -50,12 +48,12 @@ class SyncRun(TenantModel):
     """
 
     class State(models.TextChoices):
-        RUNNING = "running", _("Running")
-        DONE = "done", _("Done")
-        FAILED = "failed", _("Failed")
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
 
-    kind = models.CharField(max_length=30, choices=Kind.choices)
-    state = models.CharField(max_length=10, choices=State.choices, default=State.RUNNING)
+    kind = models.CharField(max_length=30)  # a Kind
+    state = models.CharField(max_length=10, default=State.RUNNING)
     cursor = models.TextField(blank=True, default="")
     complete = models.BooleanField(default=False)
     pages = models.IntegerField(default=0)
