@@ -66,10 +66,14 @@ def fit(
     badge would rather have all of the name.
     """
     size = sizes[0]
-    longest = max(_PIECE.findall(text), key=lambda piece: measure(piece.rstrip(), size), default="").rstrip()
+
+    def width_of(piece: str) -> float:
+        return measure(piece, size)
+
+    longest = max(_PIECE.findall(text), key=lambda piece: width_of(piece.rstrip()), default="").rstrip()
     while True:
-        lines = list(wrap(text, width, lambda piece, now=size: measure(piece, now)))
-        fits = len(lines) * line_height(size) <= height and measure(longest, size) <= width
+        lines = list(wrap(text, width, width_of))
+        fits = len(lines) * line_height(size) <= height and width_of(longest) <= width
         if fits or size <= sizes[1]:
             return Set(size, lines)
         size = max(size - 1, sizes[1])
@@ -113,7 +117,7 @@ def slips(badges: Sequence[Badge]) -> bytes:
     return bytes(pdf.output())
 
 
-class _Paper(FPDF):  # type: ignore[misc]
+class _Paper(FPDF):
     """A document that knows how wide its characters are: each is asked for once, and grows with the size."""
 
     def __init__(self, size: tuple[float, float]) -> None:

@@ -97,7 +97,7 @@ EXPECTED = Kind(
 )
 
 
-def upload(*, by: Asker, file: UploadedFile, mail: bool) -> Job:
+def upload(*, by: Asker, file: "UploadedFile[bytes]", mail: bool) -> Job:
     """Keep a list and what its dry run found. Raises FileFault; then nothing is kept."""
     sheet = checking.sheet(file)
     found = checking.check(sheet, mail=mail)

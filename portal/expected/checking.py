@@ -41,7 +41,7 @@ class Sheet:
     fingerprint: bytes
 
 
-def sheet(upload: UploadedFile) -> Sheet:
+def sheet(upload: "UploadedFile[bytes]") -> Sheet:
     """The file's rows. Raises FileFault, for a file without a column of names too; then nothing was kept."""
     if (upload.size or 0) > MOST_BYTES:
         raise FileFault("size", mb=MOST_BYTES // 2**20)

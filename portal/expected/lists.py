@@ -116,7 +116,8 @@ class SentRows(Rows):
     def guests(self) -> dict[int, str]:
         """The guests of the rows of this page, by what asked for them."""
         asked = [row.intent_id for row in self.page.rows if row.intent_id]
-        return dict(Visit.objects.filter(intent__in=asked).values_list("intent_id", "guest_id"))
+        visits = Visit.objects.filter(intent__in=asked).values_list("intent_id", "guest_id")
+        return {intent_id: guest_id or "" for intent_id, guest_id in visits}
 
     def row_href(self, row: Row) -> str:
         guest = self.guests.get(row.intent_id) if row.intent_id else ""

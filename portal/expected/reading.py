@@ -22,7 +22,8 @@ from portal.core.mirror.folding import fold
 from portal.core.ui import inputs
 from portal.core.visits.models import Preset
 from portal.guests import hours
-from portal.guests.issuing import Host, Order
+from portal.guests.issuing import Order
+from portal.guests.places import Host
 
 FIELDS = (
     Cell(

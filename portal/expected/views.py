@@ -1,6 +1,6 @@
 """Lists of expected guests: one address a list, whose page follows its state; every step a plain POST."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -22,13 +22,13 @@ from portal.expected import actions, queries, reading, words
 from portal.expected.forms import UploadForm
 from portal.expected.lists import CheckedRows, Lists, SentRows
 from portal.expected.reading import FIELDS
-from tenants.access import tenant_view
+from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
 DESK = Permission.GUESTS_DESK
 
 
-def page(request: HttpRequest, job: Job) -> HttpResponse:
+def page(request: TenantRequest, job: Job) -> HttpResponse:
     """The page as the list's state wants it."""
     view = View(request, job)
     if job.erased_at is not None:
@@ -60,7 +60,7 @@ def _checked(view: View) -> HttpResponse:
 
 
 @tenant_view(DESK, methods=["GET", "POST"])
-def index(request: HttpRequest) -> HttpResponseBase:
+def index(request: TenantRequest) -> HttpResponseBase:
     """The lists there are, and a form for the next one."""
     chosen = DeskSettings.objects.first() or DeskSettings()
     posted = request.method == "POST"
@@ -80,7 +80,7 @@ def index(request: HttpRequest) -> HttpResponseBase:
 
 
 @tenant_view(DESK)
-def badge_file(request: HttpRequest, job_id: int) -> HttpResponse:
+def badge_file(request: TenantRequest, job_id: int) -> HttpResponse:
     """The badges of everybody on the list who has a code, ready before they come."""
     issued = queries.issued(queries.find(request, job_id)).values_list("pk", flat=True)
     return pdf(request, of_visits(issued), "badge", f"list-{job_id}")
@@ -89,7 +89,7 @@ def badge_file(request: HttpRequest, job_id: int) -> HttpResponse:
 template = views.template(DESK, FIELDS, "guests")
 
 
-def _confirm(request: HttpRequest, _job: Job) -> str:
+def _confirm(request: TenantRequest, _job: Job) -> str:
     """A list is started from its own page."""
     try:
         nonces.check(request)

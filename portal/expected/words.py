@@ -62,7 +62,7 @@ def of_file(word: str, facts: Facts) -> str:
         said %= {"n": facts["most"]}
     else:
         said = fault_text(word, facts)
-    return f"{said} {_('Nothing was kept or sent.')}"
+    return join_sentences([said, _("Nothing was kept or sent.")])
 
 
 def label(field: str) -> str:

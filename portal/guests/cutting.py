@@ -326,4 +326,4 @@ def _due(visit: Visit, seconds: float | None) -> None:
 
 
 def _pause(visit: Visit) -> float:
-    return min(_SOON * 2 ** min(visit.cut_attempts, 10), _LATEST)
+    return min(_SOON * 2.0 ** min(visit.cut_attempts, 10), _LATEST)

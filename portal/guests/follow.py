@@ -104,7 +104,7 @@ def _by_words(body: Mapping[str, Any], candidates: Iterable[Mapping[str, Any]]) 
     }
     ours, unsure = [], []
     for item in candidates:
-        told = {name: _moment(item.get(name)) for name in ("use_date_start", "use_date_end")}
+        told: dict[str, Any] = {name: _moment(item.get(name)) for name in ("use_date_start", "use_date_end")}
         told["email"] = str(item.get("email") or "").casefold() or None
         if all(told[name] == value for name, value in wanted.items()):
             ours.append(str(item["guest_id"]))

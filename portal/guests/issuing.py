@@ -226,5 +226,5 @@ def _visit(order: Order, by: Asker, party: uuid.UUID, **more: Any) -> Visit:
 def known_ids(name_key: str) -> list[str]:
     """Guests of this (folded) name that are there already, and so are not the new one."""
     mirrored = Guest.objects.filter(name_key=name_key).values_list("guest_id", flat=True)
-    visits = Visit.objects.filter(name_key=name_key, guest_id__isnull=False).values_list("guest_id", flat=True)
-    return sorted({*mirrored, *visits})
+    visits = Visit.objects.filter(name_key=name_key).values_list("guest_id", flat=True)
+    return sorted({*mirrored, *filter(None, visits)})

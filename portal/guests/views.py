@@ -200,7 +200,10 @@ def _follow(request: TenantRequest, lines: list[Line], address: str) -> HttpResp
 def without_code(request: TenantRequest) -> HttpResponse:
     """A visitor who gets no code is still somebody in the building: the portal's own record."""
     form = IssueForm(request.POST, desk=issue.desk())
-    if form.is_valid() and once(request, form, partial(issuing.receive_without_code, orders=form.orders())):
+    received = None
+    if form.is_valid():
+        received = once(request, form, partial(issuing.receive_without_code, orders=form.orders()))
+    if received:
         messages.success(request, _("Checked in without a code."))
         return redirect("guests:index", request.tenant.slug)
     return render(request, "guests/new.html", _shown(request, form))

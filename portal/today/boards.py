@@ -4,18 +4,20 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from django.db.models import Case, Count, F, Max, Min, Q, QuerySet, When, Window
+from django.db.models import Case, Count, F, Max, Min, Q, When, Window
 from django.db.models.functions import Extract, RowNumber
 from django.utils.functional import Promise
 
 from portal.core.visits.days import Day
-from portal.core.visits.models import Visit
 from portal.core.visits.rows import Row, row_of
 from portal.core.visits.standing import HINTS, ICONS, LABELS, Standing
 from portal.today import queries
+
+if TYPE_CHECKING:
+    from portal.core.visits.standing import Classified
 
 NOW = (Standing.OVERDUE, Standing.EXPECTED, Standing.HERE, Standing.ASKED)
 SHOWN = ("now", "all", *(str(standing) for standing in Standing))
@@ -155,7 +157,7 @@ def _choices(state: State, found: dict[Standing, int]) -> list[Choice]:
 
 
 def _groups(
-    slug: str, state: State, visits: QuerySet[Visit], found: dict[Standing, int], now: datetime, may_act: bool
+    slug: str, state: State, visits: "Classified", found: dict[Standing, int], now: datetime, may_act: bool
 ) -> list[Group]:
     wanted = [one for one in state.standings if found.get(one)]
     alone = len(state.standings) == 1
@@ -187,7 +189,7 @@ def _most(standing: Standing) -> int:
     return _FEWER.get(standing, FEW)
 
 
-def _listed(visits: QuerySet[Visit], wanted: list[Standing], first: int, most: int) -> QuerySet[Visit]:
+def _listed(visits: "Classified", wanted: list[Standing], first: int, most: int) -> "Classified":
     """At most `most` of each standing after the `first`, in the order in which the desk needs them."""
     order = Case(
         When(standing=Standing.HERE, then=-Extract("arrived_at", "epoch")),
@@ -229,13 +231,11 @@ def hosts(slug: str, day: Day, text: str, now: datetime, page: int = 1) -> tuple
     )  # fmt: skip
     first = (page - 1) * HOSTS
     found = list(grouped.order_by(_UNNAMED.asc(), "-here", "first", "host_key")[first : first + HOSTS])
-    made = {row["host_key"]: _host(row) for row in found}
+    made = {
+        row["host_key"]: Host(row["host_key"], row["name"], row["total"], row["here"], row["expected"]) for row in found
+    }
     place = Window(RowNumber(), partition_by=["host_key"], order_by=["use_date_start", "pk"])
     listed = visits.filter(host_key__in=list(made)).annotate(place=place).filter(place__lte=EACH)
     for visit in listed.order_by("host_key", "place"):
         made[visit.host_key].rows.append(row_of(slug, visit, day, may_act=False))
     return list(made.values()), found[0]["others"] if found else 0
-
-
-def _host(row: dict[str, object]) -> Host:
-    return Host(*(row[name] for name in ("host_key", "name", "total", "here", "expected")))  # type: ignore[arg-type]

@@ -104,7 +104,8 @@ def figures(month: Month, now: datetime) -> Figures:
 
 def _day(day: Day, counted: dict[tuple[date, str], int], rules: Holidays) -> DayCount:
     words = ("came", Standing.NOT_COME, Standing.CUT, Standing.EXPECTED)
-    return DayCount(day, *(counted.get((day.date, str(word)), 0) for word in words), _holiday(day.date, rules))
+    came, absent, cut, undecided = (counted.get((day.date, str(word)), 0) for word in words)
+    return DayCount(day, came, absent, cut, undecided, _holiday(day.date, rules))
 
 
 def _holiday(day: date, rules: Holidays) -> str | None:

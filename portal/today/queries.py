@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from django.db.models import Count, F, Q, QuerySet
 
@@ -12,11 +13,14 @@ from portal.core.visits.models import Visit
 from portal.core.visits.queries import MAY_ARRIVE, PRESENT, Holds
 from portal.core.visits.standing import Standing, classified
 
+if TYPE_CHECKING:
+    from portal.core.visits.standing import Classified
+
 # Elsewhere than on the day itself, a search looks this far.
 _AROUND = timedelta(days=8)
 
 
-def of_day(day: Day, now: datetime) -> QuerySet[Visit]:
+def of_day(day: Day, now: datetime) -> "Classified":
     """The visits whose hours touch the day; today also whoever is still here from before, or left today."""
     touching = Q(use_date_start__lt=day.end, use_date_end__gte=day.start)
     if day.is_today:
@@ -24,13 +28,13 @@ def of_day(day: Day, now: datetime) -> QuerySet[Visit]:
     return classified(Visit.objects.filter(touching), now)
 
 
-def counts(visits: QuerySet[Visit]) -> dict[Standing, int]:
+def counts(visits: "Classified") -> dict[Standing, int]:
     """How many visits there are of each standing, in one query."""
     rows = visits.order_by().values_list("standing").annotate(Count("pk"))
     return {Standing.__members__[word.upper()]: number for word, number in rows}
 
 
-def matching(visits: QuerySet[Visit], text: str) -> QuerySet[Visit]:
+def matching(visits: "Classified", text: str) -> "Classified":
     """Those whose name or host holds every word of `text`, whatever their widths, cases and kana, or whose company
     holds it as it was typed.
     """

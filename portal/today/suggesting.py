@@ -6,6 +6,7 @@ suggested, and a later use anywhere else takes the suggestion back.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import connection
 
@@ -65,7 +66,7 @@ def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
 def catch_up(tenant: Tenant) -> None:
     """The list of guests came in: records that were there before their visit was known count now."""
     waiting = Visit.objects.filter(guest_id__isnull=False, last_use_at__isnull=True, erased_at__isnull=True)
-    note(tenant, set(waiting.filter(gone_at__isnull=True).values_list("guest_id", flat=True)))
+    note(tenant, {str(visit.guest_id) for visit in waiting.filter(gone_at__isnull=True).only("tenant_id", "guest_id")})
 
 
 def note(tenant: Tenant, guest_ids: set[str]) -> None:
@@ -73,7 +74,7 @@ def note(tenant: Tenant, guest_ids: set[str]) -> None:
     if not guest_ids:
         return
     names = {"visit": Visit._meta.db_table, "history": History._meta.db_table}
-    values = {
+    values: dict[str, Any] = {
         "tenant": tenant.pk,
         "used": USED,
         "guests": sorted(guest_ids),

@@ -64,7 +64,8 @@ def undo(by: Asker) -> Undone | None:
     """Take the newest act of this person back, with one audit row. None: there is none."""
     with transaction.atomic():
         newest = last(by)
-        act = DeskAct.objects.select_for_update(of=("self",)).filter(pk=newest and newest.pk, undone_at=None).first()
+        acts = DeskAct.objects.select_for_update(of=("self",)).filter(undone_at=None)
+        act = acts.filter(pk=newest.pk).first() if newest is not None else None
         if act is None:
             return None
         back = [visit_id for visit_id, before, after in act.changes if _put_back(visit_id, before, after)]

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING, TypedDict
 
 from django.db import connection
 from django.db.models import Case, CharField, F, Q, QuerySet, Value, When
@@ -14,6 +15,15 @@ from portal.core.mirror.models import Guest
 from portal.core.ui.times import local
 from portal.core.visits.models import Stage, Visit
 from tenants.models import Tenant
+
+if TYPE_CHECKING:
+    from django_stubs_ext import WithAnnotations
+
+    class _Standing(TypedDict):
+        standing: str
+
+    #: Visits, each with its `standing`.
+    Classified = QuerySet[WithAnnotations[Visit, _Standing]]
 
 
 class Standing(StrEnum):
@@ -91,7 +101,7 @@ _CUT = Q(must_end_at__isnull=False) & (Q(ended_confirmed_at__isnull=True) | Q(us
 _LIVE = Q(must_end_at__isnull=True) | Q(ended_confirmed_at__isnull=False, use_date_end__gt=F("must_end_at"))
 
 
-def classified(visits: QuerySet[Visit], now: datetime) -> QuerySet[Visit]:
+def classified(visits: QuerySet[Visit], now: datetime) -> "Classified":
     """Return the visits, each with its `standing` at `now`: `standing` in SQL, as a property test holds."""
     over = Q(use_date_end__lt=now)
     again = Q(stage=Stage.ISSUED, use_date_end__gte=now, gone_at__isnull=True) & _LIVE

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accessapi.limits import JST
 from accessapi.resources import write_moment
+from portal.core.mirror.fields.field import Field
 from portal.core.mirror.fields.guests import AREAS, CODE, DETAIL, EMAIL, END, GRACE, GUEST_NAME, KEYS, REMARKS, START
 from portal.core.mirror.models import Guest
 from portal.core.ui import inputs
@@ -94,7 +95,7 @@ class ChangeForm(SeenForm):
         """What to send, in the specification's names: what was changed, and nothing else."""
         given = self.cleaned_data
         body: dict[str, Any] = {}
-        typed = {each: given[each.input] for each in _PLAIN if each.input in given}
+        typed: dict[Field, Any] = {each: given[each.input] for each in _PLAIN if each.input in given}
         typed |= {each: given[field] for field, each in _MOMENTS.items()}
         for each, value in typed.items():
             if not each.same(each.meant(value), self.seen.get(each.name)):
