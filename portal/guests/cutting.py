@@ -30,6 +30,7 @@ from portal.core.mirror.fields.guests import GUEST
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.ticking import Wakeup
 from portal.core.visits.models import Stage, Visit
+from portal.core.visits.queries import UNCONFIRMED
 from portal.guests import ending, hours
 from tenants import audit
 from tenants.connections.service import current_connection
@@ -143,12 +144,12 @@ def is_given_up(visit: Visit) -> bool:
     return visit.cut_way >= len(ending.WAYS)
 
 
-def stop_older(visit: Visit) -> None:
-    """Changes of this guest that have not left yet would only hold the cut up, or undo it."""
-    waiting = Intent.objects.filter(
-        target=target_of("guest", visit.guest_id), operation="update_guest", state=State.QUEUED
-    )
-    for intent in waiting.select_related("tenant__environment", "by"):
+def stop_older(visit: Visit, than: Intent | None = None) -> None:
+    """Stop changes of this guest that wait, all or those older than one: they would hold a cut up, or undo it."""
+    target = target_of("guest", visit.guest_id)
+    waiting = Intent.objects.filter(target=target, operation="update_guest", state=State.QUEUED)
+    older = waiting if than is None else waiting.filter(pk__lt=than.pk)
+    for intent in older.select_related("tenant__environment", "by"):
         actions.stop(intent)
 
 
@@ -163,7 +164,8 @@ def step(visit_id: int) -> None:
     elif visit.guest_id is None:
         _due(visit, _SOON)
     elif visit.cut_intent is not None and visit.cut_intent.state in UNDER_WAY:
-        _stop_in_the_way(visit)
+        if visit.cut_intent.state == State.QUEUED:
+            stop_older(visit, than=visit.cut_intent)
         _due(visit, _SOON)
     else:
         _onwards(visit)
@@ -261,16 +263,6 @@ def _last_lost(visit: Visit) -> datetime | None:
     return None
 
 
-def _stop_in_the_way(visit: Visit) -> None:
-    """A change asked for before the cut, that waits for another try, must not make it wait too."""
-    mine = visit.cut_intent
-    if mine is None or mine.state != State.QUEUED:
-        return
-    before = Intent.objects.filter(target=mine.target, operation="update_guest", state=State.QUEUED, pk__lt=mine.pk)
-    for intent in before.select_related("tenant__environment", "by"):
-        actions.stop(intent)
-
-
 def look_soon(guest_id: str) -> None:
     """An intent about this guest came to its end: whoever sees to a cut looks now."""
     Visit.objects.filter(guest_id=guest_id, cut_due_at__gt=ClockTime()).update(cut_due_at=ClockTime())
@@ -278,17 +270,15 @@ def look_soon(guest_id: str) -> None:
 
 def noticed() -> None:
     """A list of guests came in: ends that it shows, made on the member site say, are confirmed at once."""
-    over = Visit.objects.filter(must_end_at__isnull=False, ended_confirmed_at__isnull=True, gone_at__isnull=True)
-    over.filter(Q(cut_due_at__gt=ClockTime()) | Q(cut_due_at__isnull=True), use_date_end__lte=ClockTime()).update(
-        cut_due_at=ClockTime()
-    )
+    Visit.objects.filter(UNCONFIRMED).filter(
+        Q(cut_due_at__gt=ClockTime()) | Q(cut_due_at__isnull=True), use_date_end__lte=ClockTime()
+    ).update(cut_due_at=ClockTime())
 
 
 def on_connected(sender: Any, *, connection: Connection, **more: Any) -> None:
     """Receiver of tenants.signals.connected: what was refused for want of a permission is tried again."""
     with tenant_scope(connection.tenant):
-        open_ones = Visit.objects.filter(must_end_at__isnull=False, ended_confirmed_at__isnull=True)
-        open_ones.filter(gone_at__isnull=True).update(cut_way=0, cut_attempts=0, cut_due_at=ClockTime())
+        Visit.objects.filter(UNCONFIRMED).update(cut_way=0, cut_attempts=0, cut_due_at=ClockTime())
 
 
 def withdraw(revival: Intent) -> None:
@@ -311,8 +301,7 @@ DUE = Wakeup(rows=_due_ones, task="portal.guests.tasks.cut", order=("cut_due_at"
 
 def may_still_open() -> QuerySet[Visit]:
     """Codes of the tenant in scope that were cut short and may still open doors."""
-    rows = Visit.objects.filter(must_end_at__isnull=False, ended_confirmed_at__isnull=True, gone_at__isnull=True)
-    return rows.exclude(stage=Stage.NOT_ISSUED)
+    return Visit.objects.filter(UNCONFIRMED).exclude(stage=Stage.NOT_ISSUED)
 
 
 def unconfirmed() -> list[Visit]:

@@ -33,7 +33,6 @@ BY = "portal"  # of the audit trail
 _AT_ONCE = 2000
 _EXPIRES = 600
 _also: list[Callable[[datetime], None]] = []
-_UNCONFIRMED = Q(must_end_at__isnull=False, ended_confirmed_at__isnull=True, gone_at__isnull=True)
 
 
 def due_tenants(now: datetime | None = None) -> list[int]:
@@ -56,7 +55,7 @@ def also(forget: Callable[[datetime], None]) -> None:
 def old_visits(before: datetime) -> QuerySet[Visit]:
     """Those whose personal data is to go: ended before, nobody still here, no code that may still open doors."""
     old = Visit.objects.filter(use_date_end__lt=before, erased_at__isnull=True)
-    return old.exclude(queries.PRESENT).exclude(_UNCONFIRMED)
+    return old.exclude(queries.PRESENT).exclude(queries.UNCONFIRMED)
 
 
 def kept() -> dict[str, Any]:

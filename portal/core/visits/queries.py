@@ -11,6 +11,8 @@ from portal.core.visits.standing import Standing
 
 MAY_ARRIVE = (Standing.EXPECTED, Standing.NOT_COME, Standing.ASKED)
 PRESENT = Q(arrived_at__isnull=False, left_at__isnull=True)
+# Deactivated, and the service has not confirmed it: the code may still open doors.
+UNCONFIRMED = Q(must_end_at__isnull=False, ended_confirmed_at__isnull=True, gone_at__isnull=True)
 _WITH = ("by", "preset", "cut_by", "cut_session", "cut_intent__by", "revive_intent", "intent__by")
 
 
