@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -30,10 +30,6 @@ class Plan:
     stale: int = 0
 
     @property
-    def reads(self) -> int:
-        return self.unknown_yet + self.stale
-
-    @property
     def left(self) -> int:
         """Members that were chosen and of whom no row is made."""
         return sum(n for effect, n in self.counts.items() if effect not in (Effect.CHANGES, Effect.WIDENED))
@@ -51,46 +47,34 @@ def plan(members: QuerySet[Member], wish: Wish, trust: timedelta, *, everybody: 
     """
     all_areas = list(Area.objects.values_list("area_id", flat=True))
     judge = _once(lambda rights: merging.judge(rights, wish, all_areas))
-    return _collected(_rights(members), judge, trust, everybody)
+    return _plan(members, lambda _member_id, rights: judge(rights), trust, everybody)
 
 
 def plan_undo(done: dict[str, tuple[Any, Any]], area_id: str, trust: timedelta) -> Plan:
     """The same for taking back: `done` has (before, after) of each member of the job to be undone."""
-    found = Plan()
-    told = _rights(Member.objects.filter(member_id__in=done, gone_at__isnull=True))
-    for member_id, rights, read_at in told:
-        before, after = done[member_id]
-        verdict = None if rights is None else merging.undo(rights.get("devices_pass"), before, after, area_id)
-        _add(found, member_id, rights, verdict, read_at is None or read_at < database_now() - trust)
-    return found
+    members = Member.objects.filter(member_id__in=done, gone_at__isnull=True)
+    return _plan(members, lambda member_id, rights: merging.undo(rights, *done[member_id], area_id), trust)
 
 
-def _rights(members: QuerySet[Member]) -> Iterator[tuple[str, Any, Any]]:
-    rows = members.order_by("name_key", "pk").values_list("member_id", "rights", "rights_read_at")
-    yield from rows.iterator(chunk_size=2000)
-
-
-def _collected(
-    told: Iterable[tuple[str, Any, Any]], judge: Callable[[Any], Verdict], trust: timedelta, everybody: bool
+def _plan(
+    members: QuerySet[Member], judge: Callable[[str, Any], Verdict], trust: timedelta, everybody: bool = False
 ) -> Plan:
+    """Judge the devices_pass of each member by name; those whose rights are not known are read first."""
     found, since = Plan(), database_now() - trust
-    for member_id, rights, read_at in told:
-        verdict = None if rights is None else judge(rights.get("devices_pass"))
-        _add(found, member_id, rights, verdict, read_at is None or read_at < since)
-        if everybody and verdict is not None and not verdict.sends:
-            found.rows.append((member_id, {}, {"devices_pass": rights.get("devices_pass")}))
+    rows = members.order_by("name_key", "pk").values_list("member_id", "rights", "rights_read_at")
+    for member_id, rights, read_at in rows.iterator(chunk_size=2000):
+        if rights is None:
+            found.unknown_yet += 1
+            found.rows.append((member_id, {}, {}))
+            continue
+        now = rights.get("devices_pass")
+        verdict = judge(member_id, now)
+        found.counts[verdict.effect] += 1
+        found.stale += verdict.sends and (read_at is None or read_at < since)
+        if verdict.sends or everybody:
+            body = {"devices_pass": verdict.after} if verdict.sends else {}
+            found.rows.append((member_id, body, {"devices_pass": now}))
     return found
-
-
-def _add(found: Plan, member_id: str, rights: Any, verdict: Verdict | None, stale: bool) -> None:
-    if verdict is None:
-        found.unknown_yet += 1
-        found.rows.append((member_id, {}, {}))
-        return
-    found.counts[verdict.effect] += 1
-    if verdict.sends:
-        found.stale += stale
-        found.rows.append((member_id, {"devices_pass": verdict.after}, {"devices_pass": rights.get("devices_pass")}))
 
 
 def _once(judge: Callable[[Any], Verdict]) -> Callable[[Any], Verdict]:

@@ -229,15 +229,19 @@ CELERY_BROKER_URL = REDIS_URL
 
 # It would believe any header; `portal.site.logs.with_address` says where a request comes from.
 DJANGO_STRUCTLOG_IP_LOGGING_ENABLED = False
+# What every line of the log goes through, ours and those of libraries.
+_LINES: list[structlog.typing.Processor] = [
+    structlog.contextvars.merge_contextvars,
+    with_address,
+    without_queries,
+    structlog.processors.TimeStamper(fmt="iso"),
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+]
 structlog.configure(
     processors=[
-        structlog.contextvars.merge_contextvars,
-        with_address,
-        without_queries,
         structlog.stdlib.filter_by_level,
-        structlog.processors.TimeStamper(fmt="iso"),
-        structlog.stdlib.add_logger_name,
-        structlog.stdlib.add_log_level,
+        *_LINES,
         structlog.stdlib.PositionalArgumentsFormatter(),
         structlog.processors.format_exc_info,
         structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
@@ -252,15 +256,7 @@ LOGGING = {
         "json": {
             "()": "structlog.stdlib.ProcessorFormatter",
             "processor": structlog.processors.JSONRenderer(),
-            "foreign_pre_chain": [
-                structlog.contextvars.merge_contextvars,
-                with_address,
-                without_queries,
-                structlog.processors.TimeStamper(fmt="iso"),
-                structlog.stdlib.add_log_level,
-                structlog.stdlib.add_logger_name,
-                structlog.processors.format_exc_info,
-            ],
+            "foreign_pre_chain": [*_LINES, structlog.processors.format_exc_info],
         }
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},

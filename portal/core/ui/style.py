@@ -96,12 +96,7 @@ class SampleTable(Table):
             lambda request: [(a, a) for a in sorted(set(ContentType.objects.values_list("app_label", flat=True)))],
             lambda queryset, values: queryset.filter(app_label__in=values),
         ),
-        Filter(
-            "card",
-            "Credential",
-            [("card", "Card"), ("qr", "QR"), ("face", "Face")],
-            lambda rows, values: rows,
-        ),
+        Filter("card", "Credential", [("card", "Card"), ("qr", "QR"), ("face", "Face")], lambda rows, values: rows),
     )
     actions = (
         BulkAction("move", "Change group…", lambda request: "/_components/confirm/"),
