@@ -81,26 +81,28 @@ def key_lines(keys_pass: Any, places: Places) -> list[Line]:
 
 def lines(rights: Mapping[str, Any], places: Places) -> list[Line]:
     """Both, one after the other. A part that was not told has no line."""
-    found = []
-    if rights.get("devices_pass") is not None:
-        found += device_lines(rights["devices_pass"], places)
-    if rights.get("keys_pass") is not None:
-        found += key_lines(rights["keys_pass"], places)
-    return found
+    devices, keys = rights.get("devices_pass"), rights.get("keys_pass")
+    found = [] if devices is None else device_lines(devices, places)
+    return found if keys is None else [*found, *key_lines(keys, places)]
 
 
-def gathered(found: list[Line], *, most: int = _MOST_NAMED) -> list[str]:
+def gathered(found: list[Line]) -> list[str]:
     """Lines with the same times joined: "Lobby, Lab and 3 more: weekdays 08:00 to 19:00"."""
     together: dict[str, list[Line]] = {}
     for line in found:
         together.setdefault(line.when if line.place else f"\0{line.when}", []).append(line)
-    return [_together(group, most) for group in together.values()]
+    return [_together(group) for group in together.values()]
+
+
+def summary(rights: Mapping[str, Any], places: Places) -> list[str]:
+    """Rights as sentences, those with the same times joined."""
+    return [upper(text) for text in gathered(lines(rights, places))]
 
 
 def sentence(devices_pass: Any, keys_pass: Any, places: Places | None = None) -> str:
     """Everything in one paragraph."""
     told = {"devices_pass": devices_pass, "keys_pass": keys_pass}
-    return " ".join(_("%(text)s.") % {"text": upper(text)} for text in gathered(lines(told, places or Places())))
+    return " ".join(_("%(text)s.") % {"text": text} for text in summary(told, places or Places()))
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any], places: Places) -> list[Changed]:
@@ -119,10 +121,10 @@ def privilege_words() -> dict[str, str]:
     return {flag.name: str(flag.label) for flag in PRIVILEGES}
 
 
-def _together(group: list[Line], most: int) -> str:
+def _together(group: list[Line]) -> str:
     if not group[0].place:
         return group[0].when
-    named = [line.place for line in group[:most]]
+    named = [line.place for line in group[:_MOST_NAMED]]
     more = len(group) - len(named)
     text = _(", ").join(named)
     if more:

@@ -69,7 +69,7 @@ def copy(request: TenantRequest) -> HttpResponse:
     shown = {
         "source": source, "told": told, "trouble": trouble, "parts": _parts(parts), "targets": targets,
         "q": request.GET.get("q", ""), "group": request.GET.get("group", ""), "most": copying.MOST,
-        "groups": queries.groups(), "saying": _saying(body, named),
+        "groups": queries.groups(), "saying": words.summary(body, named),
     }  # fmt: skip
     if request.method == "POST" and told and targets and body:
         answer = _copied(request, Trouble(trouble=trouble), source, targets, body)
@@ -119,10 +119,6 @@ def _preview(targets: list[Member], body: dict[str, Any], named: places.Places) 
         }
         for member in targets
     ]
-
-
-def _saying(body: dict[str, Any], named: places.Places) -> list[str]:
-    return [words.upper(text) for text in words.gathered(words.lines(body, named))]
 
 
 def _parts(chosen: list[str]) -> list[tuple[str, str, bool]]:

@@ -74,7 +74,7 @@ def followed(request: TenantRequest, member_id: str) -> JsonResponse:
     if was is not None and not sheet.is_wrong:
         changed = words.changes(was.told, {**was.told, **sheet.rights()}, named)
         answer["changes"] = [[each.place, each.before, each.after] for each in changed]
-        answer["summary"] = [words.upper(text) for text in words.gathered(words.lines(sheet.rights(), named))]
+        answer["summary"] = words.summary(sheet.rights(), named)
     return JsonResponse(answer)
 
 
@@ -103,7 +103,7 @@ def _page(request: TenantRequest, editor: Editor) -> HttpResponse:
         "trouble": [*filter(None, editor.trouble)],
         "may_edit": request.access.can(Permission.RIGHTS_EDIT) and read is not None,
         "unsaved": editor.unsaved,
-        "summary": [words.upper(text) for text in words.gathered(words.lines(editor.sheet.rights(), named))],
+        "summary": words.summary(editor.sheet.rights(), named),
     }
     if read is not None:
         shown |= _form(editor.member, read, editor.sheet, named)

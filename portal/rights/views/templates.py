@@ -102,4 +102,4 @@ def _drawn(template: RightsTemplate, named: places.Places) -> dict[str, Any]:
     if template.kind == Kind.SCHEDULE:
         return {"week": week_of(template.schedule), "lines": []}
     told = {"devices_pass": template.devices_pass, "keys_pass": template.keys_pass}
-    return {"week": None, "lines": [words.upper(text) for text in words.gathered(words.lines(told, named))]}
+    return {"week": None, "lines": words.summary(told, named)}
