@@ -76,7 +76,7 @@ class _Of(Rows):
     export_permission = Permission.MEMBERS_EXPORT
 
     def row_href(self, row: Row) -> str:
-        index = reverse("members:index", args=[self.request.tenant.slug])  # type: ignore[attr-defined]
+        index = reverse("members:index", args=[self.request.tenant.slug])
         return f"{index}{_ids.to_url(row.member_id)}/" if row.member_id else ""
 
 
