@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
 from accessapi.operations import CallClass
@@ -13,6 +12,7 @@ from portal.core.budget.models import Gauge
 from portal.core.budget.priorities import Priority, kept_from
 from portal.core.budget.readings import Reading
 from portal.core.ui import frame, together
+from tenants.access import TenantRequest
 from tenants.models import Connection
 
 
@@ -77,7 +77,7 @@ def _minutes(calls: int, limit: int, used: int, priority: Priority) -> int:
     return 0 if calls <= free else -(-60 * (calls - free) // max(limit - kept, 1))
 
 
-def known(request: HttpRequest) -> Outlook | None:
+def known(request: TenantRequest) -> Outlook | None:
     """What is left of the hour for the tenant's token, read once a page; None without a working connection."""
     connection = _connection(request)
     if connection is None or not connection.is_connected:
@@ -89,7 +89,7 @@ def known(request: HttpRequest) -> Outlook | None:
     return seen
 
 
-def _meters(request: HttpRequest) -> dict[str, object] | None:
+def _meters(request: TenantRequest) -> dict[str, object] | None:
     """The frame's fact of both classes."""
     seen = known(request)
     if seen is None:
@@ -103,11 +103,11 @@ def _meters(request: HttpRequest) -> dict[str, object] | None:
     }
 
 
-def _connection(request: HttpRequest) -> Connection | None:
-    return getattr(request.tenant, "connection", None)  # type: ignore[attr-defined]  # inside a tenant's page
+def _connection(request: TenantRequest) -> Connection | None:
+    return getattr(request.tenant, "connection", None)
 
 
-def _number(of: Callable[[Connection], int]) -> Callable[[HttpRequest], int]:
+def _number(of: Callable[[Connection], int]) -> Callable[[TenantRequest], int]:
     """A number of the tenant's connection; without one it finds nothing."""
     return lambda request: of(connection) if (connection := _connection(request)) is not None else -1
 

@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Exists, OuterRef, QuerySet, Subquery
-from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -23,6 +22,7 @@ from portal.core.ui import frame, together
 from portal.core.ui.addresses import within
 from portal.core.ui.tables.columns import Empty
 from portal.core.ui.vocabulary import join_sentences
+from tenants.access import TenantRequest
 from tenants.connections.calls import LICENCE
 from tenants.connections.service import current_connection
 from tenants.connections.texts import CONTRACTS
@@ -135,22 +135,21 @@ def shows(app_name: str, kind: Kind, *, refresh: str = _REFRESH) -> None:
     _SHOWS[app_name] = (kind, refresh)
 
 
-def known(request: HttpRequest) -> Freshness:
+def known(request: TenantRequest) -> Freshness:
     """Return the freshness of the request's tenant, read once a page."""
     found: Freshness | None = getattr(request, "mirror_freshness", None)
     if found is None:
-        tenant = request.tenant  # type: ignore[attr-defined]  # of a page of a tenant
-        found = freshness_of(tenant, together.told(request, "freshness"))
+        found = freshness_of(request.tenant, together.told(request, "freshness"))
         setattr(request, "mirror_freshness", found)  # noqa: B010 - a name that the type of requests does not have
     return found
 
 
-def footer(request: HttpRequest) -> Mapping[str, Any]:
+def footer(request: TenantRequest) -> Mapping[str, Any]:
     """Return how fresh what this area of work shows is, and where to ask for newer.
 
     Whoever may see the tenant asks at the mirror's address; an area's own is for people who may enter nothing else.
     """
-    tenant, access = request.tenant, request.access  # type: ignore[attr-defined]  # of a page of a tenant
+    tenant, access = request.tenant, request.access
     match = request.resolver_match
     kind, own = _SHOWS.get(match.app_name if match else "", (Kind.MEMBERS, _REFRESH))
     refresh = _REFRESH if access.can(Permission.TENANT_VIEW) else own
@@ -197,7 +196,7 @@ class Absence:
         return join_sentences([self.sentence, self.remedy])
 
 
-def absence(request: HttpRequest, kind: Kind, operation: str = "") -> Absence | None:
+def absence(request: TenantRequest, kind: Kind, operation: str = "") -> Absence | None:
     """Return why nothing, or nothing new, is known of a kind of the tenant; None when it is read as it should be.
 
     With `operation` (an act that belongs to the kind) what the service refused of that one counts as well.
@@ -213,7 +212,7 @@ def absence(request: HttpRequest, kind: Kind, operation: str = "") -> Absence | 
     return next(filter(None, refusals), None) or _unread(known(request)[kind])
 
 
-def empty(request: HttpRequest, usual: Empty | None, kind: Kind, operation: str = "") -> Empty | None:
+def empty(request: TenantRequest, usual: Empty | None, kind: Kind, operation: str = "") -> Empty | None:
     """Return what an empty list says: why nobody may know, if that is so, else `usual`. `operation` as above."""
     why = absence(request, kind, operation)
     if why is None:
