@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from portal.core.files import bounds
+from portal.core.ui.vocabulary import join_sentences
 from portal.imports.columns import CLEAR_WORDS
 
 Facts = Mapping[str, Any]
@@ -39,7 +40,7 @@ ROWS: dict[str, Callable[[Facts], str]] = {
 
 def of_file(word: str, facts: Facts) -> str:
     """Why a file cannot be used, and that nothing was taken over."""
-    return f"{bounds.fault_text(word, facts)} {_('Nothing was imported.')}"
+    return join_sentences([bounds.fault_text(word, facts), _("Nothing was imported.")])
 
 
 def of_rights(kept: Mapping[str, str]) -> str:

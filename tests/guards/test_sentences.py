@@ -3,6 +3,7 @@ one table of sentences knows, with the values that its sentence names, in both l
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -201,3 +202,26 @@ def _gives(function: ast.FunctionDef, name: str, tree: ast.Module) -> bool:
     assigned = [each for each in ast.walk(function) if isinstance(each, ast.Assign)]
     values = [each.value for each in assigned if ast.unparse(each.targets[0]) == name]
     return bool(values) and all(_is_said(each, function, tree) for each in values)
+
+
+def test_no_text_is_translated_inside_an_f_string():
+    """The collector of the catalogue does not see it there: it would stay English."""
+    inside = [
+        (path, call.lineno)
+        for path, tree in TREES.items()
+        for f_string in ast.walk(tree)
+        if isinstance(f_string, ast.JoinedStr)
+        for call in calls(f_string, "_", "_t", "gettext", "ngettext", "pgettext", "npgettext")
+    ]
+    assert inside == []
+
+
+def test_no_template_shows_a_value_of_the_service_as_it_is():
+    raw = re.compile(r"\.(account_type|request_status|side|category|(door|power|sync|cloud_com)_status)\b(?!.*\|word:)")
+    shown = [
+        (path.name, value)
+        for path in sorted((ROOT / "templates").rglob("*.html"))
+        for value in re.findall(r"\{\{(.+?)\}\}", path.read_text())
+        if raw.search(value)
+    ]
+    assert shown == [], 'say it as a word: {{ value|word:"kind" }}'

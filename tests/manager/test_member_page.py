@@ -46,7 +46,7 @@ def test_what_the_person_lately_did_stands_beside_how_far_the_log_is_known(desk)
     words = said(desk.client.get(f"{desk.url}{member.member_id}/"))
     assert "総務キーボックス Key taken 03 社用車" in words
     assert "&lt;b&gt;Entry&lt;/b&gt;" in page
-    assert "suspicious" in words
+    assert "Suspicious" in words
     assert "Change person" not in words
     assert "More in the activity log." not in words
     with desk.scope():
