@@ -49,7 +49,7 @@ def _steps() -> dict[str, list[str]]:
         "ruff check": [_tool("ruff"), "check", "--quiet", "."],
         "ruff format": [_tool("ruff"), "format", "--check", "--quiet", "."],
         "djade": [*_djade(), "--check", *_templates()],
-        "mypy": [_tool("mypy"), "--no-error-summary", "accessapi", "tenants", "stack"],
+        "mypy": [_tool("mypy"), "--no-error-summary", "accessapi", "tenants", "portal", "stack"],
         "mypy of the sandbox": [_tool("mypy"), "--no-error-summary", "--config-file", "sandbox/mypy.ini", "sandbox"],
         "import rules": [_tool("lint-imports"), "--no-cache"],
         "dependencies of the site": _deptry("accessapi tenants portal stack", "-rf", "base", "-rfd", "dev"),

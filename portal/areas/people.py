@@ -148,7 +148,7 @@ class People(Table):
     def _drawn_state(self, row: Any) -> SafeString:
         answer, word = self._answer(row), self._state(row)
         if answer in ("yes", "unknown"):
-            return Chip("valid" if answer == "yes" else "unknown", word).__html__()  # type: ignore[return-value]
+            return Chip("valid" if answer == "yes" else "unknown", word).__html__()
         return format_html('<span class="none fine">{}</span>', word)
 
     @property

@@ -163,7 +163,7 @@ def area_ids(job: Job) -> list[str]:
     """The areas that exist now, read once for a job in hand."""
     found: list[str] | None = getattr(job, "known_area_ids", None)
     if found is None:
-        found = job.known_area_ids = list(Area.objects.values_list("area_id", flat=True))  # type: ignore[attr-defined]
+        found = job.known_area_ids = list(Area.objects.values_list("area_id", flat=True))  # type: ignore[attr-defined]  # kept on it
     return found
 
 

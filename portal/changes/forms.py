@@ -15,6 +15,7 @@ from portal.core.jobs.forms import StartForm
 from portal.core.mirror.models import Group, Member
 from portal.core.mirror.queries import groups
 from portal.core.rights.forms import GivenRights
+from portal.core.ui.inputs import offer
 from portal.core.ui.times import TOKYO
 
 Decide = Callable[[Member], plans.Outcome]
@@ -106,7 +107,7 @@ class MoveForm(ChangeForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         known = groups().values_list("membergroup_id", "membergroup_name")
-        self.fields["group"].choices = [("", _t("Choose a group")), *known]  # type: ignore[attr-defined]
+        offer(self, group=[("", _t("Choose a group")), *known])
 
     @property
     def options(self) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """Choosing a list, and how its guests get their codes."""
 
+from typing import Any
+
 from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -25,8 +27,8 @@ class UploadForm(forms.Form):
         ],
     )
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self.fields["file"].help_text = _(
             "CSV (UTF-8 or Shift-JIS) or XLSX, up to %(rows)d rows and %(mb)d MB. Each row uses "
             "one of the hour's 720 API calls. The first line must contain the headings."

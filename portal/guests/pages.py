@@ -83,7 +83,7 @@ def may_cut(visit: Visit) -> bool:
 
 def presence_of(request: TenantRequest, visit: Visit, now: datetime) -> Row:
     """Where the visit stands, and what can be done about it, as on the board of the day."""
-    visit.standing = standing(visit, now)  # type: ignore[attr-defined]
+    visit.standing = standing(visit, now)  # type: ignore[attr-defined]  # as rows of a list have it
     may_act = request.access.can(Permission.GUESTS_DESK)
     return row_of(request.tenant.slug, visit, Day.today(), may_act=may_act)
 

@@ -15,6 +15,7 @@ from portal.core.jobs.models import Job
 from portal.core.mirror.fields.members import CODE, MEMBER, MEMBER_ID, NAME
 from portal.core.mirror.fields.values import masked
 from portal.core.rights.forms import NewRights
+from portal.core.ui.inputs import offer
 from portal.imports.columns import BY_NAME
 
 
@@ -53,7 +54,7 @@ class ColumnsForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.headings: Sequence[str] = job.sheet.file.headings
         self.sample: list[list[str]] = job.sheet.file.sample
-        self.fields["default_group"].choices = [("", _("None: refuse these rows")), *groups]  # type: ignore[attr-defined]
+        offer(self, default_group=[("", _("None: refuse these rows")), *groups])
         self.initial.setdefault("default_group", job.sheet.default_group)
         choices = [("", _("– don't import –")), *((cell.name, cell.label) for cell in MEMBER.cells)]
         at = {place: field for field, place in job.sheet.columns.items()}

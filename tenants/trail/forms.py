@@ -6,6 +6,7 @@ from datetime import date
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from tenants.trail.queries import Wanted
 
@@ -17,10 +18,14 @@ class FilterForm(forms.Form):
     person = forms.CharField(label=_("Who"), max_length=80, required=False)
     target = forms.CharField(label=_("Target"), max_length=200, required=False)
     since = forms.DateField(
-        label=_("From"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+        label=pgettext_lazy("day", "From"),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     until = forms.DateField(
-        label=_("To"), required=False, widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+        label=pgettext_lazy("day", "To"),
+        required=False,
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     support_only = forms.BooleanField(label=_("Support sessions only"), required=False)
 

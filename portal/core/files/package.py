@@ -44,7 +44,7 @@ class Package:
             raise FileFault("xlsx" if info is None else "bomb")
         try:
             with self._zip.open(info) as part:
-                yield part  # type: ignore[misc]
+                yield part  # type: ignore[misc]  # IO[bytes] is what the stubs call it
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError):
             raise FileFault("xlsx") from None
         except Exception as error:

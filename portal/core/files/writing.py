@@ -85,7 +85,7 @@ def xlsx_of(lines: Iterable[Sequence[Any]], title: str, *, guard: bool = True) -
     target = tempfile.SpooledTemporaryFile(max_size=4 * 1024 * 1024)  # noqa: SIM115 - the answer closes it
     book.save(target)
     target.seek(0)
-    return target  # type: ignore[return-value]
+    return target  # type: ignore[return-value]  # is one but for its base class
 
 
 def _taken(buffer: io.StringIO) -> bytes:

@@ -15,6 +15,7 @@ from portal.core.intents.record import Asker
 from portal.core.intents.states import State
 from portal.core.intents.words import story
 from tenants.access import TenantRequest, View, tenant_view
+from tenants.connections import titles
 from tenants.roles import Permission
 
 
@@ -47,6 +48,7 @@ def _page(request: TenantRequest, intent: Intent) -> HttpResponse:
     context = {
         "intent": intent,
         "story": story(intent),
+        "operation": titles.title(intent.operation),
         "is_reading": is_reading,
         "may_decide": may_decide and not is_reading,
         "decide_url": address(intent, "decide"),

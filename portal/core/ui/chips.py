@@ -63,7 +63,7 @@ class Chip:
         """The chip's word alone, for files and titles."""
         return str(self.text or CHIPS.get(self.state, (self.state,))[0])
 
-    def __html__(self) -> str:
+    def __html__(self) -> SafeString:
         return chip(self.state, text=self.text, as_of=self.as_of)
 
     __str__ = __html__  # a template asks for the text of a value before it asks whether that is safe

@@ -68,7 +68,7 @@ def ask(name: str, build: Callable[..., QuerySet[Any]], *, everywhere: bool = Tr
 
 def want(request: HttpRequest, name: str) -> None:
     """Have this page ask for `name` along with what every page asks."""
-    request.wanted_together = {*_wanted(request), name}  # type: ignore[attr-defined]
+    request.wanted_together = {*_wanted(request), name}  # type: ignore[attr-defined]  # kept on it
 
 
 def _wanted(request: HttpRequest) -> set[str]:
@@ -84,7 +84,7 @@ def told(request: TenantRequest, name: str) -> list[Any]:
     if answers is None or name not in answers or request.method not in ("GET", "HEAD"):
         if not _questions[name].everywhere:
             want(request, name)
-        answers = request.told_together = _read(request)  # type: ignore[attr-defined]
+        answers = request.told_together = _read(request)  # type: ignore[attr-defined]  # kept on it
     return answers[name]
 
 
@@ -115,7 +115,7 @@ def _make(question: _Question) -> _Made:
         sql, params = rows.query.sql_with_params()
     fields = {field.column: (field.attname, _reader(field)) for field in rows.model._meta.concrete_fields}
     annotations = {name: each.output_field for name, each in rows.query.annotation_select.items()}
-    model = rows.model if rows._fields is None else None  # type: ignore[attr-defined]
+    model = rows.model if rows._fields is None else None  # type: ignore[attr-defined]  # not in the stubs
     return _Made(question.name, model, sql, params, fields, annotations)
 
 

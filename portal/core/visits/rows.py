@@ -42,7 +42,7 @@ class Row:
 
 def row_of(slug: str, visit: Visit, day: Day, *, may_act: bool) -> Row:
     """A row for a classified visit, with times as they read on `day`."""
-    standing = Standing(visit.standing)  # type: ignore[attr-defined]
+    standing = Standing(visit.standing)  # type: ignore[attr-defined]  # annotated
     since = {Standing.LEFT: visit.left_at, Standing.HERE: visit.arrived_at, Standing.OVERDUE: visit.arrived_at}
     who = visit.left_by if standing == Standing.LEFT else visit.arrived_by
     return Row(

@@ -26,7 +26,7 @@ class RowBeyond(Func):
         self.operator = operator
         super().__init__(*expressions)
 
-    def as_sql(self, compiler: Any, connection: Any, **extra: Any) -> tuple[str, list[Any]]:  # type: ignore[override]
+    def as_sql(self, compiler: Any, connection: Any, **extra: Any) -> tuple[str, list[Any]]:  # type: ignore[override]  # stubs say more
         parts, params = [], []
         for expression in self.get_source_expressions():
             sql, values = compiler.compile(expression)

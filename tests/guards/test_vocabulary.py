@@ -1,0 +1,117 @@
+"""What the service says in words of its own, and the codes of the audit log, reach a page in the reader's language."""
+
+import re
+from pathlib import Path
+
+import pytest
+from django.template import engines
+from django.utils import translation
+
+from accessapi.overrides import States
+from portal.core.mirror.models import PassController
+from portal.core.rights.laying import modes
+from portal.core.ui.vocabulary import WORDS, beside, word
+from portal.devices import queries
+from portal.devices.actions import Command
+from tenants.connections.titles import TITLES
+from tenants.sentences import TEXTS
+
+ROOT = Path(__file__).parents[2]
+#: Every value that the specification names, by the kind of its field.
+SPECIFIED = {
+    "leaf": "open",
+    "lock": "lock unlock",
+    "error": "unlock_error door_unlock_error key_unlock_error",
+    "power": "running",
+    "network": "connected",
+    "side": "in",
+    "category": "normal operation",
+    "request": "pending progress completed completed_with_errors succeeded failed failed_registered",
+}
+VALUES = [(kind, value) for kind, values in SPECIFIED.items() for value in values.split()]
+#: What a part of a door's status looks like at the service, and the kind of its words.
+STATUS = {
+    "leaf": lambda value: {"door_status": {"door": value}},
+    "lock": lambda value: {"door_status": {"lock": value}},
+    "error": lambda value: {"door_status": {"errors": [value]}},
+    "power": lambda value: {"power_status": value},
+    "network": lambda value: {"cloud_com_status": value},
+    "sync": lambda value: {"sync_status": value},
+}
+#: Where a template may show such a value, and only as a word.
+RAW = "account_type|request_status|side|category|product_type|door_status|power_status|cloud_com_status|sync_status"
+AS_A_WORD = re.compile(r'\|word:"(\w+)"')
+#: Free text of the service, and its own name of a product: there is no set of values to word.
+IN_CODE_TYPE = {"box.product_type"}
+JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
+
+
+class Ones(dict):
+    """Something for all the places of a sentence."""
+
+    def __missing__(self, name):
+        return 1
+
+
+def worded():
+    """Commands, operations, modes of rights, and the sentences of requests, jobs and the audit log, by their codes."""
+    found = {str(value): label for value, label in Command.choices} | dict(TITLES) | dict(TEXTS)
+    found |= {mode: title for side in ("devices", "keys") for mode, title, _hint in modes(side, None)}
+    return {code: str(text % Ones()) for code, text in found.items()}
+
+
+def drawn(kind, value, language):
+    """The part of a door's page that shows its status, in a language."""
+    door = PassController(device_id="D1", device_name="Lobby", status=STATUS[kind](value))
+    with translation.override(language):
+        context = {"door": door, "words": queries.words_of(door, States())}
+        return engines["django"].get_template("devices/status.html").render(context)
+
+
+@pytest.mark.parametrize(("kind", "value"), VALUES)
+def test_every_value_of_the_specification_has_a_word_in_both_languages(kind, value):
+    with translation.override("en"):
+        assert str(word(kind, value)) != value
+    with translation.override("ja"):
+        assert JAPANESE.search(word(kind, value))
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize(("kind", "value"), [(kind, value) for kind in STATUS for value in WORDS[kind]])
+def test_a_door_says_each_value_in_the_readers_language(kind, value, language):
+    shown = drawn(kind, value, language)
+    with translation.override(language):
+        assert f"<dd>{WORDS[kind][value]}</dd>" in shown
+    assert f"<code>{value}</code>" not in shown
+
+
+@pytest.mark.parametrize("kind", STATUS)
+def test_a_value_that_nobody_described_is_shown_as_it_came_in_code_type(kind):
+    assert "<code>of_another_version</code>" in drawn(kind, "of_another_version", "ja")
+    assert "<code>&lt;b&gt;</code>" in drawn(kind, "<b>", "ja")
+
+
+def test_files_get_the_word_or_the_value_as_it_came():
+    with translation.override("ja"):
+        assert str(beside("ロビー", "in")) == "ロビー（入口側）"
+        assert str(beside("ロビー", "left")) == "ロビー（left）"
+        assert "<code>left</code>" in beside("ロビー", "left").__html__()
+        assert beside("ロビー", "") == "ロビー"
+
+
+def test_commands_modes_operations_and_sentences_are_worded_in_both_languages():
+    with translation.override("en"):
+        assert [code for code, text in worded().items() if text == code] == []
+    with translation.override("ja"):
+        assert [code for code, text in worded().items() if not JAPANESE.search(text)] == []
+
+
+def test_no_template_shows_a_value_of_the_service_as_it_is():
+    bare = []
+    for path in sorted((ROOT / "templates").rglob("*.html")):
+        for shown in re.findall(r"\{\{ *(.+?) *\}\}", path.read_text()):
+            if re.search(rf"\.(?:{RAW})\b", shown):
+                kinds = AS_A_WORD.findall(shown)
+                if not (kinds and set(kinds) <= WORDS.keys()) and shown not in IN_CODE_TYPE:
+                    bare.append((path.name, shown))
+    assert bare == [], 'say it as a word: {{ value|word:"kind" }}'
