@@ -214,3 +214,28 @@ ACTORS: Mapping[str, Promise] = {
     "service": _("The service"),
     "command line": _("Command line"),
 }
+
+# What an act was done to, by the first part of its target's code.
+TARGETS: Mapping[str, Promise] = {
+    "area": _("Area"),
+    "change": _("Bulk change"),
+    "connection": _("Connection"),
+    "desk": _("Desk"),
+    "expected": _("Expected guests"),
+    "groups": _("Groups"),
+    "guest": _("Guest"),
+    "guests": _("Guests"),
+    "import": _("Import"),
+    "invitation": _("Invitation"),
+    "member": _("Member"),
+    "membergroup": _("Group"),
+    "members": _("Members"),
+    "party": _("Guests"),
+    "pass_controller": _("Door"),
+    "preset": _("Preset"),
+    "rights_template": _("Rights template"),
+    "support": _("Support session"),
+    "tenant": _("Tenant"),
+    "user": _("Staff"),
+    "visit": _("Visit"),
+}

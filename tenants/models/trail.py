@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from tenants import sentences
@@ -61,6 +62,16 @@ class AuditEntry(TenantModel):
     def _ending(self) -> str:
         is_outcome = bool(self.intent_id) and "." in self.action and not self.action.startswith("intent.")
         return self.action.rpartition(".")[2] if is_outcome else self.ended
+
+    @property
+    def about(self) -> SafeString | str:
+        """Return what the act was done to, as pages write it: its kind in words and its id; a code that nobody
+        described in code type.
+        """
+        kind, _colon, number = self.target.partition(":")
+        if not kind or kind in sentences.TARGETS:
+            return f"{sentences.TARGETS[kind]} {number}".rstrip() if kind else ""
+        return format_html("<code>{}</code>", self.target)
 
     @property
     def who(self) -> str:

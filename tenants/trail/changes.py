@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
 from tenants.models import AuditEntry
 
 Fields = list[tuple[str, str, str]]  # of each field its name, and the values before and after
@@ -26,6 +29,8 @@ class Change:
 # Turns what was kept of a target into fields in the reader's words.
 Words = Callable[[Mapping[str, Any]], Mapping[str, str]]
 _words: dict[str, Words] = {}
+Label = Callable[[str], str]
+_labels: dict[str, Label] = {}
 
 
 def word(kind: str, words: Words) -> None:
@@ -33,12 +38,25 @@ def word(kind: str, words: Words) -> None:
     _words[kind] = words
 
 
+def label(kind: str, label_of: Label) -> None:
+    """Register what people call the fields of targets of this kind. `label_of` returns a name it does not know."""
+    _labels[kind] = label_of
+
+
 def changes(entry: AuditEntry) -> Fields:
     """Return (field, before, after) of each field that differs; a field that is missing on one side shows as empty."""
     words = _words.get(entry.target.partition(":")[0])
     before, after = (_flat(_worded(kept, words)) for kept in (entry.before, entry.after))
     names = dict.fromkeys([*before, *after])
-    return [(n, before.get(n, ""), after.get(n, "")) for n in names if before.get(n) != after.get(n)]
+    differ = [name for name in names if before.get(name) != after.get(name)]
+    label = _labels.get(entry.target.partition(":")[0])
+    return [(_drawn(name, label), before.get(name, ""), after.get(name, "")) for name in differ]
+
+
+def _drawn(name: str, label: Label | None) -> SafeString | str:
+    """Return what people call a field; a name that nobody described in code type."""
+    word = label(name) if label else name
+    return format_html("<code>{}</code>", name) if word == name else word
 
 
 def _worded(kept: Any, words: Words | None) -> Any:

@@ -5,16 +5,30 @@ from __future__ import annotations
 from datetime import date
 
 from django import forms
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from tenants.trail.queries import Wanted
+from tenants.sentences import OUTCOMES
+from tenants.trail.queries import ABOUT, Wanted
+
+Choices = list[tuple[str, str | Promise]]
+
+
+def _subjects() -> Choices:
+    return [("", _("All")), *((key, word) for key, (word, _names) in ABOUT.items())]
+
+
+def _results() -> Choices:
+    words = {code.removeprefix("outcome."): word for code, word in OUTCOMES.items() if code.startswith("outcome.")}
+    return [("", _("All")), *words.items()]
 
 
 class FilterForm(forms.Form):
     """All optional. A value that cannot be read gets an error, and is left out of the filter."""
 
-    action = forms.CharField(label=_("Action"), max_length=60, required=False)
+    about = forms.ChoiceField(label=pgettext_lazy("audit log", "About"), required=False, choices=_subjects)
+    result = forms.ChoiceField(label=_("Result"), required=False, choices=_results)
     person = forms.CharField(label=_("Who"), max_length=80, required=False)
     target = forms.CharField(label=_("Target"), max_length=200, required=False)
     since = forms.DateField(

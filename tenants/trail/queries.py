@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 from django.core.signing import BadSignature, Signer
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from tenants import sentences
 from tenants.models import AuditEntry
@@ -23,12 +25,36 @@ _signer = Signer(salt="tenants.trail.cursor")
 # "create_member" is the request, "create_member.failed" its outcome. A person's decision is an act of its own.
 _IS_OUTCOME = ~Q(intent_id="") & Q(action__contains=".") & ~Q(action__startswith="intent.")
 
+# What acts are about, with their actions: operations of the service, and families of the portal's own acts.
+ABOUT: dict[str, tuple[Promise, str]] = {
+    "members": (
+        _("Members"),
+        (
+            "member members create_member update_member delete_member temporary_use one_time_qr"
+            " register_profile_image register_face_image delete_face_image"
+        ),
+    ),
+    "groups": (_("Groups"), "group groups create_membergroup update_membergroup"),
+    "rights": (_("Rights templates"), "rights_template"),
+    "areas": (_("Areas"), "area areas"),
+    "changes": (_("Bulk changes"), "change bulk_create_members bulk_update_members bulk_delete_members"),
+    "imports": (_("Imports"), "import"),
+    "guests": (_("Guests"), "guest guests create_guest update_guest preset desk expected"),
+    "devices": (_("Doors"), "door operate_door operate_keys"),
+    "decisions": (_("Decisions on uncertain requests"), "intent"),
+    "connection": (_("Connection"), "connection update_webhook"),
+    "staff": (_("Staff"), "staff"),
+    "support": (_("Support sessions"), "support"),
+    "tenant": (_("Tenant"), "tenant"),
+}
+
 
 @dataclass(frozen=True)
 class Wanted:
-    """The filter. `action` is a prefix ("connection" or "connection.reissue")."""
+    """The filter. `about` is one of ABOUT, `result` how the act ended ("succeeded", "failed", …)."""
 
-    action: str = ""
+    about: str = ""
+    result: str = ""
     person: str = ""
     target: str = ""
     since: date | None = None
@@ -73,24 +99,26 @@ def of_one_act(entry: AuditEntry) -> list[AuditEntry]:
 
 
 def _acts(wanted: Wanted) -> QuerySet[AuditEntry]:
-    """Return the acts that fit the filter, without outcomes: those fit with their request.
-
-    An action with a dot is never a request's: then the filter is for outcomes.
-    """
-    rows = _wanted(wanted) if "." in wanted.action else _wanted(wanted).exclude(_IS_OUTCOME)
+    """Return the acts that fit the filter, without outcomes: those fit with their request."""
+    rows = _wanted(wanted).exclude(_IS_OUTCOME)
+    if wanted.result:
+        outcomes = AuditEntry.objects.filter(_IS_OUTCOME, intent_id=OuterRef("intent_id")).order_by("-at", "-pk")
+        asked = rows.exclude(intent_id="").exclude(action__contains=".")
+        rows = asked.annotate(last=Subquery(outcomes.values("action")[:1])).filter(last__endswith=f".{wanted.result}")
     return rows.select_related("by", "support_session").order_by("-at", "-pk")
 
 
 def _wanted(wanted: Wanted) -> QuerySet[AuditEntry]:
     rows = AuditEntry.objects.all()
-    if wanted.action:
-        rows = rows.filter(action__startswith=wanted.action)
+    if wanted.about:
+        names = ABOUT[wanted.about][1].split()
+        rows = rows.filter(Q(action__in=names) | Q(*[("action__startswith", f"{n}.") for n in names], _connector=Q.OR))
     if wanted.person:
         rows = rows.filter(_by(wanted.person))
-    if wanted.target:
+    if target := _code_of(wanted.target):
         # What is created gets its identifier only in the outcome.
-        became = AuditEntry.objects.filter(_IS_OUTCOME, target__startswith=wanted.target).values("intent_id")
-        rows = rows.filter(Q(target__startswith=wanted.target) | Q(target="", intent_id__in=became))
+        became = AuditEntry.objects.filter(_IS_OUTCOME, target__startswith=target).values("intent_id")
+        rows = rows.filter(Q(target__startswith=target) | Q(target="", intent_id__in=became))
     if wanted.since:
         rows = rows.filter(at__gte=_midnight(wanted.since))
     if wanted.until:
@@ -98,6 +126,15 @@ def _wanted(wanted: Wanted) -> QuerySet[AuditEntry]:
     if wanted.support_only:
         rows = rows.exclude(support_session=None)
     return rows
+
+
+def _code_of(target: str) -> str:
+    """Return the code of a target that was typed as pages write it ("Member M1"), or as it is kept."""
+    for kind, word in sentences.TARGETS.items():
+        first, _space, number = target.rpartition(" ")
+        if first.lower() == str(word).lower():
+            return f"{kind}:{number}"
+    return target
 
 
 def _by(person: str) -> Q:

@@ -26,7 +26,7 @@ REASONS: dict[str, str] = {
     "what every form and dialogue offers": "Cancel; Confirm; Copy; Discard; Edit; Print; Try again; Undo; "
     "Upload another; Change; Delete…; show; Show; As a table; Sign in; Sign out; Preview changes; Check access",
     "the person's choice of how the portal looks": "Same as device; Dark; Light",
-    "columns and facts of every list and record": "Action; After; Before; By; Date and time; File; Operation; Place; "
+    "columns and facts of every list and record": "After; Before; By; Date and time; File; Operation; Place; "
     "Reason; Result; State; Target; What; When; Who; Last used",
     "fields of a person, wherever they are asked for, shown or imported": "Account type; Card; Company; "
     "E-mail address; End date unreadable; End of use; Face; No end date; Remarks; Return keys by",

@@ -7,6 +7,7 @@ import pytest
 from django.template import engines
 from django.utils import translation
 
+from accessapi.operations import STATED, Delivery
 from accessapi.overrides import States
 from portal.core.mirror.models import PassController
 from portal.core.rights.laying import modes
@@ -14,7 +15,8 @@ from portal.core.ui.vocabulary import WORDS, beside, word
 from portal.devices import queries
 from portal.devices.actions import Command
 from tenants.connections.titles import TITLES
-from tenants.sentences import TEXTS
+from tenants.sentences import DESK, RECORDS, TENANT, TEXTS
+from tenants.trail.queries import ABOUT
 
 ROOT = Path(__file__).parents[2]
 #: Every value that the specification names, by the kind of its field.
@@ -115,3 +117,11 @@ def test_no_template_shows_a_value_of_the_service_as_it_is():
                 if not (kinds and set(kinds) <= WORDS.keys()) and shown not in IN_CODE_TYPE:
                     bare.append((path.name, shown))
     assert bare == [], 'say it as a word: {{ value|word:"kind" }}'
+
+
+def test_every_act_of_the_audit_log_is_about_something_that_can_be_chosen():
+    named = {name for _word, names in ABOUT.values() for name in names.split()}
+    writes = {name for name, each in STATED.items() if each.delivery not in (Delivery.READ,) and each.scope is not None}
+    assert writes - named == set()
+    kept = {code.partition(".")[0] for code in [*TENANT, *DESK, *RECORDS] if "." in code}
+    assert kept - named == {"refused", "role"}, "parts of sentences, not acts"

@@ -9,8 +9,13 @@ class MirrorConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.mirror import freshness, schedule
+        from portal.core.mirror.fields.guests import GUEST
+        from portal.core.mirror.fields.members import MEMBER, MEMBERGROUP
         from tenants.signals import connected
+        from tenants.trail import changes
 
         connected.connect(schedule.on_connected, dispatch_uid="mirror")
         schedule.register()
         freshness.register()
+        for kind, fields in (("member", MEMBER), ("guest", GUEST), ("membergroup", MEMBERGROUP)):
+            changes.label(kind, fields.label)
