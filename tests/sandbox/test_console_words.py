@@ -80,7 +80,7 @@ def test_sentences_with_something_in_them_are_put_into_japanese() -> None:
     office = {"effect": "allow", "schedule": [weekly("09:00:00", "18:00:00", *_WEEKDAYS)]}
     rights = {"default_mode": "option", "areas_list": [{"area_id": "a", "pass": office}]}
     decision = decide_place(rights, AreaPlace("a"), datetime(2026, 11, 20, 12, tzinfo=JST))
-    assert sentences.of(explain(decision), _JAPANESE) == "時間帯により許可：月～金、09:00:00～18:00:00"
+    assert sentences.of(explain(decision), _JAPANESE) == "時間帯により許可：月～金 09:00～18:00"
     assert sentences.of(explain(decision), _ENGLISH) == explain(decision)
     holiday = explain(Decision(False, Rule.NOWHERE, None, "元日"))
     assert sentences.of(holiday, _JAPANESE) == "拒否：権限が設定されていません。（休日：元日）"

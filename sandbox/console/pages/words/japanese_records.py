@@ -52,7 +52,9 @@ SENTENCES: dict[str, str] = {
 #: Parts of a schedule as it is put into words.
 SCHEDULE: dict[str, str] = {
     "every day including holidays": "休日を含む毎日",
-    "Monday to Friday": "月～金",
+    "every day but holidays": "休日を除く毎日",
+    "weekdays": "月～金",
+    "weekends": "土・日",
     "Monday": "月",
     "Tuesday": "火",
     "Wednesday": "水",
@@ -61,8 +63,10 @@ SCHEDULE: dict[str, str] = {
     "Saturday": "土",
     "Sunday": "日",
     "holidays": "休日",
-    ", all day": " 終日",
+    " all day": " 終日",
+    ", and ": "、",
     ", ": "、",
+    " and ": "、",
     "from ": "",
     " to ": "～",
     "no day": "曜日なし",
