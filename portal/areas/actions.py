@@ -1,23 +1,102 @@
 """What staff do to an area's access: prepare an edit, take it back; and take lists along."""
 
-from collections.abc import Mapping
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from portal.areas import planning, working
-from portal.areas.merging import Act, Wish
+from portal.areas import merging, working
+from portal.areas.merging import Act, Effect, Verdict, Wish
 from portal.core.intents.actions import Asker
 from portal.core.intents.models import target_of
 from portal.core.jobs import acts
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState, RowState
 from portal.core.mirror.models import Area, Member
+from portal.core.timers.clock import database_now
 from tenants import audit
 from tenants.roles import Permission
 from tenants.wording import say
+
+Change = tuple[str, dict[str, Any], dict[str, Any]]
+
+
+@dataclass
+class Plan:
+    """`rows` for a job: (member ID, body, former values); both empty where the rights must be read first.
+
+    `counts` by effect; `unknown_yet`: rights never read; `stale`: known, to be changed, and to be read again before.
+    """
+
+    rows: list[Change] = field(default_factory=list)
+    counts: Counter[Effect] = field(default_factory=Counter)
+    unknown_yet: int = 0
+    stale: int = 0
+
+    @property
+    def left(self) -> int:
+        """Members that were chosen and of whom no row is made."""
+        return sum(n for effect, n in self.counts.items() if effect not in (Effect.CHANGES, Effect.WIDENED))
+
+    def told(self) -> dict[str, int]:
+        """The counts as a job keeps them."""
+        found = {str(effect): n for effect, n in self.counts.items() if n}
+        return found | {"unread": self.unknown_yet, "stale": self.stale}
+
+
+def plan(members: QuerySet[Member], wish: Wish, trust: timedelta, *, everybody: bool = False) -> Plan:
+    """Judge every chosen member by what the mirror knows. Members share few different rights: each is judged once.
+
+    `everybody`: a row also for those who stay as they are today, for a job that judges again later.
+    """
+    all_areas = list(Area.objects.values_list("area_id", flat=True))
+    judge = _once(lambda rights: merging.judge(rights, wish, all_areas))
+    return _plan(members, lambda _member_id, rights: judge(rights), trust, everybody)
+
+
+def plan_undo(done: dict[str, tuple[Any, Any]], area_id: str, trust: timedelta) -> Plan:
+    """The same for taking back: `done` has (before, after) of each member of the job to be undone."""
+    members = Member.objects.filter(member_id__in=done, gone_at__isnull=True)
+    return _plan(members, lambda member_id, rights: merging.undo(rights, *done[member_id], area_id), trust)
+
+
+def _plan(
+    members: QuerySet[Member], judge: Callable[[str, Any], Verdict], trust: timedelta, everybody: bool = False
+) -> Plan:
+    """Judge the devices_pass of each member by name; those whose rights are not known are read first."""
+    found, since = Plan(), database_now() - trust
+    rows = members.order_by("name_key", "pk").values_list("member_id", "rights", "rights_read_at")
+    for member_id, rights, read_at in rows.iterator(chunk_size=2000):
+        if rights is None:
+            found.unknown_yet += 1
+            found.rows.append((member_id, {}, {}))
+            continue
+        now = rights.get("devices_pass")
+        verdict = judge(member_id, now)
+        found.counts[verdict.effect] += 1
+        found.stale += verdict.sends and (read_at is None or read_at < since)
+        if verdict.sends or everybody:
+            body = {"devices_pass": verdict.after} if verdict.sends else {}
+            found.rows.append((member_id, body, {"devices_pass": now}))
+    return found
+
+
+def _once(judge: Callable[[Any], Verdict]) -> Callable[[Any], Verdict]:
+    known: dict[str, Verdict] = {}
+
+    def remembered(rights: Any) -> Verdict:
+        key = json.dumps(rights, sort_keys=True)
+        if key not in known:
+            known[key] = judge(rights)
+        return known[key]
+
+    return remembered
+
 
 # The chosen rows travel with the job, so that somebody can go back and choose other hours.
 Chosen = Mapping[str, str]
@@ -39,12 +118,12 @@ def prepare(
     With `starts_at` it is on everybody who was chosen: what it does to each is worked out anew at that moment. `until`:
     when what it gives is taken back (`working.schedule_end`).
     """
-    plan = planning.plan(members, wish, trust, everybody=starts_at is not None)
+    planned = plan(members, wish, trust, everybody=starts_at is not None)
     options = {
         "pass": wish.pass_, "replace": wish.replace, "everywhere": wish.everywhere, "chosen": dict(chosen),
         "scheduled": starts_at is not None, "until": until.isoformat() if until else "",
     }  # fmt: skip
-    return _open(area, wish.act, plan, trust, options, by, starts_at=starts_at)
+    return _open(area, wish.act, planned, trust, options, by, starts_at=starts_at)
 
 
 def take_back(*, job: Job, by: Asker) -> Job | None:
@@ -55,7 +134,7 @@ def take_back(*, job: Job, by: Asker) -> Job | None:
     if area is None or not can_be_taken_back(job):
         return None
     trust = working.trust_of(job)
-    plan = planning.plan_undo(_done(job), area.area_id, trust)
+    plan = plan_undo(_done(job), area.area_id, trust)
     return _open(area, Act.UNDO, plan, trust, {}, by, undo_of=job)
 
 
@@ -102,7 +181,7 @@ def _done(job: Job) -> dict[str, tuple[Any, Any]]:
 def _open(
     area: Area,
     act: Act,
-    plan: planning.Plan,
+    plan: Plan,
     trust: timedelta,
     options: dict[str, Any],
     by: Asker,

@@ -6,6 +6,6 @@ class RightsPagesConfig(AppConfig):
     label = "rights_pages"  # the models of rights are a foundation's
 
     def ready(self) -> None:
-        from portal.rights import copying
+        from portal.rights import comparing
 
-        copying.register()
+        comparing.register()

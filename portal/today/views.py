@@ -17,13 +17,14 @@ from portal.core.files.writing import send, written_down
 from portal.core.intents.record import Asker
 from portal.core.ui import charts, watching
 from portal.core.ui.times import local
-from portal.core.visits import acts, presence, queries
+from portal.core.visits import acts, presence
+from portal.core.visits import queries as visits
 from portal.core.visits.days import Month
 from portal.core.visits.models import Visit
-from portal.today import actions, boards, building, erasing, months, notices
+from portal.today import actions, boards, erasing, months, queries
+from portal.today.actions import Notice
 from portal.today.boards import State
 from portal.today.forms import SettingsForm
-from portal.today.notices import Notice
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 from tenants.wording import Said, say
@@ -44,7 +45,7 @@ def today(request: TenantRequest) -> HttpResponse:
     visit = Visit.objects.filter(pk=int(done)).first() if done.isdecimal() and len(done) < 18 else None
     context = _drawn(request, state)
     may_act = request.access.can(Permission.GUESTS_DESK)
-    notice = notices.after(visit, Asker.of(request), state.day) if visit and may_act else None
+    notice = actions.notice_after(visit, Asker.of(request), state.day) if visit and may_act else None
     return render(request, "guests/today/index.html", context | {"notice": notice})
 
 
@@ -66,7 +67,7 @@ def step(request: TenantRequest, visit_id: int, step: str) -> HttpResponse:
     """Somebody came, left, is here again, or did not come after all; then the board again, with a way back, or the
     guest's page when it was pressed there.
     """
-    visit = queries.get_visit_row(visit_id)
+    visit = visits.get_visit_row(visit_id)
     if step not in STEPS:
         raise Http404
     try:
@@ -75,7 +76,7 @@ def step(request: TenantRequest, visit_id: int, step: str) -> HttpResponse:
             more["together"] = True
         STEPS[step](visit=visit, by=Asker.of(request), **more)
         visit.refresh_from_db()
-        notice = notices.after(visit, Asker.of(request), _state_of(request).day)
+        notice = actions.notice_after(visit, Asker.of(request), _state_of(request).day)
     except presence.NotPossible as refusal:
         notice = Notice(str(refusal), is_refusal=True)
     return _after(request, visit, notice)
@@ -85,7 +86,7 @@ def step(request: TenantRequest, visit_id: int, step: str) -> HttpResponse:
 def undo(request: TenantRequest) -> HttpResponse:
     """Take this person's newest step back; pressed again, the one before."""
     by = Asker.of(request)
-    notice = notices.undone(acts.undo(by), by, _state_of(request).day)
+    notice = actions.notice_of_undo(acts.undo(by), by, _state_of(request).day)
     return _after(request, notice.visit, notice)
 
 
@@ -166,19 +167,19 @@ def by_host(request: TenantRequest) -> HttpResponse:
 def in_the_building(request: TenantRequest) -> HttpResponse:
     """The list for an evacuation: big, printable, from this database alone."""
     order = request.GET.get("by", "")
-    order = order if order in building.ORDERS else "host"
-    found = building.building(timezone.now(), order)
-    context = {"found": found, "order": order, "orders": building.labels()}
+    order = order if order in queries.ORDERS else "host"
+    found = queries.building(timezone.now(), order)
+    context = {"found": found, "order": order, "orders": queries.orders()}
     return render(request, "guests/today/building.html", context | _common(request))
 
 
 @tenant_view(Permission.BUILDING_VIEW)
 def building_file(request: TenantRequest, kind: str) -> HttpResponseBase:
     """The same list as a file; taking names along is written down."""
-    found = building.building(timezone.now(), request.GET.get("by", ""))
+    found = queries.building(timezone.now(), request.GET.get("by", ""))
     guests = len(found.here) + len(found.unsure)
     return _export(
-        request, kind, "in-the-building", _("On site"), building.lines(found),
+        request, kind, "in-the-building", _("On site"), queries.lines_of_building(found),
         summary=say("guests.building_exported", n=guests, kind=kind.upper()), guests=guests,
     )  # fmt: skip
 
@@ -210,7 +211,7 @@ def month_file(request: TenantRequest, kind: str) -> HttpResponseBase:
 @tenant_view(Permission.GUESTS_MANAGE, methods=["GET", "POST"])
 def settings(request: TenantRequest) -> HttpResponse:
     """How this desk works, and for how long it remembers guests."""
-    form = SettingsForm(request.POST or None, instance=queries.desk_settings())
+    form = SettingsForm(request.POST or None, instance=visits.desk_settings())
     if request.method == "POST" and form.is_valid():
         changed = actions.save_settings(form=form, by=Asker.of(request))
         messages.success(request, _("Saved.") if changed else _("Nothing was changed."))

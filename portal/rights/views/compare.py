@@ -16,7 +16,7 @@ from portal.core.mirror.models import Member
 from portal.core.mirror.queries import find_members, get_member
 from portal.core.rights import places, words
 from portal.core.rights.reading import known
-from portal.rights import actions, comparing, copying
+from portal.rights import actions, comparing
 from portal.rights.actions import Trouble
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
@@ -64,11 +64,11 @@ def copy(request: TenantRequest) -> HttpResponse:
     told = _rights(source, trouble)
     given = request.POST if request.method == "POST" else request.GET
     parts = [part for part in given.getlist("part") if part in PARTS] or list(PARTS)
-    body = copying.body_from(told.told, parts) if told else {}
+    body = comparing.body_from(told.told, parts) if told else {}
     targets, named = _targets(given.getlist("to"), source), places.known()
     shown = {
         "source": source, "told": told, "trouble": trouble, "parts": _parts(parts), "targets": targets,
-        "q": request.GET.get("q", ""), "group": request.GET.get("group", ""), "most": copying.MOST,
+        "q": request.GET.get("q", ""), "group": request.GET.get("group", ""), "most": comparing.MOST_TARGETS,
         "groups": queries.groups(), "saying": words.summary(body, named),
     }  # fmt: skip
     if request.method == "POST" and told and targets and body:
@@ -77,7 +77,7 @@ def copy(request: TenantRequest) -> HttpResponse:
             return answer
     taken = (source.member_id, *(member.member_id for member in targets))
     rows = comparing.hits(shown["q"], group=shown["group"], without=taken)
-    limit = copying.MOST if shown["group"] else comparing.MOST_HITS
+    limit = comparing.MOST_TARGETS if shown["group"] else comparing.MOST_HITS
     shown |= {"hits": rows[:limit], "preview": _preview(targets, body, named)}
     return render(request, "rights/copy.html", shown)
 
@@ -87,7 +87,7 @@ def _copied(
 ) -> HttpResponse | None:
     """One is sent at once, several become a job that is looked at first. None: the form says why not."""
     if len(targets) > 1:
-        job = copying.open_job(source=source, targets=targets, body=body, by=Asker.of(request))
+        job = comparing.open_job(source=source, targets=targets, body=body, by=Asker.of(request))
         return redirect(kinds.page(job))
     act = partial(actions.give, member=targets[0], body=body)
     try:
@@ -102,7 +102,7 @@ def _copied(
 
 def _targets(ids: list[str], source: Member) -> list[Member]:
     """Those who were chosen, each once, without the source. 404 where somebody is not there."""
-    asked = list(dict.fromkeys(ids[: copying.MOST]))
+    asked = list(dict.fromkeys(ids[: comparing.MOST_TARGETS]))
     found = {member.member_id: member for member in find_members(asked)}
     if found.keys() != set(asked):
         raise Http404
