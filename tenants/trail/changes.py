@@ -48,9 +48,13 @@ def changes(entry: AuditEntry) -> Fields:
     words = _words.get(entry.target.partition(":")[0])
     before, after = (_flat(_worded(kept, words)) for kept in (entry.before, entry.after))
     names = dict.fromkeys([*before, *after])
-    differ = [name for name in names if before.get(name) != after.get(name)]
+    return [(n, before.get(n, ""), after.get(n, "")) for n in names if before.get(n) != after.get(n)]
+
+
+def labelled(entry: AuditEntry) -> Fields:
+    """Return `changes` with what people call the fields."""
     label = _labels.get(entry.target.partition(":")[0])
-    return [(_drawn(name, label), before.get(name, ""), after.get(name, "")) for name in differ]
+    return [(_drawn(name, label), before, after) for name, before, after in changes(entry)]
 
 
 def _drawn(name: str, label: Label | None) -> SafeString | str:

@@ -34,7 +34,8 @@ REASONS: dict[str, str] = {
     "New; Not applied; Not sent; Not started; Refused; Running; Sent; Stopped; Unchanged; Waiting; Will change",
     "states of a code, a connection, a tenant and a device alike": "Active; Connected; Connection lost; Not connected; "
     "Revoked",
-    "steps and states at the desk, pressed, counted and listed": "Arrived; Check in again; Deactivated; Expected",
+    "steps and states at the desk, pressed, counted and listed": "Check in; Check in again; Check out; Deactivated; "
+    "Expected",
 }
 
 

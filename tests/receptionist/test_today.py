@@ -167,7 +167,7 @@ def test_where_a_use_is_only_a_suggestion_one_click_takes_it_over(desk):
     html = desk.page()
     assert again(desk.place, who).arrived_at is None
     assert re.search(r"entered \d\d:\d\d at 正面入口", html)
-    assert re.search(r"Arrived \d\d:\d\d</button>", tight(html))
+    assert re.search(r"Check in at \d\d:\d\d</button>", tight(html))
     desk.step(who, "arrived", suggested="1")
     assert again(desk.place, who).arrived_at == at
     used(desk.place, who, at + timedelta(seconds=30), door="裏口")

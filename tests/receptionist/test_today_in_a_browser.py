@@ -76,7 +76,7 @@ def test_a_key_pressed_twice_and_a_double_click_never_act_on_the_next_guest(plac
     page.keyboard.press("l")
     page.keyboard.press("j")
     expect(rows.first).to_be_focused()
-    rows.nth(1).get_by_role("button", name="Left").dblclick()
+    rows.nth(1).get_by_role("button", name="Check out").dblclick()
     expect(rows).to_have_count(2)
     expect(done).to_contain_text("left at")
     page.keyboard.press("u")

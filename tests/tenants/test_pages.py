@@ -260,12 +260,14 @@ def test_an_entry_shows_what_changed_and_masks_what_opens_doors(two):
     with tenant_scope(two.a):
         entry = AuditEntry.objects.create(
             action="member.edit",
+            target="member:1",
             summary="田中",
             before={"member_name": "田中", "card_data": "CANARYCARD", "qrcode": {"data": "CANARYQR"}},
             after={"member_name": "田中 はな", "card_data": "CANARYNEW", "member_code": None},
         )
     page = signed_in(two.owner_a).get(f"/t/a/audit/{entry.pk}/").content.decode()
     assert "田中 はな" in page
+    assert '<td class="p-title">Name</td>' in page, "what people call it"
     assert "CANARY" not in page
 
 

@@ -43,7 +43,7 @@ class Standing(StrEnum):
 LABELS: dict[Standing, Promise] = {
     Standing.OVERDUE: _("Overdue"),
     Standing.EXPECTED: _("Expected"),
-    Standing.HERE: pgettext_lazy("guests", "Here"),
+    Standing.HERE: pgettext_lazy("guests", "On site"),
     Standing.ASKED: _("Being issued"),
     Standing.LEFT: pgettext_lazy("guests", "Left"),
     Standing.NOT_COME: _("No-show"),
