@@ -58,25 +58,21 @@ document.addEventListener("keydown", (event) => {
   else return;
   event.preventDefault();
 });
+let within = false; // focus stood on the board, and nobody took it elsewhere since
 document.addEventListener("focusin", (event) => {
+  within = Boolean(event.target.closest?.("#board"));
   const row = event.target.closest?.("[data-guest]");
   if (row) {
     chosen = row.id;
     place = rows().indexOf(row);
   }
 });
+addEventListener("pointerdown", () => setTimeout(() => { within &&= document.activeElement !== document.body; }), true);
 
-// The board redraws itself (static/js/live.js says when), never taking the chosen row away.
-let held = null;
-document.addEventListener("htmx:beforeSwap", (event) => {
-  if (event.detail.target?.id !== "board" || !event.detail.shouldSwap) return;
-  held = here() || document.activeElement?.closest?.("#board") || held; // a second redrawing may follow the first at once
-});
-document.addEventListener("htmx:afterSettle", (event) => {
-  if (!held || event.detail.target?.id !== "board") return;
-  held = null;
-  // Whoever went elsewhere meanwhile, to the search say, stays there: only focus that the redrawing took is given back.
-  if (document.activeElement && document.activeElement !== document.body) return;
+// The board redraws itself (static/js/live.js says when), never taking the chosen row away: whichever of several answers
+// took focus with it, only focus that stood on the board and stands nowhere now is given back.
+function giveBack() {
+  if (!within || (document.activeElement && document.activeElement !== document.body)) return;
   // The row is gone: what took its place is not chosen by itself, so that the same key pressed twice acts on nobody
   // else. The arrows go on from there.
   const same = document.getElementById(chosen);
@@ -84,7 +80,8 @@ document.addEventListener("htmx:afterSettle", (event) => {
   const board = $("#board");
   board.tabIndex = -1;
   board.focus({ preventScroll: true });
-});
+}
+for (const drawn of ["htmx:afterSwap", "htmx:afterSettle"]) document.addEventListener(drawn, giveBack);
 // Nor does the second half of a double click, when another row's button has come under the pointer.
 let clicked = "";
 document.addEventListener("click", (event) => {
