@@ -156,13 +156,11 @@ def exported(*, by: Asker, area: Area | None, count: int, kind: str, match: str)
     people = say("area.export", area=area, n=count, kind=form)
     with transaction.atomic():
         audit.record(
-            tenant=by.tenant,
-            by=by.user,
+            **by.author,
             action="area.export",
             target=target_of("area", area.area_id) if area else "areas",
             summary=people if area else say("areas.export", n=count, kind=form),
             after={"rows": count, "filter": match, "format": kind},
-            support_session=by.support_session,
         )
 
 

@@ -131,11 +131,9 @@ def record(visit: Visit, by: Asker, act: str, **facts: object) -> None:
     """Somebody took a code away, or had it shown: that they did is kept, the code is not."""
     with transaction.atomic():
         audit.record(
-            tenant=by.tenant,
-            by=by.user,
+            **by.author,
             action=f"guest.{act}",
             target=target_of("guest", visit.guest_id),
             summary=say(f"guest.{act}"),
             after=dict(facts) or None,
-            support_session=by.support_session,
         )

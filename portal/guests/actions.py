@@ -102,15 +102,13 @@ def note(*, visit: Visit, company: str, host: Host, by: Asker) -> None:
             company=company, host_name=host.name, host_member_id=host.member_id, host_key=fold(host.name)
         )
         audit.record(
-            tenant=by.tenant,
-            by=by.user,
+            **by.author,
             action="guest.noted",
             target=f"visit:{visit.pk}",
             summary=say("guest.noted"),
             # Named and not told: nothing can ever be taken out of the trail (docs/decisions/0009).
             before={name: OLD if old[name] else "" for name in old if old[name] != new[name]},
             after={name: NEW if new[name] else "" for name in new if old[name] != new[name]},
-            support_session=by.support_session,
         )
 
 
@@ -168,12 +166,10 @@ def _audited(preset: Preset) -> dict[str, Any]:
 
 def _write_down(preset: Preset, by: Asker, action: str, *, before: Any, after: Any) -> None:
     audit.record(
-        tenant=by.tenant,
-        by=by.user,
+        **by.author,
         action=action,
         target=f"preset:{preset.pk}",
         summary=say(action, name=preset.name),
         before=before,
         after=after,
-        support_session=by.support_session,
     )

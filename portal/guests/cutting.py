@@ -81,12 +81,10 @@ def cut(*, visit: Visit, by: Asker, nonce: Nonce) -> Visit:
 def _written(visit: Visit, by: Asker) -> None:
     """There is no guest yet, so that no intent writes down what was asked."""
     audit.record(
-        tenant=by.tenant,
-        by=by.user,
+        **by.author,
         action="guest.cut_short",
         target=f"visit:{visit.pk}",
         summary=say("guest.cut_short"),
-        support_session=by.support_session,
     )
 
 

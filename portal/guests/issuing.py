@@ -176,12 +176,10 @@ def receive_without_code(*, orders: Sequence[Order], by: Asker, nonce: Nonce) ->
             visit.arrived_at, visit.arrived_by = database_now(), By.DESK
             visit.save()
             audit.record(
-                tenant=by.tenant,
-                by=by.user,
+                **by.author,
                 action="guest.received_without_code",
                 target=f"visit:{visit.pk}",
                 summary=say("guest.received_without_code"),
-                support_session=by.support_session,
             )
     return visits
 

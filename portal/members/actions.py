@@ -70,12 +70,10 @@ def reveal(*, member: Member, what: str, by: Asker) -> str:
     value = {CARD.trail: member.card_data, QR.trail: qrcode.get("data")}.get(what)
     with transaction.atomic():
         audit.record(
-            tenant=by.tenant,
-            by=by.user,
+            **by.author,
             action=f"member.reveal_{what}",
             target=target_of("member", member.member_id),
             summary=say(f"member.reveal_{what}", name=member),
-            support_session=by.support_session,
         )
     return str(value or "")
 
@@ -84,13 +82,11 @@ def exported(*, by: Asker, count: int, match: str, kind: str, secrets: bool) -> 
     """Write down that somebody took a list of members with them, before they get it."""
     with transaction.atomic():
         audit.record(
-            tenant=by.tenant,
-            by=by.user,
+            **by.author,
             action="members.export",
             target="members",
             summary=say("members.export", n=count, kind=kind.upper()),
             after={"members": count, "filter": match, "format": kind, "with_secrets": secrets},
-            support_session=by.support_session,
         )
 
 

@@ -37,14 +37,12 @@ def save_settings(*, form: SettingsForm, by: Asker) -> bool:
         row.save()
         changed = [name for name in before if before[name] != form.cleaned_data[name]]
         audit.record(
-            tenant=by.tenant,
-            by=by.user,
+            **by.author,
             action="desk.settings",
             target="desk",
             summary=say("desk.settings"),
             before={name: str(before[name]) for name in changed},
             after={name: str(form.cleaned_data[name]) for name in changed},
-            support_session=by.support_session,
         )
     return True
 

@@ -69,9 +69,9 @@ class AuditEntry(TenantModel):
         described in code type.
         """
         kind, _colon, number = self.target.partition(":")
-        if not kind or kind in sentences.TARGETS:
-            return f"{sentences.TARGETS[kind]} {number}".rstrip() if kind else ""
-        return format_html("<code>{}</code>", self.target)
+        if word := sentences.TARGETS.get(kind):
+            return f"{word} {number}".rstrip()
+        return format_html("<code>{}</code>", self.target) if self.target else ""
 
     @property
     def who(self) -> str:

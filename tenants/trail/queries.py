@@ -115,10 +115,11 @@ def _wanted(wanted: Wanted) -> QuerySet[AuditEntry]:
         rows = rows.filter(Q(action__in=names) | Q(*[("action__startswith", f"{n}.") for n in names], _connector=Q.OR))
     if wanted.person:
         rows = rows.filter(_by(wanted.person))
-    if target := _code_of(wanted.target):
+    if wanted.target:
+        on = _on(wanted.target)
         # What is created gets its identifier only in the outcome.
-        became = AuditEntry.objects.filter(_IS_OUTCOME, target__startswith=target).values("intent_id")
-        rows = rows.filter(Q(target__startswith=target) | Q(target="", intent_id__in=became))
+        became = AuditEntry.objects.filter(_IS_OUTCOME, on).values("intent_id")
+        rows = rows.filter(on | Q(target="", intent_id__in=became))
     if wanted.since:
         rows = rows.filter(at__gte=_midnight(wanted.since))
     if wanted.until:
@@ -128,13 +129,18 @@ def _wanted(wanted: Wanted) -> QuerySet[AuditEntry]:
     return rows
 
 
-def _code_of(target: str) -> str:
-    """Return the code of a target that was typed as pages write it ("Member M1"), or as it is kept."""
+def _on(target: str) -> Q:
+    """Return a condition for entries on a target: by the beginning of its code, or as pages write it ("Member M1").
+
+    Several kinds may have one word, and a word alone means all of its kind.
+    """
+    found = Q(target__startswith=target)
     for kind, word in sentences.TARGETS.items():
-        first, _space, number = target.rpartition(" ")
-        if first.lower() == str(word).lower():
-            return f"{kind}:{number}"
-    return target
+        if target.lower() == str(word).lower():
+            found |= Q(target=kind) | Q(target__startswith=f"{kind}:")
+        elif target.lower().startswith(f"{word} ".lower()):
+            found |= Q(target__startswith=f"{kind}:{target[len(str(word)) + 1 :]}")
+    return found
 
 
 def _by(person: str) -> Q:

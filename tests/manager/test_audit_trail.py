@@ -159,7 +159,17 @@ def test_everything_about_somebody_begins_with_how_they_came_to_be(trail):
     with tenant_scope(trail.place.tenant):
         Intent.objects.filter(pk=intent.pk).update(state=State.SENDING, target="member:M1")
         apply({"pk": intent.pk}, Verdict(State.SUCCEEDED))
-    assert trail.rows(target="Member M1") == trail.rows(target="member:M1") == [("Create member: 山田", "Done")]
+    for typed in ("member:M1", "Member M1", "member M", "Member"):
+        assert trail.rows(target=typed) == [("Create member: 山田", "Done")], typed
+    assert trail.rows(target="Member M2") == trail.rows(target="Guest M1") == []
+
+
+def test_a_party_is_found_by_the_word_that_it_shares_with_all_guests(trail):
+    party = "party:a3c1b7de-0b1c-4f43-9d3a-6f2f0f5c9b11"
+    trail.record("guests.closed", "guests")
+    trail.record("guest.arrived", party)
+    assert len(trail.rows(target="Guests")) == 2
+    assert len(trail.rows(target=party.replace("party:", "Guests "))) == 1
 
 
 def test_a_page_costs_the_same_however_many_guests_and_outcomes_it_shows(trail):

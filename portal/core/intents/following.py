@@ -192,13 +192,11 @@ def resolve(intent: Intent, *, applied: bool, by: Asker) -> bool:
             return False
         Intent.objects.filter(pk=intent.pk).update(resolved_by=by.user)
         audit.record(
-            tenant=by.tenant,
-            by=by.user,
+            **by.author,
             action="intent.resolved",
             target=intent.target,
             summary=say("intent.applied" if applied else "intent.not_applied", what=intent.summary),
             after={"applied": applied},
             intent_id=str(intent.pk),
-            support_session=by.support_session,
         )
         return True

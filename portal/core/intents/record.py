@@ -26,6 +26,14 @@ QUEUES = {Priority.DOORS: "doors", Priority.PEOPLE: "interactive", Priority.JOBS
 PORTAL = "portal"
 
 
+class Author(TypedDict):
+    """Whom `audit.record` names."""
+
+    tenant: Tenant
+    by: User
+    support_session: SupportSession | None
+
+
 @dataclass(frozen=True)
 class Asker:
     """Who asks, for which tenant, and in which support session, if any."""
@@ -37,6 +45,11 @@ class Asker:
     @classmethod
     def of(cls, request: TenantRequest) -> "Asker":
         return cls(request.tenant, request.user, request.access.support_session)
+
+    @property
+    def author(self) -> Author:
+        """Who asks, as the audit trail is told: `audit.record(**by.author, …)`."""
+        return {"tenant": self.tenant, "by": self.user, "support_session": self.support_session}
 
 
 class Asked(TypedDict, total=False):

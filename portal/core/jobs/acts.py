@@ -291,13 +291,11 @@ def record(by: Asker, job: Job, act: str, after: dict[str, Any]) -> None:
     """Write down what somebody did with a job."""
     told = kinds.told(job, act)
     audit.record(
-        tenant=by.tenant,
-        by=by.user,
+        **by.author,
         action=told.action,
         target=told.target,
         summary=told.summary,
         after={**after, **told.facts} or None,
-        support_session=by.support_session,
     )
 
 

@@ -106,14 +106,12 @@ def drop(*, template: RightsTemplate, by: Asker) -> None:
 
 def _audited(row: RightsTemplate, by: Asker, action: str, before: Any, after: Any) -> None:
     audit.record(
-        tenant=by.tenant,
-        by=by.user,
+        **by.author,
         action=action,
         target=f"rights_template:{row.pk}",
         summary=say(action, name=row.name),
         before=before,
         after=after,
-        support_session=by.support_session,
     )
 
 

@@ -73,14 +73,12 @@ def undo(by: Asker) -> Undone | None:
         act.save(update_fields=["undone_at"])
         if back:
             audit.record(
-                tenant=by.tenant,
-                by=by.user,
+                **by.author,
                 action="guest.undone",
                 target=f"visit:{back[0]}",
                 summary=say("guest.undone"),
                 before=act.changes[0][2],
                 after=act.changes[0][1] | ({"visits": back} if len(back) > 1 else {}),
-                support_session=by.support_session,
             )
     return Undone(list(Visit.objects.filter(pk__in=back).order_by("pk")), len(act.changes) - len(back))
 

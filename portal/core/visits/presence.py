@@ -107,13 +107,11 @@ def close_days(*, by: Asker) -> int:
         Visit.objects.filter(pk__in=ids).update(left_at=left, left_by=By.DESK)
         if ids:
             audit.record(
-                tenant=by.tenant,
-                by=by.user,
+                **by.author,
                 action="guests.closed",
                 target="guests",
                 summary=say("guests.closed", n=len(ids)),
                 after={"visits": ids[:500], "number": len(ids)},
-                support_session=by.support_session,
             )
     return len(ids)
 
@@ -157,14 +155,12 @@ def _step(
         acts.remember(by, taken)
         more = {"visits": [change.visit_id for change in taken]} if len(taken) > 1 else {}
         audit.record(
-            tenant=by.tenant,
-            by=by.user,
+            **by.author,
             action=action,
             target=f"visit:{row.pk}" if not more else f"party:{row.party}",
             summary=say(action),
             before={name: _said(value) for name, value in taken[0].before.items() if name in values},
             after={name: _said(value) for name, value in values.items()} | more,
-            support_session=by.support_session,
         )
     return True
 
