@@ -40,6 +40,11 @@ The format is one TOML file, every table optional (names under `operations` are 
     window_seconds = 3600
     one_time_timestep_max = 86400
 
+    [records]                           # categories of the log
+    categories = ["normal", "operation", "suspicious", "warning", "error", "emergency"]  # that can notify
+    refused = ["suspicious", "warning"] # of what a person was refused, with a person in the record
+    suspicious = ["suspicious", "emergency"]
+
     [rules]
     weekdays_on_holidays = false        # whether an item for a weekday also applies on a holiday
 
@@ -54,7 +59,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
@@ -157,6 +162,19 @@ class Limits(Table):
         return self.device if call_class is CallClass.DEVICE else None
 
 
+_Category = Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class Records(Table):
+    """Categories of log records. The specification shows normal and operation, the others are published; which of them
+    mean a refusal is assumed. One in no list is shown as it came.
+    """
+
+    categories: tuple[_Category, ...] = ("normal", "operation", "suspicious", "warning", "error", "emergency")
+    refused: tuple[_Category, ...] = ("suspicious", "warning")
+    suspicious: tuple[_Category, ...] = ("suspicious", "emergency")
+
+
 class Rules(Table):
     """How the service reads rights where the specification does not say. Defaults are assumed."""
 
@@ -172,6 +190,7 @@ class Overrides(Table):
     states: States = States()
     errors: Errors = Errors()
     limits: Limits = Limits()
+    records: Records = Records()
     rules: Rules = Rules()
 
     @model_validator(mode="after")
@@ -226,6 +245,7 @@ class Catalogue:
         self.errors = overrides.errors
         self.webhook = overrides.webhook
         self.limits = overrides.limits
+        self.records = overrides.records
         self.rules = overrides.rules
 
     def __iter__(self) -> Iterator[Operation]:

@@ -30,6 +30,8 @@ class Permission(StrEnum):
     GUESTS_MANAGE = "guests_manage"
     DEVICES_VIEW = "devices_view"
     DOORS_OPERATE = "doors_operate"
+    LOGS_VIEW = "logs_view"
+    LOGS_TODAY = "logs_today"
     CONNECTION_VIEW = "connection_view"
     CONNECTION_MANAGE = "connection_manage"
     STAFF_VIEW = "staff_view"
@@ -61,6 +63,8 @@ TITLES: dict[Permission, Promise] = {
     P.GUESTS_MANAGE: _("Set up the desk: presets and data retention"),
     P.DEVICES_VIEW: _("View doors and key boxes"),
     P.DOORS_OPERATE: _("Unlock and lock doors"),
+    P.LOGS_VIEW: _("View the activity log"),
+    P.LOGS_TODAY: _("View today’s activity"),
     P.CONNECTION_VIEW: _("View the connection"),
     P.CONNECTION_MANAGE: _("Change the connection"),
     P.STAFF_VIEW: _("View staff"),
@@ -123,21 +127,22 @@ class Guard(Role):
     name = "guard"
     title = _("Guard")
     purpose = _("Monitors and unlocks doors.")
-    permissions = frozenset({P.TENANT_VIEW, P.BUILDING_VIEW, P.DEVICES_VIEW, P.DOORS_OPERATE})
+    permissions = frozenset({P.TENANT_VIEW, P.BUILDING_VIEW, P.DEVICES_VIEW, P.DOORS_OPERATE, P.LOGS_TODAY})
 
 
 class Auditor(Role):
     name = "auditor"
     title = _("Auditor")
     purpose = _("Can view everything but change nothing.")
-    permissions = VIEWS | {P.MEMBERS_EXPORT}
+    permissions = VIEWS | {P.MEMBERS_EXPORT, P.LOGS_TODAY}
 
 
 class Support(Role):
     name = "support"
     title = _("Support")
     purpose = _("Supports customers, only in support sessions.")
-    permissions = VIEWS | {P.MEMBERS_EDIT, P.GROUPS_EDIT, P.RIGHTS_EDIT, P.IMPORTS_RUN}
+    # Who went where and when is the customer's own business, whoever helps.
+    permissions = (VIEWS - {P.LOGS_VIEW}) | {P.MEMBERS_EDIT, P.GROUPS_EDIT, P.RIGHTS_EDIT, P.IMPORTS_RUN}
     platform = True
 
 

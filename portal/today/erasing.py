@@ -15,7 +15,8 @@ from django.db.models import Min, Q, QuerySet
 
 from portal.core.intents import actions
 from portal.core.intents.models import Intent, target_of
-from portal.core.mirror.models import Guest, History
+from portal.core.mirror import log as histories
+from portal.core.mirror.models import Guest
 from portal.core.timers.bell import ring
 from portal.core.timers.clock import database_now
 from portal.core.visits import presence, queries
@@ -116,9 +117,7 @@ def _erase(ids: list[int], now: datetime) -> None:
     mine = Q(pk__in=visits.exclude(intent=None).values("intent_id")) | Q(target__in=targets)
     actions.forget(Intent.objects.filter(mine, operation__in=("create_guest", "update_guest")))
     Guest.objects.filter(guest_id__in=guest_ids).delete()
-    History.objects.filter(member_id__in=guest_ids).exclude(member_id="").update(
-        member_name="", member_label="", member_attribute="", extra={}
-    )
+    histories.forget_people(guest_ids)
     CodeLink.objects.filter(visit__in=ids).delete()
     visits.update(
         guest_name="", name_key="", company="", host_member_id="", host_name="", host_key="", party=None, erased_at=now

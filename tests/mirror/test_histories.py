@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from accessapi.limits import JST
-from portal.core.mirror import histories, hooks, own, queries, seen
+from portal.core.mirror import histories, hooks, own, queries
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History, Member, MirrorState
 from tenants.scope import tenant_scope
@@ -274,22 +274,7 @@ def test_listeners_hear_of_each_new_record_once(
     assert heard == ["h1", "h2", "h3", "h4"]
 
 
-def test_what_is_older_than_the_portal_keeps_goes(told: tuple[Log, Service, Customer]) -> None:
-    _, _, here = told
-    now = timezone.now()
-    with tenant_scope(here.tenant):
-        History.objects.bulk_create(
-            History(history_id=f"o{days}", at=now - timedelta(days=days)) for days in (399, 401, 500)
-        )
-        state = MirrorState.objects.get(kind=Kind.HISTORIES)
-        marks = dict.fromkeys(histories.LATE, (now - timedelta(days=2)).isoformat())
-        MirrorState.objects.filter(pk=state.pk).update(total=3, memory={**state.memory, "late_at": marks})
-    again(here)
-    assert known(here) == ["o399"]
-    assert here.state(Kind.HISTORIES).total == 1
-
-
-def test_members_remember_when_the_log_told_of_them_last_as_long_as_it_is_kept(
+def test_members_remember_when_the_log_told_of_them_last(
     told: tuple[Log, Service, Customer],
 ) -> None:
     log, _, here = told
@@ -317,11 +302,3 @@ def test_members_remember_when_the_log_told_of_them_last_as_long_as_it_is_kept(
     again(here)
     assert last("before") == first, "to within a day"
     assert last("after") > now - timedelta(minutes=1)  # type: ignore[operator]
-    with tenant_scope(here.tenant):
-        theirs = [History.objects.get(history_id=name).pk for name in ("h1", "h3")]
-        seen.forget(theirs, first + seen.GRAIN)
-        assert last("before") == first
-        seen.forget(theirs[1:], now + 2 * seen.GRAIN)
-        assert last("before") == first
-        seen.forget(theirs, now + 2 * seen.GRAIN)
-        assert {row.member_id for row in queries.never_seen()} == {"never", "before", "after"}

@@ -8,7 +8,7 @@ class MirrorConfig(AppConfig):
     label = "mirror"
 
     def ready(self) -> None:
-        from portal.core.mirror import freshness, schedule
+        from portal.core.mirror import freshness, months, schedule
         from portal.core.mirror.fields.guests import GUEST
         from portal.core.mirror.fields.members import MEMBER, MEMBERGROUP
         from tenants.signals import connected
@@ -16,6 +16,7 @@ class MirrorConfig(AppConfig):
 
         connected.connect(schedule.on_connected, dispatch_uid="mirror")
         schedule.register()
+        months.register()
         freshness.register()
         for kind, fields in (("member", MEMBER), ("guest", GUEST), ("membergroup", MEMBERGROUP)):
             changes.label(kind, fields.label)

@@ -46,8 +46,6 @@ LATE_PAGES = 5
 # One turn: other kinds and tenants wait for it.
 SLICE_SECONDS = 20
 SLICE_PAGES = 25
-KEEP = timedelta(days=400)
-_FORGET_AT_ONCE = 20_000
 
 
 @dataclass
@@ -110,7 +108,6 @@ class _Turn:
         try:
             if not self._read(span, LATE_PAGES):
                 return
-            _forget_old(self.lease)
         except Rejected as error:
             # What is new is read all the same; this is tried again when its time comes again.
             log.warning("mirror_late_histories_refused", reason=reasons.reason_of(error))
@@ -231,18 +228,6 @@ def _move(span: Span, answer: Answer) -> None:
         raise UnreadableAnswer("the list's cursor repeats", answer.status)
     span.seen.append(mark)
     span.cursor = following
-
-
-def _forget_old(lease: Lease) -> None:
-    """Remove what is older than the portal keeps, some at a time."""
-    kept_from = database_now() - KEEP
-    oldest = History.objects.filter(at__lt=kept_from).order_by("at").values_list("pk", flat=True)[:_FORGET_AT_ONCE]
-    with transaction.atomic():
-        lease.hold()
-        if old := list(oldest):
-            seen.forget(old, kept_from)
-            removed, _ = History.objects.filter(pk__in=old).delete()
-            MirrorState.objects.filter(pk=lease.state_id).update(total=F("total") - removed)
 
 
 def _text(moment: datetime) -> str:

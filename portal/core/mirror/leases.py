@@ -59,7 +59,8 @@ class Lease:
         A list of many pages is read less often, so that it never takes more than some fifty calls an hour.
         """
         spread = random.uniform(0.9, 1.1)  # noqa: S311 - spreads tenants over time
-        wait = spread * max(EVERY[self.kind], pages * _SECONDS_A_PAGE)
+        every = MirrorState.objects.values_list("every", flat=True).get(pk=self.state_id) or EVERY[self.kind]
+        wait = spread * max(every, pages * _SECONDS_A_PAGE)
         counted = {} if total is None else {"total": total}
         self._finish(timedelta(seconds=wait), as_of=as_of, error="", error_at=None, failures=0, **counted)
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 from django.db import connection as database
 
 from accessapi.resources.histories import History
+from portal.core.mirror import log, months
 from portal.core.mirror.fields.field import Fields
 from portal.core.mirror.fields.guests import GUEST
 from portal.core.mirror.fields.members import CARD, MEMBER
@@ -143,14 +144,22 @@ class Record(NamedTuple):
     device_module: str
     units: str
     extra: str
+    notified: bool = False
 
 
-_TYPES = {"at": "timestamptz", "units": "jsonb", "extra": "jsonb"}
+_TYPES = {"at": "timestamptz", "units": "jsonb", "extra": "jsonb", "notified": "bool"}
+_COLUMNS = (*Record._fields, "said_key")
+# A record is looked for by its history_id alone: whoever tells of it again may date it otherwise.
 _INSERT = f"""
-INSERT INTO mirror_history (tenant_id, {", ".join(Record._fields)})
-SELECT %s, t.* FROM unnest({", ".join(f"%s::{_TYPES.get(name, 'text')}[]" for name in Record._fields)}) AS t
-ON CONFLICT (tenant_id, history_id) DO NOTHING RETURNING id
+INSERT INTO mirror_history (tenant_id, {", ".join(_COLUMNS)})
+SELECT %s, t.* FROM unnest({", ".join(f"%s::{_TYPES.get(name, 'text')}[]" for name in _COLUMNS)})
+    AS t ({", ".join(_COLUMNS)})
+WHERE NOT EXISTS (SELECT FROM mirror_history k WHERE k.tenant_id = %s AND k.history_id = t.history_id)
+ON CONFLICT (tenant_id, history_id, at) DO NOTHING RETURNING history_id, id, at
 """  # noqa: S608 - our own column names
+_REPLACED = """
+DELETE FROM mirror_history WHERE tenant_id = %s AND notified AND history_id = ANY(%s) RETURNING id, at
+"""
 
 
 def records(items: Iterable[History], raw: Sequence[Any], before: datetime) -> list[Record]:
@@ -170,13 +179,34 @@ def records(items: Iterable[History], raw: Sequence[Any], before: datetime) -> l
 
 
 def insert_records(found: Sequence[Record]) -> list[int]:
-    """Write what is not there yet, in one statement; the keys of the new rows."""
+    """Write what is not there yet; return the keys of the new rows.
+
+    The log's own records take the place of those that a notification alone told of. Called inside a transaction, and
+    for a tenant by one at a time (its lease).
+    """
     if not found:
         return []
-    once = {row.history_id: row for row in found}
+    tenant_id, once = current_tenant_id(), {row.history_id: row for row in found}
+    months.ensure({row.at for row in once.values()})
+    told = {name: log.described(tenant_id, _described(row)) for name, row in once.items()}
     with database.cursor() as cursor:
-        cursor.execute(_INSERT, [current_tenant_id(), *map(list, zip(*once.values(), strict=True))])
-        return [key for (key,) in cursor.fetchall()]
+        _make_room(cursor, [name for name, row in once.items() if not row.notified])
+        rows = [(*row, told[name][0]) for name, row in once.items()]
+        cursor.execute(_INSERT, [tenant_id, *map(list, zip(*rows, strict=True)), tenant_id])
+        new = cursor.fetchall()
+        if new:
+            log.add(cursor, [(key, tenant_id, at, told[name][1]) for name, key, at in new])
+    return [key for _, key, _ in new]
+
+
+def _make_room(cursor: Any, history_ids: list[str]) -> None:
+    cursor.execute(_REPLACED, [current_tenant_id(), history_ids])
+    if gone := cursor.fetchall():
+        log.remove(cursor, gone)
+
+
+def _described(row: Record) -> dict[str, Any]:
+    return row._asdict() | {"units": json.loads(row.units)}
 
 
 def _record(item: History, raw_moment: Any, before: datetime) -> Record:

@@ -31,17 +31,6 @@ WITH told AS (
 )
 UPDATE mirror_member m SET last_seen_at = held.at FROM held WHERE m.id = held.id
 """
-_FORGET = """
-WITH held AS (
-    SELECT m.id FROM mirror_member m
-    WHERE m.tenant_id = %(tenant)s AND m.last_seen_at < %(before)s AND m.member_id IN (
-        SELECT member_id FROM mirror_history
-        WHERE tenant_id = %(tenant)s AND id = ANY(%(old)s) AND NOT member_id = ''
-    )
-    ORDER BY m.member_id FOR UPDATE OF m
-)
-UPDATE mirror_member m SET last_seen_at = NULL FROM held WHERE m.id = held.id
-"""
 
 
 def mark(new: Sequence[int]) -> None:
@@ -50,14 +39,6 @@ def mark(new: Sequence[int]) -> None:
     values: dict[str, Any] = {"tenant": current_tenant_id(), "new": list(new), "grain": GRAIN}
     with database.cursor() as cursor:
         cursor.execute(_MARK, values)
-
-
-def forget(old: Sequence[int], kept_from: datetime) -> None:
-    """Records with these keys are about to go, and with them all from before `kept_from` sooner or later."""
-    lock()
-    with database.cursor() as cursor:
-        # Whoever was marked before this has no record after `kept_from`: it would have moved the mark.
-        cursor.execute(_FORGET, {"tenant": current_tenant_id(), "old": list(old), "before": kept_from - GRAIN})
 
 
 def known(member_ids: Iterable[str]) -> dict[str, datetime]:

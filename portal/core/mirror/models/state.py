@@ -22,6 +22,7 @@ class MirrorState(TenantModel):
 
     `as_of` is when the reading of the last complete list began. `due_at` is the timer: the tick rings for whatever is
     due and not leased. `lease` fences a worker off: whoever holds it may write, a worker that lost it may not.
+    `every`: seconds between two readings where something else tells of news; null for the usual pace (`kinds.EVERY`).
     """
 
     kind = models.CharField(max_length=30)  # a Kind
@@ -34,6 +35,7 @@ class MirrorState(TenantModel):
     error = models.CharField(max_length=60, blank=True, default="")
     error_at = models.DateTimeField(null=True)
     failures = models.IntegerField(default=0)
+    every = models.PositiveIntegerField(null=True)
     memory = models.JSONField(default=dict)
 
     class Meta:

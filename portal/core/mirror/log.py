@@ -1,0 +1,180 @@
+"""Finding records of the log by what they say, by person, place and kind, flat at any length.
+
+Row security forbids PostgreSQL to use an index for array operators on the record's own row (they are not leakproof), as
+for members (`search.py`). So each record has a row of keyed hashes in `HistorySearch`: one for the person, the door or
+key box, the category, the status, and for every pair of characters of what it says. Lists are narrowed, ordered and
+paged there; the records of a page are then read under row security.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from django.db import connection as database
+from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, Value
+
+from portal.core.mirror.fields.values import Keys, hashed
+from portal.core.mirror.folding import fold, name_needles, terms
+from portal.core.mirror.models import History, HistorySearch
+from tenants.scope import current_tenant_id
+
+# The columns that a record is found by.
+DESCRIBED = (
+    "status", "category", "content", "member_id", "member_name", "member_label", "member_attribute", "device_id",
+    "device_name", "units", "notified",
+)  # fmt: skip
+_SAID = ("content", "member_name", "member_label", "member_attribute", "device_name")
+_MOST_TEXT = 600  # characters of a record that are searched: its first ones
+_SOMEBODY, _NOTIFIED = "=somebody", "=notified"
+
+
+@dataclass(frozen=True)
+class Narrow:
+    """What records are wanted; empty for all. `until` is exclusive; within one of the sets any will do."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    member_id: str = ""
+    device_ids: Sequence[str] | None = None
+    categories: Sequence[str] = ()
+    statuses: Sequence[str] = ()
+    somebody: bool = False
+    notified: bool = False
+    words: Sequence[str] = field(default_factory=tuple)
+
+
+class _Array(Func):
+    """A comparison of a record's hashes with others, given as the text of an array."""
+
+    template = "%(expressions)s::int4[]"
+    output_field = BooleanField()
+
+    def __init__(self, joiner: str, pieces: Sequence[int]) -> None:
+        self.arg_joiner = joiner
+        super().__init__(F("pieces"), Value(f"{{{','.join(map(str, pieces))}}}"))
+
+
+class _Says(Func):
+    template = "strpos(%(expressions)s) > 0"
+    output_field = BooleanField()
+
+
+def keys() -> QuerySet[HistorySearch]:
+    """The entered tenant's records by what they are found by, newest first."""
+    return HistorySearch.objects.filter(tenant_id=current_tenant_id()).order_by("-at", "-id")
+
+
+def narrowed(found: QuerySet[HistorySearch], wanted: Narrow) -> QuerySet[HistorySearch]:
+    """Those of the records that are wanted."""
+    number = _hashes(current_tenant_id())
+    if wanted.since is not None:
+        found = found.filter(at__gte=wanted.since)
+    if wanted.until is not None:
+        found = found.filter(at__lt=wanted.until)
+    every = [f"m{wanted.member_id}"] * bool(wanted.member_id) + [_SOMEBODY] * wanted.somebody
+    every += [_NOTIFIED] * wanted.notified
+    for word in wanted.words:
+        every += ["t" + piece for piece in name_needles(word)] if len(word) > 1 else []
+    if every:
+        found = found.filter(_Array(" @> ", [number(each) for each in every]))
+    for mark, any_of in (("d", wanted.device_ids), ("c", wanted.categories or None), ("s", wanted.statuses or None)):
+        if any_of is not None:
+            found = found.filter(_Array(" && ", [number(mark + each) for each in any_of]))
+    if long := [word for word in wanted.words if len(word) != 2]:
+        said = Q(*[Q(_Says(F("said_key"), Value(word))) for word in long])
+        found = found.filter(Exists(History.objects.filter(said, pk=OuterRef("id"), at=OuterRef("at"))))
+    return found
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a search as `Narrow` takes them: folded, two characters are enough."""
+    return terms(text)
+
+
+def records(found: Iterable[Any]) -> list[History]:
+    """The records of rows of `keys()` (anything with `id` and `at`), in their order, read under row security."""
+    wanted = [(each.id, each.at) for each in found]
+    if not wanted:
+        return []
+    moments = [at for _, at in wanted]
+    rows = History.objects.filter(at__gte=min(moments), at__lte=max(moments), pk__in=[key for key, _ in wanted])
+    known = {row.pk: row for row in rows}
+    return [known[key] for key, _ in wanted if key in known]
+
+
+def described(tenant_id: int, record: Mapping[str, Any]) -> tuple[str, list[int]]:
+    """What a record (its columns of DESCRIBED) is searched by: its text, folded, and its hashes."""
+    number = _hashes(tenant_id)
+    units = record["units"] if isinstance(record["units"], list) else []
+    texts = [*(record[name] for name in _SAID), *(str(unit.get("unit_name", "")) for unit in units)]
+    said = "\n".join(filter(None, map(fold, texts)))[:_MOST_TEXT]
+    marks = {f"c{record['category']}", f"s{record['status']}"} | ({_NOTIFIED} if record["notified"] else set())
+    marks |= {f"d{record['device_id']}"} if record["device_id"] else set()
+    if record["member_id"] or record["member_name"]:
+        marks |= {f"m{record['member_id']}", _SOMEBODY}
+    pairs = {"t" + line[at : at + 2] for line in said.split("\n") for at in range(len(line) - 1)}
+    return said, sorted({number(each) for each in marks | pairs})
+
+
+def write_descriptions(cursor: Any, rows: Sequence[tuple[int, int, datetime, str, list[int]]]) -> None:
+    """Write what records that are there are searched by: (id, tenant_id, at, and what `described` gave)."""
+    said = [(key, tenant_id, at, text) for key, tenant_id, at, text, _ in rows]
+    cursor.execute(_DESCRIBE, [list(column) for column in zip(*said, strict=True)])
+    add(cursor, [(key, tenant_id, at, pieces) for key, tenant_id, at, _, pieces in rows])
+
+
+def add(cursor: Any, rows: Sequence[tuple[int, int, datetime, list[int]]]) -> None:
+    """Have records of these (id, tenant_id, at) found by their pieces."""
+    keys, tenants, moments, pieces = (list(column) for column in zip(*rows, strict=True))
+    cursor.execute(_SEARCHED, [keys, tenants, moments, [f"{{{','.join(map(str, each))}}}" for each in pieces]])
+
+
+_SEARCHED = """
+INSERT INTO mirror_historysearch (id, tenant_id, at, pieces)
+SELECT t.id, t.tenant_id, t.at, t.pieces::int4[]
+FROM unnest(%s::int8[], %s::int8[], %s::timestamptz[], %s::text[]) AS t (id, tenant_id, at, pieces)
+"""
+_DESCRIBE = """
+UPDATE mirror_history h SET said_key = t.said
+FROM unnest(%s::int8[], %s::int8[], %s::timestamptz[], %s::text[]) AS t (id, tenant_id, at, said)
+WHERE h.id = t.id AND h.at = t.at AND h.tenant_id = t.tenant_id
+"""
+
+
+def forget_people(member_ids: Sequence[str]) -> None:
+    """Take what tells who they were out of the records about these people: names and whatever else was said of them."""
+    rows = History.objects.filter(member_id__in=member_ids).exclude(member_id="")
+    rows.update(member_name="", member_label="", member_attribute="", extra={})
+    found = list(rows.values_list("id", "tenant_id", "at", *DESCRIBED))
+    if not found:
+        return
+    written = [
+        (key, tenant_id, at, *described(tenant_id, dict(zip(DESCRIBED, values, strict=True))))
+        for key, tenant_id, at, *values in found
+    ]
+    with database.cursor() as cursor:
+        remove(cursor, [(key, at) for key, _, at, *_ in written])
+        write_descriptions(cursor, written)
+
+
+def remove(cursor: Any, gone: Sequence[tuple[int, datetime]]) -> None:
+    """Remove what records of these (id, at) were found by."""
+    cursor.execute(
+        "DELETE FROM mirror_historysearch s USING unnest(%s::int8[], %s::timestamptz[]) AS g (id, at)"
+        " WHERE s.tenant_id = %s AND s.at = g.at AND s.id = g.id",
+        [[key for key, _ in gone], [at for _, at in gone], current_tenant_id()],
+    )
+
+
+@lru_cache(maxsize=200)
+def _hashes(tenant_id: int) -> Any:
+    """Return what turns a piece into a number that means nothing outside of this tenant."""
+    key = Keys(tenant_id).of("log piece")
+
+    @lru_cache(maxsize=20_000)
+    def number(piece: str) -> int:
+        return int.from_bytes(hashed(key, piece, 4), "big", signed=True)
+
+    return number

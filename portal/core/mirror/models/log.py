@@ -1,0 +1,81 @@
+"""The log: its records, and what they are found by. Both tables are partitioned by month (`mirror/months.py`)."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
+from django.db import models
+from django.db.models import Q
+
+from tenants.models import TenantModel
+
+
+class History(TenantModel):
+    """A log record (specification: "Log (history) record", operation 23), kept once for each history_id.
+
+    Texts are the service's own; sets of values are not shown, so any may come. `member_id` is whoever the record is
+    about: a member or a guest, as `member_type` says. What the service puts into `member.data` (a card's number, a
+    code) is never kept. `extra` holds, verbatim, what the specification does not name, but for what sounds secret.
+    `said_key` is what is searched, folded. `notified`: a notification told of it and the log could not be read yet; the
+    log's own record takes its place.
+    """
+
+    # Every index of this table begins with the tenant: one more would only slow the readings down.
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
+
+    history_id = models.TextField(db_collation="C")
+    at = models.DateTimeField()
+    status = models.TextField(blank=True, default="")
+    category = models.TextField(blank=True, default="")
+    content = models.TextField(blank=True, default="")
+    member_id = models.TextField(blank=True, default="", db_collation="C")
+    member_name = models.TextField(blank=True, default="")
+    member_type = models.TextField(blank=True, default="")
+    member_label = models.TextField(blank=True, default="")
+    member_attribute = models.TextField(blank=True, default="")
+    device_id = models.TextField(blank=True, default="", db_collation="C")
+    device_name = models.TextField(blank=True, default="")
+    device_module = models.TextField(blank=True, default="")
+    units = models.JSONField(default=list)
+    extra = models.JSONField(default=dict)
+    said_key = models.TextField(blank=True, default="", db_default="", db_collation="C")
+    notified = models.BooleanField(default=False, db_default=False)
+
+    class Meta:
+        # In the database the primary key is (id, at), as partitions need it.
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "history_id", "at"], name="mirror_history_once_a_moment")
+        ]
+        indexes = [
+            models.Index(fields=["tenant", "-at", "-id"], name="mirror_history_newest"),
+            models.Index(
+                fields=["tenant", "member_id", "-at"], name="mirror_history_of_member", condition=~Q(member_id="")
+            ),
+            models.Index(
+                fields=["tenant", "device_id", "-at"], name="mirror_history_of_device", condition=~Q(device_id="")
+            ),
+            models.Index(fields=["tenant"], name="mirror_history_notified", condition=Q(notified=True)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M:%S} {self.content}"
+
+
+class HistorySearch(models.Model):
+    """What a record is found by: when it was, and keyed hashes of what it says. Nothing readable.
+
+    Not a TenantModel and without row security, like MemberSearch and for its reason. Only `mirror/log.py` touches it;
+    the record itself, under row security, is what people see.
+    """
+
+    id = models.BigIntegerField(primary_key=True)  # that of the record; in the database there is no key besides
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.CASCADE, db_constraint=False, db_index=False)
+    at = models.DateTimeField()
+    pieces = ArrayField(models.IntegerField())
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["tenant", "-at", "-id"], name="mirror_historysearch_newest"),
+            GinIndex(fields=["pieces"], gin_pending_list_limit=1024, name="mirror_historysearch_pieces"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.id} {self.at:%Y-%m-%d %H:%M:%S}"

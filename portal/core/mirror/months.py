@@ -1,0 +1,123 @@
+"""The log's tables have a part for each month: what is old goes by dropping a part, and a page reads the newest first.
+
+A part is made when a record of its month comes for the first time. What a device dates into another age lies in the
+default part, which is small. Months are those of the service's clock.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+
+import structlog
+from django.db import connection as database
+from django.db import transaction
+
+from accessapi.limits import JST
+from portal.core.mirror.seen import GRAIN
+from portal.core.timers import ticking
+from portal.core.timers.clock import database_now
+from tenants.rls import bind
+from tenants.scope import across_tenants
+
+log = structlog.get_logger(__name__)
+
+TABLES = ("mirror_history", "mirror_historysearch")
+# Longer than the service tells of (a year), so that nothing goes that it could still be asked for.
+KEEP = timedelta(days=400)
+_LOCK = 0x4C06  # of the advisory lock under which parts are made
+_made: set[str] = set()
+
+
+def ensure(moments: Iterable[datetime]) -> None:
+    """Make the parts that records of these moments belong into, if they lie within what is kept."""
+    now = database_now()
+    months = {_month(at) for at in moments if now - KEEP <= at <= now + timedelta(days=40)}
+    for month in sorted(months, key=_name):
+        if _name(month) not in _made:
+            make(month)
+            transaction.on_commit(partial(_made.add, _name(month)))
+
+
+def make(month: datetime) -> None:
+    """Make a month's parts, with what the default parts hold of it, unless they are there."""
+    until = _month(month + timedelta(days=32))
+    with transaction.atomic(), database.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
+        for table in TABLES:
+            part = f"{table}_{_name(month)}"
+            cursor.execute("SELECT to_regclass(%s)", [part])
+            if cursor.fetchone()[0] is not None:
+                continue
+            cursor.execute(f"CREATE TABLE {part} (LIKE {table} INCLUDING DEFAULTS INCLUDING GENERATED)")
+            if table == "mirror_history":
+                bind(cursor, part)
+            _move(table, part, month, until)
+            bounds = f"FROM ('{month.isoformat()}') TO ('{until.isoformat()}')"
+            cursor.execute(f"ALTER TABLE {table} ATTACH PARTITION {part} FOR VALUES {bounds}")
+
+
+def _move(table: str, part: str, since: datetime, until: datetime) -> None:
+    """Take over what came before the part was there: PostgreSQL refuses the part otherwise."""
+    with across_tenants("records of all tenants move into their month"), database.cursor() as moving:
+        moving.execute(
+            f"WITH moved AS (DELETE FROM {table}_default WHERE at >= %s AND at < %s RETURNING *)"  # noqa: S608 - our names
+            f" INSERT INTO {part} SELECT * FROM moved",
+            [since, until],
+        )
+
+
+def drop_old() -> list[str]:
+    """Drop the parts that ended before what is kept, and forget whom only they knew. Returns their names."""
+    kept_from = database_now() - KEEP
+    with across_tenants("months of all tenants end together"), transaction.atomic(), database.cursor() as cursor:
+        cursor.execute("SET LOCAL lock_timeout = '3s'")
+        cursor.execute(
+            "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid"
+            " WHERE i.inhparent = ANY(%s::regclass[]) AND c.relname ~ '_[0-9]{4}_[0-9]{2}$' ORDER BY 1",
+            [list(TABLES)],
+        )
+        old = [name for (name,) in cursor.fetchall() if _end(name) <= kept_from]
+        for part in old:
+            if part.startswith("mirror_history_"):
+                cursor.execute(_COUNTED.format(part=part))
+            cursor.execute(f"DROP TABLE {part}")
+        for table in TABLES:
+            cursor.execute(f"DELETE FROM {table}_default WHERE at < %s", [kept_from])  # noqa: S608 - our names
+        if old:
+            # A mark may be a day older than the record it is about (`seen.GRAIN`).
+            gone = max(map(_end, old)) - GRAIN
+            cursor.execute("UPDATE mirror_member SET last_seen_at = NULL WHERE last_seen_at < %s", [gone])
+            log.info("log_months_dropped", parts=old)
+    _made.difference_update(name[-7:] for name in old)
+    return old
+
+
+_COUNTED = """
+UPDATE mirror_mirrorstate s SET total = s.total - gone.n
+FROM (SELECT tenant_id, count(*) AS n FROM {part} GROUP BY 1) gone
+WHERE s.tenant_id = gone.tenant_id AND s.kind = 'histories'
+"""
+
+
+def _month(at: datetime) -> datetime:
+    return at.astimezone(JST).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+
+
+def _name(month: datetime) -> str:
+    return f"{month:%Y_%m}"
+
+
+def _end(part: str) -> datetime:
+    year, month = map(int, part[-7:].split("_"))
+    return _month(datetime(year, month, 1, tzinfo=JST) + timedelta(days=32)).astimezone(UTC)
+
+
+def look() -> None:
+    """Make the next month's parts before its first record comes, and drop what is old."""
+    now = database_now()
+    ensure([now, now + timedelta(days=10)])
+    drop_old()
+
+
+def register() -> None:
+    ticking.register("log_months", look, every=6 * 3600.0, queue="sync")

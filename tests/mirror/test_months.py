@@ -1,0 +1,124 @@
+"""The log's parts by month: made when a record comes, dropped when nothing of them is kept any more."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from portal.core.mirror import log, months
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History, HistorySearch, Member, MirrorState
+from portal.core.mirror.rows import Record, insert_records
+from tenants.models import Tenant
+from tenants.scope import tenant_scope
+from tests.mirror.conftest import MakeCustomer
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def record(name: str, at: datetime, **said: str) -> Record:
+    blank = dict.fromkeys(Record._fields, "") | {"units": "[]", "extra": "{}", "notified": False}
+    return Record(**(blank | {"history_id": name, "at": at} | said))  # type: ignore[arg-type]
+
+
+def parts() -> set[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = 'mirror_history'::regclass")
+        return {name for (name,) in cursor.fetchall()}
+
+
+@pytest.fixture
+def tenant(customer: MakeCustomer) -> Tenant:
+    return customer(members=1, guests=0).tenant
+
+
+def test_a_record_lies_in_the_part_of_its_month_and_one_of_another_age_in_the_default_part(tenant: Tenant) -> None:
+    now = timezone.now()
+    with tenant_scope(tenant):
+        insert_records([record("now", now), record("lost", datetime(1970, 1, 1, tzinfo=UTC))])
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT history_id, tableoid::regclass::text FROM mirror_history")
+            lies = dict(cursor.fetchall())
+    assert lies == {"now": f"mirror_history_{months._name(months._month(now))}", "lost": "mirror_history_default"}
+
+
+def test_a_part_that_is_made_late_takes_over_what_the_default_part_had(tenant: Tenant) -> None:
+    at = timezone.now() - timedelta(days=200)
+    with tenant_scope(tenant):
+        History.objects.create(history_id="early", at=at)
+        months.make(months._month(at))
+        assert History.objects.get(history_id="early").at == at
+    assert f"mirror_history_{months._name(months._month(at))}" in parts()
+
+
+def test_months_that_are_not_kept_any_more_go_with_who_was_known_by_them_alone(tenant: Tenant) -> None:
+    now = timezone.now()
+    old, kept = now - months.KEEP - timedelta(days=40), now - months.KEEP + timedelta(days=2)
+    with tenant_scope(tenant):
+        for at in (old, kept):
+            months.make(months._month(at))
+        insert_records([record("old", old), record("kept", kept), record("lost", datetime(1970, 1, 1, tzinfo=UTC))])
+        MirrorState.objects.create(kind=Kind.HISTORIES, total=2)
+        Member.objects.bulk_create(
+            Member(member_id=name, last_seen_at=at) for name, at in (("gone", old), ("still", kept))
+        )
+    dropped = months.drop_old()
+    assert f"mirror_history_{months._name(months._month(old))}" in dropped
+    assert not set(dropped) & parts()
+    with tenant_scope(tenant):
+        assert [row.history_id for row in History.objects.all()] == ["kept"]
+        assert HistorySearch.objects.filter(tenant=tenant).count() == 1
+        assert MirrorState.objects.get(kind=Kind.HISTORIES).total == 1
+        seen = dict(Member.objects.filter(member_id__in=["gone", "still"]).values_list("member_id", "last_seen_at"))
+    assert seen == {"gone": None, "still": kept}
+
+
+def found(**wanted: object) -> list[str]:
+    words = log.words_of(str(wanted.pop("text", "")))
+    keys = log.narrowed(log.keys(), log.Narrow(words=words, **wanted))  # type: ignore[arg-type]
+    return [row.history_id for row in log.records(keys[:50])]
+
+
+def test_records_are_found_by_what_they_say_and_whom_and_what_they_are_about(tenant: Tenant) -> None:
+    now = timezone.now()
+    said = [
+        record(
+            "1", now, content="入室", member_id="m1", member_name="佐々木 健太郎", device_id="d1", category="normal"
+        ),
+        record("2", now - timedelta(hours=1), content="Door forced open", device_id="d2", category="emergency"),
+        record("3", now - timedelta(days=40), content="入室 拒否", member_name="?", device_id="d1", category="warning"),
+    ]
+    with tenant_scope(tenant):
+        insert_records(said)
+        assert found() == ["1", "2", "3"]
+        assert found(text="入室") == ["1", "3"]
+        assert found(text="健太") == ["1"]
+        assert found(text="ｆｏｒｃｅｄ open") == ["2"]
+        assert found(text="拒") == ["3"], "one character is looked for, too"
+        assert found(text="open forcedd") == []
+        assert found(member_id="m1") == ["1"]
+        assert found(device_ids=["d1"], somebody=True, categories=["warning", "suspicious"]) == ["3"]
+        assert found(device_ids=[]) == []
+        assert found(until=now, since=now - timedelta(days=1)) == ["2"]
+
+
+def test_the_logs_own_record_takes_the_place_of_what_a_notification_told(tenant: Tenant) -> None:
+    now = timezone.now()
+    with tenant_scope(tenant):
+        assert len(insert_records([record("h", now, content="told early")._replace(notified=True)])) == 1
+        assert found(notified=True) == ["h"]
+        assert len(insert_records([record("h", now - timedelta(seconds=3), content="told fully")])) == 1
+        assert insert_records([record("h", now, content="again")._replace(notified=True)]) == []
+        (row,) = History.objects.all()
+        assert (row.content, row.notified) == ("told fully", False)
+        assert HistorySearch.objects.filter(tenant=tenant).count() == 1
+
+
+def test_who_is_forgotten_is_not_found_by_the_name_any_more(tenant: Tenant) -> None:
+    with tenant_scope(tenant):
+        insert_records([record("h", timezone.now(), content="入室", member_id="g1", member_name="山田 花子")])
+        assert found(text="山田") == ["h"]
+        log.forget_people(["g1"])
+        assert found(text="山田") == []
+        assert found(text="入室", member_id="g1") == ["h"]
