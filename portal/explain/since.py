@@ -20,6 +20,7 @@ from portal.core.jobs import words as bulk_words
 from portal.core.jobs.models import Row
 from portal.core.jobs.states import RowState
 from portal.core.mirror import queries as mirror
+from portal.core.mirror.coverage import Coverage, coverage
 from portal.core.mirror.fields.members import CARD, DOORS_AND_KEYS, END, QR, START
 from portal.core.mirror.models import History, Member, RightsChange
 from portal.core.rights import places, words
@@ -69,8 +70,8 @@ class Since:
         return [*reversed(before), *after]
 
     @cached_property
-    def log(self) -> mirror.LogSpan:
-        return mirror.log_span()
+    def log(self) -> Coverage:
+        return coverage()
 
     @property
     def log_covers(self) -> bool:

@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
 from accessapi.limits import JST
-from portal.core.mirror import histories, hooks, own, queries
+from portal.core.mirror import coverage, histories, hooks, own, queries
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History, Member, MirrorState
 from tenants.scope import tenant_scope
@@ -100,7 +100,7 @@ def test_what_happens_at_a_door_is_read_once_with_who_and_where_and_not_what_was
         dump = json.dumps(list(History.objects.values()), default=str)
         assert "CANARYCARD" not in dump
         assert History.objects.count() == here.state(Kind.HISTORIES).total == before + 1
-        span = queries.log_span()
+        span = coverage.coverage()
     assert span.through == here.state(Kind.HISTORIES).as_of
     assert span.known_from is not None
     assert span.through is not None
@@ -130,9 +130,12 @@ def test_what_a_device_tells_late_is_found(customer: MakeCustomer) -> None:
         late = History.objects.filter(device_id=device, at__lt=timezone.now() - timedelta(minutes=50))
         assert late.exists()
     assert here.state(Kind.HISTORIES).total > before
-    assert here.calls(23) == calls + 2
+    assert here.calls(23) == calls + 1, "one call for what is new and what was told late"
     again(here)
-    assert here.calls(23) == calls + 3, "late records are looked for now and then, not each time"
+    assert here.calls(23) == calls + 2
+    with tenant_scope(here.tenant):
+        marks = MirrorState.objects.get(kind=Kind.HISTORIES).memory["late_at"]
+    assert marks["hours"] > long_ago, "late records are looked for now and then, not each time"
 
 
 def test_a_backlog_goes_on_where_it_stopped_and_says_how_far_it_is(
@@ -302,3 +305,83 @@ def test_members_remember_when_the_log_told_of_them_last(
     again(here)
     assert last("before") == first, "to within a day"
     assert last("after") > now - timedelta(minutes=1)  # type: ignore[operator]
+
+
+def waiting_days(here: Customer, *days: date) -> list[date]:
+    with tenant_scope(here.tenant):
+        return coverage.ask_for(days)
+
+
+def test_an_older_day_is_read_when_somebody_asks_and_joins_what_is_known(told: tuple[Log, Service, Customer]) -> None:
+    log, _, here = told
+    for days in (8, 9, 20):
+        log.add(f"d{days}", timedelta(days=days))
+    again(here)
+    assert known(here) == []
+    today = timezone.now().astimezone(JST).date()
+    with tenant_scope(here.tenant):
+        before = coverage.coverage()
+        (gap,) = before.gaps(timezone.now() - timedelta(days=30), before.through or timezone.now())
+        assert gap.why == coverage.Missing.UNREAD
+        assert before.calls_for(2) == 2
+    wanted = [today - timedelta(days=days) for days in (7, 8, 9, 20)]
+    assert waiting_days(here, *wanted, today, today - timedelta(days=500)) == wanted
+    assert waiting_days(here, wanted[0]) == [], "it waits already"
+    again(here)
+    assert set(known(here)) == {"d8", "d9", "d20"}
+    with tenant_scope(here.tenant):
+        after = coverage.coverage()
+        assert after.known_from == coverage.start_of(wanted[2])
+        assert set(after.days) == set(wanted)
+        unread = after.gaps(timezone.now() - timedelta(days=30), after.through or timezone.now())
+        assert [(gap.days[0], gap.days[-1]) for gap in unread] == [
+            (today - timedelta(days=10), today - timedelta(days=19)),
+            (today - timedelta(days=21), today - timedelta(days=30)),
+        ]
+
+
+def test_a_day_that_the_service_refuses_says_why_and_may_be_asked_for_again(
+    told: tuple[Log, Service, Customer],
+) -> None:
+    log, _, here = told
+    log.add("h1")
+    again(here)
+    day = timezone.now().astimezone(JST).date() - timedelta(days=30)
+    log.refuse_until = True
+    assert waiting_days(here, day) == [day]
+    again(here)
+    with tenant_scope(here.tenant):
+        known_now = coverage.coverage()
+    assert set(known_now.refused) == {day}
+    assert known_now.waiting == ()
+    assert known_now.error == "", "what is new is read all the same"
+    log.refuse_until = False
+    assert waiting_days(here, day) == [day]
+    again(here)
+    with tenant_scope(here.tenant):
+        assert set(coverage.coverage().days) == {day}
+
+
+def test_a_time_without_an_answer_is_remembered_once_it_is_over(
+    told: tuple[Log, Service, Customer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, service, here = told
+    monkeypatch.setattr(histories, "NOTICED", timedelta(0))
+    log.add("h1")
+    again(here)
+    service.answer = lambda path, query: (500, {})  # type: ignore[assignment]
+    again(here)
+    with tenant_scope(here.tenant):
+        failing = coverage.coverage()
+    assert failing.failing_since is not None
+    assert failing.outages == ()
+    service.answer = log  # type: ignore[assignment]
+    log.add("h2")
+    again(here)
+    with tenant_scope(here.tenant):
+        over = coverage.coverage()
+        ((since, until),) = over.outages
+        (gap,) = over.gaps(since - timedelta(hours=1), over.through or until)
+    assert (over.failing_since, since) == (None, failing.failing_since)
+    assert (gap.why, gap.read_at) == (coverage.Missing.OUTAGE, until)
+    assert known(here) == ["h1", "h2"]

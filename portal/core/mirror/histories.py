@@ -1,12 +1,14 @@
 """Reading the log (operation 23): what is new since the last seen, and what devices told late.
 
-Two readings, each a span of time that is read page by page in ascending order, with its place kept in the state's
+Three readings, each a span of time that is read page by page in ascending order, with its place kept in the state's
 memory, so that a backlog of any length goes on where the last worker stopped:
 
 - **now**: from shortly before the newest known record on. Whatever is in up to there is "complete through"
   (`MirrorState.as_of`): it moves with every page.
 - **late**: the last hours once more, now and then. A device that was offline tells of its records later, with the
-  moments at which they happened, which the first reading has passed by then.
+  moments at which they happened, which the first reading has passed by then. Where a page holds all of them, the first
+  reading begins that early when it is time for it, and both are one call.
+- **older**: a day before what is known, when somebody asked for it (`coverage.py`).
 
 Records are kept once for each history_id; reading again costs calls, never rows.
 """
@@ -27,10 +29,10 @@ from accessapi.errors import Invalid, Rejected, ServiceError, UnreadableAnswer
 from accessapi.limits import HISTORY_RETENTION_DAYS, JST, PAGE_MAX
 from portal.core.budget.client import client as budgeted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import hooks, reasons, seen
+from portal.core.mirror import coverage, hooks, reasons, schedule, seen
 from portal.core.mirror.kinds import EVERY, Kind
 from portal.core.mirror.leases import BACKLOG, Lease, free
-from portal.core.mirror.models import History, MirrorState
+from portal.core.mirror.models import History, HistoryDay, MirrorState
 from portal.core.mirror.rows import Record, insert_records, records
 from portal.core.timers.clock import database_now
 from tenants.models import Connection
@@ -46,6 +48,8 @@ LATE_PAGES = 5
 # One turn: other kinds and tenants wait for it.
 SLICE_SECONDS = 20
 SLICE_PAGES = 25
+# Times without an answer that are remembered: from when on, for how long, how many.
+NOTICED, FORGET, MOST_OUTAGES = timedelta(minutes=2), timedelta(days=30), 50
 
 
 @dataclass
@@ -74,6 +78,7 @@ def advance(connection: Connection, lease: Lease) -> None:
         turn.read_now()
         if turn.caught_up:
             turn.read_late()
+            turn.read_older()
     except ServiceError as error:
         turn.interrupted(error)
         return
@@ -98,6 +103,9 @@ class _Turn:
         """What is new. The first call of a turn is always made; a backlog goes on while there are calls for it."""
         self.reading = "now"
         self.caught_up = self._read(self._span("now") or Span(_text(self._since())), SLICE_PAGES)
+        if self.caught_up and (late := self.memory.pop("late_with_now", None)):
+            self.memory["late_at"] = {**self.memory["late_at"], "hours": late}
+            self._remember()
 
     def read_late(self) -> None:
         """What devices told late, when its time has come or the last turn left some of it."""
@@ -118,16 +126,48 @@ class _Turn:
         self.memory["late_at"] = {**self.memory.get("late_at", {}), **self.memory.pop("late_for", {})}
         self._remember()
 
+    def read_older(self) -> None:
+        """Days that somebody asked for, the newest first, with the calls of jobs: whoever asked was told the cost."""
+        self.reading, self.client = "older", budgeted(self.connection, Priority.JOBS)
+        while (asked := coverage.waiting()) and time.monotonic() < self.stop_at:
+            begin = coverage.start_of(asked.day)
+            if self.memory.get("older_day") != asked.day.isoformat():
+                self.memory |= {"older": None, "older_day": asked.day.isoformat()}
+            span = self._span("older") or Span(_text(begin), until=_text(begin + timedelta(days=1)))
+            try:
+                if not self._read(span, SLICE_PAGES):
+                    return
+            except (Rejected, UnreadableAnswer) as error:
+                if reasons.pause_of(error, database_now()) is not None:
+                    raise
+                self._ended(asked, reason=reasons.reason_of(error)[:60])
+            else:
+                self._ended(asked, read_at=database_now())
+
+    def _ended(self, asked: HistoryDay, **how: Any) -> None:
+        self.memory.pop("older", None)
+        with transaction.atomic():
+            self.lease.hold()
+            HistoryDay.objects.filter(pk=asked.pk).update(**how)
+            known_from = datetime.fromisoformat(self.memory["known_from"])
+            self.memory["known_from"] = _text(coverage.joined(known_from))
+            self._remember()
+
     def interrupted(self, error: ServiceError) -> None:
         """Wait for calls, or say why; a place that the service does not know any more is given up."""
         if isinstance(error, (Invalid, UnreadableAnswer)) and self.memory.pop("now", None) is not None:
             self._remember()
+        if reasons.pause_of(error, database_now()) is None:
+            self.memory.setdefault(coverage.FAILING, _text(database_now()))
+            MirrorState.objects.filter(pk=self.lease.state_id, lease=self.lease.token).update(memory=self.memory)
         self.lease.stopped(error)
 
     def end(self) -> None:
         """Done for now; at once again when there is more to read and there are calls for it."""
         if self.caught_up and self.as_of is not None:
             self.lease.done(as_of=self.as_of)
+            if coverage.waiting():
+                schedule.read_on(self.connection.tenant, Kind.HISTORIES)
         else:
             wait = EVERY[Kind.HISTORIES] if self.short else 0
             self.lease.pause(database_now() + timedelta(seconds=wait))
@@ -135,7 +175,7 @@ class _Turn:
     def _read(self, span: Span, pages: int) -> bool:
         """Read on in a span, at most so many pages. Whether it is complete."""
         for number in range(pages):
-            self.short = number > 0 and not free(self.connection, BACKLOG)
+            self.short = number > 0 and self.reading != "older" and not free(self.connection, BACKLOG)
             if self.short or time.monotonic() > self.stop_at:
                 return False
             asked_at = database_now()
@@ -161,6 +201,7 @@ class _Turn:
             self.lease.hold()
             self._store(found)
             self._reached(span, asked_at)
+            self._answers_again()
             self._remember()
 
     def _store(self, found: list[Record]) -> None:
@@ -188,6 +229,14 @@ class _Turn:
         else:
             self.memory[self.reading] = asdict(span)
 
+    def _answers_again(self) -> None:
+        """The service answers: keep since when it did not, for those who wonder about a gap."""
+        since = self.memory.pop(coverage.FAILING, None)
+        now = database_now()
+        if since is not None and now - datetime.fromisoformat(since) >= NOTICED:
+            lately = [each for each in self.memory.get(coverage.OUTAGES, ()) if each[1] >= _text(now - FORGET)]
+            self.memory[coverage.OUTAGES] = [*lately, [since, _text(now)]][-MOST_OUTAGES:]
+
     def _remember(self) -> None:
         state = MirrorState.objects.filter(pk=self.lease.state_id, lease=self.lease.token)
         state.update(memory=self.memory, as_of=self.as_of, error="", error_at=None, failures=0)
@@ -201,8 +250,24 @@ class _Turn:
         now = database_now()
         if self.as_of is None:
             return now - FIRST
-        newest = History.objects.filter(at__lte=self.as_of).order_by("-at").values_list("at", flat=True).first()
-        return max(min(self.as_of, newest or self.as_of) - OVERLAP, now - timedelta(days=HISTORY_RETENTION_DAYS))
+        newest = History.objects.filter(at__lte=self.as_of, notified=False).order_by("-at").values_list("at", flat=True)
+        since = min(self.as_of, newest.first() or self.as_of) - OVERLAP
+        return max(min(since, self._late_with_now(now) or since), now - timedelta(days=HISTORY_RETENTION_DAYS))
+
+    def _late_with_now(self, now: datetime) -> datetime | None:
+        """Return from when on to read what is new, so that what devices told late comes with it.
+
+        None when it is not time for that, or a page would not hold all of it.
+        """
+        told = self.memory.get("late_at", {}).get("hours")
+        every, back = LATE["hours"]
+        if told is None or self.as_of is None or datetime.fromisoformat(told) + every > now:
+            return None
+        since = max(self.as_of - back, datetime.fromisoformat(self.memory["known_from"]))
+        if History.objects.filter(at__gte=since).count() > PAGE_MAX * 0.9:
+            return None
+        self.memory["late_with_now"] = now.isoformat()
+        return since
 
     def _late(self) -> Span | None:
         """The longest span whose time has come; None when none has. A first reading has just read everything."""

@@ -83,6 +83,7 @@ def drop_old() -> list[str]:
             cursor.execute(f"DROP TABLE {part}")
         for table in TABLES:
             cursor.execute(f"DELETE FROM {table}_default WHERE at < %s", [kept_from])  # noqa: S608 - our names
+        cursor.execute("DELETE FROM mirror_historyday WHERE day < %s", [kept_from])
         if old:
             # A mark may be a day older than the record it is about (`seen.GRAIN`).
             gone = max(map(_end, old)) - GRAIN

@@ -1,7 +1,6 @@
 """The members as lists show them: filters whose names stay in the address, and what they mean."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -79,7 +78,7 @@ def members() -> QuerySet[Member]:
 
 
 def never_seen() -> QuerySet[Member]:
-    """Members about whom the log, as far as it is known (`log_span`), has no record."""
+    """Members about whom the log, as far as it is known (`coverage`), has no record."""
     return members().filter(last_seen_at__isnull=True)
 
 
@@ -163,23 +162,6 @@ def histories_at(device_ids: Iterable[str], most: int = 100) -> QuerySet[History
     if len(each) < 2:
         return each[0] if each else History.objects.none()
     return each[0].union(*each[1:], all=True).order_by("-at", "-id")
-
-
-@dataclass(frozen=True)
-class LogSpan:
-    """From when to when the mirror has all records that the service told of. None: not read yet."""
-
-    known_from: datetime | None = None
-    through: datetime | None = None
-
-
-def log_span() -> LogSpan:
-    """What the log is complete for, as far as devices have told."""
-    state = MirrorState.objects.filter(kind=Kind.HISTORIES).first()
-    if state is None or state.as_of is None:
-        return LogSpan()
-    since = state.memory.get("known_from")
-    return LogSpan(datetime.fromisoformat(since) if since else None, state.as_of)
 
 
 def tenant_record() -> TenantRecord | None:

@@ -55,6 +55,12 @@ def ask(tenant: Tenant, kind: Kind, *, by: Any) -> bool:
     return bool(asked)
 
 
+def read_on(tenant: Tenant, kind: Kind) -> None:
+    """Somebody asked for more of a kind: its turn comes at once, or after the one that is under way."""
+    MirrorState.objects.filter(kind=kind).update(due_at=ClockTime(), rung_at=ClockTime())
+    ring_after_commit(_SYNC, tenant.pk, expires=_EXPIRES)
+
+
 def read_since(tenant: Tenant, kind: Kind, since: datetime) -> datetime | None:
     """When the last complete reading of a kind began, if that was at `since` or later.
 

@@ -1,6 +1,6 @@
 """The mirror's tables. Everything in them can be read again from the service; nothing here is the only copy."""
 
-from portal.core.mirror.models.log import History, HistorySearch
+from portal.core.mirror.models.log import History, HistoryDay, HistorySearch
 from portal.core.mirror.models.people import NEVER, UNREADABLE, Group, Guest, Member, MemberSearch, RightsChange
 from portal.core.mirror.models.places import Area, DoorState, KeyBox, PassController, TenantRecord
 from portal.core.mirror.models.state import MirrorState, SharedReading, StagedPage, SyncRun
@@ -13,6 +13,7 @@ __all__ = [
     "Group",
     "Guest",
     "History",
+    "HistoryDay",
     "HistorySearch",
     "KeyBox",
     "Member",

@@ -4,6 +4,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from tenants.models import TenantModel
 
@@ -79,3 +80,21 @@ class HistorySearch(models.Model):
 
     def __str__(self) -> str:
         return f"{self.id} {self.at:%Y-%m-%d %H:%M:%S}"
+
+
+class HistoryDay(TenantModel):
+    """A day older than what is read by itself, that somebody asked for (`mirror/coverage.py`).
+
+    Waiting until it has `read_at` or `reason`, a word of `mirror/reasons.py` for why the service refused it.
+    """
+
+    day = models.DateField()
+    asked_at = models.DateTimeField(db_default=Now())
+    read_at = models.DateTimeField(null=True)
+    reason = models.CharField(max_length=60, blank=True, default="")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "day"], name="mirror_historyday_once")]
+
+    def __str__(self) -> str:
+        return f"{self.day}"

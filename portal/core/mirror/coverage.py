@@ -1,0 +1,189 @@
+"""What the log is complete for: from when to when, which older days besides, and when the service did not answer.
+
+An older day is read when somebody asks for it, knowing what it costs; the worker that reads the log does it in its turn
+(`histories.py`) and keeps what it did in the memory of the log's state.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+from enum import StrEnum
+from math import ceil
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from accessapi.limits import HISTORY_RETENTION_DAYS, JST, PAGE_MAX
+from portal.core.mirror import schedule
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import HistoryDay, MirrorState
+from portal.core.mirror.months import KEEP
+from portal.core.timers.clock import database_now
+from tenants.models import current_tenant
+
+# Days that wait to be read, at most: what is asked for is read before anybody forgets that it costs calls.
+MOST_WAITING = 31
+_DAY = timedelta(days=1)
+# In the memory of the log's state: since when the service does not answer, and when it did not: [since, until] each.
+FAILING, OUTAGES = "failing_since", "outages"
+
+
+class Missing(StrEnum):
+    """Why a time has no records, or not all."""
+
+    UNREAD = "unread"  # older than what was read; may be asked for
+    WAITING = "waiting"  # asked for
+    REFUSED = "refused"  # asked for, and the service said no
+    GONE = "gone"  # older than the service tells of
+    LATER = "later"  # after the mark: not read yet
+    OUTAGE = "outage"  # the service did not answer then, and was read again at `read_at`
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A time with a reason; `until` is exclusive. `days` are those that may be asked for, the newest first."""
+
+    why: Missing
+    since: datetime
+    until: datetime
+    read_at: datetime | None = None
+    reason: str = ""
+
+    @property
+    def days(self) -> list[date]:
+        """The days that it touches, the newest first."""
+        last = (self.until - timedelta(microseconds=1)).astimezone(JST).date()
+        first = self.since.astimezone(JST).date()
+        return [last - _DAY * number for number in range((last - first).days + 1)]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What the log is complete for: from `known_from` to `through` without a gap (None: not read yet), and `days`."""
+
+    known_from: datetime | None = None
+    through: datetime | None = None
+    days: Mapping[date, datetime] = field(default_factory=dict)  # when each was read
+    waiting: tuple[date, ...] = ()
+    refused: Mapping[date, str] = field(default_factory=dict)  # a word of `reasons`
+    outages: tuple[tuple[datetime, datetime], ...] = ()
+    failing_since: datetime | None = None
+    error: str = ""
+    next_at: datetime | None = None
+    daily: float = 0.0  # records on a day that is known, on average
+
+    def gaps(self, since: datetime, until: datetime) -> list[Gap]:
+        """What is missing of a time, and when the service did not answer in it; the newest first."""
+        found = list(self._later(until))
+        found += [Gap(Missing.OUTAGE, *each, read_at=each[1]) for each in self.outages if _meet(each, since, until)]
+        end = min(until, self.known_from or until)
+        found += self._older(since, end) if since < end else []
+        return sorted(found, key=lambda gap: gap.until, reverse=True)
+
+    def calls_for(self, days: int) -> int:
+        """About how many calls so many days cost: a page holds a thousand records, and each day has a page at least."""
+        return days * max(1, ceil(self.daily / PAGE_MAX))
+
+    def _later(self, until: datetime) -> Iterator[Gap]:
+        if self.through is not None and until > self.through:
+            yield Gap(Missing.LATER, self.through, until, reason=self.error)
+
+    def _older(self, since: datetime, until: datetime) -> Iterator[Gap]:
+        """Days before what is known, those with one reason together."""
+        oldest = start_of((database_now() - timedelta(days=HISTORY_RETENTION_DAYS)).astimezone(JST).date())
+        if since < oldest:
+            yield Gap(Missing.GONE, since, min(oldest, until))
+        day = max(since, oldest).astimezone(JST).date()
+        begun: Gap | None = None
+        while start_of(day) < until:
+            why, reason = self._of(day)
+            here = Gap(why, max(since, start_of(day)), min(until, start_of(day + _DAY)), reason=reason) if why else None
+            if begun and here and (begun.why, begun.reason) == (here.why, here.reason):
+                begun = Gap(begun.why, begun.since, here.until, reason=reason)
+            else:
+                yield from [begun] if begun else []
+                begun = here
+            day += _DAY
+        yield from [begun] if begun else []
+
+    def _of(self, day: date) -> tuple[Missing | None, str]:
+        if day in self.days:
+            return None, ""
+        if day in self.waiting:
+            return Missing.WAITING, ""
+        return (Missing.REFUSED, self.refused[day]) if day in self.refused else (Missing.UNREAD, "")
+
+
+def start_of(day: date) -> datetime:
+    """Return when a day begins, by the service's clock."""
+    return datetime.combine(day, time(), JST)
+
+
+def coverage() -> Coverage:
+    """Return what the entered tenant's log is complete for."""
+    state = MirrorState.objects.filter(kind=Kind.HISTORIES).first()
+    if state is None or state.as_of is None:
+        return Coverage(error=state.error if state else "", next_at=state.due_at if state else None)
+    memory, asked = state.memory, list(HistoryDay.objects.all())
+    since = _moment(memory.get("known_from"))
+    known_from = max(since, database_now() - KEEP) if since else None
+    days = {each.day: each.read_at for each in asked if each.read_at}
+    return Coverage(
+        known_from=known_from,
+        through=state.as_of,
+        days=days,
+        waiting=tuple(each.day for each in asked if not each.read_at and not each.reason),
+        refused={each.day: each.reason for each in asked if each.reason},
+        outages=tuple(
+            (datetime.fromisoformat(one), datetime.fromisoformat(two)) for one, two in memory.get(OUTAGES, ())
+        ),
+        failing_since=_moment(memory.get(FAILING)),
+        error=state.error,
+        next_at=state.due_at,
+        daily=state.total / max(1.0, (state.as_of - known_from) / _DAY + len(days)) if known_from else 0.0,
+    )
+
+
+def ask_for(days: Sequence[date]) -> list[date]:
+    """Have these days read, those that may be and are not known; return them. At most MOST_WAITING wait at a time."""
+    with transaction.atomic():
+        state = MirrorState.objects.select_for_update().filter(kind=Kind.HISTORIES).first()
+        if state is None or state.as_of is None:
+            return []
+        known = coverage()
+        may = {day for gap in _askable(known) for day in gap.days}
+        wanted = [day for day in dict.fromkeys(days) if day in may][: MOST_WAITING - len(known.waiting)]
+        for day in wanted:
+            HistoryDay.objects.update_or_create(day=day, defaults={"asked_at": Now(), "read_at": None, "reason": ""})
+        if wanted:
+            schedule.read_on(current_tenant(), Kind.HISTORIES)
+    return wanted
+
+
+def waiting() -> HistoryDay | None:
+    """Return the newest day that waits to be read."""
+    return HistoryDay.objects.filter(read_at=None, reason="").order_by("-day").first()
+
+
+def joined(known_from: datetime) -> datetime:
+    """Return from when on everything is known, with the days before it that were read."""
+    read = set(HistoryDay.objects.filter(read_at__isnull=False).values_list("day", flat=True))
+    day = (known_from - timedelta(microseconds=1)).astimezone(JST).date()
+    while day in read:
+        known_from = start_of(day)
+        day -= _DAY
+    return known_from
+
+
+def _askable(known: Coverage) -> list[Gap]:
+    oldest = database_now() - timedelta(days=HISTORY_RETENTION_DAYS)
+    gaps = known.gaps(oldest, known.known_from or oldest)
+    return [gap for gap in gaps if gap.why in (Missing.UNREAD, Missing.REFUSED)]
+
+
+def _meet(span: tuple[datetime, datetime], since: datetime, until: datetime) -> bool:
+    return span[0] < until and span[1] > since
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
