@@ -151,6 +151,9 @@ RECORDS: dict[str, Promise] = {
     "area.export": ngettext_lazy(
         "People of %(area)s: %(n)s row exported as %(kind)s", "People of %(area)s: %(n)s rows exported as %(kind)s", "n"
     ),
+    "log.days_asked": ngettext_lazy(
+        "Activity log of %(n)s older day loaded: %(days)s", "Activity log of %(n)s older days loaded: %(days)s", "n"
+    ),
     "rights_template.create": _("Rights template created: %(name)s"),
     "rights_template.change": _("Rights template changed: %(name)s"),
     "rights_template.delete": _("Rights template deleted: %(name)s"),
@@ -227,6 +230,7 @@ TARGETS: Mapping[str, Promise] = {
     "guests": _("Guests"),
     "import": _("Import"),
     "invitation": _("Invitation"),
+    "log": _("Activity log"),
     "member": _("Member"),
     "membergroup": _("Group"),
     "members": _("Members"),

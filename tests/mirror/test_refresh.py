@@ -7,6 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from portal.core.mirror import freshness
+from portal.core.mirror.coverage import coverage
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState
 from tenants import roles
@@ -76,3 +77,28 @@ def test_the_footer_tells_how_fresh_the_page_is(here: Customer, rf: object) -> N
         told = freshness.footer(Request())  # type: ignore[arg-type]
     assert told["as_of"] == here.state(Kind.MEMBERS).as_of
     assert told["refresh_url"] == f"/t/{here.tenant.slug}/mirror/refresh/members/"
+
+
+@pytest.fixture
+def auditor(here: Customer, client: Client) -> Client:
+    user = User.objects.create_user(email="auditor@example.test", password="a long password")
+    with tenant_scope(here.tenant):
+        Staff.objects.create(user=user, tenant=here.tenant, role="auditor")
+    client.force_login(user)
+    return client
+
+
+def test_an_older_day_is_loaded_once_and_the_cost_is_said_and_audited(here: Customer, auditor: Client) -> None:
+    day = (timezone.now() - timedelta(days=40)).date().isoformat()
+    address = f"/t/{here.tenant.slug}/mirror/days/"
+    page = auditor.post(address, {"day": [day, day, "0000-00-00", "x\x00"], "next": address[:-12]}, follow=True)
+    assert "Loading 1 day (about 1 API calls)." in page.content.decode()
+    with tenant_scope(here.tenant):
+        assert [each.isoformat() for each in coverage().waiting] == [day]
+    assert f"Activity log of 1 older day loaded: {day}" in auditor.get(f"/t/{here.tenant.slug}/audit/").content.decode()
+    again = auditor.post(address, {"day": day}, follow=True).content.decode()
+    assert "were left out" in again
+
+
+def test_a_guard_loads_no_older_day(here: Customer, guard: Client) -> None:
+    assert guard.post(f"/t/{here.tenant.slug}/mirror/days/", {"day": "2026-01-01"}).status_code == 403

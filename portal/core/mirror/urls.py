@@ -5,4 +5,7 @@ from django.urls import path
 from portal.core.mirror import views
 
 app_name = "mirror"
-urlpatterns = [path("refresh/<slug:kind>/", views.refresh, name="refresh")]
+urlpatterns = [
+    path("refresh/<slug:kind>/", views.refresh, name="refresh"),
+    path("days/", views.load_days, name="days"),
+]

@@ -1,18 +1,25 @@
 """Asking for newer data: the one thing that people do with the mirror itself."""
 
 from collections.abc import Collection
+from datetime import date
+from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from portal.core.mirror import schedule
+from portal.core.mirror.coverage import ask_for, coverage
 from portal.core.mirror.kinds import SYNCED, Kind
+from tenants import audit
 from tenants.access import TenantRequest, View, tenant_view
 from tenants.landing import home_of
 from tenants.roles import Permission
+from tenants.wording import say
 
 
 def refreshing(permission: Permission, kinds: Collection[Kind]) -> View:
@@ -30,12 +37,49 @@ def refreshing(permission: Permission, kinds: Collection[Kind]) -> View:
 refresh = refreshing(Permission.TENANT_VIEW, SYNCED)
 
 
+@tenant_view(Permission.LOGS_VIEW, methods=["POST"])
+def load_days(request: TenantRequest) -> HttpResponse:
+    """Have older days of the log read: `day`, as often as days are wanted. What cannot be read is said and left out."""
+    asked = [day for text in request.POST.getlist("day")[:400] if (day := _day(text))]
+    with transaction.atomic():
+        days = ask_for(asked)
+        if days:
+            calls, named = coverage().calls_for(len(days)), ", ".join(day.isoformat() for day in days)
+            told, after = say("log.days_asked", n=len(days), days=named), {"days": named, "calls": calls}
+            audit.record(**_author(request), action="log.days_asked", target="log", summary=told, after=after)
+    if days:
+        words = ngettext(
+            "Loading %(n)s day (about %(calls)s API calls).",
+            "Loading %(n)s days (about %(calls)s API calls).",
+            len(days),
+        )
+        messages.info(request, words % {"n": len(days), "calls": calls})
+    if len(days) < len(asked) or not asked:
+        messages.warning(request, _("Days that are loaded, being loaded or over a year old were left out."))
+    return _back(request)
+
+
+def _author(request: TenantRequest) -> dict[str, Any]:
+    return {"tenant": request.tenant, "by": request.user, "support_session": request.access.support_session}
+
+
+def _day(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
 def _ask(request: TenantRequest, kind: Kind) -> HttpResponse:
     tenant = request.tenant
     if schedule.ask(tenant, kind, by=request.user):
         messages.info(request, _("Loading from the service. Reload the page to see new data."))
     else:
         messages.info(request, _("Already loading, or loaded a moment ago."))
-    back = request.POST.get("next", "")
+    return _back(request)
+
+
+def _back(request: TenantRequest) -> HttpResponse:
+    tenant, back = request.tenant, request.POST.get("next", "")
     here = url_has_allowed_host_and_scheme(back, allowed_hosts=None) and back.startswith(tenant.get_absolute_url())
     return redirect(back if here else home_of(tenant, request.access.permissions))
