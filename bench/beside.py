@@ -3,13 +3,14 @@
 The admin gets what it needs to be quick: the list's own columns, the secrets left unread, no filters.
 """
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import include, path
 from django.utils.decorators import sync_only_middleware
 
@@ -51,6 +52,17 @@ def bare(request: HttpRequest) -> HttpResponse:
     return HttpResponse(f"<p>{request.user.pk}</p>")
 
 
+def stream(request: HttpRequest) -> StreamingHttpResponse:
+    """A stream of server-sent events that tells nothing new twice a second."""
+
+    def events() -> Iterator[str]:
+        while True:
+            yield "data: nothing new\n\n"
+            time.sleep(0.5)
+
+    return StreamingHttpResponse(events(), content_type="text/event-stream")
+
+
 @sync_only_middleware
 def admin_in_a_tenant(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
     """The tenant is in the site's addresses, but not in the admin's."""
@@ -72,6 +84,7 @@ def _large() -> Tenant:
 urlpatterns = [
     path("admin/", site.urls),
     path("bare/", bare),
+    path("stream/", stream),
     path("", include("portal.site.urls")),
 ]
 handler403, handler404 = "portal.site.views.forbidden", "portal.site.views.not_found"

@@ -50,6 +50,8 @@ class Sizes:
     histories: int = 100_000
     clicks: int = 40
     due: int = 1_000
+    pages: int = 500
+    seconds: int = 30
     sandbox_tenants: int = 200
     sandbox_members: int = 200_000
 

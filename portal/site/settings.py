@@ -78,6 +78,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
     "portal.site.middleware.never_stored",
+    "portal.core.ui.turns.paced",
 ]
 # How static files are served: `manifest` after collectstatic, `finders` straight from the checkout, `none` in tests
 # that go through the client, whose speed whitenoise's middleware would halve.

@@ -46,7 +46,7 @@ document.addEventListener("htmx:afterRequest", (event) => {
 });
 document.addEventListener("htmx:responseError", (event) => {
   const { status } = event.detail.xhr;
-  if (status === 403 && watched(event)) event.detail.elt.removeAttribute("hx-get");
+  if ((status === 403 || status === 404) && watched(event)) event.detail.elt.removeAttribute("hx-get");
   else if (status === 403) say(event.detail.xhr.getResponseHeader("X-Csrf-Failure") ? words.stale : words.refused, { bad: true, reload: true });
   else if (status === 404 && polls(event)) event.detail.elt.removeAttribute("hx-trigger");
   else say(words.broken, { bad: true, reload: true });
@@ -62,12 +62,35 @@ function busy(part) {
   const marked = String(getSelection()) && part.contains(getSelection().anchorNode);
   return pressing || marked || inside?.matches?.("input, textarea, select") || part.querySelector("details[data-menu][open]");
 }
+const shown = (part) => document.getElementById(part)?.dataset.seen;
 document.addEventListener("htmx:configRequest", (event) => {
-  if (watched(event)) event.detail.headers["X-Seen"] = document.getElementById(watched(event))?.dataset.seen ?? "";
+  if (!watched(event)) return;
+  event.detail.headers["X-Seen"] = shown(watched(event)) ?? "";
+  if (watched(event) !== "banners" && shown("banners")) event.detail.headers["X-Seen-Banners"] = shown("banners");
 });
+// When each part asks again, in milliseconds: at its own pace (`data-every`), and never sooner than the server allows
+// (`X-Again`), which knows how many pages ask. Notices are asked about along with what else the page follows.
+const turns = new Map();
+const later = (part, seconds) => turns.set(part, performance.now() + 1000 * seconds);
+const LOST = 30; // seconds after which a request without any answer is made again
 document.addEventListener("htmx:beforeRequest", (event) => {
   if (watched(event) && document.hidden) event.preventDefault();
+  else if (watched(event)) later(watched(event), LOST);
 });
+document.addEventListener("htmx:afterRequest", (event) => {
+  const { elt, xhr } = event.detail;
+  if (watched(event)) later(watched(event), Math.max(elt.dataset.every, xhr.getResponseHeader("X-Again") ?? 0));
+});
+document.addEventListener("banners-changed", () => document.getElementById("banners")?.dispatchEvent(new Event("look")));
+setInterval(() => {
+  if (document.hidden) return;
+  const parts = [...document.querySelectorAll("[data-watch][hx-get]")];
+  for (const part of parts) {
+    const name = part.dataset.watch;
+    if (!turns.has(name)) later(name, part.dataset.every);
+    else if (performance.now() >= turns.get(name) && (name !== "banners" || parts.length === 1)) part.dispatchEvent(new Event("look"));
+  }
+}, 100);
 const kept = new Map(); // where focus stood in each part that is drawn anew: on a row of a list, or on a link
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { target, requestConfig } = event.detail;

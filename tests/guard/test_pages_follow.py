@@ -147,3 +147,69 @@ def test_the_banner_of_a_hold_comes_and_goes_with_the_outcome_of_the_command(one
 def looked_again(page):
     """What happens when a tab comes to the front: the page need not wait for its next turn."""
     page.evaluate("document.body.dispatchEvent(new Event('seen-again'))")
+
+
+def test_a_page_that_follows_is_told_when_to_ask_again(one):
+    guard, path = one.client(one.staff("guard")), f"/t/{one.tenant.slug}/devices/D/"
+    assert "X-Again" not in guard.get(path)
+    seen = seen_of(guard.get(path).content.decode(), "door-seen")
+    for shown, status in ((seen, 204), ("another", 200)):
+        answer = ask_again(guard, path, "door-seen", shown)
+        assert answer.status_code == status
+        assert 1 < float(answer["X-Again"]) < 2
+
+
+def test_one_request_tells_of_the_notices_above_the_page_too(one):
+    guard, path = one.client(one.staff("guard")), f"/t/{one.tenant.slug}/devices/D/"
+    html = guard.get(path).content.decode()
+    asking = {"HX-Request": "true", "X-Seen": seen_of(html, "door-seen"), "X-Seen-Banners": seen_of(html, "banners")}
+    assert "HX-Trigger" not in guard.get(path, headers=asking)
+    shows(one, "D", door="open", errors=["forced_open"])
+    assert "banners-changed" in guard.get(path, headers=asking)["HX-Trigger"]
+
+
+def looks(page):
+    """The addresses that a page asks by itself from here on."""
+    found = []
+    page.on("request", lambda request: "x-seen" in request.headers and found.append(request.url))
+    return found
+
+
+def test_a_page_asks_once_for_all_that_it_follows_at_the_pace_it_was_told(one, tab):
+    tab.clock.install(time=0)
+    tab.goes("devices/D/")
+    tab.route("**/devices/D/", lambda route: route.fulfill(status=204, headers={"X-Again": "4"}))
+    tab.clock.pause_at(20)
+    found = looks(tab)
+    with tab.expect_response("**/devices/D/"):
+        tab.clock.run_for(1_700)
+    found.clear()
+    tab.clock.run_for(3_800)
+    assert found == []
+    with tab.expect_response("**/devices/D/"):
+        tab.clock.run_for(400)
+    tab.clock.run_for(3_800)
+    assert [url.rsplit("/", 2)[1] for url in found] == ["D"]
+
+
+def test_a_page_that_nobody_looks_at_asks_nothing_and_at_once_when_it_comes_to_the_front(one, tab):
+    found = looks(tab)
+    tab.clock.install()
+    tab.goes("devices/D/")
+    tab.evaluate("Object.defineProperty(document, 'hidden', { get: () => window.away, configurable: true })")
+    tab.evaluate("window.away = true")
+    tab.clock.run_for(60_000)
+    assert found == []
+    with tab.expect_response("**/devices/D/"):
+        tab.evaluate("window.away = false; document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def test_a_page_shows_a_notice_that_its_own_part_does_not_tell_of(one, tab):
+    with tenant_scope(one.tenant):
+        PassController.objects.create(device_id="E", device_name="Office")
+    shows(one, "E")
+    tab.clock.install()
+    tab.goes("devices/D/")
+    shows(one, "E", door="open", errors=["forced_open"])
+    tab.clock.run_for(2_000)
+    expect(tab.get_by_role("alert").filter(has_text="Office was forced open.")).to_be_visible()

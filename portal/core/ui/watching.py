@@ -2,6 +2,7 @@
 
 The page asks again every few seconds and sends along the mark of what it shows (`static/js/live.js`); a view that would
 draw the same answers 204 before it draws anything. A mark is made of what the part is drawn from, never of the clock.
+How often a part asks is one of SECONDS, said by `{% watch %}`; with many pages open, `turns.py` has them all ask less.
 """
 
 import hashlib
@@ -12,6 +13,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import get_language
 
 _HEADER = "X-Seen"
+# Seconds between two looks: `live` shows the log as it arrives, `heavy` is drawn whole to know whether it changed.
+SECONDS = {"live": 1.5, "calm": 10, "heavy": 15}
 
 
 def mark(*parts: Any) -> str:

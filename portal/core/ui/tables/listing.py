@@ -49,6 +49,7 @@ class Listing:
     export_permission: ClassVar[Permission | None] = None
     # What the list is known by while somebody watches it (`watching.mark`); empty for one that nobody watches.
     seen: str = ""
+    pace: ClassVar[str] = "calm"  # how often such a list is looked at anew: one of `watching.SECONDS`
     registry: ClassVar[dict[str, type["Listing"]]] = {}
 
     def __init_subclass__(cls, **options: Any) -> None:

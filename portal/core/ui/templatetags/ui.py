@@ -10,9 +10,10 @@ from django.template.base import Node, NodeList, Parser, Token
 from django.template.context import Context
 from django.template.defaulttags import CsrfTokenNode
 from django.template.loader import render_to_string
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from portal.core.ui import charts, chips, icons, inputs, times, vocabulary
+from portal.core.ui import charts, chips, icons, inputs, times, vocabulary, watching
 from portal.core.ui.identity import Identity
 from portal.core.ui.keeping import FreshNode, KeptNode
 
@@ -38,6 +39,19 @@ def icon(name: str, size: int = 18, label: str = "") -> SafeString:
 def chip(state: str, text: str = "", as_of: datetime | None = None) -> SafeString:
     """`{% chip door.state as_of=door.as_of %}`: a state as text and shape."""
     return chips.chip(state or "", text=text, as_of=as_of)
+
+
+@register.simple_tag
+def watch(part: str, pace: str = "calm") -> SafeString:
+    """`<div hx-get="…" {% watch "overview" %}>`: it asks again while somebody looks, with the mark of this part.
+
+    `pace` is one of `watching.SECONDS`. It looks at once when an outcome is known, and when the tab comes to the front.
+    """
+    return format_html(
+        'hx-trigger="look, outcome-known from:body, seen-again from:body" data-live data-watch="{}" data-every="{}"',
+        part,
+        watching.SECONDS[pace],
+    )
 
 
 @register.filter

@@ -1,0 +1,165 @@
+"""Pages that follow: how many a house of two small processes serves by polling and by streams, and at what cost.
+
+The streams are those of `bench/beside.py`: they exist here only. Both go to the same gunicorn, without keep-alive, as
+through a proxy that opens a connection for each request.
+"""
+
+import json
+import os
+import secrets
+import statistics
+import subprocess
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.sessions.backends.base import SessionBase
+
+from bench.beside import LARGE
+from bench.figures import Figure, ms, percentile
+from bench.ground import Ground, say
+from stack.paths import PYTHON, ROOT
+from tenants.models import Staff, User
+from tenants.scope import tenant_scope
+from tenants.staff.sessions import SessionStore
+from tests.support.chromium import chromium, end
+
+_PATH = f"/t/{LARGE}/devices/"
+STREAM = "/stream/"
+_TABS = 6  # connections that a browser opens to one host over HTTP/1.1
+# Of a processor core, for all web processes together.
+CORE = 0.6
+
+
+def pages(ground: Ground) -> list[Figure]:
+    """Open pages by polling, then as many streams, and the seventh tab of a browser with either."""
+    count, seconds = ground.sizes.pages, ground.sizes.seconds
+    again = ground.sizes.again("live", pages=count, seconds=seconds)
+    cookies = _sessions(ground, count)
+    before = _memory(ground)
+    found = [*_polled(ground, cookies, before, again), *_streamed(ground, cookies, before, again)]
+    return [*found, *_tabs(ground, again)]
+
+
+def _polled(ground: Ground, cookies: list[str], before: float, again: str) -> list[Figure]:
+    say(f"{len(cookies)} pages that ask, for {ground.sizes.seconds} s")
+    told = _watched(ground, _PATH, cookies)
+    waits, asked = told["waits"], len(told["took"])
+    name = f"{len(cookies)} pages by polling"
+    served = f"{told['served']} of {len(cookies)} served, {told['failed']} requests failed"
+    memory = f"{told['memory']:.0f} MB, {told['memory'] - before:+.0f} MB"
+    return [
+        Figure(f"{name}, served", served, memory, told["served"] / len(cookies), ("==", 1), again),
+        Figure(f"{name}, processor of the web", f"{100 * told['share']:.0f} % of a core",
+               f"{asked / told['seconds']:.0f} requests/s, {ms(told['processor'] / max(1, asked))} each",
+               told["share"], ("<=", CORE), again),
+        Figure(f"{name}, between two looks", f"p50 {statistics.median(waits):.1f} s",
+               f"p95 {percentile(waits, 0.95):.1f} s", command=again),
+        Figure(f"{name}, the answer", f"p50 {ms(percentile(told['took'], 0.5))}",
+               f"p95 {ms(percentile(told['took'], 0.95))}", command=again),
+        Figure(f"{name}, somebody's page meanwhile, p95", ms(percentile(told["pages"], 0.95)),
+               f"p50 {ms(percentile(told['pages'], 0.5))}", command=again),
+    ]  # fmt: skip
+
+
+def _streamed(ground: Ground, cookies: list[str], before: float, again: str) -> list[Figure]:
+    say(f"{len(cookies)} streams, for {ground.sizes.seconds} s")
+    told = _watched(ground, STREAM, cookies, streams=True)
+    late = ms(percentile(told["pages"], 0.95)) if told["pages"] else "never answered"
+    served = f"{told['served']} of {len(cookies)} served"
+    memory = f"{told['memory']:.0f} MB, {told['memory'] - before:+.0f} MB"
+    name = f"{len(cookies)} streams"
+    return [
+        Figure(f"{name}, served", served, memory, command=again),
+        Figure(f"{name}, processor of the web", f"{100 * told['share']:.0f} % of a core", command=again),
+        Figure(f"{name}, somebody's page meanwhile, p95", late, command=again),
+    ]
+
+
+def _watched(ground: Ground, path: str, cookies: list[str], *, streams: bool = False) -> dict[str, Any]:
+    """What a process full of such pages saw, and what the web took of the processor meanwhile."""
+    asked = {"port": ground.house.port, "path": path, "cookies": cookies, "seconds": ground.sizes.seconds,
+             "streams": streams, "page": _PATH}  # fmt: skip
+    command = [PYTHON, "-m", "bench.watchers"]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as watchers:
+        assert watchers.stdin is not None
+        assert watchers.stdout is not None
+        watchers.stdin.write(json.dumps(asked) + "\n")
+        watchers.stdin.flush()
+        watchers.stdout.readline()  # they have settled
+        before, started = ground.house.web.processor_seconds(), time.monotonic()
+        told: dict[str, Any] = json.loads(watchers.stdout.readline())
+        told["processor"] = ground.house.web.processor_seconds() - before
+        told["seconds"] = time.monotonic() - started
+    told["memory"] = _memory(ground)
+    told["share"] = told["processor"] / told["seconds"]
+    return told
+
+
+def _tabs(ground: Ground, again: str) -> list[Figure]:
+    """Six tabs of one browser that follow, and how long the seventh takes to open."""
+    if not os.environ.get("CHROMIUM"):
+        return [Figure("the seventh tab", "", command=again, note="needs CHROMIUM, the path of a browser")]
+    say("seven tabs of one browser")
+    polling, streaming = (_seventh(ground, streams=streams) for streams in (False, True))
+    end()
+    return [Figure("the seventh tab opens, by polling", polling, f"with streams: {streaming}", command=again)]
+
+
+def _seventh(ground: Ground, *, streams: bool) -> str:
+    with ExitStack() as cleanup, chromium() as browser:
+        context = browser.new_context(base_url=ground.house.url)
+        cleanup.callback(context.close)
+        for cookie in ground.cookie.split("; "):
+            name, _, value = cookie.partition("=")
+            context.add_cookies([{"name": name, "value": value, "url": ground.house.url}])
+        for _ in range(_TABS):
+            tab = context.new_page()
+            tab.goto(_PATH)
+            if streams:
+                tab.evaluate(f"new Promise(done => {{ new EventSource('{STREAM}').onmessage = done }})")
+        seventh, started = context.new_page(), time.perf_counter()
+        try:
+            seventh.goto(_PATH, timeout=10_000, wait_until="commit")
+        except Exception as error:
+            if "Timeout" not in str(error):
+                raise
+            return "not within 10 s"
+        return ms(time.perf_counter() - started)
+
+
+def _sessions(ground: Ground, count: int) -> list[str]:
+    """Cookies of as many signed-in people, who manage the large tenant."""
+    assert ground.large is not None
+    people = User.objects.bulk_create(
+        User(email=f"live-{secrets.token_hex(5)}@example.test", name=f"Live {number}") for number in range(count)
+    )
+    with tenant_scope(ground.large):
+        Staff.objects.bulk_create(Staff(tenant=ground.large, user=user, role="facility manager") for user in people)
+    return [f"sessionid={_session(user).session_key}" for user in people]
+
+
+def _session(user: User) -> SessionBase:
+    session = SessionStore()
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = "tenants.staff.sessions.SignedIn"
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.create()
+    return session
+
+
+def _memory(ground: Ground) -> float:
+    """Megabytes that the web processes hold, what they share counted once."""
+    child = ground.house.web.child
+    assert child is not None
+    kilobytes = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            group = int((folder / "stat").read_text().rpartition(")")[2].split()[2])
+            lines = (folder / "smaps_rollup").read_text().splitlines() if group == child.pid else []
+        except OSError:
+            continue
+        kilobytes += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return kilobytes / 1024

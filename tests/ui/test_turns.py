@@ -1,0 +1,30 @@
+"""How often pages may ask: few of them often, many of them in turns."""
+
+import pytest
+
+from portal.core.ui.turns import PER_SECOND, Turns
+from portal.core.ui.watching import SECONDS
+
+
+def asked(pages, seconds, turns):
+    """How many requests a second `pages` make in the end that come back exactly when they may."""
+    due = [number / pages for number in range(pages)]
+    made = []
+    while (now := min(due)) < seconds:
+        due[due.index(now)] = now + turns.wait(now)
+        made.append(now)
+    return sum(moment > seconds - 10 for moment in made) / 10
+
+
+def test_few_pages_look_at_their_own_pace():
+    assert asked(20, 30, Turns()) == pytest.approx(20 / SECONDS["live"], rel=0.05)
+
+
+def test_many_pages_ask_no_more_than_a_process_answers():
+    assert asked(500, 60, Turns()) == pytest.approx(PER_SECOND, rel=0.1)
+
+
+def test_pages_that_were_closed_leave_their_turns_to_the_others():
+    turns = Turns()
+    asked(500, 30, turns)
+    assert turns.wait(100) == SECONDS["live"]
