@@ -31,6 +31,7 @@ areas = [
     path("devices/", include("portal.devices.urls")),
     path("intents/", include("portal.core.intents.urls")),
     path("mirror/", include("portal.core.mirror.urls")),
+    path("connection/webhook/", include("portal.hooks.urls_of_tenant")),
     path("connection/", include("tenants.connections.urls")),
     path("staff/", include("tenants.staff.urls")),
     path("roles/", include("tenants.staff.roles_urls")),

@@ -80,23 +80,14 @@ def _revoke_each(access: Access, tokens: list[str]) -> Revoked:
 
 def set_licence_key(*, access: Access, value: str | None) -> None:
     """Store, replace or (None) remove the licence key for remote operation."""
-    _set_secret(access, "licence_key", value)
-
-
-def set_webhook_secret(*, access: Access, value: str | None) -> None:
-    """Store, replace or (None) remove the secret by which webhook calls are verified."""
-    _set_secret(access, "webhook_secret", value)
-
-
-def _set_secret(access: Access, field: str, value: str | None) -> None:
     access.check(Permission.CONNECTION_MANAGE)
     connection = connection_of(access)
     with transaction.atomic():
         row = Connection.objects.select_for_update().get(pk=connection.pk)
-        setattr(row, field, value)
-        row.save(update_fields=[field])
+        row.licence_key = value
+        row.save(update_fields=["licence_key"])
         done = "removed" if value is None else "stored"
-        _record(access, f"connection.{field}", say(f"connection.{field}_{done}"))
+        _record(access, "connection.licence_key", say(f"connection.licence_key_{done}"))
 
 
 def _record(access: Access, action: str, summary: Said) -> None:

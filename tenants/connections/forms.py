@@ -8,15 +8,25 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from accessapi import limits
+
+def _header_safe(value: str) -> None:
+    if not value.isascii() or not value.isprintable():
+        raise ValidationError(_("Use letters, digits and signs of ASCII only."))
 
 
-class SecretForm(forms.Form):
-    """One new secret value, or its removal. `value` cleans to None when it is to be removed.
+class LicenceKeyForm(forms.Form):
+    """The key that the vendor issues for remote operation, or its removal: `value` then cleans to None.
 
-    Removing is offered only where a value is `stored`.
+    Removing is offered only where a key is `stored`.
     """
 
+    value = forms.CharField(
+        label=_("Licence key"),
+        max_length=500,
+        required=False,
+        validators=[_header_safe],
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+    )
     remove = forms.BooleanField(label=_("Remove the stored value"), required=False)
 
     def __init__(self, *args: Any, stored: bool = True, **kwargs: Any) -> None:
@@ -31,33 +41,3 @@ class SecretForm(forms.Form):
         if cleaned.get("remove"):
             cleaned["value"] = None
         return cleaned
-
-
-def _header_safe(value: str) -> None:
-    if not value.isascii() or not value.isprintable():
-        raise ValidationError(_("Use letters, digits and signs of ASCII only."))
-
-
-class LicenceKeyForm(SecretForm):
-    """The key that the vendor issues for remote operation."""
-
-    value = forms.CharField(
-        label=_("Licence key"),
-        max_length=500,
-        required=False,
-        validators=[_header_safe],
-        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-    )
-    field_order = ["value", "remove"]
-
-
-class WebhookSecretForm(SecretForm):
-    """The secret by which the service signs its webhook calls. Specification: at most 64 characters."""
-
-    value = forms.CharField(
-        label=_("Webhook secret"),
-        max_length=limits.SECRET_TOKEN_MAX,
-        required=False,
-        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-    )
-    field_order = ["value", "remove"]

@@ -183,13 +183,13 @@ def _store_token(row: Connection, access: Access, token: str, service_tenant_id:
 
 
 def store_facts(row: Connection, answer: Answer) -> None:
-    """Keep the service's facts about the tenant on a row that the caller saves. Its webhook secret is left out."""
+    """Keep the service's facts about the tenant on a row that the caller saves, without where its webhook goes: whoever
+    knows that address can post to it.
+    """
     row.service_tenant_name = str(answer.data.get("tenant_name") or "")[:200]
     kept = answer.data.get("settings")
-    kept = dict(kept) if isinstance(kept, dict) else {}
-    if isinstance(kept.get("webhook"), dict):
-        kept["webhook"] = {key: value for key, value in kept["webhook"].items() if key != "secret_token"}
-    row.service_settings = kept
+    kept = kept if isinstance(kept, dict) else {}
+    row.service_settings = {name: value for name, value in kept.items() if name != "webhook"}
 
 
 def _send_connected(row: Connection, first: bool) -> None:

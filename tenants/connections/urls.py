@@ -9,6 +9,5 @@ urlpatterns = [
     path("reissue/", views.reissue_token, name="reissue"),
     path("revoke/", views.revoke, name="revoke"),
     path("licence-key/", views.licence_key, name="licence_key"),
-    path("webhook-secret/", views.webhook_secret, name="webhook_secret"),
     path("operations/", views.operations, name="operations"),
 ]

@@ -14,7 +14,7 @@ from django.utils.translation import pgettext
 from tenants.access import Access, SignedInRequest, TenantRequest, tenant_view
 from tenants.audit import latest
 from tenants.connections import actions, grant, texts
-from tenants.connections.forms import LicenceKeyForm, SecretForm, WebhookSecretForm
+from tenants.connections.forms import LicenceKeyForm
 from tenants.connections.locks import Busy
 from tenants.connections.reissue import NotConnected, Outcome, reissue
 from tenants.connections.summary import explained, summary_of
@@ -23,15 +23,14 @@ from tenants.roles import Permission
 GOOD = {Outcome.DONE, Outcome.UNPROVEN}
 
 
-def _page(request: TenantRequest, access: Access, status: int = 200, **forms: SecretForm) -> HttpResponse:
+def _page(
+    request: TenantRequest, access: Access, status: int = 200, form: LicenceKeyForm | None = None
+) -> HttpResponse:
     connection = actions.connection_of(access)
     context = {
         "connection": connection,
         "summary": summary_of(connection),
-        "licence_form": forms.get("licence_form")
-        or LicenceKeyForm(prefix="licence", stored=connection.has_licence_key),
-        "webhook_form": forms.get("webhook_form")
-        or WebhookSecretForm(prefix="webhook", stored=connection.has_webhook_secret),
+        "licence_form": form or LicenceKeyForm(prefix="licence", stored=connection.has_licence_key),
         "may_manage": access.can(Permission.CONNECTION_MANAGE),
         "entries": latest("connection", 8) if access.can(Permission.AUDIT_VIEW) else [],
     }
@@ -104,19 +103,9 @@ def _revocation(access: Access) -> dict[str, object]:
 def licence_key(request: TenantRequest) -> HttpResponse:
     form = LicenceKeyForm(request.POST, prefix="licence")
     if not form.is_valid():
-        return _page(request, request.access, status=422, licence_form=form)
+        return _page(request, request.access, status=422, form=form)
     actions.set_licence_key(access=request.access, value=form.cleaned_data["value"])
     messages.success(request, _("The licence key was changed."))
-    return redirect("connection:index", request.tenant.slug)
-
-
-@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
-def webhook_secret(request: TenantRequest) -> HttpResponse:
-    form = WebhookSecretForm(request.POST, prefix="webhook")
-    if not form.is_valid():
-        return _page(request, request.access, status=422, webhook_form=form)
-    actions.set_webhook_secret(access=request.access, value=form.cleaned_data["value"])
-    messages.success(request, _("The webhook secret was changed."))
     return redirect("connection:index", request.tenant.slug)
 
 

@@ -40,7 +40,6 @@ class Connection(TenantModel):
     access_token = EncryptedText(null=True)
     previous_token = EncryptedText(null=True)
     licence_key = EncryptedText(null=True)
-    webhook_secret = EncryptedText(null=True)
     token_generation = models.PositiveIntegerField(default=0)
     token_at = models.DateTimeField(null=True)
     granted_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
@@ -80,10 +79,6 @@ class Connection(TenantModel):
     @property
     def has_licence_key(self) -> bool:
         return self.__dict__.get("licence_key") is not None
-
-    @property
-    def has_webhook_secret(self) -> bool:
-        return self.__dict__.get("webhook_secret") is not None
 
 
 class OAuthState(TenantModel):

@@ -43,7 +43,7 @@ ABOUT: dict[str, tuple[Promise, str]] = {
     "devices": (_("Doors"), "door operate_door operate_keys"),
     "log": (_("Activity log"), "log"),
     "decisions": (_("Decisions on uncertain requests"), "intent"),
-    "connection": (_("Connection"), "connection update_webhook"),
+    "connection": (_("Connection"), "connection webhook update_webhook"),
     "staff": (_("Staff"), "staff"),
     "support": (_("Support sessions"), "support"),
     "tenant": (_("Tenant"), "tenant"),

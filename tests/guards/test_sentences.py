@@ -11,6 +11,7 @@ from django.utils import translation
 from portal.areas.merging import Act
 from portal.core.intents.record import PORTAL
 from portal.devices.actions import Command
+from portal.hooks import actions as hooks
 from portal.today import erasing, suggesting
 from tenants.roles import ROLES
 from tenants.sentences import ACTORS, NOBODY, REFUSALS, TEXTS
@@ -81,9 +82,10 @@ COMPUTED = {
     ("tenants/connections/actions.py", "_CAME[outcome]"): {
         "outcome.succeeded", "outcome.failed", "outcome.cancelled", "outcome.uncertain"
     },
-    ("tenants/connections/actions.py", "f'connection.{field}_{done}'"): {
-        f"connection.{field}_{done}" for field in ("licence_key", "webhook_secret") for done in ("stored", "removed")
+    ("tenants/connections/actions.py", "f'connection.licence_key_{done}'"): {
+        "connection.licence_key_stored", "connection.licence_key_removed"
     },
+    ("portal/hooks/actions.py", "f'webhook.{act}'"): {f"webhook.{act}" for act in hooks.Act},
     ("tenants/connections/grant.py", "f'refused.{reason}'"): {f"refused.{reason}" for reason in REFUSALS},
     ("tenants/staff/actions.py", "f'role.{name}'"): {f"role.{role.name}" for role in ROLES},
     ("tenants/management/commands/add_staff.py", "f'role.{role.name}'"): {f"role.{role.name}" for role in ROLES},

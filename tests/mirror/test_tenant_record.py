@@ -42,6 +42,7 @@ def test_an_odd_record_is_kept_without_its_secrets(customer: MakeCustomer) -> No
         kept, holidays = queries.tenant_record(), queries.holidays()
     assert kept is not None
     assert (kept.tenant_name, kept.webhook) == ("", {"url": "https://example.test/hook"})
+    assert kept.has_webhook_secret is True
     assert kept.extra == {"plan": "gold", "settings": {"colour": "blue"}}
     assert holidays.name(date(2026, 12, 31)) == "大晦日"
     assert holidays.is_holiday(date(2026, 11, 22)) is True

@@ -8,37 +8,50 @@ from contextlib import contextmanager
 
 import pytest
 
+from portal.hooks.models import Webhook
+from portal.hooks.settings import webhook_of
 from stack.paths import PYTHON, ROOT
 from stack.processes import free_port
 from stack.services import new_vault_key
 from tenants import rotation, vault
 from tenants.connections import actions
-from tenants.models import Connection
+from tenants.models import Connection, TenantModel
 from tenants.vault import VaultError
 from tests.support.browser import Browser
 from tests.support.house import House, Process
 from tests.support.stage import PASSWORD, Customer, Stage
 from tests.support.waiting import until
 
-FIELDS = ("access_token", "previous_token", "licence_key", "webhook_secret")
+#: Every field that a secret of the connection or of its webhook rests in.
+FIELDS: dict[str, type[TenantModel]] = {
+    "access_token": Connection,
+    "previous_token": Connection,
+    "licence_key": Connection,
+    "token": Webhook,
+    "secret": Webhook,
+    "former_secret": Webhook,
+}
 
 
 def furnish(customer: Customer) -> None:
-    """One intent and one audit entry with sealed bodies, and a secret in every field of the connection.
+    """One intent and one audit entry with sealed bodies, and a secret in every field of connection and webhook.
 
     A call that works lets the former token go: where it has to stay, the house is quiet meanwhile.
     """
     customer.unlock(rung=False)
     with customer.scope():
         row = Connection.objects.get()
-        row.previous_token, row.webhook_secret = "a former token", "a webhook's secret"
+        row.previous_token = "a former token"
         row.save()
+        webhook = webhook_of(customer.tenant)
+        webhook.former_secret = "a former secret"
+        webhook.save()
 
 
 def opens(customer: Customer, field: str) -> bool:
     """Whether a read of this field gives anything at all."""
     with customer.scope():
-        row = Connection.objects.get()
+        row = FIELDS[field].objects.get()
         try:
             return getattr(row, field) is not None
         except VaultError:
@@ -46,11 +59,13 @@ def opens(customer: Customer, field: str) -> bool:
 
 
 def put(house: House, customer: Customer, field: str, sealed: bytes) -> None:
-    house.sql(f"UPDATE tenants_connection SET {field} = %s WHERE tenant_id = %s", sealed, customer.tenant.pk)
+    table = FIELDS[field]._meta.db_table
+    house.sql(f"UPDATE {table} SET {field} = %s WHERE tenant_id = %s", sealed, customer.tenant.pk)
 
 
 def sealed(house: House, customer: Customer, field: str) -> bytes:
-    found = house.sql(f"SELECT {field} FROM tenants_connection WHERE tenant_id = %s", customer.tenant.pk)
+    table = FIELDS[field]._meta.db_table
+    found = house.sql(f"SELECT {field} FROM {table} WHERE tenant_id = %s", customer.tenant.pk)
     return bytes(found[0][0])
 
 
@@ -86,7 +101,7 @@ def test_moved_and_changed_ciphertexts_are_noticed(house: House, stage: Stage) -
     with house.quiet():
         furnish(one)
         furnish(other)
-        assert swap_everything(house, one, other) == (56, 0)
+        assert swap_everything(house, one, other) == (132, 0)
         flips, unnoticed = flip_everything(house, one, "access_token", 9)
         assert flips > 50
         assert unnoticed == 0
@@ -174,7 +189,7 @@ def test_rotated_under_load(house: House, stage: Stage, figure: Callable[..., No
         try:
             for _ in range(10):
                 rotate(house, f"{new},{old}")
-                browser.post(customer.url("connection/webhook-secret/"), {"webhook-value": "another secret"})
+                browser.post(customer.url("connection/licence-key/"), {"licence-value": "another key"})
                 rotate(house, f"{old},{new}")
         finally:
             stop.set()
@@ -207,6 +222,9 @@ def test_secrets_set_on_the_page_are_sealed(house: House, stage: Stage) -> None:
     customer = stage.customer()
     access = customer.access("owner")
     with customer.scope():
-        actions.set_webhook_secret(access=access, value="canary in the vault")
-    assert b"canary" not in sealed(house, customer, "webhook_secret")
-    assert opens(customer, "webhook_secret")
+        actions.set_licence_key(access=access, value="canary in the vault")
+        row = webhook_of(customer.tenant)
+    assert b"canary" not in sealed(house, customer, "licence_key")
+    for field in ("token", "secret"):
+        assert getattr(row, field).encode() not in sealed(house, customer, field)
+    assert all(opens(customer, field) for field in ("licence_key", "token", "secret"))

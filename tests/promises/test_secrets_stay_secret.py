@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from portal.core.budget.priorities import Priority
-from portal.core.intents import actions
+from portal.core.intents import actions, following
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
-from tenants.connections.actions import set_webhook_secret
+from portal.hooks import actions as webhook
+from portal.hooks.actions import Act
 from tenants.connections.reissue import reissue
 from tenants.roles import Permission
 from tests.promises.test_oauth_callback import begin, come_back
@@ -80,29 +81,44 @@ def members(customer: Customer, number: int, known: dict[str, str]) -> tuple[lis
     return [created, changed], known | {f"card {card}": card, f"QR {qr}": qr}
 
 
+def renew(customer: Customer, number: int, known: dict[str, str]) -> tuple[Intent, dict[str, str]]:
+    """Ask for another secret or address of the webhook; the request carries both."""
+    act = (Act.SECRET, Act.ADDRESS)[number % 2]
+    with customer.scope():
+        asked = webhook.ask(act=act, by=customer.asker("owner"), nonce=Nonce(secrets.token_urlsafe(9)))
+    secret, token = asked.body["secret_token"], asked.body["url"].rstrip("/").rpartition("/")[2]
+    return asked, known | {f"webhook secret {number}": secret, f"webhook address {number}": token}
+
+
+def is_over(customer: Customer, intent: Intent) -> bool:
+    """Withdraw a request, or decide that it came to nothing: the next one waits for that."""
+    row = customer.intent(intent)
+    with customer.scope():
+        return row.is_final or actions.stop(row) or following.resolve(row, applied=False, by=customer.asker("owner"))
+
+
 def fail_everywhere(house: House, stage: Stage, customer: Customer, only: int) -> tuple[int, dict[str, str]]:
     """Take every path that carries a secret into every fault; the number of paths, and the canaries by name."""
     connection = customer.connection()
-    webhook = canary("wh")
-    with customer.scope():
-        set_webhook_secret(access=customer.access("owner"), value=webhook)
     known = {
         "access token": connection.access_token or "",
         "licence key": connection.licence_key or "",
         "client secret": stage.client.client_secret,
-        "webhook secret": webhook,
         "password": PASSWORD,
         "broker's password": house.redis().connection_pool.connection_kwargs["password"],
     }
     paths = 0
     for number, fault in enumerate(list(FAULTS.values())[:only]):
-        with stage.proxy.during(r"/v1/members|/requests", fault):
+        with stage.proxy.during(r"/v1/members|/requests|/webhook", fault):
             asked, known = members(customer, number, known)
             asked.append(customer.unlock(customer.doors[number]))
-            paths += 3
+            renewed, known = renew(customer, number, known)
+            asked.append(renewed)
+            paths += 4
             for intent in asked:
                 row = lambda intent=intent: customer.intent(intent)  # noqa: E731
                 until(lambda: row().attempts > 0 and row().state != "sending")  # noqa: B023
+        until(lambda renewed=renewed: is_over(customer, renewed))  # type: ignore[misc]  # of this round
         with stage.proxy.during("/oauth2/update", fault), customer.scope():
             reissue(connection=customer.connection(), by=customer.staff("owner"))
             paths += 1

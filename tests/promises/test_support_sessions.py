@@ -172,7 +172,12 @@ def test_nobody_of_the_platform_changes_who_may_enter(house: House, stage: Stage
                 "connection/reissue/": {},
                 "connection/revoke/": {"confirm": "on"},
                 "connection/licence-key/": {"licence-value": "x"},
-                "connection/webhook-secret/": {"webhook-value": "x"},
+                "connection/webhook/on/": {"categories": "normal"},
+                "connection/webhook/off/": {},
+                "connection/webhook/secret/": {},
+                "connection/webhook/address/": {},
+                "connection/webhook/reveal/": {},
+                "connection/webhook/test/": {},
             }.items():
                 assert browser.post(customer.url(path), values).status_code == 403, (role, path)
             assert "Invite" not in browser.get(customer.url("staff/")).text

@@ -87,7 +87,7 @@ def test_consent_connects_and_the_page_says_so(house, django_capture_on_commit_c
     assert row.is_connected
     assert row.granted_by == house.owner
     assert row.service_tenant_id == house.service.tenant_id
-    assert "secret_token" not in str(row.service_settings)
+    assert "webhook" not in row.service_settings
     assert house.sandbox.api("GET", "/v1/areas", token=row.access_token).status_code == 200
     assert row.access_token not in page
     assert (house.tenant.pk, True) in heard

@@ -112,7 +112,8 @@ def touch(intent: Intent, *, due_in: float | None) -> None:
     Intent.objects.filter(pk=intent.pk).update(due_at=due_at, rung_at=None)
 
 
-_SECRET_KEYS = {"card_data", "data", "qrcode_data", "email", "totp_seed", "secret_token"}
+# A "url" is where notifications go: whoever knows it can post there.
+_SECRET_KEYS = {"card_data", "data", "qrcode_data", "email", "totp_seed", "secret_token", "url"}
 
 
 def without_secrets(text: str, body: object) -> str:

@@ -17,10 +17,11 @@ from django.utils.translation import gettext as _
 from accessapi.errors import NotFound, ServiceError
 from accessapi.resources import guests, members, places
 from accessapi.resources.members import Member
+from accessapi.resources.tenants import Tenant
 from portal.core.budget.client import client as budgeted
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import doors, own, own_guests, reasons
+from portal.core.mirror import doors, own, own_guests, reasons, small
 from portal.core.mirror.models import KeyBox, SharedReading
 from portal.core.mirror.models.state import sealing_field
 from portal.core.timers.clock import database_now
@@ -87,6 +88,18 @@ def read_guest(connection: Connection, guest_id: str, priority: Priority, *, alo
         return guests.Guest.model_validate({**data, "guest_id": guest_id})
 
 
+def read_tenant(connection: Connection, priority: Priority, *, alone: bool = False) -> Tenant:
+    """The tenant's own record as the service has it now (operation 1); the mirror learns it too. Shared and raising as
+    above. Its webhook settings may hold the secret token in clear.
+    """
+    with tenant_scope(connection.tenant):
+        asked_at = database_now()
+        data, first = _asked(connection, "get_tenant", {}, priority, alone=alone)
+        if first:
+            small.keep_tenant(data, asked_at)
+        return Tenant.model_validate(data)
+
+
 def door_status(connection: Connection, device_id: str, priority: Priority) -> places.PassControllerStatus:
     """A door's status now (operation 26), kept verbatim as the last known one. Raises the error tree."""
     data = _status(connection, "pass_controller_status", {"device_id": device_id}, priority)
@@ -119,7 +132,7 @@ def _asked(
     def call() -> dict[str, Any]:
         return budgeted(connection, priority).call(operation, path=path).data
 
-    return (call(), True) if alone else shared(f"{operation}:{next(iter(path.values()))}", call)
+    return (call(), True) if alone else shared(f"{operation}:{next(iter(path.values()), '')}", call)
 
 
 class NotRead(Exception):

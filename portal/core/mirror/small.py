@@ -62,9 +62,29 @@ def read_tenant(connection: Connection, lease: Lease) -> None:
         return
     with transaction.atomic():
         lease.hold()
-        TenantRecord.objects.update_or_create(defaults={**_tenant_columns(data), "read_at": started})
+        keep_tenant(data, started)
         lease.done(as_of=started, total=1)
         hooks.tell(Kind.TENANT, connection.tenant)
+
+
+def keep_tenant(data: Mapping[str, Any], at: datetime) -> None:
+    """Keep what a reading that began at `at` told of the tenant itself, unless something newer is known."""
+    _keep_tenant(_tenant_columns(data), at)
+
+
+def webhook_written(body: Mapping[str, Any], at: datetime) -> None:
+    """Keep what the service took as the webhook's settings: a body of operation 2 that names all of them."""
+    _keep_tenant(_webhook_columns(body), at)
+
+
+def _keep_tenant(columns: dict[str, Any], at: datetime) -> None:
+    with transaction.atomic():
+        row = TenantRecord.objects.select_for_update().first() or TenantRecord(read_at=at)
+        if row.read_at > at:
+            return
+        for name, value in (columns | {"read_at": at}).items():
+            setattr(row, name, value)
+        row.save()
 
 
 def _all(client: Client, described: _List) -> dict[str, dict[str, Any]]:
@@ -161,7 +181,7 @@ def _key_box_columns(item: Any, row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _tenant_columns(data: dict[str, Any]) -> dict[str, Any]:
+def _tenant_columns(data: Mapping[str, Any]) -> dict[str, Any]:
     settings = _object(data.get("settings"))
     name = data.get("tenant_name")
     others = {name: value for name, value in settings.items() if name not in ("holiday", "webhook")}
@@ -171,8 +191,15 @@ def _tenant_columns(data: dict[str, Any]) -> dict[str, Any]:
     return {
         "tenant_name": name if isinstance(name, str) else "",
         "holiday": _object(settings.get("holiday")),
-        "webhook": unknown(_object(settings.get("webhook")), {"secret_token"}),
         "extra": extra,
+        **_webhook_columns(_object(settings.get("webhook"))),
+    }
+
+
+def _webhook_columns(webhook: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "webhook": unknown(webhook, {"secret_token"}),
+        "has_webhook_secret": bool(webhook["secret_token"]) if "secret_token" in webhook else None,
     }
 
 

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import TextChoices
 
 from tenants.models import TenantModel
+from tenants.vault import EncryptedJSON
 
 
 class Area(TenantModel):
@@ -27,12 +28,14 @@ class TenantRecord(TenantModel):
     """What the service says of the tenant itself (specification: "Tenant", operation 1): one row, or none yet.
 
     `holiday` is settings.holiday, verbatim: with it "Holiday" in a schedule has a meaning. `webhook` is
-    settings.webhook without its secret token.
+    settings.webhook without its secret token, of which only is known whether there is one (None: nothing was said). It
+    rests encrypted: whoever knows its address can post to it.
     """
 
     tenant_name = models.TextField(blank=True, default="")
     holiday = models.JSONField(default=dict)
-    webhook = models.JSONField(default=dict)
+    webhook = EncryptedJSON(null=True)
+    has_webhook_secret = models.BooleanField(null=True)
     extra = models.JSONField(default=dict)
     read_at = models.DateTimeField()
 

@@ -10,12 +10,13 @@ from django.template.base import Node, NodeList, Parser, Token
 from django.template.context import Context
 from django.template.defaulttags import CsrfTokenNode
 from django.template.loader import render_to_string
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from portal.core.ui import charts, chips, icons, inputs, times, vocabulary, watching
 from portal.core.ui.identity import Identity
 from portal.core.ui.keeping import FreshNode, KeptNode
+from portal.core.ui.panels import drawn
 
 register = template.Library()
 # Marks in a browser's User-Agent. Most browsers also claim to be Chrome or Safari, which are looked for last.
@@ -143,6 +144,12 @@ def progress(context: Context, progress: Any) -> dict[str, Any]:
 def secret(context: Context, label: str, url: str, value: str = "", hint: str = "") -> dict[str, Any]:
     """`{% secret _("Card number") reveal_url %}`: masked until `url` answers a POST with it shown, for 30 s."""
     return {**_shared(context), "label": label, "url": url, "value": value, "hint": hint}
+
+
+@register.simple_tag(takes_context=True)
+def panels(context: Context, page: str) -> SafeString:
+    """`{% panels "connection" %}`: what areas of work add to a page. See `portal.core.ui.panels`."""
+    return format_html_join("", "{}", ((each,) for each in drawn(page, context["request"])))
 
 
 @register.inclusion_tag("components/bars.html")

@@ -1,0 +1,176 @@
+"""What staff do with the webhook: on, off, its categories, another secret, another address.
+
+Each is one request of operation 2, which always names all that the portal wants: asked twice it does no harm, and a
+service that forgets a secret that is not named has it all the same.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from portal.core.budget.priorities import Priority
+from portal.core.intents.actions import dispatch
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce, NotAsked
+from portal.core.intents.queries import open_ones
+from portal.core.intents.record import Asker, record
+from portal.core.mirror import reading
+from portal.core.mirror.models import TenantRecord
+from portal.core.timers.clock import database_now
+from portal.core.ui.vocabulary import join_sentences
+from portal.hooks import tokens
+from portal.hooks.models import Webhook
+from portal.hooks.settings import Present, Whose, address_of, webhook_of
+from tenants import audit
+from tenants.roles import Permission
+from tenants.wording import say
+
+OPERATION = "update_webhook"
+TARGET = "connection"
+
+
+class Act(StrEnum):
+    """What is asked for; also the last part of its address."""
+
+    ON = "on"
+    OFF = "off"
+    CATEGORIES = "categories"
+    SECRET = "secret"  # noqa: S105 - a name
+    ADDRESS = "address"
+
+
+def ask(*, act: Act, by: Asker, nonce: Nonce, categories: Sequence[str] = (), replace: str = "") -> Intent:
+    """Ask the service for what `act` wants (operation 2), with `categories` where it is about them.
+
+    What is new counts here from the moment it is recorded, what it replaces until the outcome is known (`follow`).
+    Raises NotAsked while an earlier request is open, when the service's present settings cannot be read, and when they
+    name another system's address, unless `replace` is that address's mark.
+    """
+    before = Intent.objects.filter(nonce=nonce.value).first()
+    if before is not None:
+        return before
+    _check_address(by, replace)
+    with transaction.atomic():
+        row = Webhook.objects.select_for_update().get(pk=webhook_of(by.tenant).pk)
+        was = kept_of(row)
+        _ACTS[act](row, categories)
+        intent, is_new = _recorded(act, row, was, by, nonce)
+        if is_new:
+            _check_free(intent)
+            row.save()
+    if is_new:
+        dispatch(intent)
+    return intent
+
+
+def _check_address(by: Asker, replace: str) -> None:
+    """Look at the service's settings now, and refuse to write over another system's address that nobody was shown."""
+    present = look()
+    if present.whose(webhook_of(by.tenant)) is Whose.OTHERS and replace != mark_of(present):
+        raise NotAsked(
+            _("The service notifies another system at the moment. Look at its address below and confirm first.")
+        )
+
+
+def look() -> Present:
+    """Return the service's settings as they are now. Raises NotAsked."""
+    try:
+        reading.read_for_page(lambda line: reading.read_tenant(line, Priority.PEOPLE, alone=True), "")
+    except reading.NotRead as why:
+        raise NotAsked(join_sentences([why, _("Nothing was sent.")])) from None
+    return Present.of(TenantRecord.objects.get())
+
+
+def mark_of(present: Present) -> str:
+    """Return what a form says to name the address that its person was shown."""
+    return tokens.digest(present.url).hex()[:16]
+
+
+def _switch_on(row: Webhook, categories: Sequence[str]) -> None:
+    row.is_on, row.categories, row.secret = True, list(categories), row.secret or tokens.new()
+
+
+def _switch_off(row: Webhook, categories: Sequence[str]) -> None:
+    row.is_on = False
+
+
+def _choose(row: Webhook, categories: Sequence[str]) -> None:
+    row.categories = list(categories)
+
+
+def _renew_secret(row: Webhook, categories: Sequence[str]) -> None:
+    row.former_secret, row.former_until, row.secret = row.secret, None, tokens.new()
+
+
+def _renew_address(row: Webhook, categories: Sequence[str]) -> None:
+    row.former_digest, row.token = row.token_digest, tokens.new()
+    row.token_digest = tokens.digest(row.token)
+
+
+_ACTS: Mapping[Act, Callable[[Webhook, Sequence[str]], None]] = {
+    Act.ON: _switch_on,
+    Act.OFF: _switch_off,
+    Act.CATEGORIES: _choose,
+    Act.SECRET: _renew_secret,
+    Act.ADDRESS: _renew_address,
+}
+
+
+def kept_of(row: Webhook) -> dict[str, Any]:
+    """Return what a request may change, to be put back when it comes to nothing."""
+    return {"is_on": row.is_on, "categories": list(row.categories), "token": row.token, "secret": row.secret}
+
+
+def _recorded(act: Act, row: Webhook, was: dict[str, Any], by: Asker, nonce: Nonce) -> tuple[Intent, bool]:
+    return record(
+        by=by,
+        permission=Permission.CONNECTION_MANAGE,
+        operation=OPERATION,
+        target=TARGET,
+        title=say(f"webhook.{act}"),
+        body={
+            "is_invalid": not row.is_on,
+            "url": address_of(row),
+            "secret_token": row.secret,
+            "trigger": {"history": {"category": list(row.categories)}},
+        },
+        snapshot=was,
+        nonce=nonce,
+        before=_told(was["is_on"], was["categories"]),
+        after=_told(row.is_on, row.categories),
+    )
+
+
+def _told(is_on: bool, categories: Sequence[str]) -> dict[str, Any]:
+    """Return what the audit log shows: no address and no secret."""
+    return {"webhook_on": is_on, "webhook_categories": list(categories)}
+
+
+def _check_free(intent: Intent) -> None:
+    """Refuse while an earlier request is open: only one former secret and one former address are kept."""
+    if open_ones().filter(operation=OPERATION).exclude(pk=intent.pk).exists():
+        raise NotAsked(_("An earlier change of the webhook is still open. Wait for its result, then try again."))
+
+
+def leave(*, by: Asker) -> None:
+    """Switch off here alone: what the service has set is another system's, and stays as it is."""
+    with transaction.atomic():
+        Webhook.objects.filter(pk=webhook_of(by.tenant).pk).update(is_on=False)
+        audit.record(**by.author, action="webhook.leave", target=TARGET, summary=say("webhook.leave"))
+
+
+def test(*, by: Asker) -> None:
+    """Begin to wait for a notification."""
+    with transaction.atomic():
+        Webhook.objects.filter(pk=webhook_of(by.tenant).pk).update(tested_at=database_now())
+        audit.record(**by.author, action="webhook.test", target=TARGET, summary=say("webhook.test"))
+
+
+def reveal(*, by: Asker) -> str:
+    """Return the address in clear, for a person who may see it; written into the audit log."""
+    with transaction.atomic():
+        audit.record(**by.author, action="webhook.reveal", target=TARGET, summary=say("webhook.reveal"))
+    return address_of(webhook_of(by.tenant))

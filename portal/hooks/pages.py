@@ -1,0 +1,86 @@
+"""What is done on the panel "Webhook" of the connection's page, and what of it follows while somebody looks."""
+
+from functools import partial
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from portal.core.intents.asking import Button, once, seen_at
+from portal.core.intents.nonces import NotAsked
+from portal.core.intents.record import Asker
+from portal.core.mirror.models import TenantRecord
+from portal.core.ui import watching
+from portal.hooks import actions, panel, settings
+from portal.hooks.actions import Act
+from portal.hooks.forms import CategoriesForm
+from portal.hooks.settings import Present, Whose
+from tenants.access import TenantRequest, tenant_view
+from tenants.roles import Permission
+
+
+def _page(request: TenantRequest) -> str:
+    return f"{reverse('connection:index', args=[request.tenant.slug])}#webhook"
+
+
+@tenant_view(Permission.CONNECTION_VIEW)
+def now(request: TenantRequest) -> HttpResponse:
+    """The part of the panel that follows; the whole page for whoever opens this address."""
+    if not watching.is_asked(request):
+        return redirect(_page(request))
+    told = panel.live(request)
+    if watching.has_seen(request, told["seen"]):
+        return watching.unchanged()
+    return render(request, "hooks/now.html", told)
+
+
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
+def change(request: TenantRequest, what: str) -> HttpResponse:
+    """One of the acts; its outcome is shown on the panel."""
+    if what not in set(Act):
+        raise Http404
+    act, chosen = Act(what), _chosen(request)
+    if act in (Act.ON, Act.CATEGORIES) and not chosen:
+        messages.error(request, _("Choose at least one category."))
+        return redirect(_page(request))
+    if act is Act.OFF and _is_others(request):
+        actions.leave(by=Asker.of(request))
+        messages.success(request, _("Switched off in the portal. The settings at the service were left as they are."))
+        return redirect(_page(request))
+    asked = partial(actions.ask, act=act, categories=chosen, replace=request.POST.get("replace", ""))
+    intent = once(request, Button(request), asked)
+    page = reverse("connection:index", args=[request.tenant.slug])
+    return redirect(_page(request) if intent is None else seen_at(page, intent))
+
+
+def _chosen(request: TenantRequest) -> list[str]:
+    """Return the categories of the posted form, those that were offered."""
+    row, record = settings.webhook_of(request.tenant), TenantRecord.objects.first()
+    offered = settings.offered(request.tenant, row, Present.of(record) if record else None)
+    form = CategoriesForm(request.POST, offered=offered)
+    return list(form.cleaned_data["categories"]) if form.is_valid() else []
+
+
+def _is_others(request: TenantRequest) -> bool:
+    """Tell whether the service notifies another system, as it says now; where it says nothing, as was known last."""
+    try:
+        present = actions.look()
+    except NotAsked:
+        return False
+    return present.whose(settings.webhook_of(request.tenant)) is Whose.OTHERS
+
+
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
+def test(request: TenantRequest) -> HttpResponse:
+    actions.test(by=Asker.of(request))
+    return redirect(_page(request))
+
+
+@tenant_view(Permission.CONNECTION_MANAGE, methods=["POST"])
+def reveal(request: TenantRequest) -> HttpResponse:
+    """The address in clear: a fragment for htmx, else a page of its own."""
+    value = actions.reveal(by=Asker.of(request))
+    page = "hooks/secret.html" if request.htmx else "hooks/address.html"
+    return render(request, page, {"value": value})

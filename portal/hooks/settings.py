@@ -1,0 +1,147 @@
+"""What the portal wants of the service's notifications, beside what the service has set (operations 1 and 2)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
+
+from portal.core.mirror.models import History, TenantRecord
+from portal.core.ui.vocabulary import joined, word
+from portal.hooks import tokens
+from portal.hooks.models import Webhook
+from tenants.models import Tenant
+
+_LATEST_RECORDS = 1000
+_LOCAL = {"localhost", "127.0.0.1", "::1"}
+
+
+def webhook_of(tenant: Tenant) -> Webhook:
+    """Return the tenant's webhook, made on first use: switched off, with an address and a secret."""
+    token = tokens.new()
+    made = {"token": token, "token_digest": tokens.digest(token), "secret": tokens.new()}
+    return Webhook.objects.get_or_create(tenant=tenant, defaults=made)[0]
+
+
+def _addresses() -> str:
+    """Return what all addresses at this site begin with."""
+    return f"{settings.PORTAL_URL}/hooks/"
+
+
+def address_of(row: Webhook) -> str:
+    """Return where the service is to post."""
+    return f"{_addresses()}{row.token}/"
+
+
+def is_reachable() -> bool:
+    """Tell whether the service may reach the portal's address from outside: not over plain HTTP or on this machine."""
+    parts = urlsplit(settings.PORTAL_URL)
+    return parts.scheme == "https" and parts.hostname not in _LOCAL
+
+
+class Whose(StrEnum):
+    """To whom the address belongs that the service has set."""
+
+    NOBODY = "nobody"
+    OURS = "ours"
+    OTHERS = "others"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One field: what the portal wants, and what the service has."""
+
+    label: str
+    ours: str
+    theirs: str
+    differs: bool
+
+
+@dataclass(frozen=True)
+class Present:
+    """What the service has set, as of `at`. Values that are not of their type read as nothing."""
+
+    at: datetime
+    url: str
+    is_on: bool | None
+    categories: tuple[str, ...]
+    has_secret: bool | None
+
+    @classmethod
+    def of(cls, record: TenantRecord) -> "Present":
+        told = record.webhook if isinstance(record.webhook, dict) else {}
+        invalid, url = told.get("is_invalid"), told.get("url")
+        is_on = not invalid if isinstance(invalid, bool) else None
+        url = url if isinstance(url, str) else ""
+        return cls(record.read_at, url, is_on, categories_of(told), record.has_webhook_secret)
+
+    def whose(self, row: Webhook) -> Whose:
+        """Return to whom the address belongs: ours is at this site, or has our last part, whatever host we had."""
+        if not self.url:
+            return Whose.NOBODY
+        if self.url.startswith(_addresses()):
+            return Whose.OURS
+        token = self.url.rstrip("/").rpartition("/")[2]
+        ours = {bytes(each) for each in (row.token_digest, row.former_digest) if each is not None}
+        return Whose.OURS if tokens.digest(token) in ours else Whose.OTHERS
+
+    @property
+    def host(self) -> str:
+        """The address as far as anybody may see it: what follows may be a secret of another system."""
+        parts = urlsplit(self.url)
+        return f"{parts.scheme}://{parts.netloc}/…" if parts.netloc else self.url[:40]
+
+
+def categories_of(webhook: dict[str, Any]) -> tuple[str, ...]:
+    """Return the categories that a webhook's settings name, in their order."""
+    trigger = webhook.get("trigger")
+    history = trigger.get("history") if isinstance(trigger, dict) else None
+    found = history.get("category") if isinstance(history, dict) else None
+    return tuple(each for each in found if isinstance(each, str)) if isinstance(found, list) else ()
+
+
+def offered(tenant: Tenant, row: Webhook, present: Present | None) -> list[str]:
+    """Return the categories to choose from: those of the environment, then those that were seen anywhere here."""
+    seen = History.objects.order_by("-at", "-id").values_list("category", flat=True)[:_LATEST_RECORDS]
+    known = tenant.environment.catalogue.records.categories
+    told = present.categories if present is not None else ()
+    return list(dict.fromkeys([*known, *sorted({each for each in seen if each}), *row.categories, *told]))
+
+
+def lines(row: Webhook, present: Present) -> list[Line]:
+    """Return the fields of both, one beside the other."""
+    whose = present.whose(row)
+    at_ours = whose is Whose.OURS and present.url == address_of(row)
+    theirs = _("This portal") if at_ours else present.host
+    return [
+        Line(_("Notifications"), _switch(row.is_on), _switch(present.is_on), row.is_on is not present.is_on),
+        Line(_("Webhook address"), _("This portal"), theirs, not at_ours),
+        Line(
+            _("Categories"),
+            _categories(row.categories),
+            _categories(present.categories),
+            set(row.categories) != set(present.categories),
+        ),
+        Line(_("Webhook secret"), _stored(bool(row.secret)), _stored(present.has_secret), present.has_secret is False),
+    ]
+
+
+def _switch(is_on: bool | None) -> str:
+    if is_on is None:
+        return ""
+    return pgettext("webhook", "On") if is_on else pgettext("webhook", "Off")
+
+
+def _stored(is_there: bool | None) -> str:
+    if is_there is None:
+        return ""
+    return _("Set") if is_there else _("Not set")
+
+
+def _categories(found: Iterable[str]) -> str:
+    return joined(word("category", each) for each in found)

@@ -1,0 +1,85 @@
+"""How notifications stand, in words for whoever looks at the connection's page."""
+
+from dataclasses import dataclass
+
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
+
+from portal.core.mirror.kinds import EVERY, Kind
+from portal.core.mirror.models import MirrorState
+from portal.core.ui.times import clock, stamp
+from portal.hooks.models import Webhook
+
+Working = Webhook.Working
+
+_HOUR = 3600
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What the panel says first: a chip, and sentences beside it."""
+
+    chip: str
+    word: str
+    sentences: tuple[str, ...] = ()
+
+
+def standing_of(row: Webhook) -> Standing:
+    """Return how notifications stand for a tenant's webhook."""
+    if not row.is_on:
+        return Standing("stopped", pgettext("webhook", "Off"), (_polled(),))
+    match row.working:
+        case Working.WORKING:
+            return Standing("connected", _("Working"), _filled(_since(row), _last(row), _saved(), _missed(row)))
+        case Working.SILENT:
+            return Standing("offline", _("Silent"), _filled(_silent(row), _polled(), _missed(row)))
+        case Working.LOSSY:
+            return Standing("offline", _("Losing notifications"), _filled(_last(row), _missed(row), _polled()))
+        case _:
+            return Standing("waiting", _("Waiting for the first notification"), (_polled(),))
+
+
+def _filled(*sentences: str) -> tuple[str, ...]:
+    return tuple(each for each in sentences if each)
+
+
+def _since(row: Webhook) -> str:
+    return format_html(_("Since {at}."), at=stamp(row.working_at)) if row.working_at else ""
+
+
+def _last(row: Webhook) -> str:
+    return format_html(_("Last notification {at}."), at=clock(row.heard_at)) if row.heard_at else ""
+
+
+def _silent(row: Webhook) -> str:
+    words = _("No notification since {at}, which is longer than usual here.")
+    return format_html(words, at=stamp(row.heard_at)) if row.heard_at else ""
+
+
+def _polled() -> str:
+    minutes = EVERY[Kind.HISTORIES] // 60
+    return ngettext("The log is checked every minute.", "The log is checked every %(n)d minutes.", minutes) % {
+        "n": minutes
+    }
+
+
+def _saved() -> str:
+    """Return how many calls an hour the log takes less than without notifications."""
+    every = MirrorState.objects.filter(kind=Kind.HISTORIES).values_list("every", flat=True).first()
+    usual = _HOUR // EVERY[Kind.HISTORIES]
+    saved = usual - round(_HOUR / every) if every else 0
+    if saved <= 0:
+        return ""
+    return _("Saves about %(saved)d of %(usual)d API calls an hour for the log.") % {"saved": saved, "usual": usual}
+
+
+def _missed(row: Webhook) -> str:
+    if not row.missed or not row.missed_at:
+        return ""
+    words = ngettext(
+        "{n} record came without a notification, last {at}.",
+        "{n} records came without a notification, last {at}.",
+        row.missed,
+    )
+    return format_html(words, n=row.missed, at=stamp(row.missed_at))

@@ -1,0 +1,147 @@
+"""The panel "Webhook" of a tenant's connection page, as tests use it."""
+
+import html
+import json
+import re
+import uuid
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from portal.core.budget.priorities import Priority
+from portal.core.intents import following
+from portal.core.intents.models import Intent
+from portal.core.intents.sending import send
+from portal.core.intents.states import State
+from portal.core.mirror import reading
+from portal.core.mirror.models import History
+from portal.core.timers.clock import database_now
+from portal.hooks.models import Notification, Webhook
+from tenants.models import User
+from tenants.scope import tenant_scope
+from tests.support.desk import fields_of
+from tests.support.places import Place
+
+
+def text_of(page: str) -> str:
+    without = re.sub(r"(?s)<(script|style).*?</\1>|<[^>]+>", " ", page)
+    return " ".join(html.unescape(without).split())
+
+
+class Panel:
+    """One person's browser at the panel, an owner's by default."""
+
+    def __init__(self, place: Place, user: User | None = None) -> None:
+        self.place = place
+        self.browser = place.client(user)
+        self.url = f"/t/{place.tenant.slug}/"
+        self.no_scope = place.tenant.environment.catalogue.errors.scope[0]
+
+    def scope(self) -> Any:
+        return tenant_scope(self.place.tenant)
+
+    def get(self, rest: str) -> str:
+        answer = self.browser.get(self.url + rest)
+        assert answer.status_code == 200, answer.status_code
+        return str(answer.content.decode())
+
+    def page(self) -> str:
+        """The panel's HTML."""
+        found = re.search(r'(?s)<section[^>]*id="webhook".*?</section>\s*(?=<section|$)', self.get("connection/"))
+        return found[0] if found else ""
+
+    def text(self) -> str:
+        return text_of(self.get("connection/"))
+
+    def fields(self, what: str) -> dict[str, Any]:
+        """What the form of an act would send, as a browser does."""
+        return fields_of(self.get("connection/"), f"/webhook/{what}/")
+
+    def act(self, what: str, **values: Any) -> str:
+        given = {name: value for name, value in self.fields(what).items() if name != "categories"} | values
+        return self.post(f"{what}/", **given)
+
+    def post(self, rest: str, **values: Any) -> str:
+        answer = self.browser.post(f"{self.url}connection/webhook/{rest}", values, follow=True)
+        assert answer.status_code == 200, answer.status_code
+        return text_of(answer.content.decode())
+
+    def asked(self, seen: str) -> Any:
+        """The page asks by itself, showing what `seen` names."""
+        return self.browser.get(f"{self.url}connection/webhook/", headers={"X-Seen": seen})
+
+    def offered(self) -> list[str]:
+        return re.findall(r'name="categories" value="([^"]+)"', self.page())
+
+    def mark(self) -> str:
+        found = re.search(r'name="replace" value="([^"]+)"', self.page())
+        assert found
+        return found[1]
+
+    def row(self) -> Webhook:
+        with self.scope():
+            return Webhook.objects.get()
+
+    def intent(self) -> Intent:
+        with self.scope():
+            return Intent.objects.select_related("by", "tenant__environment").latest("pk")
+
+    def calls(self, operation: int) -> int:
+        return len(self.place.calls(operation))
+
+    def fault(self, kind: str, operation: int = 2, **values: Any) -> None:
+        self.place.sandbox.fault(kind, operation, self.place.service.tenant_id, **values)
+
+    def refuse(self, status: int, code: str) -> None:
+        """The service refuses the next request."""
+        body = {"message": "Refused", "error_code": code, "error_detail": "because"}
+        self.fault("status", status=status, body=json.dumps(body))
+
+    def clear_faults(self) -> None:
+        self.place.sandbox.clear_faults(self.place.service.tenant_id)
+
+    def sent_until_uncertain(self) -> None:
+        """The request is sent again until the portal gives up to know."""
+        with self.scope():
+            while (intent := self.intent()).state == State.QUEUED:
+                Intent.objects.filter(pk=intent.pk).update(due_at=database_now())
+                send(self.intent())
+        assert self.intent().state == State.UNCERTAIN
+
+    def looked_at(self) -> None:
+        """A worker reads the service about the uncertain request, and once more a minute later."""
+        with self.scope():
+            Intent.objects.update(due_at=database_now())
+            following.reconcile(self.intent())
+            if (intent := self.intent()).state == State.UNCERTAIN:
+                found = intent.result["evidence"]
+                first = datetime.fromisoformat(found["first seen missing"]) - timedelta(minutes=1)
+                intent.result["evidence"] = found | {"first seen missing": first.isoformat()}
+                Intent.objects.filter(pk=intent.pk).update(result=intent.result, due_at=database_now())
+                following.reconcile(self.intent())
+
+    def at_service(self) -> dict[str, Any]:
+        """The webhook's settings, read past the portal."""
+        answer = self.place.sandbox.api("GET", "/v1/tenant", token=self.place.service.token)
+        return dict(answer.json()["settings"]["webhook"])
+
+    def set_there(self, *, url: str, category: list[str], is_invalid: bool = True, **more: Any) -> None:
+        """Somebody else sets the webhook, past the portal."""
+        body: dict[str, Any] = {"is_invalid": is_invalid, "url": url, "trigger": {"history": {"category": category}}}
+        if "secret" in more:
+            body["secret_token"] = more["secret"]
+        path = "/v1/tenant/webhook"
+        answer = self.place.sandbox.api("PUT", path, body, token=self.place.service.token)
+        assert answer.is_success, answer.text
+
+    def refresh(self) -> None:
+        """The portal reads the tenant's record anew."""
+        with self.scope():
+            reading.read_tenant(self.place.connection, Priority.PEOPLE, alone=True)
+
+    def record(self, history_id: str, **values: Any) -> None:
+        History.objects.create(history_id=history_id, at=timezone.now(), **values)
+
+    def notified(self, *, at: Any, received_at: Any) -> None:
+        Notification.objects.create(history_id=uuid.uuid4().hex, at=at, received_at=received_at)
