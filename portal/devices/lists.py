@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.core.mirror import freshness
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import PassController
+from portal.core.mirror.places import places
 from portal.core.ui.tables import Column, Empty, Table
 from portal.core.ui.vocabulary import beside, joined
 from portal.devices import queries
@@ -39,7 +40,7 @@ class Doors(Table):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.seen = queries.mark_of_doors()
-        self.places = queries.places()
+        self.places = places()
         words = self.request.tenant.environment.catalogue.states
         said = partial(queries.words_of, states=words)
         self.complete(

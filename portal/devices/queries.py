@@ -1,8 +1,6 @@
 """What is known of doors: their state in words, where they are, what their log tells and what was asked of them."""
 
-from collections import defaultdict
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from django.db.models import Case, CharField, Count, Max, QuerySet, Value, When
 from django.db.models.functions import Concat
@@ -11,7 +9,7 @@ from accessapi.doors import DoorWord
 from accessapi.overrides import States
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
-from portal.core.mirror.models import Area, DoorState, History, PassController
+from portal.core.mirror.models import DoorState, History, PassController
 from portal.core.ui import watching
 from portal.core.ui.chips import Chip
 from portal.core.ui.vocabulary import word
@@ -73,25 +71,6 @@ def mark_of_doors() -> str:
 def latest_commands(door: PassController) -> list[Intent]:
     """The newest commands for this door, whoever gave them."""
     return list(intents.latest(target_of("pass_controller", door.device_id)).select_related("tenant")[:5])
-
-
-class Place(NamedTuple):
-    """An area that a door leads to; `side` is in_out as the service says it."""
-
-    name: str
-    side: str
-    area_id: str
-
-
-def places() -> dict[str, list[Place]]:
-    """For each device_id, the areas it leads to."""
-    found: dict[str, list[Place]] = defaultdict(list)
-    for area in Area.objects.all():
-        for entry in area.devices_list:
-            if isinstance(entry, dict):
-                place = Place(area.area_name, str(entry.get("in_out", "")), area.area_id)
-                found[str(entry.get("device_id", ""))].append(place)
-    return found
 
 
 # As much of a door's log as fits beneath it.

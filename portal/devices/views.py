@@ -19,6 +19,7 @@ from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import Asker
 from portal.core.mirror import reading, reasons
 from portal.core.mirror.models import KeyBox, PassController
+from portal.core.mirror.places import places
 from portal.core.mirror.queries import get_door
 from portal.core.ui import watching
 from portal.devices import actions, queries
@@ -50,7 +51,7 @@ def door(request: TenantRequest, device_id: str) -> HttpResponse:
         messages.info(request, _("Nothing was sent by this confirmation. Check the latest commands, then try again."))
     connection = current_connection()
     context |= {
-        "areas": queries.places().get(device_id, []),
+        "areas": places().get(device_id, []),
         "sees_areas": request.access.can(Permission.AREAS_VIEW),
         "commands": list(Command),
         "connection": connection,

@@ -1,6 +1,6 @@
 """What follows when something asked about a member comes to an end: the mirror, lost answers, and the words for it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -20,6 +20,8 @@ from portal.core.intents import evidence, handlers, refusals
 from portal.core.intents.handlers import Finding, Told
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import Reason, State
+from portal.core.log import causes
+from portal.core.log.causes import Said
 from portal.core.mirror import own, reading, schedule
 from portal.core.mirror.fields.members import MEMBER, RIGHTS
 from portal.core.mirror.kinds import Kind
@@ -148,33 +150,16 @@ def look_for_face(intent: Intent, *, wanted: bool = True) -> Finding:
 
 def look_for_keys(intent: Intent) -> Finding:
     """Read the logs since it was sent: our words are kept there (operation 11, `info`). Silence proves nothing."""
-    at, body = database_now(), intent.body or {}
-    since = (intent.sent_at or intent.created_at) - timedelta(seconds=5)
+    at = database_now()
+    since = (intent.sent_at or intent.created_at) - causes.EARLIER
     query = {"since": write_moment(since), "until": write_moment(at + timedelta(seconds=60)), "limit": 1000}
     with client(current_connection(), Priority.DOORS) as service:
         told = service.call("list_histories", query=query).data
-    ours = [each for each in told.get("histories", ()) if isinstance(each, dict) and _is_ours(each, intent, body)]
+    said = [Said.by(each) for each in told.get("histories", ()) if isinstance(each, dict)]
+    ours = [each for each in said if causes.names(each, intent)]
     others = Intent.objects.filter(target=intent.target, operation=intent.operation, sent_at__gte=since)
     proven = bool(ours) and not others.exclude(pk=intent.pk).exists()
     return Finding(proven or None, {"read": write_moment(at), "logs": len(ours)})
-
-
-def _is_ours(record: dict[str, Any], intent: Intent, body: dict[str, Any]) -> bool:
-    member, device = record.get("member"), record.get("device")
-    if not isinstance(member, dict) or not isinstance(device, dict) or not body.get("info"):
-        return False
-    boxes = {target["device_id"] for target in body.get("targets_list", ())}
-    named = member.get("id") == intent.path["member_id"] and device.get("id") in boxes
-    return named and any(body["info"] in text for text in _texts(record))
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Every text of a record: where the service keeps our words is not shown, only that it does."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _texts(each)
 
 
 def face_words(intent: Intent) -> Told:

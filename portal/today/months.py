@@ -1,6 +1,6 @@
 """A month of visits: how many came on which day, at which hours, how long they stayed. Counts alone, no names."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -10,12 +10,12 @@ from django.utils.translation import gettext as _
 
 from accessapi.permissions import Holidays
 from portal.core.mirror import queries as mirror
+from portal.core.ui import charts
 from portal.core.ui.times import TOKYO
 from portal.core.visits.days import Day, Month
 from portal.core.visits.models import Visit
 from portal.core.visits.standing import LABELS, Standing, classified
 
-HEIGHT, STEP = 120, 22
 _PARTS = ("came", "not_come", "cut", "open")
 
 
@@ -126,60 +126,6 @@ def lines(found: Figures) -> Iterator[list[str]]:
                day.holiday or ""]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A piece of a bar: `kind` is a class of the style sheet."""
-
-    kind: str
-    y: float
-    height: float
-
-
-@dataclass(frozen=True, slots=True)
-class DayBar:
-    count: DayCount
-    x: float
-    parts: Sequence[Part]
-
-    @property
-    def middle(self) -> float:
-        return self.x + (STEP - 4) / 2
-
-
-@dataclass(frozen=True, slots=True)
-class MonthChart:
-    bars: Sequence[DayBar]
-    top: int
-    bar: int = STEP - 4
-    height: int = HEIGHT
-
-    @property
-    def width(self) -> int:
-        return len(self.bars) * STEP
-
-    @property
-    def half_top(self) -> int:
-        return self.top // 2
-
-    @property
-    def half(self) -> float:
-        """Where the line of half the top stands."""
-        return HEIGHT / 2
-
-
-def chart(found: Figures) -> MonthChart:
-    """Bars as high as the busiest day allows; a day with visits is never invisible."""
-    top = max([day.total for day in found.days] + [1])
-    top += top % 2
-    return MonthChart([_bar(place, day, top) for place, day in enumerate(found.days)], top)
-
-
-def _bar(place: int, day: DayCount, top: int) -> DayBar:
-    base, parts = float(HEIGHT), []
-    for kind in _PARTS:
-        count = getattr(day, kind)
-        if count:
-            height = max(round(count / top * HEIGHT, 2), 1.5)
-            base -= height
-            parts.append(Part(kind, round(base, 2), height))
-    return DayBar(day, place * STEP + 2, parts)
+def chart(found: Figures) -> charts.Piles:
+    """Bars as high as the busiest day allows."""
+    return charts.piles(found.days, lambda day: {kind: getattr(day, kind) for kind in _PARTS})

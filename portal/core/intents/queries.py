@@ -9,7 +9,7 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.ui.addresses import row_or_404
-from tenants.access import TenantRequest
+from tenants.access import Access, TenantRequest
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
 
@@ -37,16 +37,22 @@ def goes_on_at(intent: Intent) -> datetime | None:
     return max(intent.due_at, outlook.goes_on_at(connection, Priority(intent.priority), operation.call_class))
 
 
-def get_intent(request: TenantRequest, intent_id: int, of: Permission | None = None) -> Intent:
-    """The tenant's intent, or 404 exactly as for a missing one; with `of`, one that asks for that permission.
+def visible_to(access: Access) -> QuerySet[Intent]:
+    """Those that a person may look at: their own and those of a kind they may ask for; all with the audit trail's right.
 
-    People see their own intents and those of a kind they may ask for; with the audit trail's right, all.
+    A guard sees the other guards' commands on the door's page, and follows them there to their end.
     """
-    rows = Intent.objects.select_related("by", "tenant__environment", "resolved_by")
-    if not request.access.can(Permission.AUDIT_VIEW):
-        # A guard sees the other guards' commands on the door's page, and follows them there to their end.
-        mine_to_ask = [str(permission) for permission in request.access.permissions]
-        rows = rows.filter(Q(by=request.user) | Q(permission__in=mine_to_ask))
+    if access.can(Permission.AUDIT_VIEW):
+        return Intent.objects.all()
+    mine_to_ask = [str(permission) for permission in access.permissions]
+    return Intent.objects.filter(Q(by=access.user) | Q(permission__in=mine_to_ask))
+
+
+def get_intent(request: TenantRequest, intent_id: int, of: Permission | None = None) -> Intent:
+    """The tenant's intent that the person may look at (`visible_to`), or 404 exactly as for a missing one; with `of`,
+    one that asks for that permission.
+    """
+    rows = visible_to(request.access).select_related("by", "tenant__environment", "resolved_by")
     if of is not None:
         rows = rows.filter(permission=of.value)
     return row_or_404(rows, pk=intent_id)

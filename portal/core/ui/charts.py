@@ -1,6 +1,6 @@
 """Small pictures drawn by the server as SVG: no script, no colour without a word, the figures in a table behind."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -57,6 +57,80 @@ def bars(title: Text, points: Sequence[tuple[str, int]], *, unit: Text = "", eve
         label = name if place % every == 0 else ""
         drawn.append(Bar(place * _STEP + 1, round(_HEIGHT - height, 2), _STEP - 2, height, label, name, count))
     return Bars(title, unit, drawn, top, len(points) * _STEP)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a bar: `kind` is a class of the style sheet."""
+
+    kind: str
+    y: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pile:
+    """A bar of several pieces, one on the other. `of` is what it tells of."""
+
+    of: Any
+    x: float
+    width: int
+    parts: Sequence[Part]
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+
+@dataclass(frozen=True, slots=True)
+class Piles:
+    """Bars of pieces beside each other, with the highest as the scale, rounded up so that it can be halved."""
+
+    bars: Sequence[Pile]
+    top: int
+    step: int
+    height: int
+
+    @property
+    def bar(self) -> int:
+        return self.step - 4
+
+    @property
+    def width(self) -> int:
+        return len(self.bars) * self.step
+
+    @property
+    def half_top(self) -> int:
+        return self.top // 2
+
+    @property
+    def half(self) -> float:
+        """Where the line of half the top stands."""
+        return self.height / 2
+
+
+def piles(
+    things: Sequence[Any], counts: Callable[[Any], Mapping[str, int]], *, step: int = 22, height: int = 120
+) -> Piles:
+    """Bars, one for each thing, of the pieces that `counts` tells by kind, from the bottom up; none that is not nought
+    is invisible.
+    """
+    top = max([sum(counts(thing).values()) for thing in things] + [1])
+    top += top % 2
+    drawn = [
+        Pile(thing, place * step + 2, step - 4, list(_pieces(counts(thing), top, height)))
+        for place, thing in enumerate(things)
+    ]
+    return Piles(drawn, top, step, height)
+
+
+def _pieces(counts: Mapping[str, int], top: int, full: int) -> Iterator[Part]:
+    base = float(full)
+    for kind, count in counts.items():
+        if count:
+            height = max(round(count / top * full, 2), 1.5)
+            base -= height
+            yield Part(kind, round(base, 2), height)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""The log as pages of several areas of work share it."""
