@@ -55,6 +55,7 @@ INSTALLED_APPS = [
     "portal.codes",
     "portal.today",
     "portal.devices",
+    "portal.logs",
     "portal.hooks",
 ]
 

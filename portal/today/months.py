@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from accessapi.permissions import Holidays
 from portal.core.mirror import queries as mirror
 from portal.core.ui import charts
-from portal.core.ui.times import TOKYO
+from portal.core.ui.times import TOKYO, hours_words
 from portal.core.visits.days import Day, Month
 from portal.core.visits.models import Visit
 from portal.core.visits.standing import LABELS, Standing, classified
@@ -79,10 +79,7 @@ class Figures:
 
     @property
     def stay_words(self) -> str:
-        if not self.stay:
-            return ""
-        minutes = int(self.stay.total_seconds() // 60)
-        return _("%(hours)d h %(minutes)02d min") % {"hours": minutes // 60, "minutes": minutes % 60}
+        return hours_words(int(self.stay.total_seconds() // 60)) if self.stay else ""
 
 
 def figures(month: Month, now: datetime) -> Figures:

@@ -38,7 +38,7 @@ def goes_on_at(intent: Intent) -> datetime | None:
 
 
 def visible_to(access: Access) -> QuerySet[Intent]:
-    """Those that a person may look at: their own and those of a kind they may ask for; all with the audit trail's right.
+    """Those that a person may look at: their own and those of a kind they may ask for; an auditor, all.
 
     A guard sees the other guards' commands on the door's page, and follows them there to their end.
     """

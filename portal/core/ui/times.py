@@ -61,6 +61,11 @@ def _drawn(there: datetime, begin: int, end: int) -> SafeString:
     return mark_safe(f'<time datetime="{iso}">{iso[begin:end].replace("T", " ")}</time>')  # noqa: S308
 
 
+def hours_words(minutes: int) -> str:
+    """A length of time as people say it: `6 h 05 min`."""
+    return _("%(hours)d h %(minutes)02d min") % {"hours": minutes // 60, "minutes": minutes % 60}
+
+
 def ago(moment: datetime | None) -> str:
     """A hint beside a time: `just now`, `5 min ago`, `3 h ago`, `2 days ago`; `in 5 min` for the future."""
     if moment is None or moment == "":

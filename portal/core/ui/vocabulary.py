@@ -45,6 +45,7 @@ WORDS: dict[str, dict[str, str | Promise]] = {
         "error": pgettext_lazy("log", "Error"),
         "emergency": pgettext_lazy("log", "Emergency"),
     },
+    "person": {"member": _("Member"), "guest": _("Guest"), "unknown": pgettext_lazy("log", "Unknown person")},
     "record": {"occur": pgettext_lazy("log", "Occurred"), "restore": pgettext_lazy("log", "Over")},
     "request": {
         "pending": _("Waiting"),

@@ -1,0 +1,1 @@
+"""The activity log: what happened in the building, found again."""

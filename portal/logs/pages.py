@@ -1,0 +1,60 @@
+"""A record's page, a person's day and a door's day."""
+
+from django.http import HttpResponse
+from django.shortcuts import render
+
+from portal.core.log import visible
+from portal.core.ui.addresses import row_or_404
+from portal.logs import days, door, person
+from portal.logs import record as one
+from portal.logs.days import day_or_404
+from portal.logs.people import person_or_404, place_or_404
+from portal.logs.sorts import Sort, sort_of
+from tenants.access import TenantRequest, tenant_view
+from tenants.roles import Permission
+
+
+@tenant_view(Permission.LOGS_TODAY)
+def record(request: TenantRequest, history_id: str) -> HttpResponse:
+    """What the service said of one thing that happened, and what belongs to it."""
+    found = row_or_404(visible.records(request.access), history_id=history_id)
+    return render(request, "logs/record.html", one.context(request, found))
+
+
+@tenant_view(Permission.LOGS_TODAY)
+def person_day(request: TenantRequest, member_id: str, day: str) -> HttpResponse:
+    """A person's day as a line of places, with the table behind it."""
+    of = day_or_404(request.access, day, of=member_id)
+    words = request.tenant.environment.catalogue.records
+    rows = visible.records(request.access).filter(member_id=member_id, at__gte=of.start, at__lt=of.end)
+    found = list(rows.exclude(member_id="").order_by("at", "pk")[: person.MOST + 1])
+    shown, who = found[: person.MOST], person_or_404(request.access, member_id, found)
+    line = person.line(of, shown, words)
+    context = days.context(of) | {
+        "who": who,
+        "line": line,
+        "rows": [(each, line.marks[each.pk]) for each in shown],
+        "figures": person.figures(shown, line, words),
+        "sees_areas": request.access.can(Permission.AREAS_VIEW),
+        "cut": len(found) > person.MOST,
+        "most": person.MOST,
+    }
+    return render(request, "logs/person_day.html", context)
+
+
+@tenant_view(Permission.LOGS_TODAY)
+def door_day(request: TenantRequest, device_id: str, day: str) -> HttpResponse:
+    """A door's or a key box's day by the hour, with the table behind it."""
+    of = day_or_404(request.access, day, of=device_id)
+    place = place_or_404(request.access, device_id)
+    words = request.tenant.environment.catalogue.records
+    records = door.at_door(visible.records(request.access), device_id, of)
+    hours = door.hours_of(records, of, words)
+    loud = hours.totals[Sort.REFUSED] + hours.totals[Sort.ALARM]
+    context = days.context(of) | {
+        "place": place,
+        "hours": hours,
+        "loud": [(each, sort_of(each, words)) for each in door.worth_a_look(records, words)] if loud else [],
+        "loud_total": loud,
+    }
+    return render(request, "logs/door_day.html", context)

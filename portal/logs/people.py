@@ -1,0 +1,79 @@
+"""Who and where records are about, as far as the reader's role leads there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.http import Http404
+
+from portal.core.log import visible
+from portal.core.mirror.models import History, KeyBox, Member, PassController
+from portal.core.ui.addresses import within
+from portal.core.visits.models import Visit
+from tenants.access import Access
+from tenants.roles import Permission
+
+
+@dataclass(frozen=True)
+class Named:
+    """Somebody or something with a name; `href` is its page, empty where there is none for the reader. `kind` is
+    `member`, `guest`, `door`, `key_box` or empty.
+    """
+
+    id: str
+    name: str
+    href: str = ""
+    kind: str = ""
+
+    def __str__(self) -> str:
+        return self.name or self.id
+
+
+def person_of(access: Access, member_id: str, name: str = "") -> Named:
+    """Return who this is: a member or a guest of whom the portal knows, else whom the log names so."""
+    slug = access.tenant.slug
+    if access.can(Permission.MEMBERS_VIEW):
+        member = Member.objects.filter(member_id=member_id).only("tenant_id", "member_name").first()
+        if member is not None:
+            return Named(member_id, member.member_name, within("members:page", slug, member_id), "member")
+    if access.can(Permission.GUESTS_VIEW):
+        visit = Visit.objects.filter(guest_id=member_id, erased_at__isnull=True).only("tenant_id", "guest_name").first()
+        if visit is not None:
+            return Named(member_id, visit.guest_name, within("guests:guest", slug, member_id), "guest")
+    return Named(member_id, name)
+
+
+def place_of(access: Access, device_id: str, name: str = "") -> Named:
+    """Return which door or key box this is, by the name that it has now; else what the log calls it."""
+    slug, may = access.tenant.slug, access.can(Permission.DEVICES_VIEW)
+    door = PassController.objects.filter(device_id=device_id).only("tenant_id", "device_name").first()
+    if door is not None:
+        return Named(device_id, door.device_name, within("devices:door", slug, device_id) if may else "", "door")
+    box = KeyBox.objects.filter(key_device_id=device_id).only("tenant_id", "key_device_name").first()
+    if box is not None:
+        href = f"{within('devices:index', slug)}#key-boxes" if may else ""
+        return Named(device_id, box.key_device_name, href, "key_box")
+    return Named(device_id, name)
+
+
+def person_or_404(access: Access, member_id: str, seen: Sequence[History]) -> Named:
+    """Return whose page it is, with records `seen` there. Raises Http404 for somebody of whom nothing is known."""
+    found = person_of(access, member_id, seen[0].member_name if seen else "")
+    if found.kind or seen:
+        return found
+    told = visible.records(access).filter(member_id=member_id).exclude(member_id="").order_by("-at", "-pk")
+    name = told.values_list("member_name", flat=True).first()
+    if name is None:
+        raise Http404
+    return Named(member_id, name)
+
+
+def place_or_404(access: Access, device_id: str) -> Named:
+    """Return which door's or key box's page it is. Raises Http404 for one of which nothing is known."""
+    found = place_of(access, device_id)
+    if found.kind:
+        return found
+    told = visible.records(access).filter(device_id=device_id).exclude(device_id="").order_by("-at", "-pk")
+    name = told.values_list("device_name", flat=True).first()
+    if name is None:
+        raise Http404
+    return Named(device_id, name)

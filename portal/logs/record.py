@@ -1,0 +1,70 @@
+"""What the page of one record shows: what the service said, who and where, what happened around it, and why."""
+
+from functools import partial
+from typing import Any
+
+from django.db.models import QuerySet, Value
+
+from portal.core.intents import queries as intents
+from portal.core.intents.words import story
+from portal.core.log import visible
+from portal.core.log.causes import cause_of
+from portal.core.mirror.freshness import known
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History
+from portal.core.ui.times import local
+from portal.core.visits.models import Visit
+from portal.logs.people import Named, person_of, place_of
+from portal.logs.sorts import sort_of
+from tenants.access import TenantRequest
+from tenants.roles import Permission
+
+# Records shown before and after one.
+AROUND = 5
+
+
+def context(request: TenantRequest, record: History) -> dict[str, Any]:
+    """All of the page."""
+    access = request.access
+    words = request.tenant.environment.catalogue.records
+    person = person_of(access, record.member_id, record.member_name) if record.member_id else None
+    cause = cause_of(record, intents.visible_to(access))
+    return {
+        "record": record,
+        "day": local(record.at).date().isoformat(),
+        "person": person or (Named("", record.member_name) if record.member_name else None),
+        "place": place_of(access, record.device_id, record.device_name) if record.device_id else None,
+        "sort": sort_of(record, words),
+        "is_suspicious": record.category in words.suspicious,
+        "unknown": sorted(record.extra.items()),
+        "cause": cause,
+        "story": story(cause.intent) if cause else None,
+        "issued": _issued(request, record, person),
+        "around": around(record, visible.records(access)),
+        "through": known(request)[Kind.HISTORIES].as_of,
+    }
+
+
+def around(record: History, rows: QuerySet[History]) -> dict[str, list[History]]:
+    """Those of `rows` right before and after the record, and itself, the newest first: at its place, of its person."""
+    same = {"place": {"device_id": record.device_id}, "person": {"member_id": record.member_id}}
+    found = {name: [record] for name, by in same.items() if all(by.values())}
+    beside = [each for name in found for each in _beside(record, rows.filter(**same[name]).annotate(same=Value(name)))]
+    for each in beside[0].union(*beside[1:], all=True) if beside else ():
+        found[each.same].append(each)
+    by_time = partial(sorted, key=lambda each: (each.at, each.pk), reverse=True)
+    return {name: by_time(each) for name, each in found.items()}
+
+
+def _beside(record: History, rows: QuerySet[History]) -> list[QuerySet[Any]]:
+    before = rows.filter(at__lte=record.at).exclude(at=record.at, pk__gte=record.pk).order_by("-at", "-pk")
+    after = rows.filter(at__gte=record.at).exclude(at=record.at, pk__lte=record.pk).order_by("at", "pk")
+    return [before[:AROUND], after[:AROUND]]
+
+
+def _issued(request: TenantRequest, record: History, person: Named | None) -> Visit | None:
+    """The visit whose code a guest used, when it was issued here."""
+    if person is None or person.kind != "guest" or not request.access.can(Permission.GUESTS_VIEW):
+        return None
+    issued = Visit.objects.filter(guest_id=record.member_id, intent__isnull=False, created_at__lte=record.at)
+    return issued.select_related("by", "intent").first()

@@ -1,0 +1,10 @@
+from django.urls import path
+
+from portal.logs import pages
+
+app_name = "logs"
+urlpatterns = [
+    path("people/<sid:member_id>/<slug:day>/", pages.person_day, name="person_day"),
+    path("doors/<sid:device_id>/<slug:day>/", pages.door_day, name="door_day"),
+    path("<sid:history_id>/", pages.record, name="record"),
+]

@@ -1,0 +1,56 @@
+"""Records of the log in the mirror, as reading it would have put them there."""
+
+import itertools
+import json
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Area, History, MirrorState
+from portal.core.mirror.rows import Record, insert_records
+from portal.core.ui.times import TOKYO
+from tenants.scope import tenant_scope
+from tests.support.places import Place
+
+_numbers = itertools.count(1)
+_NOTHING: dict[str, Any] = {
+    "status": "occur", "category": "normal", "content": "Entry", "member_id": "", "member_name": "", "member_type": "",
+    "member_label": "", "member_attribute": "", "device_id": "", "device_name": "", "device_module": "",
+}  # fmt: skip
+
+
+def clock(text: str, day: date | None = None) -> datetime:
+    """09:41 of a day (today by default), on the service's clock."""
+    return datetime.combine(day or timezone.now().astimezone(TOKYO).date(), time.fromisoformat(text), TOKYO)
+
+
+def record(at: datetime, **said: Any) -> Record:
+    """A record that says this, and of an entry whatever is not said."""
+    name = said.pop("history_id", f"h-{next(_numbers)}")
+    units, extra = json.dumps(said.pop("units", [])), json.dumps(said.pop("extra", {}))
+    return Record(history_id=name, at=at, **{**_NOTHING, **said, "units": units, "extra": extra})
+
+
+def happened(place: Place, *records: Record) -> list[History]:
+    """The mirror has these records; in their order."""
+    with tenant_scope(place.tenant):
+        insert_records(records)
+        known = {row.history_id: row for row in History.objects.filter(history_id__in=[r.history_id for r in records])}
+    return [known[each.history_id] for each in records]
+
+
+def loaded(place: Place, *, days: float = 30, ago: float = 0) -> None:
+    """The log is complete from so many days before now, through so many seconds ago."""
+    now = timezone.now()
+    told = {"as_of": now - timedelta(seconds=ago), "memory": {"known_from": (now - timedelta(days=days)).isoformat()}}
+    with tenant_scope(place.tenant):
+        MirrorState.objects.update_or_create(kind=Kind.HISTORIES, defaults=told)
+
+
+def area(place: Place, name: str, **sides: str) -> Area:
+    """An area with doors: `area(place, "Lab", D1="in", D2="out")`."""
+    listed = [{"device_id": device_id, "in_out": side} for device_id, side in sides.items()]
+    with tenant_scope(place.tenant):
+        return Area.objects.create(area_id=f"a-{name}", area_name=name, devices_list=listed)
