@@ -15,12 +15,13 @@ from portal.core.mirror.models import History
 from portal.core.ui.times import local
 from portal.core.visits.models import Visit
 from portal.logs.people import Named, person_of, place_of
-from portal.logs.sorts import sort_of
+from portal.logs.sorts import Sort, sort_of
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
 # Records shown before and after one.
 AROUND = 5
+_TONES = {Sort.REFUSED: "bad", Sort.ALARM: "loud"}
 
 
 def context(request: TenantRequest, record: History) -> dict[str, Any]:
@@ -28,14 +29,15 @@ def context(request: TenantRequest, record: History) -> dict[str, Any]:
     access = request.access
     words = request.tenant.environment.catalogue.records
     person = person_of(access, record.member_id, record.member_name) if record.member_id else None
+    sort = sort_of(record, words)
     cause = cause_of(record, intents.visible_to(access))
     return {
         "record": record,
         "day": local(record.at).date().isoformat(),
         "person": person or (Named("", record.member_name) if record.member_name else None),
         "place": place_of(access, record.device_id, record.device_name) if record.device_id else None,
-        "sort": sort_of(record, words),
-        "is_suspicious": record.category in words.suspicious,
+        "sort": sort,
+        "tone": _TONES.get(sort, "quiet"),
         "unknown": sorted(record.extra.items()),
         "cause": cause,
         "story": story(cause.intent) if cause else None,

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db.models import Case, CharField, Q, TextChoices, Value, When
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from accessapi.overrides import Records
 from portal.core.log.causes import OPERATION
@@ -17,10 +18,10 @@ _OVER = "restore"
 class Sort(TextChoices):
     """Each record has one; in the order in which bars are piled up."""
 
-    ENTRY = "entry", _("Entries")
+    ENTRY = "entry", pgettext_lazy("log", "Entries")
     REFUSED = "refused", _("Refused")
     ALARM = "alarm", _("Alarms and faults")
-    OTHER = "other", _("Other")
+    OTHER = "other", pgettext_lazy("log", "Other")
 
 
 def sort_of(record: History, words: Records) -> Sort:
