@@ -272,7 +272,10 @@ class _Turn:
     def _late(self) -> Span | None:
         """The longest span whose time has come; None when none has. A first reading has just read everything."""
         now = database_now()
-        marks = self.memory.setdefault("late_at", {name: now.isoformat() for name in LATE})
+        if "late_at" not in self.memory:
+            self.memory["late_at"] = {name: now.isoformat() for name in LATE}
+            self._remember()
+        marks = self.memory["late_at"]
         due = [name for name, (every, _) in LATE.items() if datetime.fromisoformat(marks[name]) + every <= now]
         if not due or self.as_of is None:
             return None
