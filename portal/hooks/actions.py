@@ -21,7 +21,7 @@ from portal.core.mirror import reading
 from portal.core.mirror.models import TenantRecord
 from portal.core.timers.clock import database_now
 from portal.core.ui.vocabulary import join_sentences
-from portal.hooks import tokens
+from portal.hooks import health, tokens
 from portal.hooks.models import Webhook
 from portal.hooks.settings import Present, Whose, address_of, webhook_of
 from tenants import audit
@@ -159,6 +159,7 @@ def leave(*, by: Asker) -> None:
     """Switch off here alone: what the service has set is another system's, and stays as it is."""
     with transaction.atomic():
         Webhook.objects.filter(pk=webhook_of(by.tenant).pk).update(is_on=False)
+        health.changed(by.tenant)
         audit.record(**by.author, action="webhook.leave", target=TARGET, summary=say("webhook.leave"))
 
 

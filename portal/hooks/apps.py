@@ -6,7 +6,11 @@ class HooksConfig(AppConfig):
     label = "hooks"
 
     def ready(self) -> None:
-        from portal.hooks import follow, panel
+        from portal.core.mirror import hooks
+        from portal.core.mirror.kinds import Kind
+        from portal.hooks import follow, hints, panel
 
         follow.register()
         panel.register()
+        hooks.after(Kind.HISTORIES, hints.heard)
+        hints.register()

@@ -12,7 +12,7 @@ from portal.core.mirror import reading, schedule, small
 from portal.core.mirror.kinds import Kind
 from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
-from portal.hooks import tokens
+from portal.hooks import health, tokens
 from portal.hooks.actions import OPERATION
 from portal.hooks.models import Webhook
 from portal.hooks.settings import categories_of
@@ -33,6 +33,7 @@ def take_over(intent: Intent) -> None:
     elif intent.state in NOT_APPLIED:
         _put_back(row, intent.snapshot)
     row.save()
+    health.changed(intent.tenant)
     # What the service says of it itself, which may be something else.
     schedule.ask(intent.tenant, Kind.TENANT, by=intent.by)
 

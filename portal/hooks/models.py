@@ -13,10 +13,10 @@ class Webhook(TenantModel):
     """A tenant's webhook: its address and secret, what the service was asked for, and how well it is heard.
 
     Found by `token_digest`, sha256 of the address's token, so that nobody who reads the table knows the address.
-    `former_digest` is an address given up that the service may use until it confirmed the new one, `former_secret`
-    is accepted until `former_until`. `set_at` is when the service confirmed what is set now. `heard_at` is the last
-    notification that was signed rightly, `told_at` the last that named no record: after it the log is read once.
-    `tested_at`: since when a test waits for a real notification.
+    `former_digest` is an address given up that the service may use until it confirmed the new one; `former_secret` is
+    accepted until `former_until` (null: until that is known). `set_at` is when the service confirmed what is set now.
+    `heard_at` is the last notification that was signed rightly, `told_at` the last of which nothing is left but that
+    it came: after it the log is read once. `tested_at`: since when a test waits for a real notification.
     """
 
     class Working(models.TextChoices):
@@ -45,7 +45,13 @@ class Webhook(TenantModel):
     working = models.CharField(max_length=10, choices=Working.choices, default=Working.OFF)
     working_at = models.DateTimeField(null=True)  # since when it is so
 
-    # When what was told is looked at next (null: nothing waits), and the pause between two readings because of it.
+    # Records of the log that nobody was notified of yet: history_id -> when it was read. Missed after a while.
+    unnotified = models.JSONField(default=dict)
+    # Records an hour, for each hour of the week, of what is asked for; worked out again now and then.
+    rhythm = models.JSONField(default=list)
+    rhythm_at = models.DateTimeField(null=True)
+
+    # When what was told is looked at next (null: nobody looks), and the pause between two readings because of it.
     due_at = models.DateTimeField(null=True)
     asked_at = models.DateTimeField(null=True)
     pause = models.PositiveSmallIntegerField(default=0)

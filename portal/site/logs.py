@@ -1,6 +1,6 @@
 """What never reaches a log: addresses keep their path and lose their query, where a grant's codes and states travel.
 
-The address of a guest's code is a secret as a whole: of it nothing is kept but that it was one.
+The addresses of a guest's code and of a tenant's webhook are secrets: of them nothing is kept but what they were.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Any
 from tenants import addresses
 
 _ADDRESSES = ("request", "path", "url", "referer")
-_GUEST_CODE = re.compile(r"/g/[^/\s]+")
+_SECRET_ADDRESS = re.compile(r"/(g|hooks)/[^/\s]+")
 
 
 def with_address(logger: Any, method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
@@ -25,9 +25,9 @@ def without_queries(logger: Any, method: str, event: MutableMapping[str, Any]) -
     """A structlog processor."""
     for name in _ADDRESSES:
         value = event.get(name)
-        if isinstance(value, str) and ("?" in value or "/g/" in value):
-            event[name] = _GUEST_CODE.sub("/g/…", value.partition("?")[0])
+        if isinstance(value, str):
+            event[name] = _SECRET_ADDRESS.sub(r"/\1/…", value.partition("?")[0])
     said = event.get("event")
-    if isinstance(said, str) and "/g/" in said:  # Django's own lines about requests have the address in their words
-        event["event"] = _GUEST_CODE.sub("/g/…", said)
+    if isinstance(said, str):  # Django's own lines about requests have the address in their words
+        event["event"] = _SECRET_ADDRESS.sub(r"/\1/…", said)
     return event

@@ -47,6 +47,8 @@ urlpatterns = [
     path("t/<slug:tenant>/", include(areas)),
     # The address on a guest's phone: its tenant is sealed in the token.
     path("g/<str:token>/", guest_code, name="guest_code"),
+    # Where the service posts what happened: its tenant is found by the token's digest.
+    path("hooks/", include("portal.hooks.urls")),
     path("", include("tenants.urls")),
     path("", include("portal.core.ui.urls")),
     path("help/", include("portal.guide.urls")),

@@ -31,6 +31,7 @@ PUBLIC_ADDRESSES: dict[str, str] = {
     "look/": "the sign-in page can be read in either language, light or dark",
     "invitations/<str:token>/": "whoever is invited has no account yet; the token is the key",
     "g/<str:token>/": "a guest's phone shows the own code; the token is the key, and names its tenant under seal",
+    "hooks/<str:token>/": "the service posts what happened; the token is the key, and the body is signed",
 }
 
 

@@ -239,12 +239,12 @@ def _record(item: History, raw_moment: Any, before: datetime) -> Record:
         device_name=(device.name if device else "") or "",
         device_module=(device.module if device else "") or "",
         units=as_json(units),
-        extra=as_json(_public(extra)),
+        extra=as_json(public(extra)),
     )
 
 
-def _public(value: Any) -> Any:
+def public(value: Any) -> Any:
     """A value without what is or sounds secret, however deep: `data` is what was shown at the door (a card, a code)."""
     if isinstance(value, dict):
-        return {key: _public(each) for key, each in value.items() if key != "data" and not sounds_secret(key)}
-    return [_public(each) for each in value] if isinstance(value, list) else value
+        return {key: public(each) for key, each in value.items() if key != "data" and not sounds_secret(key)}
+    return [public(each) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,150 @@
+"""How well a webhook is heard: records that nobody was notified of, silence that is unlikely, and the pace of reading.
+
+While all is well and every known category is asked for, the log is read as a safety net only; else as before.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime, timedelta
+
+import structlog
+from django.db.models import Count, F, Value
+from django.db.models.functions import ExtractHour, ExtractIsoWeekDay, Least
+
+from accessapi.limits import JST
+from portal.core.mirror import schedule
+from portal.core.mirror.coverage import coverage
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History, MirrorState
+from portal.core.timers.bell import ring_after_commit
+from portal.core.timers.clock import ClockTime, database_now
+from portal.hooks.intake import LOOK
+from portal.hooks.models import Notification, Webhook
+from tenants.models import Tenant
+
+log = structlog.get_logger(__name__)
+Working = Webhook.Working
+
+# The log is read this often while webhooks work. Leases spread by a tenth: no reading comes before the hour after which
+# the last hours are due once more (`histories.LATE`), so that both are one call.
+SAFETY_NET = 4000
+# A record that nobody was notified of this long after it was read counts as missed; so many are watched at a time.
+MISSED_AFTER, MOST_WATCHED = timedelta(seconds=60), 200
+# No more missed for this long, and heard since: all is well again.
+WELL_AFTER = timedelta(hours=1)
+# Silent: so many notifications were to be expected since the last one. Were each on its own, the chance to hear none of
+# n is e^-n; people come in groups and doors tell of them twice, so that n events may be n/3 independent ones. Of thirty
+# ten are left: e^-10, one in 20,000. With five-minute looks that is a false alarm in two months at most, and each ends
+# with the next notification.
+UNLIKELY = 30.0
+RHYTHM_FROM, RHYTHM_EVERY = timedelta(weeks=4), timedelta(days=1)
+CHECK_EVERY = timedelta(minutes=5)
+_HOUR, _WEEK = timedelta(hours=1), 7 * 24
+
+
+def check(webhook: Webhook, state: MirrorState | None, now: datetime) -> datetime | None:
+    """Judge a webhook (locked, saved by the caller) and set the pace; when to look again, None while it is off."""
+    _count_missed(webhook, now)
+    working = _judge(webhook, now)
+    if working != webhook.working:
+        log.info("hooks_state", tenant_id=webhook.tenant_id, before=webhook.working, now=working)
+        webhook.working, webhook.working_at = working, now
+    if working in (Working.OFF, Working.WAITING, Working.WORKING):
+        webhook.missed, webhook.missed_at = 0, None
+    if state is not None:
+        _set_pace(state, webhook)
+    return None if working == Working.OFF else now + (MISSED_AFTER if webhook.unnotified else CHECK_EVERY)
+
+
+def changed(tenant: Tenant) -> None:
+    """Have a webhook judged anew: what is set was changed. In the transaction that changed it."""
+    Webhook.objects.filter(tenant=tenant).update(due_at=ClockTime())
+    ring_after_commit(LOOK, tenant.pk)
+
+
+def covers_everything(webhook: Webhook) -> bool:
+    """Whether every known category is asked for: only then the log may be read less often."""
+    return set(webhook.tenant.environment.catalogue.records.categories) <= set(webhook.categories)
+
+
+def remember(webhook: Webhook, histories: Sequence[History], notified: Collection[str]) -> None:
+    """Watch new records that nobody was notified of: their notifications may be on their way."""
+    if not webhook.is_on or webhook.set_at is None:
+        return
+    since = webhook.set_at + MISSED_AFTER  # the service's clock may be ahead of ours
+    watched = {
+        record.history_id
+        for record in histories
+        if record.category in webhook.categories and record.at > since and record.history_id not in notified
+    }
+    free = MOST_WATCHED - len(webhook.unnotified)
+    if watched and free > 0:
+        now = database_now()
+        unnotified = webhook.unnotified | dict.fromkeys(sorted(watched)[:free], now.isoformat())
+        due_at = Least(F("due_at"), Value(now + MISSED_AFTER))
+        Webhook.objects.filter(pk=webhook.pk).update(unnotified=unnotified, due_at=due_at)
+
+
+def _judge(webhook: Webhook, now: datetime) -> Webhook.Working:
+    if not webhook.is_on:
+        return Working.OFF
+    heard, since = webhook.heard_at, webhook.set_at
+    if since is None:
+        return Working.WAITING
+    if expected(webhook, max(heard or since, since), now) > UNLIKELY:
+        return Working.SILENT
+    if heard is None or heard < since:
+        return Working.WAITING
+    missed = webhook.missed_at
+    is_well = missed is None or (heard > missed and now - missed > WELL_AFTER)
+    return Working.WORKING if is_well else Working.LOSSY
+
+
+def _count_missed(webhook: Webhook, now: datetime) -> None:
+    """Of the records that were watched long enough, count those that nobody was notified of."""
+    old = {name for name, at in webhook.unnotified.items() if datetime.fromisoformat(at) < now - MISSED_AFTER}
+    if not old:
+        return
+    missed = old - set(Notification.objects.filter(history_id__in=old).values_list("history_id", flat=True))
+    webhook.unnotified = {name: at for name, at in webhook.unnotified.items() if name not in old}
+    if missed and webhook.is_on:
+        webhook.missed, webhook.missed_at = webhook.missed + len(missed), now
+
+
+def _set_pace(state: MirrorState, webhook: Webhook) -> None:
+    """Read the log at the pace of the safety net, or as usual: then at once, for what was not told meanwhile."""
+    every = SAFETY_NET if webhook.working == Working.WORKING and covers_everything(webhook) else None
+    if every == state.every:
+        return
+    MirrorState.objects.filter(pk=state.pk).update(every=every)
+    if every is None:
+        schedule.read_on(webhook.tenant, Kind.HISTORIES)
+
+
+def expected(webhook: Webhook, since: datetime, until: datetime) -> float:
+    """How many notifications this house's rhythm makes expect in a time."""
+    _learn_rhythm(webhook, until)
+    return sum(float(webhook.rhythm[hour]) * share for hour, share in _hours(since, until))
+
+
+def _learn_rhythm(webhook: Webhook, now: datetime) -> None:
+    """Count the records of the last weeks by hour of the week, once a day and when other categories are asked for."""
+    learned = webhook.rhythm_at
+    if learned is not None and now - learned < RHYTHM_EVERY and (webhook.set_at is None or learned > webhook.set_at):
+        return
+    since = max(now - RHYTHM_FROM, coverage().known_from or now)
+    records = History.objects.filter(at__gte=since, at__lt=now, notified=False, category__in=webhook.categories)
+    by_hour = records.annotate(day=ExtractIsoWeekDay("at", tzinfo=JST), hour=ExtractHour("at", tzinfo=JST))
+    weeks = max((now - since) / timedelta(weeks=1), 1.0)
+    rhythm = [0.0] * _WEEK
+    for day, hour, count in by_hour.order_by().values_list("day", "hour").annotate(Count("pk")):
+        rhythm[(day - 1) * 24 + hour] = round(count / weeks, 3)
+    webhook.rhythm, webhook.rhythm_at = rhythm, now
+
+
+def _hours(since: datetime, until: datetime) -> Iterator[tuple[int, float]]:
+    """The hours of the week that a time touches, each with its share; a week at most, which is long enough."""
+    at = max(since, until - timedelta(weeks=1)).astimezone(JST)
+    while at < until:
+        end = min(at.replace(minute=0, second=0, microsecond=0) + _HOUR, until.astimezone(JST))
+        yield at.weekday() * 24 + at.hour, (end - at) / _HOUR
+        at = end

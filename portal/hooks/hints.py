@@ -1,0 +1,161 @@
+"""What comes of notifications: a reading of the log, joined and with pauses; where there is none, records of their own.
+
+One look at a time, under the lock of the log's state, which a reading takes before it writes. When the next look is due
+stands in the webhook's row: a timer rings for it, the bell only makes it sooner.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import structlog
+from django.db import transaction
+from django.db.models import Exists, Max, OuterRef, QuerySet
+
+from portal.core.mirror import schedule
+from portal.core.mirror.kinds import EVERY, Kind
+from portal.core.mirror.leases import BACKLOG, free
+from portal.core.mirror.models import History, MirrorState
+from portal.core.mirror.rows import insert_records
+from portal.core.timers import ticking
+from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.ticking import Wakeup
+from portal.hooks import health, told
+from portal.hooks.intake import LOOK
+from portal.hooks.models import Notification, Webhook
+from tenants.connections.service import current_connection
+from tenants.models import Connection, Tenant
+from tenants.scope import across_tenants
+
+log = structlog.get_logger(__name__)
+
+# Seconds between two readings: 1, 2, 4, … while notifications keep coming, the first again after a quiet minute. An
+# hour of them without end is 180 readings at most, sync's whole share: so when that runs short, the usual pace is kept.
+LONGEST_PAUSE, QUIET = 20, timedelta(seconds=60)
+# A record that was told and that the log does not have is shown as told: after this long while the log cannot be read,
+# and after PATIENCE whatever the reason.
+TROUBLE, PATIENCE = timedelta(seconds=10), timedelta(seconds=60)
+AT_ONCE = 500
+# A look of which nothing was heard is rung for again.
+RING_AGAIN = timedelta(seconds=20)
+# Repeated notifications are known for this long. An older one finds its record in the log.
+KEEP = timedelta(days=7)
+
+
+def look() -> None:
+    """Look at what the entered tenant was told, and set the time of the next look. Any number of callers do no harm."""
+    with transaction.atomic():
+        state = MirrorState.objects.select_for_update().filter(kind=Kind.HISTORIES).first()
+        webhook = Webhook.objects.select_for_update().filter(due_at__isnull=False).first()
+        if webhook is None:
+            return
+        now = database_now()
+        _settle(Notification.objects.exclude(state=Notification.State.READ))
+        times = [_follow(webhook, state, now), health.check(webhook, state, now)]
+        webhook.due_at = min((time for time in times if time is not None), default=None)
+        webhook.save()
+
+
+def _follow(webhook: Webhook, state: MirrorState | None, now: datetime) -> datetime | None:
+    """See to what waits; when to look again, None when nothing does."""
+    connection = current_connection()
+    since = _unread_since(webhook, state, now)
+    if since is None:
+        return None
+    kept = _keep(connection, now - (TROUBLE if _unreadable(connection, state) else PATIENCE))
+    if kept == AT_ONCE:
+        return now
+    if _unread_since(webhook, state, now) is None:
+        return None
+    return _ask(webhook, connection, since, now) if connection.is_connected else now + TROUBLE
+
+
+def _waiting() -> QuerySet[Notification]:
+    return Notification.objects.filter(state=Notification.State.WAITING)
+
+
+def _unread_since(webhook: Webhook, state: MirrorState | None, now: datetime) -> datetime | None:
+    """From when on the log must be read, so that it has what was told; None when nothing is missing.
+
+    What was told before the last reading and is not in it is told by the service later: it is read once more.
+    """
+    newest = _waiting().aggregate(newest=Max("received_at"))["newest"]
+    read = state.as_of if state is not None else None
+    if webhook.told_at is not None and (read is None or webhook.told_at > read):
+        newest = max(newest or webhook.told_at, webhook.told_at)
+    if newest is None:
+        return None
+    return newest if read is None or newest > read else now
+
+
+def _ask(webhook: Webhook, connection: Connection, since: datetime, now: datetime) -> datetime:
+    """Ask for a reading, unless the last one was a moment ago; when to look again."""
+    pause = timedelta(seconds=webhook.pause)
+    if webhook.asked_at is not None and now < webhook.asked_at + pause:
+        return webhook.asked_at + pause
+    schedule.read_since(connection.tenant, Kind.HISTORIES, since)
+    longest = LONGEST_PAUSE if free(connection, BACKLOG) else EVERY[Kind.HISTORIES]
+    in_a_row = webhook.asked_at is not None and now - webhook.asked_at <= pause + QUIET
+    webhook.pause = min(webhook.pause * 2 or 1, longest) if in_a_row else 1
+    webhook.asked_at = now
+    return now + timedelta(seconds=webhook.pause)
+
+
+def _unreadable(connection: Connection, state: MirrorState | None) -> bool:
+    """Whether the log cannot be read now: not connected, refused, out of order, or no calls left for it."""
+    return not connection.is_connected or state is None or bool(state.error) or not free(connection, 1.0)
+
+
+def _keep(connection: Connection, before: datetime) -> int:
+    """Make records of what was told before a moment, AT_ONCE at most; how many were looked at."""
+    found = list(_waiting().filter(received_at__lt=before).order_by("received_at")[:AT_ONCE])
+    ours = {"", connection.service_tenant_id}
+    rows = [told.record_of(each) for each in found if str(each.body.get("tenant_id") or "") in ours]
+    new = insert_records([row for row in rows if row is not None])
+    for each in found:
+        each.state = Notification.State.KEPT if each.body else Notification.State.READ
+    Notification.objects.bulk_update(found, ["state"])
+    if new:
+        log.info("hooks_kept", tenant_id=connection.tenant_id, records=len(new))
+    return len(found)
+
+
+def _settle(told_of: QuerySet[Notification]) -> None:
+    """What the log has by now is read."""
+    there = History.objects.filter(history_id=OuterRef("history_id"), notified=False)
+    told_of.filter(Exists(there)).update(state=Notification.State.READ)
+
+
+def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
+    """New records came in: listener of the mirror, inside the transaction that takes them over."""
+    webhook = Webhook.objects.filter(tenant=tenant).first()
+    if webhook is None:
+        return
+    named = [record.history_id for record in histories]
+    known = Notification.objects.filter(history_id__in=named)
+    known.exclude(state=Notification.State.READ).update(state=Notification.State.READ)
+    health.remember(webhook, histories, set(known.values_list("history_id", flat=True)))
+
+
+def _due() -> QuerySet[Webhook]:
+    return Webhook.objects_across_tenants.filter(due_at__lte=ClockTime())
+
+
+DUE = Wakeup(
+    rows=_due,
+    task=LOOK,
+    mark=lambda: {"due_at": ClockTime() + RING_AGAIN},
+    ids=("tenant_id",),
+    expires=RING_AGAIN.total_seconds(),
+)
+
+
+def forget() -> int:
+    """Delete what was received long ago; how many those were."""
+    with across_tenants("what every tenant was told long ago goes together"):
+        old = Notification.objects_across_tenants.filter(received_at__lt=ClockTime() - KEEP)
+        return old.delete()[0]
+
+
+def register() -> None:
+    ticking.register("hooks", DUE.look, every=1.0, queue="sync", work=DUE.work)
+    ticking.register("old_notifications", forget, every=3600.0, queue="sync")

@@ -1,0 +1,85 @@
+"""What a notification says, in the columns of `Notification` and of the log. Whatever it says, none raises.
+
+Its body is published, not specified: a hint. One that cannot be read is a hint all the same, found again by its digest.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from accessapi.resources import histories
+from portal.core.mirror.rows import Record, public, records
+from portal.hooks.models import Notification
+
+# What a record has in its device, and what says nothing of the record.
+_OF_A_DEVICE = {"device_id": "id", "device_name": "name", "device_module": "module"}
+_OF_THE_MESSAGE = ("tenant_id", "event", "event_name", "additional_info")
+_KEY_BYTES = 1000  # an index entry holds less than 2.7 kB
+
+
+class Told(NamedTuple):
+    """A notification that was read. `body` is {} where it names no record."""
+
+    history_id: str
+    at: datetime | None
+    body: dict[str, Any]
+
+
+def read(raw: bytes) -> Told:
+    """Read a notification's body."""
+    try:
+        body = storable(public(json.loads(raw)))
+        said = histories.Notification.model_validate(body)
+    except (ValueError, RecursionError):  # among them every fault of JSON, of text and of pydantic
+        return _unnamed(raw)
+    if not isinstance(body, dict) or len(said.history_id.encode()) > _KEY_BYTES:
+        return _unnamed(raw)
+    return Told(said.history_id, _sensible(said.datetime), body)
+
+
+def _unnamed(raw: bytes) -> Told:
+    return Told(f"sha256 {hashlib.sha256(raw).hexdigest()}", None, {})
+
+
+def _sensible(at: datetime | None) -> datetime | None:
+    return at if at is not None and 1900 <= at.year <= 9998 else None
+
+
+def storable(value: Any) -> Any:
+    """A value of JSON as PostgreSQL takes it: without NUL, halves of characters and numbers that are none."""
+    if isinstance(value, str):
+        return value.replace("\0", "").encode(errors="replace").decode()
+    if isinstance(value, dict):
+        return {storable(key): storable(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [storable(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def record_of(notification: Notification) -> Record | None:
+    """What a notification says as a record of the log, marked as such; None when it names none."""
+    item = _as_record(notification.body)
+    try:
+        read = histories.History.model_validate(item)
+    except ValidationError:
+        return None
+    found = records([read], [item], notification.received_at)
+    return found[0]._replace(notified=True) if found else None
+
+
+def _as_record(body: Mapping[str, Any]) -> dict[str, Any]:
+    """A notification in the shape of a log record; what the published description does not name stays as it came."""
+    info = body.get("additional_info")
+    more = dict(info) if isinstance(info, dict) else {}
+    device = {name: body[told] for told, name in _OF_A_DEVICE.items() if body.get(told)}
+    member, units = more.pop("member", None), more.pop("units", None)
+    item = {name: value for name, value in body.items() if name not in (*_OF_THE_MESSAGE, *_OF_A_DEVICE)}
+    item |= {"_content": body.get("event_name")} if body.get("event_name") else {}
+    item |= {"member": member} if isinstance(member, dict) else {}
+    item |= {"device": device | ({"units": units} if isinstance(units, list) else {})} if device else {}
+    return item | ({"additional_info": more} if more else {})

@@ -1,0 +1,46 @@
+"""A tenant with its webhook, and a process that writes only when the test says so."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from portal.hooks import addresses, views
+from portal.hooks.addresses import Addresses
+from portal.hooks.intake import Intake
+from tests.support.hooks import Hook, as_bytes
+from tests.support.places import Place
+
+
+@pytest.fixture(autouse=True)
+def process(monkeypatch: pytest.MonkeyPatch) -> Intake:
+    """The intake of a process that has just started; nothing is written before `flush()`."""
+    intake, known = Intake(), Addresses()
+    for each in (intake, known):
+        monkeypatch.setattr(each, "_start", lambda: None)
+    monkeypatch.setattr(views, "intake", intake)
+    monkeypatch.setattr(views, "addresses", known)
+    monkeypatch.setattr(addresses, "FRESH", 60)  # what the test's transaction holds, no other thread sees
+    return intake
+
+
+@pytest.fixture
+def hook(place: Place) -> Hook:
+    return Hook(place.tenant)
+
+
+Post = Callable[..., int]
+
+
+@pytest.fixture
+def post(hook: Hook, client: Client) -> Post:
+    """`post(body, …)`: what the address answers to a notification that the service signed, unless told otherwise."""
+
+    def send(body: Any, *, path: str = "", headers: dict[str, str] | None = None, by: Hook = hook) -> int:
+        raw = as_bytes(body)
+        given = by.headers(raw) if headers is None else headers
+        given = {name: value for name, value in given.items() if name != "Content-Type"}
+        return client.post(path or by.path, raw, content_type="application/json", headers=given).status_code
+
+    return send

@@ -1,0 +1,195 @@
+"""How well a webhook is heard: what was missed, silence, and how often the log is read beside it."""
+
+from datetime import timedelta
+
+import pytest
+
+from portal.core.mirror import tasks
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History, MirrorState
+from portal.core.timers.clock import database_now
+from portal.hooks import health
+from portal.hooks.models import Webhook
+from tenants.scope import tenant_scope
+from tests.hooks.test_hints import force, look, state
+from tests.support.doors import hear
+from tests.support.hooks import CATEGORIES, Hook, notification
+from tests.support.places import Place
+
+W = Webhook.Working
+LOG = 23
+
+
+@pytest.fixture
+def house(place: Place, hook: Hook) -> Place:
+    """Its log was read once, and a notification came."""
+    hear(place)
+    hook.change(heard_at=database_now(), due_at=database_now(), unnotified={})
+    return place
+
+
+def check(hook: Hook) -> str:
+    hook.change(due_at=database_now())
+    look(hook)
+    return hook.row.working
+
+
+def read(hook: Hook) -> None:
+    """The log is read because its time has come."""
+    with tenant_scope(hook.tenant):
+        MirrorState.objects.filter(kind=Kind.HISTORIES).update(due_at=database_now())
+        tasks.read_due()
+
+
+def watched_long_enough(hook: Hook) -> None:
+    ago = (database_now() - timedelta(seconds=61)).isoformat()
+    hook.change(unnotified=dict.fromkeys(hook.row.unnotified, ago))
+
+
+def rhythm(hook: Hook, an_hour: float) -> None:
+    """So many records happen in each hour of the week."""
+    hook.change(rhythm=[an_hour] * 168, rhythm_at=database_now())
+
+
+class TestAWebhook:
+    def test_is_off_until_it_is_on_and_waits_until_it_was_heard(self, house, hook):
+        hook.change(is_on=False)
+        assert check(hook) == W.OFF
+        assert hook.row.due_at is None
+        hook.change(is_on=True, heard_at=None)
+        assert check(hook) == W.WAITING
+        hook.change(heard_at=database_now())
+        assert check(hook) == W.WORKING
+        hook.change(set_at=database_now())
+        assert check(hook) == W.WAITING, "what was heard before it was set anew says nothing"
+
+    def test_that_misses_a_record_loses_notifications_until_an_hour_passes_without(self, house, hook):
+        hook.change(set_at=database_now() - timedelta(days=1))
+        force(house)
+        read(hook)
+        assert check(hook) == W.WORKING, "the notification may be on its way"
+        watched_long_enough(hook)
+        assert check(hook) == W.LOSSY
+        assert hook.row.missed == 1
+        hour = timedelta(hours=1, seconds=1)
+        hook.change(missed_at=hook.row.missed_at - hour)
+        assert check(hook) == W.WORKING, "it was heard since"
+        hook.change(missed=1, missed_at=database_now() - hour, heard_at=database_now() - 2 * hour)
+        hook.change(set_at=database_now() - 3 * hour)
+        assert check(hook) == W.LOSSY, "it was not"
+
+    def test_misses_nothing_that_it_told_late(self, house, hook, post, process):
+        name = force(house)
+        read(hook)
+        post(notification(name))
+        process.flush()
+        watched_long_enough(hook)
+        assert check(hook) == W.WORKING
+        assert hook.row.unnotified == {}
+
+    @pytest.mark.parametrize("values", [
+        {"categories": ["normal"]}, {"is_on": False}, {"set_at": None},
+    ])  # fmt: skip
+    def test_misses_nothing_that_was_not_asked_for(self, house, hook, values):
+        hook.change(**values)
+        force(house)
+        read(hook)
+        assert hook.row.unnotified == {}
+
+    def test_misses_nothing_from_before_it_was_set(self, house, hook):
+        force(house)
+        hook.change(set_at=database_now())
+        read(hook)
+        assert hook.row.unnotified == {}
+
+    def test_is_silent_when_this_house_would_have_told_long_ago(self, house, hook):
+        hook.change(heard_at=database_now() - timedelta(hours=1))
+        rhythm(hook, health.UNLIKELY - 1)
+        assert check(hook) == W.WORKING
+        rhythm(hook, health.UNLIKELY + 1)
+        assert check(hook) == W.SILENT
+        hook.change(heard_at=database_now())
+        assert check(hook) == W.WORKING
+
+    def test_that_was_never_heard_is_silent_in_time_too(self, house, hook):
+        hook.change(heard_at=None, set_at=database_now() - timedelta(hours=2))
+        rhythm(hook, health.UNLIKELY)
+        assert check(hook) == W.SILENT
+
+    def test_of_a_quiet_house_is_not_silent_at_night(self, house, hook):
+        quiet = [0.0] * 168
+        now = database_now()
+        hook.change(rhythm=quiet, rhythm_at=now, heard_at=now - timedelta(hours=9), set_at=now - timedelta(days=2))
+        assert check(hook) == W.WORKING
+
+    def test_learns_the_rhythm_of_its_house_from_records_of_what_is_asked_for(self, house, hook):
+        now = database_now()
+        with tenant_scope(hook.tenant):
+            History.objects.all().delete()
+            state = MirrorState.objects.get(kind=Kind.HISTORIES)
+            known_from = {"known_from": (now - timedelta(weeks=2)).isoformat()}
+            MirrorState.objects.filter(pk=state.pk).update(memory=state.memory | known_from)
+            hour = (now - timedelta(days=7)).replace(minute=0, second=0, microsecond=0)
+            for week in (0, 1):
+                for number in range(6 - 2 * week):
+                    for category in ("normal", "of another kind"):
+                        at = hour - timedelta(weeks=week, minutes=-number)
+                        History.objects.create(history_id=f"{week} {number} {category}", at=at, category=category)
+            row = Webhook.objects.get()
+            row.rhythm_at = None
+            expected = health.expected(row, hour + timedelta(weeks=1), hour + timedelta(weeks=1, minutes=30))
+        assert round(sum(row.rhythm), 1) == 3.0, "the second week is outside of what is known"
+        assert round(expected, 1) == 1.5
+
+
+class TestTheLog:
+    def test_is_read_once_an_hour_while_webhooks_work(self, house, hook):
+        assert check(hook) == W.WORKING
+        assert state(hook).every == health.SAFETY_NET
+        read(hook)
+        assert state(hook).due_at > database_now() + timedelta(minutes=59)
+
+    def test_costs_one_call_for_the_net_and_for_what_devices_told_late(self, house, hook):
+        check(hook)
+        read(hook)
+        with tenant_scope(hook.tenant):
+            row = MirrorState.objects.get(kind=Kind.HISTORIES)
+            ago = (database_now() - timedelta(seconds=health.SAFETY_NET * 0.9)).isoformat()
+            late_at = row.memory["late_at"] | {"hours": ago}
+            MirrorState.objects.filter(pk=row.pk).update(memory=row.memory | {"late_at": late_at})
+        before = len(house.calls(LOG))
+        read(hook)
+        assert len(house.calls(LOG)) == before + 1
+        assert state(hook).memory["late_at"]["hours"] > ago
+
+    @pytest.mark.parametrize("values", [
+        {"is_on": False}, {"heard_at": None}, {"missed": 1, "missed_at": "2100-01-01T00:00:00Z"},
+        {"categories": CATEGORIES[1:]},
+    ])  # fmt: skip
+    def test_is_read_as_before_at_once_when_they_do_not(self, house, hook, values):
+        check(hook)
+        read(hook)
+        hook.change(**values)
+        check(hook)
+        assert state(hook).every is None
+        assert state(hook).due_at <= database_now()
+
+    def test_is_read_as_before_where_a_category_is_known_here_alone(self, make):
+        place = make(overrides='[records]\ncategories = ["normal", "fire"]')
+        hook = Hook(place.tenant, categories=CATEGORIES)
+        hear(place)
+        hook.change(heard_at=database_now())
+        assert check(hook) == W.WORKING
+        assert state(hook).every is None
+        hook.change(categories=[*CATEGORIES, "fire"])
+        check(hook)
+        assert state(hook).every == health.SAFETY_NET
+
+
+def test_a_change_of_what_is_set_is_judged_at_once(house, hook, monkeypatch, django_capture_on_commit_callbacks):
+    rung = []
+    monkeypatch.setattr("portal.core.timers.bell.ring", lambda task, rows, **_: rung.append(rows))
+    with tenant_scope(hook.tenant), django_capture_on_commit_callbacks(execute=True):
+        health.changed(hook.tenant)
+    assert rung == [[(hook.tenant.pk,)]]
+    assert hook.row.due_at <= database_now()

@@ -1,0 +1,266 @@
+"""What comes of notifications: joined readings of the log, records where it cannot be read, and nothing twice."""
+
+from datetime import timedelta
+
+import pytest
+
+from portal.core.mirror import hooks as listeners
+from portal.core.mirror import tasks
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History, MirrorState, PassController
+from portal.core.timers.clock import database_now
+from portal.hooks import hints
+from portal.hooks.models import Notification
+from tenants.models import Connection
+from tenants.scope import across_tenants, tenant_scope
+from tests.support.doors import hear, moved, real_doors
+from tests.support.hooks import Hook, notification
+from tests.support.places import Place
+
+LOG = 23
+
+
+@pytest.fixture
+def house(place: Place, hook: Hook) -> Place:
+    """Its log was read once."""
+    hear(place)
+    return place
+
+
+def look(hook: Hook) -> None:
+    with tenant_scope(hook.tenant):
+        hints.look()
+
+
+def work(hook: Hook) -> None:
+    """What workers do that were rung for."""
+    with tenant_scope(hook.tenant):
+        tasks.read_due()
+
+
+def state(hook: Hook) -> MirrorState:
+    with tenant_scope(hook.tenant):
+        return MirrorState.objects.get(kind=Kind.HISTORIES)
+
+
+def force(place: Place) -> str:
+    """A door is forced; the record's history_id."""
+    with tenant_scope(place.tenant):
+        door = PassController.objects.values_list("device_id", flat=True).first()
+    moved(place, door or real_doors(place)[0], "force")
+    return place.sandbox.look("histories", tenant_id=place.service.tenant_id)["histories"][-1]["history_id"]
+
+
+def records(hook: Hook, history_id: str) -> list[History]:
+    with tenant_scope(hook.tenant):
+        return list(History.objects.filter(history_id=history_id))
+
+
+def states(hook: Hook) -> list[str]:
+    with tenant_scope(hook.tenant):
+        return list(Notification.objects.order_by("pk").values_list("state", flat=True))
+
+
+def age(hook: Hook, seconds: float) -> None:
+    """Let what was told be older, instead of waiting."""
+    with tenant_scope(hook.tenant):
+        for each in Notification.objects.all():
+            Notification.objects.filter(pk=each.pk).update(received_at=each.received_at - timedelta(seconds=seconds))
+
+
+def trouble(hook: Hook, reason: str = "unreachable") -> None:
+    with tenant_scope(hook.tenant):
+        far = database_now() + timedelta(hours=6)
+        MirrorState.objects.update(error=reason, error_at=database_now(), due_at=far)
+
+
+class TestTheLog:
+    def test_is_read_as_soon_as_something_was_told_and_then_left_alone(self, house, hook, post, process):
+        assert state(hook).due_at > database_now() + timedelta(seconds=60)
+        name = force(house)
+        post(notification(name))
+        process.flush()
+        look(hook)
+        assert state(hook).due_at <= database_now()
+        work(hook)
+        assert [record.notified for record in records(hook, name)] == [False]
+        before = len(house.calls(LOG))
+        hook.change(due_at=database_now())
+        look(hook)
+        work(hook)
+        assert states(hook) == ["read"]
+        assert len(house.calls(LOG)) == before
+        assert hook.row.due_at > database_now() + timedelta(seconds=30), "what is left is to look after its health"
+
+    def test_is_not_read_for_what_it_has(self, house, hook, post, process):
+        name = force(house)
+        hear(house)
+        post(notification(name))
+        process.flush()
+        look(hook)
+        assert states(hook) == ["read"]
+        assert hook.row.asked_at is None
+
+    def test_is_read_once_for_all_that_was_told_together(self, house, hook, post, process):
+        before = len(house.calls(LOG))
+        for _ in range(20):
+            post(notification(force(house)))
+            process.flush()
+            look(hook)
+        work(hook)
+        assert len(house.calls(LOG)) == before + 1
+        assert set(states(hook)) == {"read"}
+
+    def test_is_read_with_growing_pauses_while_more_is_told_and_at_once_after_a_quiet_minute(
+        self, house, hook, post, process
+    ):
+        pauses = []
+        for _ in range(8):
+            post(notification())
+            process.flush()
+            look(hook)
+            row = hook.row
+            pauses.append(row.pause)
+            asked_at = row.asked_at
+            post(notification())
+            process.flush()
+            look(hook)
+            assert hook.row.asked_at == asked_at, "not before the pause is over"
+            hook.change(asked_at=asked_at - timedelta(seconds=row.pause))
+        assert pauses == [1, 2, 4, 8, 16, 20, 20, 20]
+        hook.change(asked_at=database_now() - timedelta(minutes=2))
+        post(notification())
+        process.flush()
+        look(hook)
+        assert hook.row.pause == 1
+
+    def test_is_read_at_the_usual_pace_when_the_calls_run_short(self, house, hook, post, process, monkeypatch):
+        monkeypatch.setattr(hints, "free", lambda connection, share: share == 1.0)
+        hook.change(pause=80, asked_at=database_now() - timedelta(seconds=80))
+        post(notification())
+        process.flush()
+        look(hook)
+        assert hook.row.pause == 120
+
+    def test_is_read_once_when_a_queue_was_overrun(self, house, hook):
+        hook.change(told_at=database_now(), due_at=database_now())
+        look(hook)
+        before = len(house.calls(LOG))
+        work(hook)
+        hook.change(due_at=database_now())
+        look(hook)
+        work(hook)
+        assert len(house.calls(LOG)) == before + 1
+
+    def test_that_has_not_what_was_told_is_read_again_and_then_the_word_of_the_notification_stands(
+        self, house, hook, post, process
+    ):
+        post(notification("h-1"))
+        process.flush()
+        look(hook)
+        work(hook)
+        hook.change(asked_at=database_now() - timedelta(seconds=5), due_at=database_now())
+        look(hook)
+        assert state(hook).due_at <= database_now()
+        assert (states(hook), records(hook, "h-1")) == (["waiting"], [])
+        age(hook, 61)
+        hook.change(due_at=database_now())
+        look(hook)
+        assert states(hook) == ["kept"]
+        assert [record.notified for record in records(hook, "h-1")] == [True]
+
+
+class TestWithoutTheLog:
+    def test_what_was_told_is_shown_marked_and_without_secrets_until_the_log_is_read(
+        self, house, hook, post, process, monkeypatch
+    ):
+        told = []
+        monkeypatch.setitem(listeners._listeners, Kind.HISTORIES, [lambda tenant, histories: told.extend(histories)])
+        name, at = force(house), database_now() - timedelta(minutes=3)
+        trouble(hook)
+        post(notification(name, at=at, further={"a": 1, "pin": "1234"}))
+        process.flush()
+        look(hook)
+        assert records(hook, name) == [], "a moment is given to the log"
+        age(hook, 11)
+        hook.change(due_at=database_now())
+        look(hook)
+        (kept,) = records(hook, name)
+        assert kept.notified
+        assert (kept.content, kept.status, kept.category) == ("Entered", "occur", "normal")
+        assert kept.at == at.replace(microsecond=0)
+        assert (kept.device_id, kept.device_name, kept.device_module) == ("D1", "倉庫 入口", "pass")
+        assert (kept.member_id, kept.member_name) == ("m1", "山田 太郎")
+        assert kept.extra == {"further": {"a": 1}}
+        assert told == [], "nobody acts on it"
+        hear(house)
+        (record,) = records(hook, name)
+        assert not record.notified
+        assert record.content != "Entered"
+        assert name in [each.history_id for each in told]
+
+    @pytest.mark.parametrize("state", [Connection.State.REVOKED, Connection.State.NONE])
+    def test_a_tenant_without_connection_sees_what_was_told(self, house, hook, post, process, state):
+        with tenant_scope(hook.tenant):
+            Connection.objects.update(state=state)
+        post(notification("h-1"))
+        process.flush()
+        age(hook, 11)
+        look(hook)
+        assert [each.notified for each in records(hook, "h-1")] == [True]
+
+    def test_calls_that_are_used_up_are_no_reason_to_show_nothing(self, house, hook, post, process, monkeypatch):
+        monkeypatch.setattr(hints, "free", lambda connection, share: False)
+        post(notification("h-1"))
+        process.flush()
+        age(hook, 11)
+        look(hook)
+        assert states(hook) == ["kept"]
+
+    @pytest.mark.parametrize("body", [
+        {"history_id": "h-1", "tenant_id": "somebody else"}, {"event": "test"}, b"no JSON",
+    ])  # fmt: skip
+    def test_what_names_no_record_of_this_tenant_is_never_shown(self, house, hook, post, process, body):
+        trouble(hook)
+        with tenant_scope(hook.tenant):
+            before = History.objects.count()
+        post(body)
+        process.flush()
+        age(hook, 11)
+        look(hook)
+        with tenant_scope(hook.tenant):
+            assert History.objects.count() == before
+        assert "waiting" not in states(hook)
+
+    @pytest.mark.parametrize("odd", [
+        {"additional_info": None}, {"additional_info": {"member": "somebody"}}, {"device_id": None}, {"datetime": "x"},
+        {"device_id": ["x"]}, {"category": {}}, {"additional_info": {"units": [1, {}, {"unit_no": "1"}]}},
+    ])  # fmt: skip
+    def test_odd_notifications_are_shown_as_far_as_they_can_be_read(self, house, hook, post, process, odd):
+        trouble(hook)
+        post(notification("h-1") | odd)
+        process.flush()
+        age(hook, 11)
+        look(hook)
+        assert [each.notified for each in records(hook, "h-1")] == [True]
+
+
+class TestTheTimer:
+    def test_finds_what_no_bell_told_and_rings_once_in_a_while(self, house, hook, post, process, monkeypatch):
+        rung = []
+        monkeypatch.setattr("portal.core.timers.bell.ring", lambda task, rows, **_: rung.append((task, rows)))
+        post(notification())
+        process.flush()
+        assert rung == [(hints.LOOK, [(hook.tenant.pk,)])]
+        assert hints.DUE.look() == 1
+        assert hints.DUE.look() == 0
+
+    def test_forgets_old_notifications_alone(self, house, hook, post, process):
+        post(notification("old"))
+        process.flush()
+        age(hook, hints.KEEP.total_seconds() + 60)
+        post(notification("new"))
+        process.flush()
+        assert hints.forget() == 1
+        with across_tenants("a test looks at what is left"):
+            assert [each.history_id for each in Notification.objects_across_tenants.all()] == ["new"]
