@@ -9,7 +9,7 @@ from portal.logs import days, door, person
 from portal.logs import record as one
 from portal.logs.days import day_or_404
 from portal.logs.people import person_or_404, place_or_404
-from portal.logs.sorts import Sort, sort_of
+from portal.logs.sorts import Sort
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -34,7 +34,7 @@ def person_day(request: TenantRequest, member_id: str, day: str) -> HttpResponse
         "who": who,
         "line": line,
         "rows": [(each, line.marks[each.pk]) for each in shown],
-        "figures": person.figures(shown, line, words),
+        "figures": person.figures(shown, line),
         "sees_areas": request.access.can(Permission.AREAS_VIEW),
         "cut": len(found) > person.MOST,
         "most": person.MOST,
@@ -54,7 +54,7 @@ def door_day(request: TenantRequest, device_id: str, day: str) -> HttpResponse:
     context = days.context(of) | {
         "place": place,
         "hours": hours,
-        "loud": [(each, sort_of(each, words)) for each in door.worth_a_look(records, words)] if loud else [],
+        "loud": door.worth_a_look(records, words) if loud else [],
         "loud_total": loud,
     }
     return render(request, "logs/door_day.html", context)

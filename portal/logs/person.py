@@ -23,7 +23,7 @@ from portal.logs.sorts import Sort, sort_of
 MOST = 500
 # Hours that are always drawn: a working day looks the same on each of them.
 _MORNING, _EVENING = 7, 21
-KINDS = ("in", "out", "refused", "alarm", "other")
+KINDS = ("in", "out", "refused", "alarm", "key", "other")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,6 @@ class Line:
 class Figures:
     entries: int
     refused: int
-    alarms: int
     first: History | None
     last: History | None
     minutes: int
@@ -177,7 +176,7 @@ def stays(
     both = sided[0] & sided[1]
     inside: dict[str, datetime] = {}
     for record in records:
-        if sort_of(record, words) != Sort.ENTRY:
+        if record.units or sort_of(record, words) != Sort.ENTRY:
             continue
         for place in places.get(record.device_id, ()):
             if place.area_id not in both:
@@ -189,14 +188,13 @@ def stays(
     yield from ((area_id, since, None) for area_id, since in inside.items())
 
 
-def figures(records: Sequence[History], drawn: Line, words: Records) -> Figures:
+def figures(records: Sequence[History], drawn: Line) -> Figures:
     """Counts of the day, the first and the last passing, and the minutes in areas."""
-    sorts = [sort_of(record, words) for record in records]
-    passed = [record for record, sort in zip(records, sorts, strict=True) if sort == Sort.ENTRY]
+    kinds = [drawn.marks[record.pk].kind for record in records]
+    passed = [record for record, kind in zip(records, kinds, strict=True) if kind in ("in", "out")]
     return Figures(
         entries=len(passed),
-        refused=sorts.count(Sort.REFUSED),
-        alarms=sorts.count(Sort.ALARM),
+        refused=kinds.count(Sort.REFUSED),
         first=passed[0] if passed else None,
         last=passed[-1] if passed else None,
         minutes=sum(lane.minutes for lane in drawn.lanes),
@@ -214,7 +212,7 @@ def _kind(record: History, place: Place, words: Records) -> str:
     if sort != Sort.ENTRY:
         return sort.value
     if record.units:
-        return Sort.OTHER.value
+        return "key"
     return "out" if place.side not in ("", "in") else "in"
 
 
