@@ -12,7 +12,7 @@ from pathlib import Path
 
 QUICK = {"members": 5_000, "small": 500, "tenants": 5, "requests": 15, "rows": 3_000, "beside_rows": 200,
          "import_rows": 300, "sync_members": 3_000, "guests": 1_000, "histories": 3_000, "clicks": 8, "due": 200,
-         "pages": 40, "seconds": 6,
+         "pages": 40, "seconds": 6, "records": 20_000, "small_records": 5_000,
          "sandbox_tenants": 3, "sandbox_members": 5_000}  # fmt: skip
 
 
@@ -21,7 +21,7 @@ def main() -> int:
     import django
 
     django.setup()
-    from bench import areas, doors, idle, imports, live, pages, queries, sandbox, syncs, ticks, trickle
+    from bench import areas, doors, idle, imports, live, logs, pages, queries, sandbox, syncs, ticks, trickle
     from bench.figures import Figure, table
     from bench.ground import Sizes, ground
 
@@ -35,6 +35,7 @@ def main() -> int:
         "load": pages.load,
         "processor": pages.processor,
         "live": live.pages,
+        "log": logs.statements,
         "dryrun": imports.dry_run,
         "sync": syncs.full,
         "desk": syncs.desk,
@@ -46,7 +47,7 @@ def main() -> int:
         "idle": idle.idle,
         "sandbox": sandbox.scale,
     }
-    of_lists = {"list", "search", "growth", "areas", "deep", "queries", "load", "processor", "dryrun", "live"}
+    of_lists = {"list", "search", "growth", "areas", "deep", "queries", "load", "processor", "dryrun", "live", "log"}
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--only", default="", help=f"names separated by commas: {', '.join(measures)}")
     parser.add_argument("--quick", action="store_true", help="small sizes: to see that everything works")

@@ -48,6 +48,8 @@ class Sizes:
     sync_members: int = 50_000
     guests: int = 10_000
     histories: int = 100_000
+    records: int = 200_000
+    small_records: int = 50_000
     clicks: int = 40
     due: int = 1_000
     pages: int = 500
@@ -71,6 +73,7 @@ class Ground:
     small: Tenant | None = None
     user: User | None = None
     cookie: str = ""
+    has_log: bool = False
     _lists: bool = field(default=False)
 
     def furnish_lists(self) -> None:

@@ -16,6 +16,7 @@ from django.db import connection as database
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, Value
 
 from portal.core.mirror.fields.values import Keys, hashed
+from portal.core.mirror.finding import Found, Pieces
 from portal.core.mirror.folding import fold, name_needles, terms
 from portal.core.mirror.models import History, HistorySearch
 from tenants.scope import current_tenant_id
@@ -45,25 +46,14 @@ class Narrow:
     words: Sequence[str] = field(default_factory=tuple)
 
 
-class _Array(Func):
-    """A comparison of a record's hashes with others, given as the text of an array."""
-
-    template = "%(expressions)s::int4[]"
-    output_field = BooleanField()
-
-    def __init__(self, joiner: str, pieces: Sequence[int]) -> None:
-        self.arg_joiner = joiner
-        super().__init__(F("pieces"), Value(f"{{{','.join(map(str, pieces))}}}"))
-
-
 class _Says(Func):
     template = "strpos(%(expressions)s) > 0"
     output_field = BooleanField()
 
 
-def keys() -> QuerySet[HistorySearch]:
+def keys() -> Found[HistorySearch]:
     """The entered tenant's records by what they are found by, newest first."""
-    return HistorySearch.objects.filter(tenant_id=current_tenant_id()).order_by("-at", "-id")
+    return Found(HistorySearch).filter(tenant_id=current_tenant_id()).order_by("-at", "-id")
 
 
 def narrowed(found: QuerySet[HistorySearch], wanted: Narrow) -> QuerySet[HistorySearch]:
@@ -78,10 +68,10 @@ def narrowed(found: QuerySet[HistorySearch], wanted: Narrow) -> QuerySet[History
     for word in wanted.words:
         every += ["t" + piece for piece in name_needles(word)] if len(word) > 1 else []
     if every:
-        found = found.filter(_Array(" @> ", [number(each) for each in every]))
+        found = found.filter(Pieces(" @> ", [number(each) for each in every]))
     for mark, any_of in (("d", wanted.device_ids), ("c", wanted.categories or None), ("s", wanted.statuses or None)):
         if any_of is not None:
-            found = found.filter(_Array(" && ", [number(mark + each) for each in any_of]))
+            found = found.filter(Pieces(" && ", [number(mark + each) for each in any_of]))
     if long := [word for word in wanted.words if len(word) != 2]:
         said = Q(*[Q(_Says(F("said_key"), Value(word))) for word in long])
         found = found.filter(Exists(History.objects.filter(said, pk=OuterRef("id"), at=OuterRef("at"))))

@@ -1,0 +1,175 @@
+"""A log of any length, laid by SQL into the months of a year: what Python says of a record, many records share."""
+
+import contextlib
+import itertools
+import random
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import psycopg
+
+from bench.ground import Ground
+from portal.core.mirror import log, months
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState, PassController
+from portal.core.timers.clock import database_now
+from tenants.models import Tenant
+from tenants.scope import tenant_scope
+
+DOORS, MONTHS, SHAPES = 200, 12, 20_000
+#: What is rare: somebody who came to one door only, and a word that was said there.
+RARE_DOOR, RARE_PERSON, RARE_WORD, FREQUENT_WORD = "d007", "rare", "水没", "入室"
+_SAID = {
+    "normal": "カードで入室しました", "operation": "遠隔操作で解錠しました",
+    "suspicious": "未登録のカードで入室しようとしました",
+    "warning": "時間外のため拒否しました", "error": "扉が開いたままです", "emergency": "こじ開けられました",
+}  # fmt: skip
+_WEIGHTS = (90, 5, 1, 2, 1, 1)
+_COLUMNS = ("status", "category", "content", "member_id", "member_name", "device_id", "device_name", "said_key")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A month's two tables, detached while they are filled: their indexes are built once, in the end."""
+
+    month: str
+    bounds: str
+
+    def name(self, table: str) -> str:
+        return f"{table}_{self.month}"
+
+
+def lay(ground: Ground, counts: dict[int, int]) -> None:
+    """Give each tenant (by its key) so many records, spread evenly over the last twelve months."""
+    now = database_now()
+    first = min(now, *(now - timedelta(days=30 * number) for number in range(MONTHS)))
+    moments = [first + timedelta(days=number) for number in range((now - first).days + 1)]
+    months.ensure(moments)
+    with psycopg.connect(ground.house.database_url, autocommit=True) as direct:
+        direct.execute("SET portal.across = 'on'")
+        direct.execute(_SHAPE)
+        for tenant_id in counts:
+            _shape(direct, tenant_id, SHAPES if counts[tenant_id] > 10_000 else 200)
+        direct.execute("ANALYZE bench_shape")
+        with detached(direct) as parts, ThreadPoolExecutor(2) as threads:
+            spans = [_span(part, first, now) for part in parts]
+            whole = (now - first).total_seconds()
+            ids = itertools.count(1_000_000, 10 * sum(counts.values()))
+            work = [
+                (ground.house.database_url, part, span, counts, (span[1] - span[0]).total_seconds() / whole, next(ids))
+                for part, span in zip(parts, spans, strict=True)
+            ]
+            list(threads.map(lambda each: _fill(*each), work))
+        direct.execute("SELECT setval('mirror_history_number', (SELECT max(id) + 1 FROM mirror_history))")
+        for table in months.TABLES:
+            direct.execute(f"VACUUM ANALYZE {table}")
+
+
+@contextlib.contextmanager
+def detached(direct: psycopg.Connection[Any]) -> Iterator[list[Part]]:
+    """Take the months out of the log without their indexes, and put them back with new ones."""
+    found = direct.execute(_PARTS).fetchall()
+    parts = [Part(name[-7:], bounds) for name, bounds in found]
+    for part, table in itertools.product(parts, months.TABLES):
+        direct.execute(f"ALTER TABLE {table} DETACH PARTITION {part.name(table)}")
+        for index, constraint in direct.execute(_INDEXES, [part.name(table)]).fetchall():
+            gone = (
+                f"ALTER TABLE {part.name(table)} DROP CONSTRAINT {constraint}" if constraint else f"DROP INDEX {index}"
+            )
+            direct.execute(gone)
+    yield parts
+    direct.execute("SET maintenance_work_mem = '400MB'")
+    for part, table in itertools.product(parts, months.TABLES):
+        direct.execute(f"ALTER TABLE {table} ATTACH PARTITION {part.name(table)} {part.bounds}")
+
+
+def know(tenant: Tenant) -> None:
+    """Have the mirror say that the log is complete, and know its doors."""
+    with tenant_scope(tenant):
+        PassController.objects.bulk_create(
+            PassController(device_id=f"d{number:03}", device_name=_door(number)) for number in range(DOORS)
+        )
+        MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=database_now())
+
+
+def _span(part: Part, first: datetime, now: datetime) -> tuple[datetime, datetime]:
+    since, until = (datetime.fromisoformat(text) for text in part.bounds.split("'")[1:4:2])
+    return max(since, first), max(min(until, now), max(since, first))
+
+
+def _fill(
+    url: str, part: Part, span: tuple[datetime, datetime], counts: dict[int, int], share: float, base: int
+) -> None:
+    with psycopg.connect(url, autocommit=True) as direct:
+        direct.execute("SET portal.across = 'on'")
+        for tenant_id, count in counts.items():
+            values = {"tenant": tenant_id, "count": max(1, round(count * share)), "base": base, "since": span[0],
+                      "until": span[1]}  # fmt: skip
+            direct.execute(_RECORDS.format(part=part.name("mirror_history")), values)
+            direct.execute(_SEARCHED.format(part=part.name("mirror_historysearch")), values)
+            base += count + 1
+
+
+def _shape(direct: psycopg.Connection[Any], tenant_id: int, count: int) -> None:
+    """What `count` kinds of records say, each with what it is searched by."""
+    chance = random.Random(tenant_id)
+    with direct.cursor().copy(f"COPY bench_shape (tenant_id, k, pieces, {', '.join(_COLUMNS)}) FROM STDIN") as copy:
+        for number in range(count):
+            record = _rare() if number == 0 else _record(chance)
+            said, pieces = log.described(tenant_id, record)
+            values = {**record, "said_key": said}
+            copy.write_row([tenant_id, number, pieces, *(values[name] for name in _COLUMNS)])
+
+
+def _record(chance: random.Random) -> dict[str, Any]:
+    category = chance.choices(list(_SAID), _WEIGHTS)[0]
+    person, door = chance.randrange(2_000), chance.randrange(DOORS)
+    return {
+        "status": "occur", "category": category, "content": _SAID[category], "member_id": f"p{person:06}",
+        "member_name": f"佐藤 翔太 {person}", "member_label": "", "member_attribute": "", "device_id": f"d{door:03}",
+        "device_name": _door(door), "units": [], "notified": False,
+    }  # fmt: skip
+
+
+def _rare() -> dict[str, Any]:
+    said = {
+        "category": "warning",
+        "content": f"{RARE_WORD}を検知しました",
+        "member_id": RARE_PERSON,
+        "member_name": "稀 一人",
+    }
+    return _record(random.Random(0)) | said | {"device_id": RARE_DOOR, "device_name": _door(7)}
+
+
+def _door(number: int) -> str:
+    return f"{number // 10 + 1} 階 会議室 {number % 10}"
+
+
+_SHAPE = """
+CREATE UNLOGGED TABLE bench_shape (tenant_id bigint, k int, pieces int4[], status text, category text, content text,
+    member_id text, member_name text, device_id text, device_name text, said_key text, PRIMARY KEY (tenant_id, k))
+"""
+_PARTS = """
+SELECT c.relname, pg_get_expr(c.relpartbound, c.oid) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+WHERE i.inhparent = 'mirror_history'::regclass AND c.relname ~ '_[0-9]{4}_[0-9]{2}$' ORDER BY 1
+"""
+_INDEXES = """
+SELECT i.indexrelid::regclass::text, k.conname FROM pg_index i LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid
+WHERE i.indrelid = %s::regclass
+"""
+_ROWS = """
+FROM generate_series(1, %(count)s) n
+JOIN bench_shape s ON s.tenant_id = %(tenant)s AND s.k = (hashint8(%(base)s + n) & 2147483647)
+    %% (SELECT count(*) FROM bench_shape WHERE tenant_id = %(tenant)s)
+"""
+_AT = "%(since)s + (%(until)s - %(since)s) * ((n - 0.5) / %(count)s)"
+_RECORDS = (
+    f"INSERT INTO {{part}} (id, tenant_id, history_id, at, {', '.join(_COLUMNS)}, member_type, member_label,"
+    " member_attribute, device_module, units, extra)"
+    f" SELECT %(base)s + n, %(tenant)s, 'h' || (%(base)s + n), {_AT}, {', '.join(f's.{each}' for each in _COLUMNS)},"
+    " 'member', '', '', 'pass', '[]', '{{}}'" + _ROWS
+)
+_SEARCHED = f"INSERT INTO {{part}} (id, tenant_id, at, pieces) SELECT %(base)s + n, %(tenant)s, {_AT}, s.pieces" + _ROWS

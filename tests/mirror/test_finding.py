@@ -1,0 +1,97 @@
+"""Pages of the log are the same, however PostgreSQL is led to them: by walking along, or by gathering."""
+
+import itertools
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from portal.core.mirror import finding, log
+from portal.core.mirror.log import Narrow
+from portal.core.mirror.rows import insert_records
+from portal.core.ui.tables import keyset
+from tenants.models import Tenant
+from tenants.scope import tenant_scope
+from tests.mirror.conftest import MakeCustomer
+from tests.mirror.test_months import record
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+COUNT, SIZE = 300, 7
+ORDERS = (keyset.Order("at", descending=True, key="id"), keyset.Order("at", key="id"))
+WANTED = {
+    "all": Narrow(),
+    "frequent": Narrow(categories=["normal"]),
+    "now and then": Narrow(device_ids=["d3", "d4"]),
+    "rare": Narrow(member_id="p5"),
+    "only long ago": Narrow(words=["水没"]),
+    "nothing": Narrow(words=["停電"]),
+    "long word": Narrow(words=["カードで"]),
+    "both": Narrow(categories=["normal"], device_ids=["d3"]),
+}
+
+
+@pytest.fixture
+def tenant(customer: MakeCustomer, monkeypatch: pytest.MonkeyPatch) -> Tenant:
+    """One with a log over three months, of which some records are of one moment."""
+    monkeypatch.setattr(finding, "_NEAR", 40)
+    made, now = customer(members=1, guests=0).tenant, timezone.now()
+    with tenant_scope(made):
+        insert_records([record(f"h{number}", at(now, number), **said(number)) for number in range(COUNT)])
+    return made
+
+
+def at(now: datetime, number: int) -> datetime:
+    return now - timedelta(hours=7 * (number // 3))
+
+
+def said(number: int) -> dict[str, str]:
+    word = "水没を検知しました" if number > COUNT - 10 else "カードで入室しました"
+    category = "warning" if number % 4 == 0 else "normal"
+    return {"content": word, "category": category, "device_id": f"d{number % 20}", "member_id": f"p{number % 150}"}
+
+
+def plainly(wanted: Narrow, order: keyset.Order) -> list[int]:
+    """The keys of all that is wanted, asked for at once."""
+    found = log.narrowed(log.keys(), wanted).values_list("id", flat=True)
+    return list(found.order_by(order.text, "-id" if order.descending else "id").iterator())
+
+
+def found(wanted: Narrow) -> Any:
+    return log.narrowed(log.keys(), wanted)
+
+
+def test_every_page_forwards_and_backwards_holds_what_is_wanted_in_its_order(tenant: Tenant) -> None:
+    with tenant_scope(tenant):
+        for (name, wanted), order in itertools.product(WANTED.items(), ORDERS):
+            pages = [keyset.page(found(wanted), order, SIZE)]
+            while pages[-1].next:
+                pages.append(keyset.page(found(wanted), order, SIZE, after=pages[-1].next))
+            assert [row.id for page in pages for row in page.rows] == plainly(wanted, order), name
+            for earlier, page in itertools.pairwise(pages):
+                back = keyset.page(found(wanted), order, SIZE, before=str(page.previous))
+                assert [row.id for row in back.rows] == [row.id for row in earlier.rows], name
+
+
+def test_a_count_up_to_a_bound_is_true(tenant: Tenant) -> None:
+    with tenant_scope(tenant):
+        for (name, wanted), bound in itertools.product(WANTED.items(), (1, 10, COUNT + 1)):
+            counted = found(wanted).order_by().values("id")[:bound].count()
+            assert counted == min(len(plainly(wanted, ORDERS[0])), bound), name
+
+
+def test_another_tenants_records_are_not_met(tenant: Tenant, customer: MakeCustomer) -> None:
+    with tenant_scope(customer(members=1, guests=0).tenant):
+        for wanted in WANTED.values():
+            assert list(found(wanted)[:SIZE]) == []
+
+
+def test_what_is_frequent_costs_two_statements_and_what_is_rare_one_more(tenant: Tenant) -> None:
+    with tenant_scope(tenant):
+        for name, most in (("frequent", 2), ("rare", 3), ("nothing", 3)):
+            with CaptureQueriesContext(connection) as asked:
+                list(found(WANTED[name])[:SIZE])
+            assert len(asked) <= most, name
