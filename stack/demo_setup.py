@@ -77,12 +77,17 @@ def _add_staff(state: State, folder: Path) -> list[list[str]]:
 
 
 def connect(state: State, portal_url: str) -> None:
-    """Connect each tenant as its owner, as in a browser, and store its licence key where it has one."""
+    """Connect each tenant as its owner, as in a browser: store its licence key, if it has one, and switch its webhook
+    on.
+    """
     for tenant in TENANTS:
         owner = next(each.email for each in PEOPLE if each.tenant == tenant.slug and each.role == "owner")
         service = state.get("sandbox_tenants")[tenant.slug]
-        todo = {"consent": _consent} | ({"licence": _licence} if "licence" in tenant.contracts else {})
-        done: list[str] = (state.get("connected") or {}).get(tenant.slug, [])
+        licence = {"licence": _licence} if "licence" in tenant.contracts else {}
+        notified = f"webhook at {portal_url}"
+        todo = {"consent": _consent} | licence | {notified: _webhook}
+        known: list[str] = (state.get("connected") or {}).get(tenant.slug, [])
+        done = [each for each in known if each == notified or not each.startswith("webhook")]
         if set(todo) <= set(done):
             continue
         page = f"/t/{tenant.slug}/connection/"
@@ -145,6 +150,14 @@ def _consent(visitor: Visitor, page: str, service: dict[str, str]) -> None:
 def _licence(visitor: Visitor, page: str, service: dict[str, str]) -> None:
     visitor.open(page)
     visitor.send(visitor.form(action="/licence-key/"), **{"licence-value": service["licence_key"]})
+
+
+def _webhook(visitor: Visitor, page: str, service: dict[str, str]) -> None:
+    """Have the service notify the portal of every record, at the address that the portal has now."""
+    visitor.open(page)
+    form = visitor.form(action="/webhook/on/")
+    visitor.send(form, categories=list(form.boxes["categories"].values()))
+    visitor.form(action="/webhook/off/")  # on the page once it is on
 
 
 def _control(sandbox_url: str, what: str, asked: dict[str, Any]) -> dict[str, Any]:

@@ -48,7 +48,9 @@ class Panel:
 
     def page(self) -> str:
         """The panel's HTML."""
-        found = re.search(r'(?s)<section[^>]*id="webhook".*?</section>\s*(?=<section|$)', self.get("connection/"))
+        found = re.search(
+            r'(?s)<section[^>]*id="webhook".*?(?=<section class="(?:split|card-flat)|</main>)', self.get("connection/")
+        )
         return found[0] if found else ""
 
     def text(self) -> str:
