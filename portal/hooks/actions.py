@@ -5,6 +5,7 @@ service that forgets a secret that is not named has it all the same.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -30,6 +31,11 @@ from tenants.wording import say
 
 OPERATION = "update_webhook"
 TARGET = "connection"
+#: The columns that a request changes, or its outcome.
+SET = ("is_on", "categories", "token", "token_digest", "former_digest", "secret", "former_secret", "former_until",
+       "set_at")  # fmt: skip
+# A former secret is accepted for as long as nobody knows what the service has.
+_UNTIL_KNOWN = timedelta(days=3650)
 
 
 class Act(StrEnum):
@@ -60,7 +66,7 @@ def ask(*, act: Act, by: Asker, nonce: Nonce, categories: Sequence[str] = (), re
         intent, is_new = _recorded(act, row, was, by, nonce)
         if is_new:
             _check_free(intent)
-            row.save()
+            row.save(update_fields=SET)
     if is_new:
         dispatch(intent)
     return intent
@@ -102,7 +108,8 @@ def _choose(row: Webhook, categories: Sequence[str]) -> None:
 
 
 def _renew_secret(row: Webhook, categories: Sequence[str]) -> None:
-    row.former_secret, row.former_until, row.secret = row.secret, None, tokens.new()
+    row.former_secret, row.secret = row.secret, tokens.new()
+    row.former_until = database_now() + _UNTIL_KNOWN
 
 
 def _renew_address(row: Webhook, categories: Sequence[str]) -> None:

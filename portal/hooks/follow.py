@@ -13,7 +13,7 @@ from portal.core.mirror.kinds import Kind
 from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
 from portal.hooks import health, tokens
-from portal.hooks.actions import OPERATION
+from portal.hooks.actions import OPERATION, SET
 from portal.hooks.models import Webhook
 from portal.hooks.settings import categories_of
 from tenants.connections.service import current_connection
@@ -32,7 +32,7 @@ def take_over(intent: Intent) -> None:
         small.webhook_written(intent.body, now)
     elif intent.state in NOT_APPLIED:
         _put_back(row, intent.snapshot)
-    row.save()
+    row.save(update_fields=SET)
     health.changed(intent.tenant)
     # What the service says of it itself, which may be something else.
     schedule.ask(intent.tenant, Kind.TENANT, by=intent.by)

@@ -1,5 +1,6 @@
 """The panel "Webhook" on the connection's page: how notifications stand, what is set where, and what can be done."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -23,6 +24,7 @@ from portal.hooks.words import standing_of
 from tenants.access import TenantRequest
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
+from tenants.trail import changes
 
 #: How long a test waits for a notification, and how long its result is shown.
 PATIENCE = timedelta(minutes=5)
@@ -118,5 +120,20 @@ def draw(request: TenantRequest) -> SafeString:
     return render_to_string("hooks/panel.html", context, request=request)
 
 
+_LABELS = {"webhook_on": _("Notifications"), "webhook_categories": _("Categories")}
+
+
+def in_words(kept: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the audit log keeps of the webhook, in the reader's words."""
+    found = {}
+    if "webhook_on" in kept:
+        found["webhook_on"] = settings.switch(kept["webhook_on"])
+    if "webhook_categories" in kept:
+        found["webhook_categories"] = settings.categories_in_words(kept["webhook_categories"])
+    return found
+
+
 def register() -> None:
     panels.register("connection", draw)
+    changes.word(actions.TARGET, in_words)
+    changes.label(actions.TARGET, lambda name: str(_LABELS.get(name, name)))

@@ -119,19 +119,20 @@ def lines(row: Webhook, present: Present) -> list[Line]:
     at_ours = whose is Whose.OURS and present.url == address_of(row)
     theirs = _("This portal") if at_ours else present.host
     return [
-        Line(_("Notifications"), _switch(row.is_on), _switch(present.is_on), row.is_on is not present.is_on),
+        Line(_("Notifications"), switch(row.is_on), switch(present.is_on), row.is_on is not present.is_on),
         Line(_("Webhook address"), _("This portal"), theirs, not at_ours),
         Line(
             _("Categories"),
-            _categories(row.categories),
-            _categories(present.categories),
+            categories_in_words(row.categories),
+            categories_in_words(present.categories),
             set(row.categories) != set(present.categories),
         ),
         Line(_("Webhook secret"), _stored(bool(row.secret)), _stored(present.has_secret), present.has_secret is False),
     ]
 
 
-def _switch(is_on: bool | None) -> str:
+def switch(is_on: bool | None) -> str:
+    """Return whether notifications are on, in words; nothing where that is not known."""
     if is_on is None:
         return ""
     return pgettext("webhook", "On") if is_on else pgettext("webhook", "Off")
@@ -143,5 +144,6 @@ def _stored(is_there: bool | None) -> str:
     return _("Set") if is_there else _("Not set")
 
 
-def _categories(found: Iterable[str]) -> str:
+def categories_in_words(found: Iterable[str]) -> str:
+    """Return categories as pages name them, unknown ones as they came."""
     return joined(word("category", each) for each in found)

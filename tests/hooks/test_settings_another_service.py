@@ -1,0 +1,58 @@
+"""The webhook's settings at services that decide otherwise: by the overrides file alone."""
+
+import pytest
+from django.conf import settings as site
+
+from portal.core.intents.states import State
+from portal.core.mirror import schedule, tasks
+from tenants.scope import tenant_scope
+from tests.hooks.panel import Panel
+from tests.support.elsewhere import Elsewhere
+from tests.support.places import connected, make_place
+from tests.support.sandbox import Sandbox, SandboxTenant
+
+_RECORDS = """
+[records]
+categories = ["passage", "service"]
+"""
+
+
+@pytest.fixture(scope="module")
+def contrary():
+    with Sandbox(contrary=True) as running:
+        yield running
+
+
+def test_another_method_path_and_other_categories_need_the_overrides_file_alone(contrary, db):
+    place = make_place(contrary, members=0, overrides=contrary.overrides + _RECORDS)
+    panel = Panel(place)
+    assert panel.offered() == ["passage", "service"]
+    page = panel.act("on", categories=["passage"])
+    there = panel.at_service()
+    assert "Waiting for the first notification" in page
+    assert (there["is_invalid"], there["trigger"]) == (False, {"history": {"category": ["passage"]}})
+    assert there["url"] == f"{site.PORTAL_URL}/hooks/{panel.row().token}/"
+    panel.act("secret")
+    assert panel.at_service()["secret_token"] == panel.row().secret
+    panel.act("off")
+    assert panel.at_service()["is_invalid"] is True
+    assert [call for call in place.calls() if call["status"] >= 400] == []
+
+
+@pytest.mark.parametrize(
+    "flaws", [(), ("webhook_secret_cleared",)], ids=["that keeps it", "that forgets what is left out"]
+)
+def test_a_service_that_shares_nothing_with_the_sandbox_has_the_secret_after_every_change(db, settings, flaws):
+    settings.PORTAL_URL = "https://portal.example.test"
+    with Elsewhere(flaws=flaws, lively=False) as service:
+        tenant = SandboxTenant("170", "Elsewhere", [], service.house.licence_key, "", "", service.token)
+        place = connected(service, tenant, "elsewhere", overrides=service.overrides, base_url=service.base_url)
+        with tenant_scope(place.tenant):
+            schedule.start(place.tenant)
+            tasks.read_due()
+        panel = Panel(place)
+        for act in ({"categories": ["normal"]}, {"categories": ["normal", "operation"]}):
+            confirmed = {"replace": panel.mark()} if "operation" not in act["categories"] else {}
+            panel.act("on" if confirmed else "categories", **act, **confirmed)
+            assert panel.intent().state == State.SUCCEEDED
+            assert "differs" not in panel.text()
