@@ -20,9 +20,10 @@ from portal.core.intents.queries import open_ones
 from portal.core.intents.record import Asker, record
 from portal.core.mirror import reading
 from portal.core.mirror.models import TenantRecord
-from portal.core.timers.clock import database_now
+from portal.core.timers.clock import ClockTime, database_now
 from portal.core.ui.vocabulary import join_sentences
 from portal.hooks import health, tokens
+from portal.hooks.addresses import FRESH, PATIENCE
 from portal.hooks.models import Webhook
 from portal.hooks.settings import Present, Whose, address_of, webhook_of
 from tenants import audit
@@ -34,8 +35,8 @@ TARGET = "connection"
 #: The columns that a request changes, or its outcome.
 SET = ("is_on", "categories", "token", "token_digest", "former_digest", "secret", "former_secret", "former_until",
        "set_at")  # fmt: skip
-# A former secret is accepted for as long as nobody knows what the service has.
-_UNTIL_KNOWN = timedelta(days=3650)
+# After this every process knows a new secret (`addresses.py`).
+_KNOWN_EVERYWHERE = timedelta(seconds=FRESH + PATIENCE + 0.9)
 
 
 class Act(StrEnum):
@@ -67,6 +68,8 @@ def ask(*, act: Act, by: Asker, nonce: Nonce, categories: Sequence[str] = (), re
         if is_new:
             _check_free(intent)
             row.save(update_fields=SET)
+            health.changed(by.tenant)
+            _wait_for_all(intent, act)
     if is_new:
         dispatch(intent)
     return intent
@@ -108,8 +111,7 @@ def _choose(row: Webhook, categories: Sequence[str]) -> None:
 
 
 def _renew_secret(row: Webhook, categories: Sequence[str]) -> None:
-    row.former_secret, row.secret = row.secret, tokens.new()
-    row.former_until = database_now() + _UNTIL_KNOWN
+    row.former_secret, row.former_until, row.secret = row.secret, None, tokens.new()
 
 
 def _renew_address(row: Webhook, categories: Sequence[str]) -> None:
@@ -160,6 +162,13 @@ def _check_free(intent: Intent) -> None:
     """Refuse while an earlier request is open: only one former secret and one former address are kept."""
     if open_ones().filter(operation=OPERATION).exclude(pk=intent.pk).exists():
         raise NotAsked(_("An earlier change of the webhook is still open. Wait for its result, then try again."))
+
+
+def _wait_for_all(intent: Intent, act: Act) -> None:
+    """Send a new secret when every process accepts it: they ask for what they know every few seconds."""
+    if act is Act.SECRET:
+        Intent.objects.filter(pk=intent.pk).update(due_at=ClockTime() + _KNOWN_EVERYWHERE)
+        intent.refresh_from_db()
 
 
 def leave(*, by: Asker) -> None:

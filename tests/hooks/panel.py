@@ -62,7 +62,15 @@ class Panel:
 
     def act(self, what: str, **values: Any) -> str:
         given = {name: value for name, value in self.fields(what).items() if name != "categories"} | values
-        return self.post(f"{what}/", **given)
+        page = self.post(f"{what}/", **given)
+        return self.later() if what == "secret" and self.intent().state == State.QUEUED else page
+
+    def later(self) -> str:
+        """What waits is sent; what the page says then."""
+        with self.scope():
+            Intent.objects.filter(state=State.QUEUED).update(due_at=database_now())
+            send(self.intent())
+        return self.text()
 
     def post(self, rest: str, **values: Any) -> str:
         answer = self.browser.post(f"{self.url}connection/webhook/{rest}", values, follow=True)
