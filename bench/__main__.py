@@ -21,7 +21,7 @@ def main() -> int:
     import django
 
     django.setup()
-    from bench import areas, doors, idle, imports, live, logs, pages, queries, sandbox, syncs, ticks, trickle
+    from bench import areas, doors, hooks, idle, imports, live, logs, pages, queries, sandbox, syncs, ticks, trickle
     from bench.figures import Figure, table
     from bench.ground import Sizes, ground
 
@@ -36,6 +36,7 @@ def main() -> int:
         "processor": pages.processor,
         "live": live.pages,
         "log": logs.statements,
+        "logpages": logs.pages,
         "dryrun": imports.dry_run,
         "sync": syncs.full,
         "desk": syncs.desk,
@@ -43,11 +44,27 @@ def main() -> int:
         "import": imports.calls,
         "unlock": doors.unlock,
         "outcome": doors.outcome,
+        "webhooks": hooks.answers,
+        "screen": hooks.screen,
+        "calls": hooks.calls,
         "tick": ticks.tick,
         "idle": idle.idle,
         "sandbox": sandbox.scale,
     }
-    of_lists = {"list", "search", "growth", "areas", "deep", "queries", "load", "processor", "dryrun", "live", "log"}
+    of_lists = {
+        "list",
+        "search",
+        "growth",
+        "areas",
+        "deep",
+        "queries",
+        "load",
+        "processor",
+        "dryrun",
+        "live",
+        "log",
+        "logpages",
+    }
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--only", default="", help=f"names separated by commas: {', '.join(measures)}")
     parser.add_argument("--quick", action="store_true", help="small sizes: to see that everything works")

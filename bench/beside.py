@@ -15,7 +15,7 @@ from django.urls import include, path
 from django.utils.decorators import sync_only_middleware
 
 from portal.core.mirror import queries
-from portal.core.mirror.models import Member
+from portal.core.mirror.models import History, Member
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
@@ -43,8 +43,25 @@ class MemberAdmin(admin.ModelAdmin):
     has_change_permission = has_add_permission = has_delete_permission = has_module_permission = has_view_permission
 
 
+class HistoryAdmin(admin.ModelAdmin):
+    list_display = ("at", "content", "member_name", "device_name", "category")
+    list_per_page = 50
+    ordering = ("-at", "-pk")
+    search_fields = ("content", "member_name", "device_name")
+    show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[History]:
+        return queries.histories().order_by(*self.ordering)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return True
+
+    has_change_permission = has_add_permission = has_delete_permission = has_module_permission = has_view_permission
+
+
 site = Site()
 site.register(Member, MemberAdmin)
+site.register(History, HistoryAdmin)
 
 
 def bare(request: HttpRequest) -> HttpResponse:

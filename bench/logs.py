@@ -1,7 +1,7 @@
 """The activity log at any length: its statements beside a plain indexed LIMIT 50, its pages beside the admin's."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -9,8 +9,9 @@ from urllib.parse import quote
 from django.db import connection
 
 from bench import records
+from bench.beside import LARGE
 from bench.figures import Figure, ms, percentile
-from bench.ground import Ground, say
+from bench.ground import SMALL, Ground, say
 from portal.core.mirror import log
 from portal.core.mirror.log import Narrow
 from portal.core.ui.tables import keyset
@@ -18,7 +19,6 @@ from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
 PLAIN = "SELECT * FROM mirror_history WHERE tenant_id = %s ORDER BY at DESC, id DESC LIMIT 50"
-_AREA = tuple(f"d{number:03}" for number in range(20, 40))
 _ORDER = keyset.Order("at", descending=True, key="id")
 _DEEP = 1_000
 _PATIENCE = 20.0  # seconds for one measure, of what takes long
@@ -27,28 +27,26 @@ OURS, ADMIN = "/t/{}/logs/", "/admin/mirror/history/"
 
 @dataclass(frozen=True)
 class Case:
-    """What is looked for: in the mirror, in the address of our page, and in that of the admin's (None: it cannot)."""
+    """What is looked for: in the mirror, by our page's address, and by the admin's."""
 
     name: str
     wanted: Narrow
     ours: str = ""
-    admin: str | None = None
+    admin: str = ""
 
 
+_REFUSED, _DOOR = ("suspicious", "warning"), records.RARE_DOOR
 CASES = (
-    Case("first page", Narrow(), "", ""),
+    Case("first page", Narrow()),
     Case("a category", Narrow(categories=["operation"]), "?category=operation", "?category=operation"),
-    Case("refused at one door",
-         Narrow(categories=["suspicious", "warning"], somebody=True, device_ids=[records.RARE_DOOR]),
-         f"?refused=yes&door={records.RARE_DOOR}",
-         f"?category__in=suspicious,warning&device_id={records.RARE_DOOR}"),
+    Case("refused at one door", Narrow(categories=_REFUSED, somebody=True, device_ids=[_DOOR]),
+         f"?only=refused&device={_DOOR}", f"?category__in={','.join(_REFUSED)}&device_id={_DOOR}"),
     Case("a rare person", Narrow(member_id=records.RARE_PERSON), f"?person={records.RARE_PERSON}",
          f"?member_id={records.RARE_PERSON}"),
-    Case("an area of 20 doors", Narrow(device_ids=_AREA), "?area=x1", f"?device_id__in={','.join(_AREA)}"),
-    Case("two characters, frequent", Narrow(words=[records.FREQUENT_WORD]), f"?q={quote(records.FREQUENT_WORD)}",
-         f"?q={quote(records.FREQUENT_WORD)}"),
-    Case("two characters, rare", Narrow(words=[records.RARE_WORD]), f"?q={quote(records.RARE_WORD)}",
-         f"?q={quote(records.RARE_WORD)}"),
+    Case("an area of 20 doors", Narrow(device_ids=records.AREA_DOORS), f"?area={records.AREA}",
+         f"?device_id__in={','.join(records.AREA_DOORS)}"),
+    *(Case(f"two characters, {how}", Narrow(words=[word]), f"?q={quote(word)}", f"?q={quote(word)}")
+      for how, word in (("frequent", records.FREQUENT_WORD), ("rare", records.RARE_WORD))),
 )  # fmt: skip
 
 
@@ -65,6 +63,36 @@ def statements(ground: Ground) -> list[Figure]:
             label = f"log, {name}, beside {than}"
             found.append(Figure(label, ms(ours), ms(beside), ours / beside, ("<=", reach), again))
     return found
+
+
+def pages(ground: Ground) -> list[Figure]:
+    """Whole pages of the log beside those of a small one, and beside the admin's list of the same table."""
+    large, small = laid(ground)
+    say("pages of the log")
+    sizes = ground.sizes
+    again = sizes.again("logpages", records=sizes.records, small_records=sizes.small_records)
+    deep = [f"{OURS.format(tenant.slug)}?after={_place(tenant)}" for tenant in (large, small)]
+    asked = [(case.name, *(OURS.format(slug) + case.ours for slug in (LARGE, SMALL)), ADMIN + case.admin)
+             for case in CASES] + [(f"page {_DEEP:,}", *deep, f"{ADMIN}?p={_DEEP}")]  # fmt: skip
+    found = []
+    for name, *paths in asked:
+        ours, few, admin = (percentile(each, 0.5) for each in _answered(ground, paths))
+        label = f"log page, {name}, beside {sizes.small_records:,}"
+        found.append(Figure(label, ms(ours), ms(few), ours / few, ("<=", 1.3), again))
+        found.append(Figure(f"log page, {name}, beside the admin's", ms(ours), ms(admin), ours / admin, None, again))
+    return found
+
+
+def _answered(ground: Ground, paths: Sequence[str]) -> list[list[float]]:
+    """Times of each page, taken in turns after one that does not count, for as long as patience lasts."""
+    http, until = ground.http(), time.monotonic() + _PATIENCE
+    for path in paths:
+        http.get(path)
+    times: list[list[float]] = [[] for _ in paths]
+    while len(times[0]) < ground.sizes.requests and (len(times[0]) < 3 or time.monotonic() < until):
+        for kept, path in zip(times, paths, strict=True):
+            kept.append(http.get(path)[0])
+    return times
 
 
 def laid(ground: Ground) -> tuple[Tenant, Tenant]:

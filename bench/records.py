@@ -14,7 +14,7 @@ import psycopg
 from bench.ground import Ground
 from portal.core.mirror import log, months
 from portal.core.mirror.kinds import Kind
-from portal.core.mirror.models import MirrorState, PassController
+from portal.core.mirror.models import Area, MirrorState, PassController
 from portal.core.timers.clock import database_now
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
@@ -22,6 +22,7 @@ from tenants.scope import tenant_scope
 DOORS, MONTHS, SHAPES = 200, 12, 20_000
 #: What is rare: somebody who came to one door only, and a word that was said there.
 RARE_DOOR, RARE_PERSON, RARE_WORD, FREQUENT_WORD = "d007", "rare", "水没", "入室"
+AREA, AREA_DOORS = "log", tuple(f"d{number:03}" for number in range(20, 40))
 _SAID = {
     "normal": "カードで入室しました", "operation": "遠隔操作で解錠しました",
     "suspicious": "未登録のカードで入室しようとしました",
@@ -87,11 +88,13 @@ def detached(direct: psycopg.Connection[Any]) -> Iterator[list[Part]]:
 
 
 def know(tenant: Tenant) -> None:
-    """Have the mirror say that the log is complete, and know its doors."""
+    """Have the mirror say that the log is complete, and know its doors and an area of some of them."""
     with tenant_scope(tenant):
         PassController.objects.bulk_create(
             PassController(device_id=f"d{number:03}", device_name=_door(number)) for number in range(DOORS)
         )
+        doors = [{"device_id": door} for door in AREA_DOORS]
+        Area.objects.create(area_id=AREA, area_name="Log", devices_list=doors)
         MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=database_now())
 
 

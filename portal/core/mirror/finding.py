@@ -8,14 +8,27 @@ is not asked to guess: some records nearby are walked along, and what they hold 
 
 import copy
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
-from django.db.models import BooleanField, DateTimeField, Exists, ExpressionWrapper, F, Func, Model, QuerySet, Value
+from django.db.models import (
+    BooleanField,
+    DateTimeField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    Func,
+    Model,
+    QuerySet,
+    Subquery,
+    Value,
+)
+from django.db.models.functions import Coalesce
 
 M = TypeVar("M", bound=Model)
 
-_NEAR = 2_000  # records that are walked along
+_NEAR = 500  # records that are walked along
+_FIRST, _LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 _MARGIN = 3  # how much farther than the records nearby promise is gathered
 
 
@@ -25,14 +38,14 @@ class Pieces(Func):
     template = "%(expressions)s::int4[]"
     output_field = BooleanField()
 
-    def __init__(self, joiner: str, pieces: Sequence[int]) -> None:
-        self.arg_joiner = joiner
+    def __init__(self, joiner: str, pieces: Sequence[int], any_of: Sequence[str] = ()) -> None:
+        self.arg_joiner, self.any_of = joiner, tuple(any_of)
         super().__init__(F("pieces"), Value(f"{{{','.join(map(str, pieces))}}}"))
 
     def walking(self) -> "Pieces":
-        """Return the same in words for which no index is used."""
+        """Return the same in words for which no index is used, and of which PostgreSQL thinks that half are so."""
         same = self.copy()
-        same.arg_joiner = f" || '{{}}'::int4[] {self.arg_joiner}"
+        same.template = f"CASE WHEN {Pieces.template} THEN true ELSE false END"
         return same
 
 
@@ -52,40 +65,32 @@ class Found(QuerySet[M]):
     def _is_beginning(self) -> bool:
         """Return whether the first of those with certain hashes are wanted."""
         query = self.query
-        pieces = [each for each in query.where.children if _pieces(each)]
-        return bool(pieces) and query.high_mark is not None and not query.low_mark and not query.is_empty()
+        narrows = any(pieces_of(each) for each in query.where.children)
+        return narrows and query.high_mark is not None and not query.low_mark and not query.is_empty()
 
     def _first(self) -> list[Any]:
         most: int = self.query.high_mark  # type: ignore[assignment]  # there is one, see above
-        edge = self._edge()
-        near = self._read(most, self._within(edge), walking=edge is not None)
-        if edge is None or len(near) == most:
-            return near
-        if len(near) > 1:
-            pace = (near[-1].at - near[0].at) / (len(near) - 1)
-            enough = self._read(most, self._within(near[-1].at + pace * most * _MARGIN))
-            if len(enough) == most:
-                return enough
-        return self._read(most, {})
+        near = self._read(most, self._edge(), walking=True)
+        if 1 < len(near) < most:
+            near = self._read(most, _reach(near[0].at, near[-1].at, most / (len(near) - 1)))
+        return near if len(near) == most else self._read(most)
 
-    def _edge(self) -> datetime | None:
-        """Return the moment at which what is near ends; None where all is near."""
+    def _edge(self) -> Coalesce:
+        """Return the moment at which what is near ends; one that is farther than all where all is near."""
         rows = self._unlimited()
         rows.query.where.children = [each for each in rows.query.where.children if not _narrows(each)]
-        return rows.values_list("at", flat=True)[_NEAR : _NEAR + 1].first()
+        return Coalesce(Subquery(rows.values("at")[_NEAR : _NEAR + 1]), Value(_FIRST if self._falls() else _LAST))
 
-    def _within(self, edge: datetime | None) -> dict[str, Any]:
-        return {} if edge is None else {"at__gte" if self._falls() else "at__lte": edge}
-
-    def _read(self, most: int, within: dict[str, Any], *, walking: bool = False) -> list[Any]:
-        """Read at most so many, by walking along or by gathering."""
+    def _read(self, most: int, edge: Any = None, *, walking: bool = False) -> list[Any]:
+        """Read at most so many up to an edge, by walking along or by gathering."""
         rows = self._unlimited()
         if walking:
             rows.query.where.children = [_walking(each) for each in rows.query.where.children]
         else:  # in words for which no index keeps the order
             at = ExpressionWrapper(F("at") + Value(timedelta(0)), output_field=DateTimeField())
             rows = rows.order_by(at.desc(), "-id") if self._falls() else rows.order_by(at.asc(), "id")
-        rows = rows.filter(**within)
+        if edge is not None:
+            rows = rows.filter(**{"at__gte" if self._falls() else "at__lte": edge})
         rows.query.set_limits(high=most)
         iterable: Any = rows._iterable_class
         return list(iterable(rows))
@@ -99,7 +104,16 @@ class Found(QuerySet[M]):
         return not self.query.order_by or str(self.query.order_by[0]).startswith("-")
 
 
-def _pieces(condition: Any) -> Pieces | None:
+def _reach(first: datetime, last: datetime, times: float) -> datetime | None:
+    """Return how far to look for so many times what lies between two moments; None for as far as there is."""
+    try:
+        return last + (last - first) * times * _MARGIN
+    except OverflowError:
+        return None
+
+
+def pieces_of(condition: Any) -> Pieces | None:
+    """Return the hashes that a condition asks for."""
     said = getattr(condition, "lhs", None)
     return said if isinstance(said, Pieces) else None
 
@@ -110,7 +124,7 @@ def _narrows(condition: Any) -> bool:
 
 
 def _walking(condition: Any) -> Any:
-    pieces = _pieces(condition)
+    pieces = pieces_of(condition)
     if pieces is None:
         return condition
     same = copy.copy(condition)

@@ -16,9 +16,10 @@ from django.db import connection as database
 from django.db.models import BooleanField, Exists, F, Func, OuterRef, Q, QuerySet, Value
 
 from portal.core.mirror.fields.values import Keys, hashed
-from portal.core.mirror.finding import Found, Pieces
+from portal.core.mirror.finding import Found, Pieces, pieces_of
 from portal.core.mirror.folding import fold, name_needles, terms
 from portal.core.mirror.models import History, HistorySearch
+from tenants.kept import KeptQuery
 from tenants.scope import current_tenant_id
 
 # The columns that a record is found by.
@@ -28,6 +29,7 @@ DESCRIBED = (
 )  # fmt: skip
 _SAID = ("content", "member_name", "member_label", "member_attribute", "device_name")
 _MOST_TEXT = 600  # characters of a record that are searched: its first ones
+_MOST_PAIRS = 100  # of doors and categories that are asked for together
 _SOMEBODY, _NOTIFIED = "=somebody", "=notified"
 
 
@@ -44,6 +46,20 @@ class Narrow:
     somebody: bool = False
     notified: bool = False
     words: Sequence[str] = field(default_factory=tuple)
+
+
+class _Among(Func):
+    """Whether a record's key and moment are among these, given as the texts of two arrays."""
+
+    template = "(id, at) IN (SELECT * FROM unnest(%(expressions)s::timestamptz[]))"
+    arg_joiner = "::int8[], "
+    output_field = BooleanField()
+
+
+# Planned once: with a part for each month, making a plan takes longer than reading the records of a page.
+_records = KeptQuery[History](
+    lambda keys, moments: History.objects.filter(_Among(Value(keys), Value(moments))), keys="", moments=""
+)
 
 
 class _Says(Func):
@@ -63,19 +79,45 @@ def narrowed(found: QuerySet[HistorySearch], wanted: Narrow) -> QuerySet[History
         found = found.filter(at__gte=wanted.since)
     if wanted.until is not None:
         found = found.filter(at__lt=wanted.until)
-    every = [f"m{wanted.member_id}"] * bool(wanted.member_id) + [_SOMEBODY] * wanted.somebody
-    every += [_NOTIFIED] * wanted.notified
+    every = [f"m{wanted.member_id}"] * bool(wanted.member_id) + [_NOTIFIED] * wanted.notified
     for word in wanted.words:
         every += ["t" + piece for piece in name_needles(word)] if len(word) > 1 else []
     if every:
         found = found.filter(Pieces(" @> ", [number(each) for each in every]))
+    if wanted.somebody:  # as nearly all records have: an index would only be in the way
+        found = found.filter(Pieces(" @> ", [number(_SOMEBODY)]).walking())
     for mark, any_of in (("d", wanted.device_ids), ("c", wanted.categories or None), ("s", wanted.statuses or None)):
         if any_of is not None:
-            found = found.filter(Pieces(" && ", [number(mark + each) for each in any_of]))
+            found = _any(found, [mark + each for each in any_of])
+    if wanted.device_ids is not None or wanted.categories:
+        found = _paired(found)
     if long := [word for word in wanted.words if len(word) != 2]:
         said = Q(*[Q(_Says(F("said_key"), Value(word))) for word in long])
         found = found.filter(Exists(History.objects.filter(said, pk=OuterRef("id"), at=OuterRef("at"))))
     return found
+
+
+def _any(found: QuerySet[HistorySearch], marks: Sequence[str]) -> QuerySet[HistorySearch]:
+    number = _hashes(current_tenant_id())
+    return found.filter(Pieces(" && ", [number(each) for each in marks], any_of=marks))
+
+
+def _paired(found: QuerySet[HistorySearch]) -> QuerySet[HistorySearch]:
+    """Ask for some categories at some doors by the hashes of both together: each alone is many times as frequent."""
+    asked = [(each, pieces.any_of) for each in found.query.where.children if (pieces := pieces_of(each))]
+    of = {kind: [(each, marks) for each, marks in asked if marks and marks[0].startswith(kind)] for kind in "dc"}
+    if [len(each) for each in of.values()] != [1, 1]:
+        return found
+    ((doors, at_doors),), ((categories, in_categories),) = of.values()
+    if len(at_doors) * len(in_categories) > _MOST_PAIRS:
+        return found
+    found = _any(found, [_pair(door, category) for door in at_doors for category in in_categories])
+    found.query.where.children = [each for each in found.query.where.children if each not in (doors, categories)]
+    return found
+
+
+def _pair(door: str, category: str) -> str:
+    return f"&{door}\n{category}"
 
 
 def words_of(text: str) -> list[str]:
@@ -88,9 +130,8 @@ def records(found: Iterable[Any]) -> list[History]:
     wanted = [(each.id, each.at) for each in found]
     if not wanted:
         return []
-    moments = [at for _, at in wanted]
-    rows = History.objects.filter(at__gte=min(moments), at__lte=max(moments), pk__in=[key for key, _ in wanted])
-    known = {row.pk: row for row in rows}
+    keys, moments = (",".join(map(str, each)) for each in zip(*((key, f'"{at}"') for key, at in wanted), strict=True))
+    known = {row.pk: row for row in _records.rows(keys=f"{{{keys}}}", moments=f"{{{moments}}}")}
     return [known[key] for key, _ in wanted if key in known]
 
 
@@ -101,7 +142,9 @@ def described(tenant_id: int, record: Mapping[str, Any]) -> tuple[str, list[int]
     texts = [*(record[name] for name in _SAID), *(str(unit.get("unit_name", "")) for unit in units)]
     said = "\n".join(filter(None, map(fold, texts)))[:_MOST_TEXT]
     marks = {f"c{record['category']}", f"s{record['status']}"} | ({_NOTIFIED} if record["notified"] else set())
-    marks |= {f"d{record['device_id']}"} if record["device_id"] else set()
+    if record["device_id"]:
+        door, category = f"d{record['device_id']}", f"c{record['category']}"
+        marks |= {door, _pair(door, category)}
     if record["member_id"] or record["member_name"]:
         marks |= {f"m{record['member_id']}", _SOMEBODY}
     pairs = {"t" + line[at : at + 2] for line in said.split("\n") for at in range(len(line) - 1)}

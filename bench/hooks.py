@@ -1,0 +1,179 @@
+"""Webhooks: how soon they are answered, how soon the screen shows what they tell, and the calls that they save."""
+
+import asyncio
+import re
+import time
+from datetime import datetime, timedelta
+
+from django.db.models import F
+
+from accessapi.limits import JST
+from bench.doors import PLENTY
+from bench.figures import Figure, ms, percentile
+from bench.ground import Ground, say
+from portal.core.mirror import schedule, tasks
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History, MirrorState
+from portal.core.timers.clock import database_now
+from portal.hooks.models import Webhook
+from tests.support.browser import Browser
+from tests.support.hooks import CATEGORIES, Hook, as_bytes, notification
+from tests.support.stage import Customer
+from tests.support.waiting import until
+
+RATE = 100
+_MARK = re.compile(r'id="([\w-]+)"[^>]*data-seen="(\w+)"')
+
+
+def answers(ground: Ground) -> list[Figure]:
+    """Notifications at an even pace, each on a connection of its own, whoever is slow."""
+    seconds = ground.sizes.seconds
+    say(f"{RATE} notifications a second, for {seconds} s")
+    with ground.house.stage(limits=PLENTY) as stage:
+        customer = stage.customer()
+        took = asyncio.run(_posted(ground.house.port, Hook(customer.tenant), seconds))
+    again = ground.sizes.again("webhooks", seconds=seconds)
+    late = percentile(took, 0.99)
+    return [
+        Figure(f"webhook answered at {RATE} a second, p99 in ms", ms(late), f"p50 {ms(percentile(took, 0.5))}",
+               late * 1000, ("<=", 300), again, f"the slowest took {ms(max(took))}"),
+    ]  # fmt: skip
+
+
+async def _posted(port: int, hook: Hook, seconds: int) -> list[float]:
+    """Seconds that each answer took, from when it was to be sent."""
+    started = time.perf_counter() + 0.5
+    return list(await asyncio.gather(*(_post(port, hook, started + n / RATE) for n in range(RATE * seconds))))
+
+
+async def _post(port: int, hook: Hook, due: float) -> float:
+    await asyncio.sleep(due - time.perf_counter())
+    body = as_bytes(notification(at=datetime.now(JST)))
+    told = {"Host": "127.0.0.1", "Connection": "close", "Content-Length": str(len(body)), **hook.headers(body)}
+    head = "".join(f"{name}: {value}\r\n" for name, value in told.items())
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"POST {hook.path} HTTP/1.1\r\n{head}\r\n".encode() + body)
+    status = (await reader.readline()).split()[1:2]
+    took = time.perf_counter() - due
+    writer.close()
+    if status != [b"204"]:
+        raise RuntimeError(f"a notification was answered with {status}")
+    return took
+
+
+def screen(ground: Ground) -> list[Figure]:
+    """From what happens at a door of the service to a page of the log that somebody has open."""
+    clicks = ground.sizes.clicks
+    say(f"{clicks} records on their way to the screen")
+    with ground.house.stage(limits=PLENTY) as stage:
+        customer = stage.customer()
+        _listening(customer)
+        with customer.browser("facility manager") as browser:
+            page = _Page(browser, customer.url("logs/"))
+            late = [page.seconds_until_shown(customer) for _ in range(clicks)]
+    again = ground.sizes.again("screen", clicks=clicks)
+    last = percentile(late, 0.95)
+    return [Figure("record at the service to the screen, p95", f"{last:.2f} s", f"p50 {percentile(late, 0.5):.2f} s",
+                   last, ("<=", 2.0), again)]  # fmt: skip
+
+
+class _Page:
+    """A page of the log that is open and asks again as `static/js/live.js` does."""
+
+    def __init__(self, browser: Browser, path: str) -> None:
+        self.browser, self.path = browser, path
+        html = browser.get(path).text
+        marks = dict(_MARK.findall(html))
+        self.part = next(name for name in marks if name != "banners")
+        self.marks = {"X-Seen": marks[self.part], "X-Seen-Banners": marks["banners"]}
+        self.next = time.monotonic()
+
+    def seconds_until_shown(self, customer: Customer) -> float:
+        """Show a card that nobody has at a door, and look until the page tells of it."""
+        device = customer.doors[0]
+        happened = time.monotonic()
+        told = customer.house.sandbox.console("present", tenant_id=customer.service.tenant_id, device_id=device,
+                                              kind="card", value=f"N{time.monotonic_ns()}")  # fmt: skip
+        record = told["history"]["history_id"]
+        while time.monotonic() < happened + 30:
+            time.sleep(max(0.0, self.next - time.monotonic()))
+            html, again = self._look()
+            if html and record in self._shown(customer, html):
+                return time.monotonic() - happened
+            self.next = time.monotonic() + again
+        raise RuntimeError("the record was not shown within 30 s")
+
+    def _look(self) -> tuple[str, float]:
+        headers = {"HX-Request": "true", "HX-Target": self.part, "HX-Current-URL": self.path, **self.marks}
+        answer = self.browser.get(self.path, headers=headers)
+        if answer.status_code == 200:
+            self.marks["X-Seen"] = dict(_MARK.findall(answer.text))[self.part]
+        return answer.text, float(answer.headers["X-Again"])
+
+    def _shown(self, customer: Customer, html: str) -> set[str]:
+        """The history_ids of the rows that the page draws."""
+        keys = re.findall(r'data-id="(\d+)', html)
+        with customer.scope():
+            return set(History.objects.filter(pk__in=keys).values_list("history_id", flat=True))
+
+
+def calls(ground: Ground) -> list[Figure]:
+    """Calls of an hour in which nothing happens: by polling alone, and with webhooks that are heard."""
+    say("an hour of a tenant where nothing happens, twice")
+    with ground.house.stage(limits=PLENTY) as stage:
+        customer = stage.customer()
+        _loaded(customer)
+        polled = _hour(customer)
+        _listening(customer)
+        with customer.scope():
+            until(lambda: Webhook.objects.filter(working=Webhook.Working.WORKING).exists(), 60, saying="it is heard")
+        hooked = _hour(customer)
+    note = "an hour made of the pauses that the mirror takes, without waiting them out"
+    return [Figure("calls an hour of an idle tenant with webhooks", str(hooked), f"polled {polled}", hooked / polled,
+                   ("<=", 0.5), ground.sizes.again("calls"), note)]  # fmt: skip
+
+
+def _hour(customer: Customer) -> int:
+    """How many calls the mirror makes in an hour whose waiting is left out: all that is due moves nearer instead."""
+    before, left = len(customer.calls()), 3600.0
+    with customer.scope():
+        while True:
+            due = MirrorState.objects.filter(due_at__isnull=False).order_by("due_at")[0].due_at
+            wait = max(0.0, (due - database_now()).total_seconds())
+            left -= wait
+            if left < 0:
+                return len(customer.calls()) - before
+            _pass(timedelta(seconds=wait))
+            tasks.read_due()
+
+
+def _pass(time_gone: timedelta) -> None:
+    for state in MirrorState.objects.all():
+        marks = state.memory.get("late_at", {})
+        state.memory |= {"late_at": {name: _earlier(at, time_gone) for name, at in marks.items()}} if marks else {}
+        MirrorState.objects.filter(pk=state.pk).update(due_at=F("due_at") - time_gone, memory=state.memory)
+
+
+def _earlier(moment: str, by: timedelta) -> str:
+    return (datetime.fromisoformat(moment) - by).isoformat()
+
+
+def _listening(customer: Customer) -> None:
+    """The service's webhook is set, the log is read, and a first notification was heard."""
+    _loaded(customer)
+    hook = Hook(customer.tenant)
+    settings = {"is_invalid": False, "url": f"{customer.house.url}{hook.path}", "secret_token": hook.secret,
+                "trigger": {"history": {"category": CATEGORIES}}}  # fmt: skip
+    answer = customer.house.sandbox.api("PUT", "/v1/tenant/webhook", settings, token=customer.service.token)
+    if not answer.is_success:
+        raise RuntimeError(f"the webhook was refused: {answer.text}")
+    customer.house.sandbox.console("present", tenant_id=customer.service.tenant_id, device_id=customer.doors[0],
+                                   kind="card", value="first")  # fmt: skip
+    until(lambda: hook.row.heard_at is not None, 60, saying="the first notification is heard")
+
+
+def _loaded(customer: Customer) -> None:
+    with customer.scope():
+        schedule.start(customer.tenant)
+        until(lambda: not MirrorState.objects.filter(due_at__lte=database_now()).exists(), 120, saying="all is read")
+        MirrorState.objects.filter(kind=Kind.RIGHTS).update(due_at=None)
