@@ -36,6 +36,7 @@ soak: $(STAMP)
 # Browser journeys and fault tests once against the service that decides the other way wherever it may.
 CONTRARY := tests/journey tests/promises/test_bulk_loses_and_doubles_nothing.py tests/promises/test_guest_codes.py \
 	tests/promises/test_unlock_at_most_once.py tests/promises/test_unlock_never_late.py tests/promises/test_call_budget.py \
+	tests/promises/test_webhooks.py \
 	tests/receptionist/test_today_in_a_browser.py tests/manager/test_member_browser.py tests/manager/test_changes_browser.py
 contrary: export SERVICE = contrary
 contrary: $(STAMP)

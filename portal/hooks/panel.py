@@ -73,9 +73,9 @@ def live(request: TenantRequest) -> dict[str, Any]:
 
 
 def _latest(now: datetime) -> Intent | None:
-    """Return the last request about the webhook, unless it was carried out some time ago."""
+    """Return the last request about the webhook, unless it is done with for a while."""
     found = Intent.objects.filter(operation=actions.OPERATION).select_related("by", "tenant").order_by("-id").first()
-    is_past = found is not None and found.state == State.SUCCEEDED and now - (found.finished_at or now) > 2 * PATIENCE
+    is_past = found is not None and found.state == State.SUCCEEDED and now - (found.finished_at or now) > _SHOWN
     return None if is_past else found
 
 

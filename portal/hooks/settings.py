@@ -114,17 +114,20 @@ def offered(tenant: Tenant, row: Webhook, present: Present | None) -> list[str]:
 
 
 def lines(row: Webhook, present: Present) -> list[Line]:
-    """Return the fields of both, one beside the other. While the portal wants none, only notifications can differ."""
-    at_ours = present.whose(row) is Whose.OURS and present.url == address_of(row)
+    """Return the fields of both, one beside the other."""
+    whose = present.whose(row)
+    at_ours = whose is Whose.OURS and present.url == address_of(row)
     theirs = _("This portal") if at_ours else present.host
-    ours, there = categories_in_words(row.categories), categories_in_words(present.categories)
-    other_categories = row.is_on and set(row.categories) != set(present.categories)
-    unsigned = row.is_on and present.has_secret is False
     return [
         Line(_("Notifications"), switch(row.is_on), switch(present.is_on), row.is_on is not present.is_on),
-        Line(_("Webhook address"), _("This portal"), theirs, row.is_on and not at_ours),
-        Line(_("Categories"), ours, there, other_categories),
-        Line(_("Webhook secret"), _stored(bool(row.secret)), _stored(present.has_secret), unsigned),
+        Line(_("Webhook address"), _("This portal"), theirs, not at_ours),
+        Line(
+            _("Categories"),
+            categories_in_words(row.categories),
+            categories_in_words(present.categories),
+            set(row.categories) != set(present.categories),
+        ),
+        Line(_("Webhook secret"), _stored(bool(row.secret)), _stored(present.has_secret), present.has_secret is False),
     ]
 
 

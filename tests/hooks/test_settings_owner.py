@@ -8,17 +8,13 @@ from django.conf import settings as site
 from django.utils import timezone
 
 from portal.core.intents.states import State
-from portal.core.mirror.kinds import Kind
-from portal.core.mirror.models import MirrorState
 from portal.hooks.addresses import FRESH
-from portal.hooks.health import SAFETY_NET
 from portal.hooks.models import Webhook
 from portal.hooks.tokens import digest
 from tenants.models import AuditEntry
 from tests.hooks.panel import Panel, text_of
 
 UPDATE = 2
-Working = Webhook.Working
 
 
 @pytest.fixture
@@ -264,41 +260,3 @@ def test_the_page_says_when_the_portal_cannot_be_reached_from_outside(panel, set
     assert "cannot be reached from the internet" in panel.text()
     settings.PORTAL_URL = "https://portal.example.com"
     assert "cannot be reached from the internet" not in panel.text()
-
-
-def test_what_somebody_switched_on_at_the_service_is_switched_off_again(panel):
-    panel.act("on", categories=["normal"])
-    ours = panel.at_service()
-    panel.act("off")
-    panel.set_there(url=ours["url"], category=["operation"], is_invalid=False)
-    panel.refresh()
-    page = panel.text()
-    assert page.count("differs") == 1
-    assert "Switch off at the service" in page
-    panel.act("off")
-    assert panel.at_service()["is_invalid"] is True
-    assert "differs" not in panel.text()
-
-
-# How notifications stand
-
-HEARD = timezone.now().replace(microsecond=0)
-
-
-@pytest.mark.parametrize(
-    ("working", "said"),
-    [
-        (Working.WAITING, ["Waiting for the first notification", "The log is checked every 2 minutes."]),
-        (Working.WORKING, ["Working", "Last notification", "Saves about 29 of 30 API calls an hour for the log."]),
-        (Working.SILENT, ["Silent", "longer than usual here", "every 2 minutes", "3 records came without"]),
-        (Working.LOSSY, ["Losing notifications", "3 records came without a notification", "every 2 minutes"]),
-    ],
-)
-def test_how_notifications_stand_is_said_in_words(panel, working, said):
-    panel.act("on", categories=["normal"])
-    with panel.scope():
-        missed = {"missed": 3, "missed_at": HEARD} if working in (Working.SILENT, Working.LOSSY) else {}
-        Webhook.objects.update(working=working, working_at=HEARD, heard_at=HEARD, **missed)
-        MirrorState.objects.update_or_create(kind=Kind.HISTORIES, defaults={"every": SAFETY_NET})
-    text = text_of(panel.page())
-    assert [words for words in said if words not in text] == []

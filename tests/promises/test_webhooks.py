@@ -1,0 +1,364 @@
+"""Notifications of the service: nothing forged is heard, nothing is missing from the log, and the answer is quick."""
+
+import http.client
+import secrets
+import socket
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from statistics import quantiles
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import httpx2
+import pytest
+from django.db import connections
+
+from portal.core.intents.nonces import Nonce
+from portal.core.mirror import schedule
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History, MirrorState
+from portal.core.timers.clock import database_now
+from portal.hooks import actions
+from portal.hooks.actions import Act
+from portal.hooks.models import Notification, Webhook
+from stack.processes import free_port
+from stack.programs import Programs
+from tenants.scope import tenant_scope
+from tests.support import faults
+from tests.support.effort import SOAK
+from tests.support.hooks import CATEGORIES, Hook, as_bytes, notification
+from tests.support.house import House, Process
+from tests.support.proxy import TcpProxy
+from tests.support.stage import Customer, Stage
+from tests.support.waiting import until
+
+LOG = 23
+PATIENCE = 120
+TEN_MB = 10 * 1024 * 1024
+
+
+@pytest.fixture(autouse=True)
+def portal_url(house: House, settings: Any) -> None:
+    """The address that is told to the service is the house's."""
+    settings.PORTAL_URL = house.url
+
+
+@pytest.fixture
+def customer(stage: Stage) -> Customer:
+    """A tenant whose log was read once."""
+    customer = stage.customer()
+    schedule.start(customer.tenant)
+    until(lambda: log_of(customer).as_of is not None, PATIENCE, saying="the log is read")
+    return customer
+
+
+def log_of(customer: Customer) -> MirrorState:
+    with customer.scope():
+        return MirrorState.objects.get(kind=Kind.HISTORIES)
+
+
+def row_of(customer: Customer) -> Webhook:
+    with customer.scope():
+        return Webhook.objects.get()
+
+
+def ask(customer: Customer, act: Act) -> None:
+    """What the page of settings does, until the service has confirmed it."""
+    with customer.scope():
+        nonce = Nonce(secrets.token_urlsafe(12))
+        intent = actions.ask(act=act, by=customer.asker(), nonce=nonce, categories=CATEGORIES)
+    assert customer.settled(intent, PATIENCE).state == "succeeded"
+
+
+def happen(customer: Customer, times: int) -> None:
+    """Doors are forced and shut: so many records at the service."""
+    for number in range(times):
+        where = {"tenant_id": customer.service.tenant_id, "device_id": customer.doors[0]}
+        customer.house.sandbox.console("doors", **where, action=("force", "close")[number % 2])
+
+
+def at_service(customer: Customer) -> set[str]:
+    """Every record that the service has by now."""
+    found, after = set(), 0
+    look, now = customer.house.sandbox.look, customer.house.sandbox.now().isoformat()
+    while rows := look("histories", tenant_id=customer.service.tenant_id, after=after)["histories"]:
+        found |= {row["history_id"] for row in rows if row["datetime"] <= now}
+        after = rows[-1]["id"]
+    return found
+
+
+def missing(customer: Customer) -> set[str]:
+    """What the service has recorded since the tenant came to be, and the log has not, or from a notification alone."""
+    with customer.scope():
+        here = Counter(History.objects.filter(notified=False).values_list("history_id", flat=True))
+    assert set(here.values()) <= {1}
+    return at_service(customer) - set(here) - before_us(customer)
+
+
+def before_us(customer: Customer) -> set[str]:
+    """What lies further back than the first reading goes."""
+    since = log_of(customer).memory["known_from"]
+    rows = customer.house.sandbox.look("histories", tenant_id=customer.service.tenant_id)["histories"]
+    return {row["history_id"] for row in rows if row["datetime"] < since}
+
+
+def deliveries(customer: Customer) -> Counter[int | None]:
+    """What the service was answered."""
+    statuses: Counter[int | None] = Counter()
+    after = 0
+    look = customer.house.sandbox.look
+    while rows := look("deliveries", tenant_id=customer.service.tenant_id, after=after)["deliveries"]:
+        statuses.update(row["status"] if row["sent_at"] else -1 for row in rows)
+        after = rows[-1]["id"]
+    return statuses
+
+
+def all_posted(customer: Customer) -> bool:
+    return -1 not in deliveries(customer)
+
+
+def test_nothing_forged_broken_or_long_is_heard(house: House, stage: Stage) -> None:
+    customer = stage.customer()
+    hook, other = Hook(customer.tenant), Hook(stage.customer().tenant)
+    raw = as_bytes(notification("h-right"))
+    right, name = hook.headers(raw), hook.signature_header
+    url = house.url + hook.path
+    with httpx2.Client(timeout=30) as client:
+
+        def post(body: Any, headers: dict[str, str], to: str = url) -> int:
+            return int(client.post(to, content=body, headers=headers).status_code)
+
+        forged = [
+            post(raw, hook.headers(raw, "wrong")),
+            post(raw, other.headers(raw)),
+            post(raw, hook.headers(raw, "")),
+            post(raw, hook.headers(raw, **{name: None})),
+            post(raw.replace(b"h-right", b"h-wrong"), right),
+            post(raw + b"\n", right),
+        ]
+        assert forged == [401] * 6
+        assert post(raw, right, f"{house.url}/hooks/{secrets.token_urlsafe(32)}/") == 404
+        long = b"x" * TEN_MB
+        assert post(long, hook.headers(long)) == 413
+        assert post((long[: 1 << 16] for _ in range(160)), hook.headers(long)) == 413
+        deep = b"[" * 200_000
+        assert post(deep, hook.headers(deep)) == 204
+        assert [post(raw, right) for _ in range(20)] == [204] * 20
+    cut_off(house, hook, raw)
+    until(lambda: row_of(customer).heard_at is not None, PATIENCE, saying="the right ones are written")
+    with customer.scope():
+        found = {each.history_id.partition(" ")[0] for each in Notification.objects.all()}
+    assert found == {"h-right", "sha256"}
+    with tenant_scope(other.tenant):
+        assert not Notification.objects.exists()
+
+
+def cut_off(house: House, hook: Hook, raw: bytes) -> None:
+    """Whoever hangs up in the middle of a body, however it was announced, was not heard."""
+    raw = raw.replace(b"h-right", b"h-cut")
+    signed = "".join(f"{name}: {value}\r\n" for name, value in hook.headers(raw).items())
+    for announced, sent in (
+        (f"Content-Length: {len(raw)}", raw[:-1]),
+        (f"Content-Length: {len(raw) + 1}", raw),
+        ("Transfer-Encoding: chunked", f"{len(raw) + 5:x}\r\n".encode() + raw),
+    ):
+        with socket.create_connection(("127.0.0.1", house.port), 10) as line:
+            head = f"POST {hook.path} HTTP/1.1\r\nHost: 127.0.0.1:{house.port}\r\n{signed}{announced}\r\n\r\n"
+            line.sendall(head.encode() + sent)
+            line.shutdown(socket.SHUT_WR)
+            answer = line.recv(1000)
+        assert b" 204 " not in answer.split(b"\r\n")[0]
+
+
+def test_a_burst_costs_a_handful_of_calls_and_nothing_is_missing(
+    house: House, customer: Customer, figure: Callable[..., None]
+) -> None:
+    ask(customer, Act.ON)
+    happen(customer, 1)
+    until(lambda: row_of(customer).working == Webhook.Working.WORKING, PATIENCE, saying="webhooks work")
+    until(lambda: not missing(customer), PATIENCE, saying="the first record is there")
+    assert log_of(customer).every is not None
+    times = 1000 if SOAK else 100
+    before, begun = len(customer.calls(LOG)), time.monotonic()
+    happen(customer, times)
+    until(lambda: all_posted(customer) and not missing(customer), PATIENCE, saying=lambda: f"{missing(customer)}")
+    calls, took = len(customer.calls(LOG)) - before, time.monotonic() - begun
+    figure("webhooks", f"{times} notifications in {took:.0f} s: calls of the log", calls, "a handful")
+    assert set(deliveries(customer)) == {204}
+    assert calls <= 4 + took / 4
+
+
+def test_secret_and_address_change_under_way_and_no_notification_is_refused(customer: Customer) -> None:
+    ask(customer, Act.ON)
+    done = threading.Event()
+
+    def life() -> int:
+        rounds = 0
+        while not done.is_set():
+            happen(customer, 2)
+            rounds += 1
+        connections.close_all()
+        return rounds
+
+    with ThreadPoolExecutor(1) as threads:
+        living = threads.submit(life)
+        try:
+            for act in (Act.SECRET, Act.ADDRESS, Act.SECRET):
+                ask(customer, act)
+                time.sleep(1)
+        finally:
+            done.set()
+        assert living.result() > 10
+    until(lambda: all_posted(customer) and not missing(customer), PATIENCE, saying=lambda: f"{missing(customer)}")
+    assert set(deliveries(customer)) == {204}
+
+
+def test_what_nobody_was_there_to_hear_is_read_with_what_comes_next(house: House, customer: Customer) -> None:
+    ask(customer, Act.ON)
+    happen(customer, 1)
+    until(lambda: row_of(customer).working == Webhook.Working.WORKING, PATIENCE, saying="webhooks work")
+    house.web.kill()
+    happen(customer, 10)
+    until(lambda: all_posted(customer), PATIENCE, saying="the service has tried")
+    assert deliveries(customer)[None] >= 10
+    house.mend()
+    happen(customer, 1)
+    until(lambda: not missing(customer), PATIENCE, saying=lambda: f"missing: {missing(customer)}")
+
+
+def test_what_the_service_tells_while_its_log_cannot_be_read_is_there_and_then_replaced(
+    house: House, customer: Customer, stage: Stage
+) -> None:
+    ask(customer, Act.ON)
+    happen(customer, 1)
+    until(lambda: not missing(customer), PATIENCE, saying="the first record is there")
+
+    def provisional() -> int:
+        with customer.scope():
+            return History.objects.filter(notified=True).count()
+
+    with stage.proxy.during(r"GET .*/v1/histories", faults.answer(503)):
+        happen(customer, 5)
+        until(lambda: provisional() == 5, PATIENCE, saying="what was told is shown")
+    with customer.scope():
+        MirrorState.objects.filter(kind=Kind.HISTORIES).update(due_at=database_now(), error_at=None)
+    until(lambda: not provisional() and not missing(customer), PATIENCE, saying="the log takes their place")
+
+
+# 100 a second
+
+
+@contextmanager
+def web_behind(house: House, proxy: TcpProxy, folder: Any) -> Iterator[int]:
+    """Another site on the house's database, which it reaches through the proxy; its port."""
+    address = urlsplit(house.database_url)
+    netloc = address.netloc.replace(f":{address.port}", f":{proxy.port}")
+    port = free_port()
+    url = urlunsplit(address._replace(netloc=netloc))
+    web = Process(Programs(house.env | {"DATABASE_URL": url}, folder).web(port))
+    web.start()
+    try:
+        until(lambda: _answers(port), PATIENCE, saying="the other site answers")
+        yield port
+    finally:
+        web.stop()
+
+
+def _answers(port: int) -> bool:
+    try:
+        return httpx2.get(f"http://127.0.0.1:{port}/healthz", timeout=5).status_code == 200
+    except httpx2.TransportError:
+        return False
+
+
+def pour(port: int, hook: Hook, seconds: float, rate: int = 100) -> tuple[list[float], Counter[tuple[bool, int]]]:
+    """Post at a steady rate, one in ten forged and one in ten a repetition; seconds from when each was due, answers."""
+    at, total = database_now(), int(seconds * rate)
+    begun = time.monotonic() + 0.5
+    lines, opened = threading.local(), []
+
+    def one(number: int) -> tuple[float, bool, int]:
+        body = as_bytes(notification(f"h-{number - number % 10 if number % 10 == 1 else number}", at=at))
+        forged = number % 10 == 2
+        headers = hook.headers(body, "wrong" if forged else None)
+        due = begun + number / rate
+        time.sleep(max(due - time.monotonic(), 0))
+        line = getattr(lines, "line", None)
+        if line is None:
+            line = lines.line = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            opened.append(line)
+        try:
+            line.request("POST", hook.path, body, headers)
+            answer = line.getresponse()
+            answer.read()
+        except (OSError, http.client.HTTPException):
+            lines.line = None
+            return time.monotonic() - due, forged, 0
+        return time.monotonic() - due, forged, answer.status
+
+    with ThreadPoolExecutor(32) as threads:
+        found = list(threads.map(one, range(total)))
+    for line in opened:
+        line.close()
+    return [each[0] for each in found], Counter((forged, status) for _, forged, status in found)
+
+
+@contextmanager
+def slow(proxy: TcpProxy) -> Iterator[None]:
+    """The database stands still for a second and a half, again and again."""
+    over = threading.Event()
+
+    def stutter() -> None:
+        while not over.is_set():
+            proxy.frozen.set()
+            over.wait(1.5)
+            proxy.frozen.clear()
+            over.wait(0.5)
+
+    thread = threading.Thread(target=stutter)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@pytest.mark.soak
+def test_a_hundred_a_second_are_answered_at_once_though_the_database_is_slow(
+    house: House, stage: Stage, figure: Callable[..., None], tmp_path: Any
+) -> None:
+    customer = stage.customer()
+    hook = Hook(customer.tenant)
+    with TcpProxy(urlsplit(house.database_url).port or 5432) as proxy, web_behind(house, proxy, tmp_path) as port:
+        pour(port, hook, 2)
+        answered_at_once(customer, hook, port, nullcontext(), figure, "")
+        answered_at_once(customer, hook, port, slow(proxy), figure, ", the database slow")
+
+
+def answered_at_once(
+    customer: Customer, hook: Hook, port: int, around: Any, figure: Callable[..., None], how: str, seconds: int = 60
+) -> None:
+    until(lambda: row_of(customer).heard_at is not None, PATIENCE, saying="the first are written")
+    with customer.scope():
+        Notification.objects.all().delete()
+    with around:
+        took, answers = pour(port, hook, seconds)
+    sent = seconds * 100
+    wanted, p99 = sent * 8 // 10, quantiles(took, n=100)[98]
+    figure("webhooks", f"100 a second for {seconds} s{how}: p99, ms", round(p99 * 1000), "under 300")
+    figure("webhooks", "forgeries accepted", answers[True, 204], "0")
+    assert answers == {(False, 204): sent * 9 // 10, (True, 401): sent // 10}
+    until(lambda: written(customer) >= wanted, PATIENCE, saying=lambda: f"{written(customer)} are written")
+    figure("webhooks", "effects of as many history_ids", written(customer), str(wanted))
+    assert written(customer) == wanted
+    assert p99 < 0.3
+
+
+def written(customer: Customer) -> int:
+    with customer.scope():
+        return Notification.objects.count()
