@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.areas import loading, queries, rolls
 from portal.core.jobs.lists import DETAIL, WHO, Rows
 from portal.core.jobs.models import Job, Row
+from portal.core.log import visible
 from portal.core.mirror import freshness
 from portal.core.mirror.freshness import known
 from portal.core.mirror.kinds import Kind
@@ -114,6 +115,8 @@ class Areas(Table):
         return format_html("<b>{}</b>", self.loaded.count(self._may(row)))
 
     def _last(self, row: Area) -> datetime | None:
+        if not visible.may_look(self.request.access):
+            return None
         used = [getattr(door.door, "last_at", None) for door in self._places[row.area_id]]
         return max((at for at in used if at), default=None)
 

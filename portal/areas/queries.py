@@ -19,7 +19,6 @@ from portal.core.jobs import costs, kinds
 from portal.core.jobs.lists import job_chip
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
-from portal.core.mirror import queries as mirror
 from portal.core.mirror.freshness import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Area, History, Member, PassController
@@ -31,7 +30,6 @@ from tenants.models import AuditEntry
 from tenants.roles import Permission
 from tenants.wording import Said
 
-LATELY = 8
 CHANGES = 10
 
 
@@ -76,12 +74,6 @@ def controllers_of(area: Area) -> list[Door]:
     ids = [str(entry.get("device_id", "")) for entry in area.devices_list if isinstance(entry, dict)]
     known = {door.device_id: door for door in PassController.objects.filter(device_id__in=ids)}
     return doors_of([area], known)[area.area_id]
-
-
-def entered_lately(doors: Iterable[Door]) -> list[History]:
-    """The latest records of an area's doors, newest first."""
-    ids = [door.device_id for door in doors if door.device_id]
-    return list(mirror.histories_at(ids)[:LATELY]) if ids else []
 
 
 def rights_read() -> Span:
@@ -130,13 +122,12 @@ class Edit:
 
 
 def around(request: TenantRequest, area: Area) -> dict[str, Any]:
-    """Doors, who came lately, what staff changed, and as of when rights are known."""
+    """Doors, what staff changed, and as of when rights are known."""
     doors = controllers_of(area)
     may_edit = request.access.can(Permission.RIGHTS_EDIT)
     jobs = actions.edits_of(area).select_related("by", "tenant")
     return {
         "doors": doors,
-        "lately": entered_lately(doors),
         "changes": staff_changes(area),
         "read": rights_read(),
         "may_edit": may_edit,

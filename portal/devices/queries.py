@@ -9,7 +9,8 @@ from accessapi.doors import DoorWord
 from accessapi.overrides import States
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
-from portal.core.mirror.models import DoorState, History, PassController
+from portal.core.log.happened import Happened
+from portal.core.mirror.models import DoorState, PassController
 from portal.core.ui import watching
 from portal.core.ui.chips import Chip
 from portal.core.ui.vocabulary import word
@@ -73,16 +74,7 @@ def latest_commands(door: PassController) -> list[Intent]:
     return list(intents.latest(target_of("pass_controller", door.device_id)).select_related("tenant")[:5])
 
 
-# As much of a door's log as fits beneath it.
-LATEST = 20
-
-
-def log_of(door: PassController) -> list[History]:
-    """The newest records about this door."""
-    return list(History.objects.filter(device_id=door.device_id).order_by("-at", "-pk")[:LATEST])
-
-
-def mark_of(door: PassController, log: list[History], commands: list[Intent]) -> str:
+def mark_of(door: PassController, happened: Happened, commands: list[Intent]) -> str:
     """What a door's page is known by; outcome lines follow their commands themselves."""
-    newest = (log[0].pk if log else 0, commands[0].pk if commands else 0)
-    return watching.mark(door.known_at, door.status_as_of, door.state, newest)
+    newest = commands[0].pk if commands else 0
+    return watching.mark(door.known_at, door.status_as_of, door.state, happened.seen, newest)

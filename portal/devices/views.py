@@ -17,6 +17,7 @@ from portal.core.intents import nonces
 from portal.core.intents.asking import Button, once, seen_at
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import Asker
+from portal.core.log.happened import Happened
 from portal.core.mirror import reading, reasons
 from portal.core.mirror.models import KeyBox, PassController
 from portal.core.mirror.places import places
@@ -128,12 +129,12 @@ def command(request: TenantRequest, device_id: str) -> HttpResponse:
 
 def _followed(request: TenantRequest, door: PassController) -> dict[str, Any]:
     """What is shown of a door while somebody looks, and the mark that it is known by."""
-    log, intents = queries.log_of(door), queries.latest_commands(door)
+    intents = queries.latest_commands(door)
+    here = Happened(request, "device", [door.device_id])
     return {
         "door": door,
-        "log": log,
         "intents": intents,
-        "seen": queries.mark_of(door, log, intents),
+        "seen": queries.mark_of(door, here, intents),
         "state": queries.state_of(door),
         "words": queries.words_of(door, request.tenant.environment.catalogue.states),
         "may_operate": request.access.can(Permission.DOORS_OPERATE),

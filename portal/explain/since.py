@@ -19,12 +19,13 @@ from portal.core.jobs import kinds
 from portal.core.jobs import words as bulk_words
 from portal.core.jobs.models import Row
 from portal.core.jobs.states import RowState
-from portal.core.mirror import queries as mirror
+from portal.core.log import visible
 from portal.core.mirror.coverage import Coverage, coverage
 from portal.core.mirror.fields.members import CARD, DOORS_AND_KEYS, END, QR, START
 from portal.core.mirror.models import History, Member, RightsChange
 from portal.core.rights import places, words
 from portal.explain.questions import Place
+from tenants.access import Access
 from tenants.models import AuditEntry
 
 MOST, RECORDS = 20, 6
@@ -53,8 +54,13 @@ class Change:
 class Since:
     """What changed about a member since a moment of the past, newest first, and what the log has around it."""
 
-    def __init__(self, member: Member, place: Place, at: datetime, tenant_slug: str) -> None:
-        self.member, self.place, self.at, self.slug = member, place, at, tenant_slug
+    def __init__(self, member: Member, place: Place, at: datetime, access: Access) -> None:
+        self.member, self.place, self.at, self.access = member, place, at, access
+        self.slug = access.tenant.slug
+
+    @property
+    def sees_records(self) -> bool:
+        return visible.may_look(self.access)
 
     @cached_property
     def changes(self) -> list[Change]:
@@ -64,7 +70,7 @@ class Since:
     @cached_property
     def records(self) -> list[History]:
         """The nearest records before and after the moment, oldest first."""
-        mine = mirror.histories_of(self.member.member_id)
+        mine = visible.records(self.access).filter(member_id=self.member.member_id).order_by("-at", "-pk")
         before = mine.filter(at__lte=self.at, at__gte=self.at - AROUND)[:RECORDS]
         after = mine.filter(at__gt=self.at, at__lte=self.at + AROUND).order_by("at", "pk")[:RECORDS]
         return [*reversed(before), *after]
@@ -143,6 +149,6 @@ class Since:
         return [(each.place, each.before, each.after) for each in words.changes(before, after, self._places)]
 
 
-def before(member: Member, place: Place, at: datetime, now: datetime, tenant_slug: str) -> Since | None:
+def before(member: Member, place: Place, at: datetime, now: datetime, access: Access) -> Since | None:
     """For a moment that is past: None for now and later, about which today's rights are the right ones."""
-    return Since(member, place, at, tenant_slug) if at < now - timedelta(minutes=1) else None
+    return Since(member, place, at, access) if at < now - timedelta(minutes=1) else None

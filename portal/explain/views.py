@@ -57,7 +57,7 @@ def _context(request: TenantRequest, question: Question) -> dict[str, Any]:
     days = week.drawn(answer.openings, holidays, question.monday, at) if answer.openings is not None else []
     return context | {
         "answer": answer,
-        "past": since.before(member, place, at, timezone.now(), request.tenant.slug) if question.given_at else None,
+        "past": since.before(member, place, at, timezone.now(), request.access) if question.given_at else None,
         "days": days,
         "hours": week.hours(),
         "next_url": question.then_address(answer.opens.start) if answer.opens else "",

@@ -4,3 +4,9 @@ from django.apps import AppConfig
 class LogsConfig(AppConfig):
     name = "portal.logs"
     label = "logs"
+
+    def ready(self) -> None:
+        from portal.core.mirror import freshness
+        from portal.core.mirror.kinds import Kind
+
+        freshness.shows("logs", Kind.HISTORIES)

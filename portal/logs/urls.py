@@ -1,10 +1,12 @@
 from django.urls import path
 
-from portal.logs import pages
+from portal.logs import pages, views
 
 app_name = "logs"
 urlpatterns = [
+    path("", views.index, name="index"),
+    path("happened/", views.happened, name="happened"),
     path("people/<sid:member_id>/<slug:day>/", pages.person_day, name="person_day"),
     path("doors/<sid:device_id>/<slug:day>/", pages.door_day, name="door_day"),
-    path("<sid:history_id>/", pages.record, name="record"),
+    path("records/<sid:history_id>/", pages.record, name="record"),
 ]

@@ -11,16 +11,11 @@ from portal.core.intents.asking import page_of
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.refusals import Explained
 from portal.core.jobs import suspensions
-from portal.core.mirror import queries as mirror
 from portal.core.mirror.fields.members import CARD, MEMBER
-from portal.core.mirror.freshness import known
-from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Member
 from portal.members import faces, queries, standing, temporary
 from tenants.access import Access, TenantRequest
 from tenants.roles import Permission
-
-LATELY = 8
 
 
 def facts(request: TenantRequest, member: Member) -> dict[str, Any]:
@@ -37,9 +32,6 @@ def facts(request: TenantRequest, member: Member) -> dict[str, Any]:
         "qr": standing.qr_of(member),
         "face": faces.state_of(member, about),
         "running": temporary.running(about),
-        "lately": list(mirror.histories_of(member.member_id)[: LATELY + 1]),
-        "most": LATELY,
-        "log": known(request)[Kind.HISTORIES],
         "unknown": sorted(member.extra.items()),
         "may_reveal": can(Permission.SECRETS_REVEAL),
         "may_edit": can(Permission.MEMBERS_EDIT),

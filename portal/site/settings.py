@@ -45,6 +45,7 @@ INSTALLED_APPS = [
     "portal.groups",
     "portal.core.rights",
     "portal.core.visits",
+    "portal.core.log",
     "portal.rights",
     "portal.core.jobs",
     "portal.imports",

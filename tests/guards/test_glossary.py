@@ -169,7 +169,6 @@ UNDERSTOOD: dict[str, tuple[str, ...]] = {
         "The registered face image is deleted",
         "These rights could not be loaded",
     ),
-    "not loaded": ("No activity loaded for these doors.",),
     "permission": (
         "No access",
         "The address is wrong, the page",

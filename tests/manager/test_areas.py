@@ -17,9 +17,10 @@ from portal.areas import grants, rolls
 from portal.areas.models import Grant, Tally
 from portal.core.mirror import own
 from portal.core.mirror.kinds import Kind
-from portal.core.mirror.models import Area, History, Member, MirrorState
+from portal.core.mirror.models import Area, Member, MirrorState
 from tenants.models import AuditEntry
 from tests.support.areas import AreasDesk
+from tests.support.log import keep_one
 from tests.support.members import MembersDesk, as_read, said
 
 NIGHT = by_schedule(weekly("22:00:00", "23:59:59", "Friday"))
@@ -67,7 +68,7 @@ def test_the_list_tells_doors_flags_and_how_many_may_enter_of_how_many_known(kno
     with known.scope():
         door = known.area.devices_list[0]["device_id"]
         at = timezone.now() + timedelta(hours=1)  # later than whatever the building's own log tells
-        History.objects.create(history_id="h1", at=at, device_id=door, member_name="Sato")
+        keep_one(history_id="h1", at=at, device_id=door, member_name="Sato")
         Area.objects.filter(pk=known.area.pk).update(is_management=True)
     page = said(known.client.get(known.areas_url, {"q": known.area.area_name}))
     assert "at least 3" in page
@@ -199,9 +200,7 @@ def test_a_person_who_is_never_let_in_holds_a_right_but_may_not_enter(known):
 def test_what_happened_at_the_doors_and_a_link_to_each_door_stand_on_the_page(known):
     with known.scope():
         door = known.area.devices_list[0]["device_id"]
-        History.objects.create(
-            history_id="h2", at=timezone.now(), device_id=door, member_name="山田 太郎", content="入室"
-        )
+        keep_one(history_id="h2", at=timezone.now(), device_id=door, member_name="山田 太郎", content="入室")
     page = known.client.get(known.at())
     assert "山田 太郎" in said(page)
     assert f"/devices/{door}/" in page.content.decode()

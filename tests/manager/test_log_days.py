@@ -82,7 +82,7 @@ class TestAPersonsDay:
         rows = happened(one, passed("09:00:07"), passed("10:00", category="operation", content="Key lent", units=[]))
         html = of_person(one, manager).content.decode()
         for row in rows:
-            assert html.count(f"/logs/{row.history_id}/") == 3  # the row, its link, and the mark on the line
+            assert html.count(f"/logs/records/{row.history_id}/") == 3  # the row, its link, and the mark on the line
         assert "09:00:07" in html
 
     def test_other_days_other_people_and_midnight_are_told_apart(self, one, manager):

@@ -12,6 +12,7 @@ from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History, Member, MirrorState
 from portal.members import portraits
 from portal.members.models import Portrait
+from tests.support.log import keep
 from tests.support.members import MembersDesk, said
 
 SINCE = "2026-11-14T09:00:00+09:00"
@@ -35,23 +36,21 @@ def test_what_the_person_lately_did_stands_beside_how_far_the_log_is_known(desk)
     assert "No activity since 2026-11-14 09:00" in said(desk.client.get(f"{desk.url}{member.member_id}/"))
     with desk.scope():
         units = [{"unit_no": "03", "unit_name": "社用車"}]
-        History.objects.bulk_create(
-            [
-                did(desk, member, 1, content="Key taken", device_name="総務キーボックス", units=units),
-                did(desk, member, 2, content="<b>Entry</b>", device_id="d-1", category="suspicious"),
-                did(desk, other, 3, content="Somebody else's"),
-            ]
+        keep(
+            did(desk, member, 1, content="Key taken", device_name="総務キーボックス", units=units),
+            did(desk, member, 2, content="<b>Entry</b>", device_id="d-1", category="suspicious"),
+            did(desk, other, 3, content="Somebody else's"),
         )
     page = desk.get(f"{member.member_id}/")
     words = said(desk.client.get(f"{desk.url}{member.member_id}/"))
-    assert "総務キーボックス Key taken 03 社用車" in words
+    assert "Key taken 総務キーボックス 03 社用車" in words
     assert "&lt;b&gt;Entry&lt;/b&gt;" in page
     assert "Suspicious" in words
     assert "Change person" not in words
-    assert "More in the activity log." not in words
+    assert "Show all in the activity log" not in words
     with desk.scope():
-        History.objects.bulk_create([did(desk, member, number, content="Entry") for number in range(10, 25)])
-    assert "More in the activity log." in desk.get(f"{member.member_id}/")
+        keep(*[did(desk, member, number, content="Entry") for number in range(10, 25)])
+    assert "Show all in the activity log" in desk.get(f"{member.member_id}/")
 
 
 def test_the_page_asks_the_database_as_often_for_a_long_life_as_for_a_short_one(desk):
@@ -63,12 +62,14 @@ def test_the_page_asks_the_database_as_often_for_a_long_life_as_for_a_short_one(
         return len([each for each in counted if "set_config" not in each["sql"]])
 
     desk.send(f"{member.member_id}/edit/", member_code="C0")
+    with desk.scope():
+        keep(did(desk, member, 0, content="Entry"))
     desk.get(f"{member.member_id}/")
     few = asked(f"{member.member_id}/")
     for number in range(1, 4):
         desk.send(f"{member.member_id}/edit/", member_code=f"C{number}")
     with desk.scope():
-        History.objects.bulk_create([did(desk, member, number, content="Entry") for number in range(30)])
+        keep(*[did(desk, member, number, content="Entry") for number in range(30)])
     assert asked(f"{member.member_id}/") <= few
 
 

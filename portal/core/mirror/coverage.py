@@ -71,6 +71,14 @@ class Coverage:
     error: str = ""
     next_at: datetime | None = None
     daily: float = 0.0  # records on a day that is known, on average
+    categories: tuple[str, ...] = ()  # that the log has had, and statuses
+    statuses: tuple[str, ...] = ()
+
+    @property
+    def mark(self) -> tuple[object, ...]:
+        """What a page that tells of it is known by."""
+        told = (self.known_from, self.through, self.failing_since, self.error)
+        return (*told, len(self.days), len(self.waiting), len(self.refused), len(self.outages))
 
     def gaps(self, since: datetime, until: datetime) -> list[Gap]:
         """What is missing of a time, and when the service did not answer in it; the newest first."""
@@ -140,6 +148,8 @@ def coverage() -> Coverage:
         failing_since=_moment(memory.get(FAILING)),
         error=state.error,
         next_at=state.due_at,
+        categories=tuple(memory.get("category", ())),
+        statuses=tuple(memory.get("status", ())),
         daily=state.total / max(1.0, (state.as_of - known_from) / _DAY + len(days)) if known_from else 0.0,
     )
 

@@ -48,6 +48,7 @@ LATE_PAGES = 5
 # One turn: other kinds and tenants wait for it.
 SLICE_SECONDS = 20
 SLICE_PAGES = 25
+MOST_VALUES = 50
 # Times without an answer that are remembered: from when on, for how long, how many.
 NOTICED, FORGET, MOST_OUTAGES = timedelta(minutes=2), timedelta(days=30), 50
 
@@ -206,6 +207,11 @@ class _Turn:
 
     def _store(self, found: list[Record]) -> None:
         new = insert_records(found)
+        for name in ("category", "status"):  # values to choose from: the specification shows no complete set
+            seen_before = self.memory.get(name, [])
+            self.memory[name] = list(
+                dict.fromkeys([*seen_before, *filter(None, (getattr(row, name)[:100] for row in found))])
+            )[:MOST_VALUES]
         if new:
             MirrorState.objects.filter(pk=self.lease.state_id).update(total=F("total") + len(new))
             seen.mark(new)

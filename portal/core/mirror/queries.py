@@ -17,7 +17,6 @@ from portal.core.mirror.models import (
     Area,
     Group,
     Guest,
-    History,
     KeyBox,
     Member,
     MirrorState,
@@ -140,28 +139,6 @@ def key_boxes() -> QuerySet[KeyBox]:
 def guests() -> QuerySet[Guest]:
     """The entered tenant's guests that the service still has, without their secrets."""
     return Guest.objects.filter(gone_at__isnull=True).defer("email", "qrcode_data", "detail", "extra")
-
-
-def histories() -> QuerySet[History]:
-    """The entered tenant's log, newest first."""
-    return History.objects.order_by("-at", "-pk")
-
-
-def histories_of(member_id: str) -> QuerySet[History]:
-    """What a member or guest did, newest first."""
-    return histories().filter(member_id=member_id).exclude(member_id="")
-
-
-def histories_at(device_ids: Iterable[str], most: int = 100) -> QuerySet[History]:
-    """What happened at any of these doors and key boxes, newest first; of each at most `most` records.
-
-    Each is looked up by itself: for several at once PostgreSQL would walk the whole log when nothing happened there.
-    """
-    wanted = sorted(set(device_ids) - {""})
-    each = [histories().filter(device_id=device_id).exclude(device_id="")[:most] for device_id in wanted]
-    if len(each) < 2:
-        return each[0] if each else History.objects.none()
-    return each[0].union(*each[1:], all=True).order_by("-at", "-id")
 
 
 def tenant_record() -> TenantRecord | None:

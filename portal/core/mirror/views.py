@@ -45,8 +45,13 @@ def load_days(request: TenantRequest) -> HttpResponse:
         days = ask_for(asked)
         if days:
             calls, named = coverage().calls_for(len(days)), ", ".join(day.isoformat() for day in days)
-            told, after = say("log.days_asked", n=len(days), days=named), {"days": named, "calls": calls}
-            audit.record(**_author(request), action="log.days_asked", target="log", summary=told, after=after)
+            audit.record(
+                **_author(request),
+                action="log.days_asked",
+                target="log",
+                summary=say("log.days_asked", n=len(days), days=named),
+                after={"days": named, "calls": calls},
+            )
     if days:
         words = ngettext(
             "Loading %(n)s day (about %(calls)s API calls).",

@@ -47,6 +47,10 @@ class Listing:
     actions: Sequence[BulkAction] = ()
     exports: Sequence[str] = ()
     export_permission: ClassVar[Permission | None] = None
+    # How many rows that nobody knew the number of are counted at most.
+    counted_most: ClassVar[int] = COUNTED
+    # A template drawn along with a list that moves, for what stands elsewhere on the page (`hx-swap-oob`).
+    along: ClassVar[str] = ""
     # What the list is known by while somebody watches it (`watching.mark`); empty for one that nobody watches.
     seen: str = ""
     pace: ClassVar[str] = "calm"  # how often such a list is looked at anew: one of `watching.SECONDS`
@@ -214,24 +218,26 @@ class Listing:
         if not self.narrowed and self.known_total is not None:
             return self.known_total() if callable(self.known_total) else self.known_total
         if self.is_first:
-            self.page = self.kept_beginning or keyset.page(self.listed, self.order, self.size)
+            self.page = self.complete_page(self.kept_beginning or keyset.page(self.listed, self.order, self.size))
             if self.page.next is None:  # a first page that is the last one counts itself
                 return len(self.page.rows)
             if hasattr(self.page.rows[0], "all_that_match"):
-                return min(int(self.page.rows[0].all_that_match), COUNTED + 1)
+                return min(int(self.page.rows[0].all_that_match), self.counted_most + 1)
         rows = self.counted.order_by()
         if rows.query.group_by is None and not rows.query.combinator and not rows.query.distinct:
             rows = rows.values(self.key)  # what is noted of the rows need not be worked out
-        return rows[: COUNTED + 1].count()
+        return rows[: self.counted_most + 1].count()
 
     @property
     def more_than_counted(self) -> bool:
-        return self.total == COUNTED + 1 and (self.narrowed or self.known_total is None)
+        return self.total == self.counted_most + 1 and (self.narrowed or self.known_total is None)
 
     @cached_property
     def page(self) -> keyset.Page:
         total = 0 if self.more_than_counted else self.total
-        return self.kept_beginning or keyset.page(
+        if "page" in self.__dict__:  # counting read it
+            return self.page
+        found = self.kept_beginning or keyset.page(
             self.listed,
             self.order,
             self.size,
@@ -239,6 +245,11 @@ class Listing:
             before=self.address.get("before"),
             total=total,
         )
+        return self.complete_page(found)
+
+    def complete_page(self, page: keyset.Page) -> keyset.Page:
+        """Return the page with all that its rows are drawn from, where the list finds them by less."""
+        return page
 
     @cached_property
     def kept_beginning(self) -> keyset.Page | None:
@@ -292,6 +303,11 @@ class Listing:
                 return watching.unchanged()
             response: HttpResponse = HttpResponse(
                 render_to_string("components/table.html#region", {"table": self}, request=self.request)
+                + (
+                    render_to_string(self.along, {"table": self, "late": True}, request=self.request)
+                    if self.along
+                    else ""
+                )
             )
         else:
             response = TemplateResponse(self.request, template, {**(context or {}), "table": self})

@@ -1,0 +1,238 @@
+"""How the log is narrowed, by names and values of an address: lists, saved searches and exports read it alike.
+
+| name | values |
+|---|---|
+| `period` | today, yesterday, 7d, 30d: they move with the day |
+| `from`, `to` | a day, or a day and a time, of the service's clock; a day that is the end counts whole |
+| `person` | a member_id or guest_id |
+| `device` | a device_id or key_device_id; several: any of them |
+| `area` | an area_id: the doors that lead into it |
+| `category`, `status` | the service's values; several: any of them |
+| `only` | refused, suspicious, notified |
+| `q` | words of what was said |
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import chain
+
+from django.db.models import QuerySet, TextChoices, Value
+from django.http import QueryDict
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from accessapi.overrides import Records
+from portal.core.files import moments
+from portal.core.mirror import log
+from portal.core.mirror.coverage import Coverage, coverage, start_of
+from portal.core.mirror.log import Narrow
+from portal.core.mirror.models import Area, Guest, HistorySearch, KeyBox, Member, PassController
+from portal.core.ui.tables import Filter
+from portal.core.ui.tables.filters import Choice
+from portal.core.ui.times import local, stamp
+from portal.core.ui.vocabulary import word
+from tenants.access import TenantRequest
+from tenants.models import current_tenant
+
+Keys = QuerySet[HistorySearch]
+_DAY = timedelta(days=1)
+_MOST = 200  # values of one filter; more than anybody chooses
+
+
+class Period(TextChoices):
+    """Days that move: a saved search of "7d" is about the last seven days whenever it is opened."""
+
+    TODAY = "today", gettext_lazy("Today")
+    YESTERDAY = "yesterday", gettext_lazy("Yesterday")
+    WEEK = "7d", gettext_lazy("Last 7 days")
+    MONTH = "30d", gettext_lazy("Last 30 days")
+
+    def span(self) -> tuple[datetime, datetime | None]:
+        """Return when it begins and, unless it lasts, when it is over."""
+        today = start_of(local(timezone.now()).date())
+        begin = {self.YESTERDAY: today - _DAY, self.WEEK: today - 6 * _DAY, self.MONTH: today - 29 * _DAY}
+        return begin.get(self, today), today if self is Period.YESTERDAY else None
+
+
+class Only(TextChoices):
+    """Records that people look for without knowing the service's categories."""
+
+    REFUSED = "refused", pgettext_lazy("log", "Refused")
+    SUSPICIOUS = "suspicious", pgettext_lazy("log", "Suspicious")
+    NOTIFIED = "notified", gettext_lazy("Details not loaded")
+
+    def narrow(self, words: Records) -> Narrow:
+        if self is Only.REFUSED:
+            return Narrow(categories=words.refused, somebody=True)
+        return Narrow(notified=True) if self is Only.NOTIFIED else Narrow(categories=words.suspicious)
+
+
+def moment(text: str, *, end: bool = False) -> datetime | None:
+    """Read `from` or `to`; None for what is no day or time."""
+    return moments.moment_of(text.replace("T", " ", 1), end=end) if text else None
+
+
+def _period(rows: Keys, values: list[str]) -> Keys:
+    since, until = Period(values[0]).span()
+    return log.narrowed(rows, Narrow(since=since, until=until))
+
+
+def _from(rows: Keys, values: list[str]) -> Keys:
+    return log.narrowed(rows, Narrow(since=moment(values[0])))
+
+
+def _to(rows: Keys, values: list[str]) -> Keys:
+    end = moment(values[0], end=True)
+    return log.narrowed(rows, Narrow(until=end + timedelta(seconds=1) if end else None))
+
+
+def _area(rows: Keys, values: list[str]) -> Keys:
+    return log.narrowed(rows, Narrow(device_ids=doors_of(values)))
+
+
+def _only(rows: Keys, values: list[str]) -> Keys:
+    for value in values:
+        rows = log.narrowed(rows, Only(value).narrow(_words()))
+    return rows
+
+
+def _words() -> Records:
+    return current_tenant().environment.catalogue.records
+
+
+def doors_of(area_ids: Iterable[str]) -> list[str]:
+    """Return the device_ids of the doors that lead into any of these areas."""
+    lists = Area.objects.filter(area_id__in=list(area_ids)).values_list("devices_list", flat=True)
+    return sorted({str(each.get("device_id", "")) for each in chain.from_iterable(lists) if isinstance(each, dict)})
+
+
+def _categories(request: TenantRequest) -> list[Choice]:
+    known = [*_words().categories, *coverage_of(request).categories, *_asked(request, "category")]
+    return [(value, word("category", value)) for value in dict.fromkeys(known)]
+
+
+def _statuses(request: TenantRequest) -> list[Choice]:
+    known = ["occur", "restore", *coverage_of(request).statuses, *_asked(request, "status")]
+    return [(value, word("record", value)) for value in dict.fromkeys(known)]
+
+
+def coverage_of(request: TenantRequest) -> Coverage:
+    """Return what the log is complete for, read once for a page."""
+    found: Coverage | None = getattr(request, "log_coverage", None)
+    if found is None:
+        found = coverage()
+        setattr(request, "log_coverage", found)  # noqa: B010 - a name that the type of requests does not have
+    return found
+
+
+def devices_of(request: TenantRequest) -> dict[str, str]:
+    """Return the names of doors and key boxes by their IDs, in the order of names; read once for a page."""
+    found: dict[str, str] | None = getattr(request, "log_devices", None)
+    if found is None:
+        doors = PassController.objects.values_list("device_id", "device_name", Value("door"))
+        boxes = KeyBox.objects.values_list("key_device_id", "key_device_name", Value("box"))
+        rows = sorted(doors.union(boxes, all=True), key=lambda row: (row[1], row[0]))
+        found = {key: name or key for key, name, _kind in rows}
+        setattr(request, "log_devices", found)  # noqa: B010
+        setattr(request, "log_doors", {key for key, _name, kind in rows if kind == "door"})  # noqa: B010
+    return found
+
+
+def _people(request: TenantRequest) -> list[Choice]:
+    """Whom the address names: the person's name is looked for only then."""
+    asked = _asked(request, "person")
+    if not asked:
+        return []
+    known = dict(Guest.objects.filter(guest_id__in=asked).values_list("guest_id", "guest_name"))
+    known |= dict(Member.objects.filter(member_id__in=asked).values_list("member_id", "member_name"))
+    return [(value, known.get(value) or value) for value in asked]
+
+
+def _since(request: TenantRequest) -> list[Choice]:
+    return [(text, stamp(at)) for text in _asked(request, "from") if (at := moment(text))]
+
+
+def _until(request: TenantRequest) -> list[Choice]:
+    return [(text, stamp(at)) for text in _asked(request, "to") if (at := moment(text, end=True))]
+
+
+def _asked(request: TenantRequest, name: str) -> list[str]:
+    return [value for value in request.GET.getlist(name)[:_MOST] if value and "\x00" not in value]
+
+
+def _areas(_request: TenantRequest) -> list[Choice]:
+    return list(Area.objects.order_by("area_name", "pk").values_list("area_id", "area_name"))
+
+
+FILTERS = (
+    Filter("period", gettext_lazy("Period"), Period.choices, _period, single=True),
+    Filter("from", pgettext_lazy("time", "From"), _since, _from, single=True),
+    Filter("to", pgettext_lazy("time", "To"), _until, _to, single=True),
+    Filter(
+        "person",
+        pgettext_lazy("log", "Person"),
+        _people,
+        lambda rows, values: log.narrowed(rows, Narrow(member_id=values[0])),
+        single=True,
+    ),
+    Filter(
+        "device",
+        gettext_lazy("Door or key box"),
+        lambda request: list(devices_of(request).items()),
+        lambda rows, values: log.narrowed(rows, Narrow(device_ids=values)),
+    ),
+    Filter("area", gettext_lazy("Area"), _areas, _area),
+    Filter("only", pgettext_lazy("log", "Only"), Only.choices, _only),
+    Filter(
+        "category",
+        pgettext_lazy("log", "Category"),
+        _categories,
+        lambda rows, values: log.narrowed(rows, Narrow(categories=values)),
+    ),
+    Filter(
+        "status",
+        pgettext_lazy("log", "Status"),
+        _statuses,
+        lambda rows, values: log.narrowed(rows, Narrow(statuses=values)),
+    ),
+)
+_VALID: Mapping[str, Callable[[str], object]] = {
+    "period": lambda value: value in Period.values,
+    "only": lambda value: value in Only.values,
+    "from": moment,
+    "to": lambda value: moment(value, end=True),
+}
+
+
+def narrowed(rows: Keys, query: QueryDict) -> Keys:
+    """Return the records that an address asks for. Values that mean nothing find nothing, as in the list."""
+    for each in FILTERS:
+        values = [value for value in query.getlist(each.name)[:_MOST] if value]
+        known = [value for value in values if "\x00" not in value and _VALID.get(each.name, bool)(value)]
+        if values:
+            rows = each.apply(rows, known) if known else rows.none()
+    words = log.words_of(query.get("q", ""))
+    return log.narrowed(rows, Narrow(words=words)) if words else rows
+
+
+def span(query: QueryDict) -> tuple[datetime | None, datetime | None]:
+    """Return the time that an address is about, as far as it says one."""
+    since, until = moment(query.get("from", "")), moment(query.get("to", ""), end=True)
+    if (period := query.get("period", "")) in Period.values:
+        begin, end = Period(period).span()
+        since, until = max(since or begin, begin), min(until or end, end) if end and until else until or end
+    return since, until
+
+
+def in_words(request: TenantRequest, query: QueryDict) -> list[str]:
+    """Say what an address asks for, filter by filter: for files and for what is kept."""
+    said = []
+    for each in FILTERS:
+        values: Sequence[str] = [value for value in query.getlist(each.name)[:_MOST] if value]
+        if values:
+            labels = dict(each.choices(request) if callable(each.choices) else each.choices)
+            said.append(f"{each.label}: {', '.join(str(labels.get(value, value)) for value in values)}")
+    if text := query.get("q", "").strip():
+        said.append(_("Search: %(text)s") % {"text": text})
+    return said

@@ -1,0 +1,98 @@
+"""What lately happened to a member or guest, at a door or in an area: the beginning of the log, narrowed to it.
+
+Pages of several areas of work draw it by `{% happened … %}`; while somebody looks, it asks for itself anew.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils.functional import cached_property
+
+from portal.core.log import filters, visible
+from portal.core.log.lists import Links
+from portal.core.mirror import freshness, log
+from portal.core.mirror.freshness import KindFreshness
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History
+from portal.core.ui import watching
+from tenants.access import TenantRequest
+from tenants.roles import Permission
+
+MOST = 8
+# What a page may be about, by the names of the log's own filters.
+ABOUT = ("person", "device", "area")
+
+
+@dataclass(frozen=True)
+class Happened:
+    """The newest records about something. `about` is one of ABOUT with its values."""
+
+    request: TenantRequest
+    about: str
+    values: Sequence[str]
+    follow: bool = True  # the part asks for itself; where a page does that already, it is False
+    late: bool = False  # drawn in another place than where it stands
+
+    @property
+    def may_look(self) -> bool:
+        return visible.may_look(self.request.access)
+
+    @property
+    def today_only(self) -> bool:
+        return not self.request.access.can(Permission.LOGS_VIEW)
+
+    @cached_property
+    def records(self) -> list[History]:
+        if not self.may_look:
+            return []
+        asked = QueryDict(mutable=True)
+        asked.setlist(self.about, list(self.values))
+        found = filters.narrowed(visible.keys(self.request.access), asked)
+        return log.records(found.only("id", "at")[: MOST + 1])
+
+    @property
+    def rows(self) -> list[tuple[History, str, str]]:
+        """Each record with the pages of its person and its place; empty where that is the page itself."""
+        links = Links(self.request, self.records[:MOST])
+        here = (self.about == "person", self.about == "device")
+        return [
+            (row, "" if here[0] else links.person(row), "" if here[1] else links.place(row))
+            for row in self.records[:MOST]
+        ]
+
+    @property
+    def has_more(self) -> bool:
+        return len(self.records) > MOST
+
+    @property
+    def known(self) -> KindFreshness:
+        """How far the log is complete."""
+        return freshness.known(self.request)[Kind.HISTORIES]
+
+    @property
+    def seen(self) -> str:
+        newest = self.records[0].pk if self.records else 0
+        return watching.mark(newest, self.known.as_of, self.known.known_from)
+
+    @property
+    def _query(self) -> str:
+        return urlencode([(self.about, value) for value in self.values])
+
+    @property
+    def list_url(self) -> str:
+        return f"{reverse('logs:index', args=[self.request.tenant.slug])}?{self._query}"
+
+    @property
+    def poll_url(self) -> str:
+        return f"{reverse('logs:happened', args=[self.request.tenant.slug])}?{self._query}"
+
+    @property
+    def shows_person(self) -> bool:
+        return self.about != "person"
+
+    @property
+    def shows_place(self) -> bool:
+        return self.about != "device"

@@ -1,0 +1,210 @@
+"""The list of records of the log. It is narrowed, ordered and paged by what records are found by (`mirror/log.py`)."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.functional import cached_property
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from portal.core.log import gaps, visible
+from portal.core.log.filters import FILTERS, coverage_of, devices_of, moment, span
+from portal.core.log.gaps import Line
+from portal.core.mirror import freshness, log
+from portal.core.mirror.coverage import Coverage
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Guest, History, HistorySearch, Member
+from portal.core.ui import watching
+from portal.core.ui.addresses import within
+from portal.core.ui.tables import Column, Empty, Table
+from portal.core.ui.tables.columns import NOTHING
+from portal.core.ui.tables.keyset import Page
+from portal.core.ui.times import local
+from portal.core.ui.vocabulary import word
+from tenants.access import TenantRequest
+from tenants.roles import Permission
+
+QUIET = "normal"
+_CHIP = '<span class="chip chip-{}">{}</span>'
+
+
+class Links:
+    """Where the people and places of records lead, for whoever may go there: looked up once for a page."""
+
+    def __init__(self, request: TenantRequest, records: list[History]) -> None:
+        self.slug, can = request.tenant.slug, request.access.can
+        ids = {record.member_id for record in records if record.member_id}
+        self.members = _known(Member.objects, "member_id", ids) if ids and can(Permission.MEMBERS_VIEW) else set()
+        guests = ids - self.members if can(Permission.GUESTS_VIEW) else set()
+        self.guests = _known(Guest.objects, "guest_id", guests) if guests else set()
+        devices_of(request)
+        doors: set[str] = getattr(request, "log_doors", set())
+        self.doors = doors if can(Permission.DEVICES_VIEW) else set()
+
+    def person(self, record: History) -> str:
+        """The page of whom a record is about; empty for none."""
+        if record.member_id in self.members:
+            return within("members:page", self.slug, record.member_id)
+        return within("guests:guest", self.slug, record.member_id) if record.member_id in self.guests else ""
+
+    def place(self, record: History) -> str:
+        return within("devices:door", self.slug, record.device_id) if record.device_id in self.doors else ""
+
+
+def _known(rows: Any, name: str, ids: set[str]) -> set[str]:
+    return set(rows.filter(**{f"{name}__in": ids}, gone_at__isnull=True).values_list(name, flat=True))
+
+
+def what(record: History) -> SafeString:
+    """What happened, in the service's words, with what makes it more than usual."""
+    said = record.content or word("category", record.category) or "–"
+    chips = []
+    if record.category and record.category != QUIET and record.content:
+        loud = "loud" if record.category in ("suspicious", "emergency", "error", "warning") else "quiet"
+        chips.append((loud, word("category", record.category)))
+    if record.status and record.status != "occur":
+        chips.append(("quiet", word("record", record.status)))
+    if record.notified:
+        chips.append(("unknown", _("Reported by notification, details not loaded")))
+    return format_html("{} {}", said, format_html_join(" ", _CHIP, chips))
+
+
+def linked(text: str, href: str) -> str | SafeString:
+    return format_html('<a href="{}">{}</a>', href, text) if href and text else text
+
+
+def _category(row: History) -> str:
+    return word("category", row.category)
+
+
+class Records(Table):
+    """Every record that a person may see, the newest first. Rows are `HistorySearch` until a page is found."""
+
+    name = "log"
+    caption = gettext_lazy("Activity log")
+    search_label = gettext_lazy("What happened, person or door")
+    default_sort, key = "-at", "id"
+    counted_most = 1_000
+    pace = "live"
+    along = "log/known.html"
+    filters = FILTERS
+    columns = (
+        Column("at", pgettext_lazy("log", "Time"), value="at", kind="time", sort="at", fixed=True),
+        Column("what", pgettext_lazy("log", "Event"), cell=what, phone="title", fixed=True),
+        Column("person", pgettext_lazy("log", "Person")),
+        Column("place", gettext_lazy("Door or key box")),
+        Column("units", gettext_lazy("Keys"), phone="hide", shown=False),
+        Column("category", pgettext_lazy("log", "Category"), value=_category, shown=False),
+        Column("member_label", pgettext_lazy("log", "Label"), value="member_label", phone="hide", shown=False),
+        Column("history_id", pgettext_lazy("log", "Record ID"), kind="mono", phone="hide", shown=False),
+    )
+
+    def __init__(self, request: TenantRequest, *args: Any, **more: Any) -> None:
+        rows = visible.keys(request.access)
+        super().__init__(request, rows, total=self._whole if request.access.can(Permission.LOGS_VIEW) else None, **more)
+        if self.is_first and not self.address.get("sort"):
+            self.seen = watching.mark(rows.values_list("id", "at").first(), coverage_of(request).mark)
+
+    def _whole(self) -> int:
+        return freshness.known(self.request)[Kind.HISTORIES].total
+
+    @property
+    def counts_along(self) -> bool:
+        """Never: a list of any length is counted to a bound, not whole."""
+        return False
+
+    def search(self, queryset: QuerySet[HistorySearch], text: str) -> QuerySet[HistorySearch]:
+        return log.narrowed(queryset, log.Narrow(words=log.words_of(text)))
+
+    def complete_page(self, page: Page) -> Page:
+        """Read the page's records, under row security, and where they lead."""
+        records = log.records(page.rows)
+        links = Links(self.request, records)
+        self.complete(
+            person={"cell": _drawn(lambda row: linked(row.member_name or row.member_id, links.person(row)))},
+            place={"cell": _drawn(lambda row: linked(self._place(row), links.place(row)))},
+            units={"cell": _drawn(_units)},
+        )
+        return replace(page, rows=records)
+
+    def _place(self, row: History) -> str:
+        return row.device_name or devices_of(self.request).get(row.device_id, row.device_id)
+
+    def row_id(self, row: History) -> str:
+        return row.history_id
+
+    def row_href(self, row: History) -> str:
+        return reverse("logs:record", args=[self.request.tenant.slug, row.history_id])
+
+    def row_class(self, row: History) -> str:
+        words = self.request.tenant.environment.catalogue.records
+        return "loud" if row.category in words.suspicious and row.status != "restore" else ""
+
+    @property
+    def shown(self) -> list[Column]:
+        self.page  # noqa: B018 - what columns are drawn by is known with the page
+        return super().shown
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        return coverage_of(self.request)
+
+    @property
+    def today_only(self) -> bool:
+        return not self.may_load
+
+    @property
+    def may_load(self) -> bool:
+        """Whether the person may have older days loaded."""
+        return self.may(Permission.LOGS_VIEW)
+
+    @property
+    def gap_lines(self) -> list[Line]:
+        """What is missing of the time that the list is about."""
+        since, until = span(self.address.query)
+        if self.today_only:
+            since = visible.since(self.request.access)
+        return gaps.lines(self.coverage, since, until)
+
+    @property
+    def kept_for_period(self) -> list[tuple[str, str]]:
+        return self.address.kept("from", "to", "period", "export")
+
+    @property
+    def typed_from(self) -> str:
+        return _typed(moment(self.address.get("from")))
+
+    @property
+    def typed_to(self) -> str:
+        return _typed(moment(self.address.get("to"), end=True))
+
+    @property
+    def empty(self) -> Empty | None:
+        usual = Empty(_("No activity yet"), _("Entries, refusals and alarms appear here as they happen."), "list-check")
+        return freshness.empty(self.request, usual, Kind.HISTORIES)
+
+
+def _typed(at: datetime | None) -> str:
+    """A moment as the browser's own input wants it."""
+    return f"{local(at):%Y-%m-%dT%H:%M}" if at else ""
+
+
+def _drawn(read: Callable[[History], str | SafeString]) -> Callable[[History], SafeString]:
+    """A cell from a text or HTML."""
+
+    def cell(row: History) -> SafeString:
+        value = read(row)
+        return format_html("{}", value) if value else NOTHING
+
+    return cell
+
+
+def _units(row: History) -> SafeString:
+    units = [(unit.get("unit_no", ""), unit.get("unit_name", "")) for unit in row.units if isinstance(unit, dict)]
+    return format_html_join(" ", "<code>{}</code> {}", units)

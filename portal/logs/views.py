@@ -1,0 +1,27 @@
+"""The activity log: the list, and what pages of people and places ask for anew while somebody looks."""
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import render
+
+from portal.core.log.happened import ABOUT, Happened
+from portal.core.log.lists import Records
+from portal.core.ui import watching
+from tenants.access import TenantRequest, tenant_view
+from tenants.roles import Permission
+
+
+@tenant_view(Permission.LOGS_TODAY)
+def index(request: TenantRequest) -> HttpResponse:
+    return Records(request).respond("logs/index.html")
+
+
+@tenant_view(Permission.LOGS_TODAY)
+def happened(request: TenantRequest) -> HttpResponse:
+    """The newest records about a person, door or area: a part of the pages that are about them."""
+    about = next((name for name in ABOUT if request.GET.get(name)), "")
+    if not about:
+        raise Http404
+    here = Happened(request, about, [value for value in request.GET.getlist(about) if "\x00" not in value][:200])
+    if watching.has_seen(request, here.seen):
+        return watching.unchanged()
+    return render(request, "log/happened.html", {"here": here})
