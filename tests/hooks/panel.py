@@ -103,9 +103,9 @@ class Panel:
     def fault(self, kind: str, operation: int = 2, **values: Any) -> None:
         self.place.sandbox.fault(kind, operation, self.place.service.tenant_id, **values)
 
-    def refuse(self, status: int, code: str) -> None:
+    def refuse(self, status: int, code: str, detail: str = "because") -> None:
         """The service refuses the next request."""
-        body = {"message": "Refused", "error_code": code, "error_detail": "because"}
+        body = {"message": "Refused", "error_code": code, "error_detail": detail}
         self.fault("status", status=status, body=json.dumps(body))
 
     def clear_faults(self) -> None:

@@ -144,6 +144,15 @@ def test_what_the_service_refuses_is_as_it_was_before(panel, what):
     assert (row.former_digest, row.former_secret, row.former_until) == (None, None, None)
 
 
+def test_what_a_refusal_repeats_is_kept_without_address_and_secret(panel):
+    panel.act("on", categories=["normal"])
+    row = panel.row()
+    panel.refuse(400, "40002", f"not {row.secret} at {site.PORTAL_URL}/hooks/{row.token}/")
+    panel.act("categories", categories=["operation"])
+    kept = panel.intent().error_detail
+    assert kept == "not ••• at •••"
+
+
 @pytest.mark.parametrize("what", ["secret", "address"])
 @pytest.mark.parametrize("lost", ["drop_after", "drop_before"], ids=["that was applied", "that never arrived"])
 def test_while_the_answer_is_lost_both_count_until_a_reading_tells(panel, what, lost):
