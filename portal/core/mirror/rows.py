@@ -151,14 +151,15 @@ _TYPES = {"at": "timestamptz", "units": "jsonb", "extra": "jsonb", "notified": "
 _COLUMNS = (*Record._fields, "said_key")
 # A record is looked for by its history_id alone: whoever tells of it again may date it otherwise.
 _INSERT = f"""
-INSERT INTO mirror_history (tenant_id, {", ".join(_COLUMNS)})
-SELECT %s, t.* FROM unnest({", ".join(f"%s::{_TYPES.get(name, 'text')}[]" for name in _COLUMNS)})
-    AS t ({", ".join(_COLUMNS)})
+INSERT INTO mirror_history (id, tenant_id, {", ".join(_COLUMNS)})
+SELECT coalesce(t.id, nextval(pg_get_serial_sequence('mirror_history', 'id'))), %s, {", ".join(_COLUMNS)}
+FROM unnest(%s::int8[], {", ".join(f"%s::{_TYPES.get(name, 'text')}[]" for name in _COLUMNS)})
+    AS t (id, {", ".join(_COLUMNS)})
 WHERE NOT EXISTS (SELECT FROM mirror_history k WHERE k.tenant_id = %s AND k.history_id = t.history_id)
 ON CONFLICT (tenant_id, history_id, at) DO NOTHING RETURNING history_id, id, at
 """  # noqa: S608 - our own column names
 _REPLACED = """
-DELETE FROM mirror_history WHERE tenant_id = %s AND notified AND history_id = ANY(%s) RETURNING id, at
+DELETE FROM mirror_history WHERE tenant_id = %s AND notified AND history_id = ANY(%s) RETURNING history_id, id, at
 """
 
 
@@ -181,8 +182,8 @@ def records(items: Iterable[History], raw: Sequence[Any], before: datetime) -> l
 def insert_records(found: Sequence[Record]) -> list[int]:
     """Write what is not there yet; return the keys of the new rows.
 
-    The log's own records take the place of those that a notification alone told of. Called inside a transaction, and
-    for a tenant by one at a time (its lease).
+    The log's own records take the place and the key of those that a notification alone told of. Called inside a
+    transaction, and for a tenant by one at a time (its lease).
     """
     if not found:
         return []
@@ -190,8 +191,8 @@ def insert_records(found: Sequence[Record]) -> list[int]:
     months.ensure({row.at for row in once.values()})
     told = {name: log.described(tenant_id, _described(row)) for name, row in once.items()}
     with database.cursor() as cursor:
-        _make_room(cursor, [name for name, row in once.items() if not row.notified])
-        rows = [(*row, told[name][0]) for name, row in once.items()]
+        keys = _make_room(cursor, [name for name, row in once.items() if not row.notified])
+        rows = [(keys.get(name), *row, told[name][0]) for name, row in once.items()]
         cursor.execute(_INSERT, [tenant_id, *map(list, zip(*rows, strict=True)), tenant_id])
         new = cursor.fetchall()
         if new:
@@ -199,10 +200,13 @@ def insert_records(found: Sequence[Record]) -> list[int]:
     return [key for _, key, _ in new]
 
 
-def _make_room(cursor: Any, history_ids: list[str]) -> None:
+def _make_room(cursor: Any, history_ids: list[str]) -> dict[str, int]:
+    """Remove records that notifications told of and return their keys: what goes by them keeps its place."""
     cursor.execute(_REPLACED, [current_tenant_id(), history_ids])
-    if gone := cursor.fetchall():
-        log.remove(cursor, gone)
+    gone = cursor.fetchall()
+    if gone:
+        log.remove(cursor, [(key, at) for _, key, at in gone])
+    return {name: key for name, key, _ in gone}
 
 
 def _described(row: Record) -> dict[str, Any]:
