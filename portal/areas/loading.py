@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 
 from portal.core.budget.outlook import Outlook
 from portal.core.intents.record import Asker
-from portal.core.jobs import acts, costs, kinds
+from portal.core.jobs import acts, bulk, costs, kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import ALIVE
 from portal.core.mirror.models import Member
@@ -128,6 +128,7 @@ def register() -> None:
         kinds.Kind(
             name=KIND,
             permission=Permission.RIGHTS_EDIT,
+            carrier=bulk,
             titled=lambda job: say("job.load_rights", n=job.size),
             fresh=_fresh,
             unread=_unread,

@@ -20,7 +20,7 @@ from portal.areas import loading, merging
 from portal.areas.merging import Act, Effect, Verdict, Wish
 from portal.core.intents.models import target_of
 from portal.core.intents.record import Asker
-from portal.core.jobs import acts, kinds
+from portal.core.jobs import acts, bulk, kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import Action, JobState, RowState
 from portal.core.mirror.models import Area, Member
@@ -249,6 +249,7 @@ def register() -> None:
         kinds.Kind(
             name=KIND,
             permission=Permission.RIGHTS_EDIT,
+            carrier=bulk,
             titled=titled,
             told=_told,
             page=_page,

@@ -111,7 +111,7 @@ def _titled(act: Act) -> Callable[[Job], Said]:
 def register() -> None:
     """Make each of them a kind of job."""
     for act in ACTS.values():
-        own: dict[str, Any] = {"fresh": bulk.compared_with_lists, **act.more}
+        own: dict[str, Any] = {"carrier": bulk, "fresh": bulk.compared_with_lists, **act.more}
         kinds.register(kinds.Kind(name=act.name, permission=act.permission, titled=_titled(act), undo=act.undo, **own))
 
 

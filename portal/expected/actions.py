@@ -15,7 +15,7 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import Asker
-from portal.core.jobs import acts, rowstore
+from portal.core.jobs import acts, rowstore, singly
 from portal.core.jobs.kinds import Kind, Skip, Told, Wait
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.rowstore import NewRow
@@ -85,6 +85,7 @@ def _told(job: Job, act: str) -> Told:
 EXPECTED = Kind(
     name=KIND,
     permission=Permission.GUESTS_DESK,
+    carrier=singly,
     family=KIND,
     told=_told,
     page=lambda job: reverse("guests:expected_page", args=[job.tenant.slug, number(job)]),

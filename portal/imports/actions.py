@@ -12,7 +12,7 @@ from django.urls import reverse
 from portal.core.files import bounds, reading
 from portal.core.files.bounds import FileFault
 from portal.core.intents.record import Asker
-from portal.core.jobs import acts, queries
+from portal.core.jobs import acts, bulk, queries
 from portal.core.jobs.kinds import Kind
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
@@ -27,6 +27,7 @@ from tenants.wording import say
 IMPORT = Kind(
     name=KIND,
     permission=Permission.IMPORTS_RUN,
+    carrier=bulk,
     family=KIND,
     titled=lambda job: say("job.import", file=job.title),
     page=lambda job: reverse("imports:page", args=[job.tenant.slug, job.pk]),

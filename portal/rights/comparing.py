@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from accessapi.permissions.passes import sort_key
 from portal.core.intents.record import Asker
-from portal.core.jobs import acts, kinds
+from portal.core.jobs import acts, bulk, kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.mirror import queries, search
 from portal.core.mirror.models import Member
@@ -131,6 +131,7 @@ def register() -> None:
         kinds.Kind(
             name=KIND,
             permission=Permission.RIGHTS_EDIT,
+            carrier=bulk,
             titled=lambda job: say("job.copy_rights", name=job.options.get("source", "")),
             fresh=replacing.fresh,
             unread=replacing.unread,

@@ -33,6 +33,7 @@ EXPORTED = (
     {"Member ID", "Credentials", "Validity"},
     {"会員ID", "認証手段", "有効性"},
 )
+_MARK = b"\xef\xbb\xbf"
 _RISKY = re.compile(r"'*[=+\-@\t\r\n\v\f＝＋－＠]")
 
 
@@ -63,9 +64,14 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 
 def csv_of(lines: Iterable[Sequence[Any]]) -> Iterator[bytes]:
     """UTF-8 with the mark that lets Excel read Japanese, every cell quoted where needed and safe from formulas."""
+    yield _MARK
+    yield from csv_lines(lines)
+
+
+def csv_lines(lines: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+    """The same without the mark: a part of a file that is put together later."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
-    yield b"\xef\xbb\xbf"
     for number, cells in enumerate(lines, start=1):
         writer.writerow([guarded(cell) if isinstance(cell, str) else cell for cell in cells])
         if number % 500 == 0:
@@ -81,7 +87,7 @@ def xlsx_of(lines: Iterable[Sequence[Any]], title: str, *, guard: bool = True) -
     book = Workbook(write_only=True)
     sheet = book.create_sheet(title[:31])
     for cells in lines:
-        sheet.append([_cell(sheet, guarded(cell) if guard and isinstance(cell, str) else cell) for cell in cells])
+        sheet.append([cell_of(sheet, guarded(cell) if guard and isinstance(cell, str) else cell) for cell in cells])
     target = tempfile.SpooledTemporaryFile(max_size=4 * 1024 * 1024)  # noqa: SIM115 - the answer closes it
     book.save(target)
     target.seek(0)
@@ -95,7 +101,8 @@ def _taken(buffer: io.StringIO) -> bytes:
     return text
 
 
-def _cell(sheet: Any, value: Any) -> Any:
+def cell_of(sheet: Any, value: Any) -> Any:
+    """A cell of a write-only sheet; text stays text."""
     if not isinstance(value, str):
         return value
     # Control characters as XLSX writes them: XML itself cannot hold them.

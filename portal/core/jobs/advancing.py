@@ -1,14 +1,13 @@
 """The one step of a started job: look at what the database says and do what comes next. Any number of times."""
 
 from datetime import timedelta
-from typing import Protocol
 
 from django.db import transaction
 
 from portal.core.intents.handlers import Finding
 from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
-from portal.core.jobs import acts, bulk, kinds, results, singly
+from portal.core.jobs import acts, kinds, results
 from portal.core.jobs.models import Job, Part, Row
 from portal.core.jobs.states import ALIVE, Halt, JobState, Next, PartState, RowState
 from portal.core.timers.clock import ClockTime, database_now
@@ -19,28 +18,15 @@ _SOON, _LATER = timedelta(seconds=5), timedelta(seconds=20)
 _LEASE = timedelta(seconds=45)
 
 
-class Carrier(Protocol):
-    """How rows travel. `wait` and `send` are called with the job's row locked, `work` without."""
-
-    def wait(self, job: Job) -> timedelta | None: ...
-    def send(self, job: Job) -> Next: ...
-    def work(self, job_id: int) -> None: ...
-
-
-def carrier_of(job: Job) -> Carrier:
-    """Return the carrier of a job's rows: one intent a row where its kind asks for them so, else by the thousand."""
-    return bulk if kinds.kind_of(job).ask is None else singly
-
-
 def advance(job_id: int) -> None:
-    """Settle what has ended, send what comes next, or finish. The job's row is locked meanwhile, but not while members
-    are read, or rows asked for one by one.
+    """Settle what has ended, send what comes next, or finish. The job's row is locked meanwhile, but not while its
+    carrier works: members are read, rows asked for one by one, parts of a file written.
     """
     with transaction.atomic():
         job = Job.objects.select_for_update(of=("self",)).filter(pk=job_id, state__in=ALIVE).first()
         works = job is not None and _begun(job) and not _waits(job) and _step(job)
     if job is not None and works:
-        carrier_of(job).work(job_id)
+        kinds.kind_of(job).carrier.work(job_id)
 
 
 def _begun(job: Job) -> bool:
@@ -68,7 +54,7 @@ def _permitted(job: Job) -> bool:
 
 def _step(job: Job) -> bool:
     """Do what comes next; True when that is work that is done without holding the job."""
-    carrier = carrier_of(job)
+    carrier = kinds.kind_of(job).carrier
     if (wait := carrier.wait(job)) is not None:
         _again(job, wait)
         return False

@@ -7,10 +7,11 @@ class BulkConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.intents import handlers
-        from portal.core.jobs import advancing, bell, results
+        from portal.core.jobs import advancing, bell, filing, results
         from portal.core.jobs.bulk import OPERATIONS
 
         bell.register()
+        filing.register()
         for operation in OPERATIONS.values():
             handlers.register(
                 operation,

@@ -7,7 +7,8 @@ kind compares what it promised with what is so now, and `unread`/`read` how it f
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import timedelta
+from typing import Any, Protocol
 
 from django.urls import reverse
 from django.utils.functional import Promise
@@ -17,6 +18,7 @@ from portal.core.budget.priorities import Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import Next
 from portal.core.mirror.models import Member
 from portal.core.mirror.reading import read_member
 from tenants.models import Connection
@@ -78,6 +80,26 @@ class Wait:
 
 
 @dataclass(frozen=True)
+class Piece:
+    """The next `rows` of a file that a job writes, as they stand in it. `place` is where it ends, `last` for none after
+    it.
+    """
+
+    body: bytes
+    rows: int
+    place: Any
+    last: bool
+
+
+class Carrier(Protocol):
+    """How a job is worked off: a module. `wait` and `send` are called with the job's row locked, `work` without."""
+
+    def wait(self, job: Job) -> timedelta | None: ...
+    def send(self, job: Job) -> Next: ...
+    def work(self, job_id: int) -> None: ...
+
+
+@dataclass(frozen=True)
 class Told:
     """An act with a job as the audit trail has it: `facts` are added to what it keeps of the act."""
 
@@ -96,6 +118,7 @@ class Kind:
     """What makes jobs of one kind different.
 
     - `permission`: who may see and run them, unless a job names another; `family`: how audit trail and intents call it.
+    - `carrier`: how they are worked off: `bulk.py` by the thousand, `singly.py` one by one, `filing.py` into a file.
     - `titled(job)`: its name, worded when somebody reads it; by default the title it was opened with.
     - `told(job, act)`: what the audit trail says of an act with it, where that is not `family`.`act` on the job itself.
     - `page(job)`: the address of its page; by default the one of all jobs.
@@ -111,14 +134,16 @@ class Kind:
     - `undo`: whether the former values can be put back by another job.
     - `sends`: False for jobs that only read (`unread`), and cost nothing else.
     - `started(job, by)`: what else belongs to starting a job, in the same transaction.
-    - `ask(job, row)`: record the one intent that does what a row wants, in the transaction that it is called in. With
-      it rows travel one by one (`singly.py`), without it by the thousand (`bulk.py`).
+    - `ask(job, row)`: for `singly.py`: record the one intent that does what a row wants, in the transaction that it is
+      called in.
+    - `piece(job, place)`: for `filing.py`: read what comes after `place` in the job's file; None is its beginning.
     - `reasons(row)`: what is to be said about what came of a row that was asked for singly.
     - `unit`: what its progress counts; `labels`: its names of what came of rows, where they are not those of all jobs.
     """
 
     name: str
     permission: Permission
+    carrier: Carrier
     family: str = "change"
     titled: Callable[[Job], Said | str] = lambda job: job.title
     told: Callable[[Job, str], Told | None] = lambda _job, _act: None
@@ -135,6 +160,7 @@ class Kind:
     sends: bool = True
     started: Callable[[Job, Asker], None] = lambda _job, _by: None
     ask: Callable[[Job, Row], Intent | Skip | Wait] | None = None
+    piece: Callable[[Job, Any], Piece] | None = None
     reasons: Callable[[Row], list[str]] | None = None
     unit: str | Promise = _ROWS
     labels: Mapping[str, str | Promise] = field(default_factory=dict)

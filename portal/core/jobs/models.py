@@ -10,7 +10,7 @@ from portal.core.intents.models import Intent
 from portal.core.jobs.states import Action, Halt, JobState, PartState, RowState
 from portal.core.mirror.models import Member
 from tenants.models import SupportSession, TenantModel
-from tenants.vault import EncryptedJSON
+from tenants.vault import EncryptedBytes, EncryptedJSON
 from tenants.wording import SaidField
 
 
@@ -150,6 +150,27 @@ class Row(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.job_id}/{self.line}: {self.state}"
+
+
+class ExportPart(TenantModel):
+    """A part of the file that a job writes (`portal.core.jobs.filing`): `rows` of it, and the `place` where they end.
+
+    `body` is compressed and encrypted; `size` is its length before.
+    """
+
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, db_index=False, related_name="+")
+    number = models.PositiveIntegerField()
+    rows = models.PositiveIntegerField()
+    size = models.PositiveIntegerField()
+    place = models.JSONField(null=True)
+    last = models.BooleanField()
+    body = EncryptedBytes()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["job", "number"], name="bulk_one_exportpart")]
+
+    def __str__(self) -> str:
+        return f"{self.job_id}: part {self.number} of {self.rows} rows"
 
 
 class Suspension(TenantModel):

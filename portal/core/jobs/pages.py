@@ -1,5 +1,6 @@
 """What the pages of jobs share: tabs over rows, progress, what needs a decision."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -72,6 +73,28 @@ def progress_of_run(job: Job, counts: Counts, connection: Connection) -> Progres
         started_at=job.started_at,
         notes=_notes(job, part, connection),
         failures_url="" if final else f"{kinds.page(job)}?show=failed",
+        poll_url="" if final else _poll(job),
+        stop_url="" if final or job.stop_asked else f"{kinds.page(job)}stop/",
+        final=final,
+        id="job-progress",
+    )
+
+
+def progress_of_file(job: Job) -> Progress:
+    """Writing a file: rows that are in it of about how many."""
+    final, done = job.state not in ALIVE, job.looked_at
+    rate = _rate(job, done)
+    total = done if job.state == JobState.DONE else max(job.size, done)
+    return Progress(
+        title=_("Progress"),
+        unit=str(kinds.kind_of(job).unit),
+        done=done,
+        total=total,
+        state=JOB_CHIPS[JobState(job.state)],
+        rate=rate,
+        minutes_left=math.ceil((total - done) / rate) if rate else None,
+        started_at=job.started_at,
+        notes=[str(Halt(job.halt).label)] if job.halt != Halt.NONE else [],
         poll_url="" if final else _poll(job),
         stop_url="" if final or job.stop_asked else f"{kinds.page(job)}stop/",
         final=final,

@@ -85,6 +85,6 @@ class Next(Enum):
     """What came of looking for rows to send."""
 
     SENT = "a request was recorded"
-    WORK = "something takes calls or a transaction for each row, and is done without holding the job"
+    WORK = "something takes calls, or a transaction for each row or part, and is done without holding the job"
     LATER = "rows wait for calls, for what is under way, or for another job's request about the same members"
     NOTHING = "no row waits"

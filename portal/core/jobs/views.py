@@ -28,6 +28,7 @@ from portal.core.jobs.pages import progress_of
 from portal.core.jobs.states import ALIVE, JobState, RowState
 from portal.core.mirror.fields.field import Cell
 from portal.core.ui.addresses import row_or_404
+from portal.core.ui.outcomes import Progress
 from tenants.access import TenantRequest, View, tenant_view
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
@@ -63,6 +64,7 @@ class Pages:
     - `confirm(request, job)`: why it is not started as it was posted; empty for nothing. Where it says something, the
       page is answered again, with what was posted.
     - `retry`, `undo`, `discard`: an area's own way of doing so, called as those of `acts` are.
+    - `progress(job)`: how far the job is, where that is not told by its rows.
     - `cells(job, lines)`: the headings (line 0) and these lines of the job's file as uploaded; `sheet` names the sheet
       of the file of rows to correct.
     """
@@ -76,6 +78,7 @@ class Pages:
     retry: Again = acts.retry
     undo: Again = acts.undo
     discard: Callable[..., bool] = acts.discard
+    progress: Callable[[Job], Progress] = progress_of
     cells: Cells = lambda _job, _lines: iter(())
     sheet: str = ""
 
@@ -88,7 +91,7 @@ def progress(pages: Pages, request: TenantRequest, job: Job) -> HttpResponse:
     """The progress alone, for polling; the whole page is asked for again when there is more to see."""
     if job.state != JobState.MAPPED and job.state not in ALIVE:
         return HttpResponseClientRefresh()
-    return render(request, "components/progress.html", {"progress": progress_of(job)})
+    return render(request, "components/progress.html", {"progress": pages.progress(job)})
 
 
 def failed(pages: Pages, request: TenantRequest, job: Job, kind: str) -> HttpResponseBase:

@@ -1,0 +1,125 @@
+"""The carrier of a job that writes a file: part after part, each in one transaction with the place where it ends.
+
+A part is read before the job is locked and written only where the one before it still is the last: whoever is killed,
+or replaced while at work, neither loses nor doubles a row. A worker writes for some seconds and lets others have their
+turn. The parts are the file; how they become one is the area's. They are deleted after KEPT, with whatever a stopped
+job had written.
+"""
+
+import time
+import zlib
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, QuerySet, Sum
+
+from portal.core.jobs import bell, kinds
+from portal.core.jobs.models import ExportPart, Job
+from portal.core.jobs.states import JobState, Next
+from portal.core.timers import ticking
+from portal.core.timers.clock import ClockTime
+from tenants.scope import across_tenants
+
+KEPT = timedelta(days=7)
+_TURN = 10.0
+_QUICK = 3  # of zlib: the next levels take twice as long for a tenth less
+_AT_ONCE = 20
+
+
+def wait(_job: Job) -> timedelta | None:
+    """Nothing is waited for."""
+    return None
+
+
+def send(job: Job) -> Next:
+    """Whether there is more to write."""
+    return Next.NOTHING if parts(job).filter(last=True).exists() else Next.WORK
+
+
+def work(job_id: int) -> None:
+    """Write part after part for a while."""
+    job, until = Job.objects.select_related("tenant", "by").get(pk=job_id), time.monotonic() + _TURN
+    while True:
+        part = _write_next(job)
+        if part is None:  # somebody else is at work, or said stop
+            return
+        if part.last or time.monotonic() > until:
+            break
+    Job.objects.filter(pk=job_id, state=JobState.RUNNING).update(due_at=ClockTime())
+    bell.after_commit(job)
+
+
+def parts(job: Job) -> QuerySet[ExportPart]:
+    """The parts of a job's file, in order, without what they hold."""
+    return ExportPart.objects.filter(job=job).order_by("number").defer("body")
+
+
+def rows(job: Job) -> int:
+    """How many rows are written."""
+    return parts(job).order_by().aggregate(n=Sum("rows"))["n"] or 0
+
+
+def bodies(job: Job) -> Iterator[bytes]:
+    """What the parts hold, one after the other. Raises LookupError where one is gone: half a file looks like a file."""
+    for number in range(1, parts(job).count() + 1):
+        part = ExportPart.objects.filter(job=job, number=number).first()
+        if part is None:
+            raise LookupError(f"part {number} of job {job.pk} was deleted meanwhile")
+        yield zlib.decompress(part.body)
+
+
+def deleted_at(job: Job) -> datetime | None:
+    """When the file goes; None while the job runs."""
+    return job.finished_at + KEPT if job.finished_at is not None else None
+
+
+def _write_next(job: Job) -> ExportPart | None:
+    """Write the next part and return it. None where there is none, somebody else wrote it, or said stop."""
+    read = kinds.kind_of(job).piece
+    before = parts(job).last()
+    if read is None or (before is not None and before.last):
+        return None
+    piece = read(job, before.place if before is not None else None)
+    number = before.number + 1 if before is not None else 1
+    with transaction.atomic():
+        running = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, stop_asked=False)
+        if not running.select_for_update(of=("self",), no_key=True) or _is_written(job, number):
+            return None
+        part = ExportPart.objects.create(
+            job=job,
+            number=number,
+            rows=piece.rows,
+            size=len(piece.body),
+            place=piece.place,
+            last=piece.last,
+            body=zlib.compress(piece.body, _QUICK),
+        )
+        Job.objects.filter(pk=job.pk).update(looked_at=F("looked_at") + piece.rows)
+    return part
+
+
+def _is_written(job: Job, number: int) -> bool:
+    return parts(job).filter(number=number).exists()
+
+
+def _old() -> QuerySet[Job]:
+    """The jobs whose file has been kept for long enough."""
+    has_parts = Exists(ExportPart.objects_across_tenants.filter(job=OuterRef("pk")))
+    ended = Job.objects_across_tenants.filter(state__in=[JobState.DONE, JobState.STOPPED], erased_at=None)
+    return ended.filter(has_parts, finished_at__lte=ClockTime() - KEPT)
+
+
+def delete_old() -> int:
+    """Delete files that were kept for long enough, and how they were asked for. Returns how many."""
+    with across_tenants("files of all tenants are deleted together"), transaction.atomic():
+        held = _old().order_by("finished_at").select_for_update(of=("self",), skip_locked=True)
+        old = list(held.values_list("pk", flat=True)[:_AT_ONCE])
+        ExportPart.objects_across_tenants.filter(job__in=old).delete()
+        Job.objects_across_tenants.filter(pk__in=old).update(erased_at=ClockTime(), options={})
+    return len(old)
+
+
+def register() -> None:
+    """Look for old files every few minutes."""
+    ticking.register("job_files", delete_old, every=600.0, queue="bulk", work=lambda: [_old()])
