@@ -159,6 +159,11 @@ RECORDS: dict[str, Promise] = {
     "log.days_asked": ngettext_lazy(
         "Activity log of %(n)s older day loaded: %(days)s", "Activity log of %(n)s older days loaded: %(days)s", "n"
     ),
+    "log.export": _("Activity log as %(kind)s"),
+    "log.export_started": _("Export of the activity log started: %(kind)s"),
+    "log.export_stopped": _("Export of the activity log stopped: %(kind)s"),
+    "log.export_continued": _("Export of the activity log continued: %(kind)s"),
+    "log.export_downloaded": _("Export of the activity log downloaded: %(kind)s"),
     "rights_template.create": _("Rights template created: %(name)s"),
     "rights_template.change": _("Rights template changed: %(name)s"),
     "rights_template.delete": _("Rights template deleted: %(name)s"),

@@ -8,5 +8,7 @@ class LogsConfig(AppConfig):
     def ready(self) -> None:
         from portal.core.mirror import freshness
         from portal.core.mirror.kinds import Kind
+        from portal.logs.exports import actions
 
+        actions.register()
         freshness.shows("logs", Kind.HISTORIES)

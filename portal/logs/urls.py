@@ -1,4 +1,4 @@
-from django.urls import path
+from django.urls import include, path
 
 from portal.logs import pages, views
 
@@ -6,6 +6,7 @@ app_name = "logs"
 urlpatterns = [
     path("", views.index, name="index"),
     path("happened/", views.happened, name="happened"),
+    path("", include("portal.logs.exports.urls")),
     path("people/<sid:member_id>/<slug:day>/", pages.person_day, name="person_day"),
     path("doors/<sid:device_id>/<slug:day>/", pages.door_day, name="door_day"),
     path("records/<sid:history_id>/", pages.record, name="record"),

@@ -74,6 +74,9 @@ COMPUTED = {
         for act in given("portal/expected/actions.py", "record", at=2)
         | {"started", "stopped", "continued", "discarded", "downloaded"}
     },
+    ("portal/logs/exports/actions.py", "f'log.export_{act}'"): {
+        f"log.export_{act}" for act in ("started", "stopped", "continued", "downloaded")
+    },
     ("portal/codes/actions.py", "f'guest.{act}'"): {
         f"guest.{act}"
         for module in ("actions", "views")

@@ -29,6 +29,7 @@ ASKS = {
     "webhook:change",
     "webhook:reveal",
     "webhook:test",
+    "logs:export",
     "staff:invite",
     "staff:uninvite",
     "staff:change_role",
@@ -51,7 +52,8 @@ HARMLESS = {
     "starts, goes on with, ends or judges work on many rows, within the rights above": {
         "changes:ask", "changes:start", "changes:stop", "changes:continue", "changes:retry", "changes:undo",
         "changes:decide", "changes:discard", "imports:new", "imports:columns", "imports:start", "imports:stop",
-        "imports:continue", "imports:retry", "imports:decide", "imports:discard",
+        "imports:continue", "imports:retry", "imports:decide", "imports:discard", "logs:export_stop",
+        "logs:export_continue",
     },
     "is a desk's work, done in seconds; a guest's code opens what its visit type allows, for hours": {
         "guests:new", "guests:without_code", "guests:code", "guests:link", "guests:unlink", "guests:edit",
@@ -67,7 +69,7 @@ HARMLESS = {
         "intents:decide", "intents:stop", "guests:request_decide", "guests:request_stop",
     },
     "reads the service, or draws what was posted": {
-        "mirror:refresh", "guests:refresh", "areas:load", "member_rights:words", "rights:words",
+        "mirror:refresh", "mirror:days", "guests:refresh", "areas:load", "member_rights:words", "rights:words",
     },
     "needs the permit of the first code, for which proof was given, for ten minutes": {"members:one_time_next"},
     "only takes access away": {"support:end"},

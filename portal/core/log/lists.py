@@ -139,6 +139,15 @@ class Records(Table):
     def row_id(self, row: History) -> str:
         return row.history_id
 
+    @property
+    def file_pages(self) -> list[tuple[str, str]]:
+        """The export, which asks first: (label, address)."""
+        if not self.may(Permission.LOGS_VIEW):
+            return []
+        address = reverse("logs:export", args=[self.request.tenant.slug])
+        match = self.address.with_().partition("?")[2]
+        return [(_("Export…"), f"{address}?{match}" if match else address)]
+
     def row_href(self, row: History) -> str:
         return reverse("logs:record", args=[self.request.tenant.slug, row.history_id])
 

@@ -120,6 +120,14 @@ def _pair(door: str, category: str) -> str:
     return f"&{door}\n{category}"
 
 
+def next_key() -> int:
+    """Return a key above those of all records there are, and below those of all that come later."""
+    with database.cursor() as cursor:
+        cursor.execute("SELECT nextval(pg_get_serial_sequence('mirror_history', 'id'))")
+        key: int = cursor.fetchone()[0]
+    return key
+
+
 def words_of(text: str) -> list[str]:
     """The words of a search as `Narrow` takes them: folded, two characters are enough."""
     return terms(text)

@@ -1,0 +1,1 @@
+"""Exports of the log: files of any length, written by a worker and kept for a week."""

@@ -1,0 +1,131 @@
+"""An export of the log as a kind of job: what it is about is settled when it is asked for, then it is written.
+
+A file has the records that were there at that moment, the newest first. What is read later is in none of its parts,
+also where it tells of an earlier time: its key is above the one that was drawn then. A record that a notification told
+of keeps its key when the log's own record takes its place, and is in as it is when its part is written. What is deleted
+before that (months past their time, names of forgotten people) is not. The last line, or the sheet "About", says so.
+"""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils.translation import gettext_lazy, override
+
+from portal.core.files import books
+from portal.core.files.writing import csv_lines
+from portal.core.intents.record import Asker
+from portal.core.jobs import acts, filing, kinds
+from portal.core.jobs.kinds import Piece, Told
+from portal.core.jobs.models import Job
+from portal.core.jobs.states import JobState
+from portal.core.log import filters
+from portal.core.mirror import log
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import HistorySearch, MirrorState
+from portal.logs.exports import cells
+from tenants.roles import Permission
+from tenants.wording import Said, say
+
+KIND = "log_export"
+#: What the rows of a part are made with, by the kind of file.
+ROWS = {"csv": lambda lines: b"".join(csv_lines(lines)), "xlsx": books.rows_of}
+# Records that a worker writes in a second where others are at work beside it; alone it writes four times as many.
+PACE = 5_000
+_PART, _COUNTED = 5_000, 10_000
+
+
+def about(query: QueryDict) -> int:
+    """About how many records an address asks for: exact for few, otherwise as PostgreSQL expects."""
+    found = filters.narrowed(log.keys(), query)
+    exact = found[: _COUNTED + 1].count()
+    if exact <= _COUNTED:
+        return exact
+    return max(exact, int(json.loads(found.order_by().explain(format="json"))[0]["Plan"]["Plan Rows"]))
+
+
+def ask(*, by: Asker, query: QueryDict, kind: str, count: int, told: list[str]) -> Job:
+    """Begin an export of what an address asks for; return the one that runs, where the same person asked for the same.
+
+    `count`: about how many records these are; `told`: what the file says of itself.
+    """
+    with transaction.atomic():
+        # Whoever writes records has ended, so that all keys below the one that is drawn now are there.
+        MirrorState.objects.select_for_update().filter(kind=Kind.HISTORIES).first()
+        same = {"by": by.user, "options__match": query.urlencode(), "options__format": kind}
+        if running := Job.objects.filter(kind=KIND, state=JobState.RUNNING, stop_asked=False, **same).first():
+            return running
+        options = {"format": kind, "match": query.urlencode(), "below": log.next_key(), "told": told, **_settled(query)}
+        title = say("log.export", kind=kind.upper())
+        facts = {"format": kind, "records": count, "filter": _without_text(query)}
+        return acts.begin(by=by, kind=KIND, title=title, size=count, options=options, facts=facts)
+
+
+def _settled(query: QueryDict) -> dict[str, Any]:
+    """What moves with the day, or with the building, as it is now; the rest of the address as `query`."""
+    rest = query.copy()
+    settled: dict[str, Any] = {"since": None, "until": None, "doors": None}
+    if rest.get("period") in filters.Period.values:
+        since, until = filters.Period(rest.pop("period")[-1]).span()
+        settled |= {"since": since.isoformat(), "until": until.isoformat() if until else None}
+    if areas := rest.getlist("area"):
+        settled["doors"] = filters.doors_of(areas)
+        del rest["area"]
+    return {**settled, "query": rest.urlencode()}
+
+
+def _without_text(query: QueryDict) -> str:
+    """The filters as the audit trail keeps them: nothing is ever erased from it, and people search for names."""
+    kept = query.copy()
+    if kept.pop("q", None):
+        kept["q"] = "***"
+    return kept.urlencode()
+
+
+def records(job: Job) -> QuerySet[HistorySearch]:
+    """What the export is about, by what records are found by, the newest first."""
+    options = job.options
+    since, until = (datetime.fromisoformat(at) if (at := options[name]) else None for name in ("since", "until"))
+    settled = log.Narrow(since=since, until=until, device_ids=options["doors"])
+    found = log.narrowed(log.keys().filter(id__lt=options["below"]), settled)
+    return filters.narrowed(found, QueryDict(options["query"]))
+
+
+def _piece(job: Job, place: list[Any] | None) -> Piece:
+    """The next records, in the language of whoever asked."""
+    found = records(job)
+    if place is not None:
+        at, key = datetime.fromisoformat(place[0]), place[1]
+        found = found.filter(at__lte=at).exclude(at=at, id__gte=key)
+    keys = list(found.values_list("id", "at", named=True)[:_PART])
+    with override(job.language):
+        lines = [cells.of(record) for record in log.records(keys)]
+    end = [keys[-1].at.isoformat(), keys[-1].id] if keys else place
+    return Piece(ROWS[job.options["format"]](lines), len(lines), end, last=len(keys) < _PART)
+
+
+def _told(job: Job, act: str) -> Told:
+    return Told(f"log.export_{act}", f"{KIND}:{job.pk}", say(f"log.export_{act}", kind=_format(job)))
+
+
+def _format(job: Job) -> Said | str:
+    return str(job.options.get("format", "")).upper()
+
+
+def register() -> None:
+    kinds.register(
+        kinds.Kind(
+            name=KIND,
+            permission=Permission.LOGS_VIEW,
+            carrier=filing,
+            family=KIND,
+            told=_told,
+            page=lambda job: reverse("logs:export_page", args=[job.tenant.slug, job.pk]),
+            piece=_piece,
+            unit=gettext_lazy("records"),
+        )
+    )

@@ -1,0 +1,57 @@
+"""The columns of an exported log, in the language that is active."""
+
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
+
+from portal.core.mirror.fields.values import as_json
+from portal.core.mirror.models import History
+from portal.core.ui.times import local
+from portal.core.ui.vocabulary import word
+
+
+def heading() -> list[str]:
+    return [
+        pgettext("log", "Time"),
+        pgettext("log", "Event"),
+        pgettext("log", "Category"),
+        _("Category (service)"),
+        _("Status"),
+        _("Status (service)"),
+        pgettext("log", "Person"),
+        _("Person ID"),
+        _("Person type"),
+        pgettext("log", "Label"),
+        _("Attribute"),
+        _("Door or key box"),
+        _("Device ID"),
+        _("Module"),
+        _("Keys"),
+        _("Details not loaded"),
+        pgettext("log", "Record ID"),
+        _("Other data"),
+    ]
+
+
+def of(record: History) -> list[str]:
+    """A record as a line: words where there are some, beside them what the service said."""
+    units = (f"{unit.get('unit_no', '')} {unit.get('unit_name', '')}".strip() for unit in record.units)
+    return [
+        f"{local(record.at):%Y-%m-%d %H:%M:%S}",
+        record.content,
+        word("category", record.category),
+        record.category,
+        word("record", record.status),
+        record.status,
+        record.member_name,
+        record.member_id,
+        record.member_type,
+        record.member_label,
+        record.member_attribute,
+        record.device_name,
+        record.device_id,
+        record.device_module,
+        ", ".join(filter(None, units)),
+        _("Yes") if record.notified else "",
+        record.history_id,
+        as_json(record.extra) if record.extra else "",
+    ]

@@ -1,0 +1,36 @@
+"""The tenant's exports of the log, as a table."""
+
+from datetime import datetime
+
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from portal.core.jobs import filing, kinds
+from portal.core.jobs.lists import job_chip
+from portal.core.jobs.models import Job
+from portal.core.jobs.states import JobState
+from portal.core.ui.tables import Column, Empty, Table
+
+
+def kept_until(job: Job) -> datetime | None:
+    """When the file of a finished export is, or was, deleted; None for one without a file."""
+    return filing.deleted_at(job) if job.state == JobState.DONE else None
+
+
+class Exports(Table):
+    name = "log-exports"
+    caption = _("Exports")
+    default_sort = "-id"
+    columns = (
+        Column("title", _("Export"), value=lambda job: str(job.title), phone="title", fixed=True),
+        Column("state", _("State"), value=job_chip, fixed=True),
+        Column("filters", _("Filters"), value=lambda job: job.options.get("match", "")),
+        Column("records", pgettext_lazy("log", "Records"), value=lambda job: job.looked_at, kind="number"),
+        Column("by", _("By"), value=lambda job: str(job.by)),
+        Column("id", pgettext_lazy("moment", "Started"), value="created_at", kind="time", sort="id"),
+        Column("until", _("File deleted on"), value=kept_until, kind="time"),
+    )
+    empty = Empty(_("No exports yet"), _("Choose “Export…” in the activity log."), icon="download")
+
+    def row_href(self, row: Job) -> str:
+        return kinds.page(row)

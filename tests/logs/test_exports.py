@@ -1,0 +1,260 @@
+"""Who may see the log takes it along: a file of any length, by the filters of the list, written in the background."""
+
+import csv
+import io
+from datetime import timedelta
+from zipfile import ZIP_DEFLATED
+
+import pytest
+from django.utils import timezone
+from openpyxl import load_workbook
+
+from portal.core.files import books
+from portal.core.jobs import filing
+from portal.core.jobs.models import ExportPart, Job
+from portal.core.jobs.states import Halt, JobState
+from portal.core.mirror.models import History
+from portal.core.mirror.rows import insert_records
+from portal.logs.exports import actions
+from tenants.models import AuditEntry, Staff
+from tenants.scope import tenant_scope
+from tests.support import jobs
+from tests.support.log import record
+from tests.support.places import signed_in
+
+COUNT = 47
+
+
+@pytest.fixture
+def place(make, monkeypatch):
+    """A tenant with some records, of which a part of a file has ten."""
+    monkeypatch.setattr(actions, "_PART", 10)
+    place = make(members=1)
+    now = timezone.now()
+    with tenant_scope(place.tenant):
+        insert_records([record(now - timedelta(minutes=n // 3), **said(n)) for n in range(COUNT)])
+    return place
+
+
+def said(n):
+    return {
+        "history_id": f"r{n:03d}",
+        "content": "=1+1" if n == 4 else f"入室 {n}",
+        "category": "suspicious" if n % 5 == 0 else "normal",
+        "member_id": f"m{n % 2}",
+        "member_name": "山田 花子",
+        "device_name": "正面玄関",
+        "units": [{"unit_no": "3", "unit_name": "倉庫"}] if n == 6 else [],
+        "extra": {"weather": "rain"} if n == 7 else {},
+    }
+
+
+@pytest.fixture
+def manager(place):
+    return place.client(place.staff("facility manager"))
+
+
+def url(place, rest=""):
+    return f"/t/{place.tenant.slug}/logs/exports/{rest}"
+
+
+def asked(place, client, kind="csv", query=""):
+    answer = client.post(url(place, f"new/{query}"), {"kind": kind})
+    assert answer.status_code == 302, answer.content.decode()
+    with tenant_scope(place.tenant):
+        return Job.objects.order_by("-pk").first()
+
+
+def done(place, job):
+    with tenant_scope(place.tenant):
+        return jobs.run(job)
+
+
+def taken(place, client, job):
+    answer = client.get(url(place, f"{job.pk}/file/"))
+    assert answer.status_code == 200
+    return b"".join(answer.streaming_content)
+
+
+def lines(content):
+    assert content.startswith(b"\xef\xbb\xbf")
+    return list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+
+
+def ids(rows):
+    return [row[16] for row in rows]
+
+
+def expected(place, **by):
+    with tenant_scope(place.tenant):
+        return list(History.objects.filter(**by).order_by("-at", "-pk").values_list("history_id", flat=True))
+
+
+def test_a_manager_exports_the_whole_log_as_csv_and_every_record_is_in_it_once(place, manager):
+    page = manager.get(url(place, "new/")).content.decode()
+    assert "About 47 records match your filters." in page
+    job = done(place, asked(place, manager))
+    heading, *rows, about = lines(taken(place, manager, job))
+    assert heading[:3] == ["Time", "Event", "Category"]
+    assert ids(rows) == expected(place)
+    by_id = {row[16]: row for row in rows}
+    assert by_id["r004"][1] == "'=1+1", "no spreadsheet takes it for a formula"
+    assert by_id["r006"][14] == "3 倉庫"
+    assert by_id["r007"][17] == '{"weather":"rain"}'
+    assert by_id["r005"][2:6] == ["Suspicious", "suspicious", "Occurred", "occur"]
+    assert "All records" in about[0]
+    assert "47 records" in about[0]
+    assert "Exported by facility manager" in about[0]
+
+
+def test_an_auditor_takes_filters_and_language_along_into_a_workbook(place):
+    auditor = place.staff("auditor")
+    client = place.client(auditor)
+    client.cookies["django_language"] = "ja"
+    query = "?category=suspicious&person=m0&after=xyz&sort=-at"
+    job = done(place, asked(place, client, "xlsx", query))
+    book = load_workbook(io.BytesIO(taken(place, client, job)), read_only=True)
+    assert all(entry.compress_type == ZIP_DEFLATED for entry in book._archive.infolist())
+    sheet, about = book.worksheets
+    rows = [["" if cell is None else cell for cell in row] for row in sheet.iter_rows(values_only=True)]
+    assert ids(rows[1:]) == expected(place, category="suspicious", member_id="m0")
+    assert rows[0][:2] == ["日時", "イベント"]
+    assert "区分: 不審" in [row[0] for row in about.iter_rows(values_only=True)]
+
+
+def test_records_that_come_in_later_are_in_no_part_of_a_file(place, manager):
+    job = asked(place, manager)
+    before = expected(place)
+    with tenant_scope(place.tenant):
+        filing._write_next(job)
+        late = [record(timezone.now() - timedelta(minutes=9)), record(timezone.now())]
+        insert_records(late)
+    *_, about = rows = lines(taken(place, manager, done(place, job)))
+    assert ids(rows[1:-1]) == before
+    assert "Records loaded after the export was started are not included." in about[0]
+
+
+def test_what_a_notification_told_stays_in_when_the_log_itself_was_read(place, manager):
+    now = timezone.now()
+    with tenant_scope(place.tenant):
+        insert_records([record(now - timedelta(hours=2), history_id="told")._replace(notified=True)])
+    job = asked(place, manager)
+    with tenant_scope(place.tenant):
+        insert_records([record(now - timedelta(hours=2), history_id="told", content="read")])
+    rows = lines(taken(place, manager, done(place, job)))
+    assert [(row[1], row[15]) for row in rows if row[16:17] == ["told"]] == [("read", "")]
+
+
+def test_today_is_the_day_on_which_it_was_asked_for(place, manager):
+    job = asked(place, manager, query="?period=today")
+    with tenant_scope(place.tenant):
+        options = Job.objects.get(pk=job.pk).options
+    assert options["since"] is not None
+    assert options["query"] == ""
+
+
+def test_each_download_is_written_down_and_what_was_searched_for_is_not(place, manager):
+    job = done(place, asked(place, manager, query="?q=山田"))
+    taken(place, manager, job)
+    taken(place, manager, job)
+    with tenant_scope(place.tenant):
+        entries = list(AuditEntry.objects.filter(action__startswith="log.export").order_by("pk"))
+    assert [entry.action for entry in entries] == ["log.export_started", *["log.export_downloaded"] * 2]
+    assert "山田" not in str([entry.after for entry in entries])
+    assert entries[1].after["rows"] == COUNT
+
+
+def test_asking_twice_for_the_same_shows_the_export_that_runs(place, manager):
+    assert asked(place, manager).pk == asked(place, manager).pk
+
+
+def test_a_stopped_export_has_no_file_and_goes_on_where_it_was(place, manager):
+    job = asked(place, manager)
+    with tenant_scope(place.tenant):
+        filing._write_next(job)
+    assert manager.post(url(place, f"{job.pk}/stop/")).status_code == 302
+    assert done(place, job).halt == Halt.PERSON
+    assert manager.get(url(place, f"{job.pk}/file/")).status_code == 404
+    assert "There is no file" in manager.get(url(place, f"{job.pk}/")).content.decode()
+    assert manager.post(url(place, f"{job.pk}/continue/")).status_code == 302
+    assert ids(lines(taken(place, manager, done(place, job)))[1:-1]) == expected(place)
+
+
+def test_whoever_may_not_see_the_log_any_more_gets_nothing_more_written(place):
+    user = place.staff("facility manager")
+    job = asked(place, place.client(user))
+    with tenant_scope(place.tenant):
+        filing._write_next(job)
+        Staff.objects.filter(user=user).update(role="guard")
+    assert done(place, job).halt == Halt.RIGHTS
+    with tenant_scope(place.tenant):
+        assert filing.rows(job) == 10
+
+
+def test_guards_receptionists_and_other_tenants_get_no_export(place, make, manager):
+    job = done(place, asked(place, manager))
+    for role in ("guard", "receptionist"):
+        client = place.client(place.staff(role))
+        for rest in ("", "new/", f"{job.pk}/", f"{job.pk}/file/"):
+            assert client.get(url(place, rest)).status_code == 403
+    other = make(members=1)
+    client = other.client()
+    assert client.get(url(other, f"{job.pk}/file/")).status_code == 404
+    assert client.get(url(other, f"{job.pk}/")).status_code == 404
+    assert client.get(url(place, f"{job.pk}/file/")).status_code == 404
+
+
+def test_files_are_deleted_after_a_week_and_the_page_says_when(place, manager):
+    job = done(place, asked(place, manager))
+    page = manager.get(url(place, f"{job.pk}/")).content.decode()
+    assert f"{timezone.localtime(job.finished_at + filing.KEPT):%Y-%m-%d}" in page
+    assert filing.delete_old() == 0
+    with tenant_scope(place.tenant):
+        Job.objects.filter(pk=job.pk).update(finished_at=timezone.now() - filing.KEPT)
+    assert filing.delete_old() == 1
+    with tenant_scope(place.tenant):
+        assert not ExportPart.objects.exists()
+        assert Job.objects.get(pk=job.pk).options == {}
+    assert manager.get(url(place, f"{job.pk}/file/")).status_code == 404
+    assert "The file has been deleted." in manager.get(url(place, f"{job.pk}/")).content.decode()
+    assert "Activity log as CSV" in manager.get(url(place)).content.decode()
+
+
+def test_what_rests_in_the_database_is_not_readable(place, manager):
+    job = done(place, asked(place, manager))
+    with tenant_scope(place.tenant):
+        [kept, *_] = ExportPart.objects.filter(job=job).values_list("body", flat=True)
+    assert "入室".encode() not in kept.data
+    assert repr(kept) == "<sealed>"
+
+
+def test_more_rows_than_a_sheet_holds_go_on_in_the_next(monkeypatch):
+    monkeypatch.setattr(books, "MOST_ROWS", 25)
+    assert books.shared_out([(10, 1)] * 7) == [2, 2, 2, 1]
+    assert books.shared_out([]) == [0]
+    monkeypatch.setattr(books, "MOST_BYTES", 3)
+    assert books.shared_out([(1, 2), (1, 2), (1, 1)]) == [1, 2]
+
+
+def test_an_old_session_proves_who_it_is_before_it_asks(place):
+    from tests.tenants.test_reauthentication import aged
+
+    client = aged(place.staff("facility manager"))
+    answer = client.post(url(place, "new/"), {"kind": "csv"})
+    assert answer.status_code == 302
+    assert "reauthenticate" in answer["Location"]
+    with tenant_scope(place.tenant):
+        assert not Job.objects.exists()
+
+
+def test_the_list_leads_to_the_export_with_its_filters(place, manager):
+    page = manager.get(f"/t/{place.tenant.slug}/logs/?category=suspicious").content.decode()
+    assert f'href="{url(place, "new/?category=suspicious")}"' in page
+    assert signed_in(place.staff("guard")).get(f"/t/{place.tenant.slug}/logs/").status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["pdf", ""])
+def test_a_kind_of_file_that_there_is_not_is_refused(place, manager, kind):
+    assert manager.post(url(place, "new/"), {"kind": kind}).status_code == 422
+    with tenant_scope(place.tenant):
+        assert not Job.objects.filter(state=JobState.RUNNING).exists()
