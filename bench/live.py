@@ -26,7 +26,7 @@ from tenants.scope import tenant_scope
 from tenants.staff.sessions import SessionStore
 from tests.support.chromium import chromium, end
 
-_PATH = f"/t/{LARGE}/devices/"
+_PATH = f"/t/{LARGE}/logs/"
 STREAM = "/stream/"
 _TABS = 6  # connections that a browser opens to one host over HTTP/1.1
 # Of a processor core, for all web processes together.

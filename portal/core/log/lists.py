@@ -109,7 +109,7 @@ class Records(Table):
         rows = visible.keys(request.access)
         super().__init__(request, rows, total=self._whole if request.access.can(Permission.LOGS_VIEW) else None, **more)
         if self.is_first and not self.address.get("sort"):
-            self.seen = watching.mark(rows.values_list("id", "at").first(), coverage_of(request).mark)
+            self.seen = watching.mark(log.newest(), visible.since(request.access), coverage_of(request).mark)
 
     def _whole(self) -> int:
         return freshness.known(self.request)[Kind.HISTORIES].total

@@ -77,7 +77,7 @@ class Coverage:
     @property
     def mark(self) -> tuple[object, ...]:
         """What a page that tells of it is known by."""
-        told = (self.known_from, self.through, self.failing_since, self.error)
+        told = (self.known_from and self.known_from.date(), self.through, self.failing_since, self.error)
         return (*told, len(self.days), len(self.waiting), len(self.refused), len(self.outages))
 
     def gaps(self, since: datetime, until: datetime) -> list[Gap]:

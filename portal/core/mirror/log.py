@@ -72,6 +72,14 @@ def keys() -> Found[HistorySearch]:
     return Found(HistorySearch).filter(tenant_id=current_tenant_id()).order_by("-at", "-id")
 
 
+def newest() -> tuple[int, datetime] | None:
+    """Return the key and the moment of the entered tenant's newest record: by it pages know whether there is more."""
+    return next(iter(_newest.rows()), None)
+
+
+_newest = KeptQuery[tuple[int, datetime]](lambda: keys().values_list("id", "at")[:1])
+
+
 def narrowed(found: QuerySet[HistorySearch], wanted: Narrow) -> QuerySet[HistorySearch]:
     """Those of the records that are wanted."""
     number = _hashes(current_tenant_id())

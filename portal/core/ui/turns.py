@@ -22,7 +22,7 @@ from tenants.scope import tenant_scope
 
 _HEADER, _NOTICES = "X-Again", "X-Seen-Banners"
 # A process answers so many such requests a second with less than a third of a processor core (`make bench`, `live`).
-PER_SECOND = 75
+PER_SECOND = 50
 _JITTER = 0.1  # of the wait, either way: pages must not move in step
 
 
