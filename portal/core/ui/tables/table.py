@@ -100,9 +100,9 @@ class Table(Listing):
 
     @cached_property
     def drawn_filters(self) -> list[tuple[Bound, str, SafeString]]:
-        """Each filter with the address that takes it off and its choices."""
-        form = f"{self.name}-filter"
-        return [(each, self.address.with_(**{each.name: None}), each.options_html(form)) for each in self.bound]
+        """Each filter that offers or has a choice, with the address that takes it off and its choices."""
+        form, drawn = f"{self.name}-filter", [each for each in self.bound if each.options]
+        return [(each, self.address.with_(**{each.name: None}), each.options_html(form)) for each in drawn]
 
     @cached_property
     def drawn_actions(self) -> list[DrawnAction]:
