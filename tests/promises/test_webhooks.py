@@ -2,6 +2,7 @@
 
 import http.client
 import secrets
+import signal
 import socket
 import threading
 import time
@@ -14,6 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import httpx2
+import psycopg
 import pytest
 from django.db import connections
 
@@ -172,6 +174,23 @@ def cut_off(house: House, hook: Hook, raw: bytes) -> None:
             line.shutdown(socket.SHUT_WR)
             answer = line.recv(1000)
         assert b" 204 " not in answer.split(b"\r\n")[0]
+
+
+def test_what_was_answered_is_written_though_the_site_is_stopped_right_after(house: House, stage: Stage) -> None:
+    customer = stage.customer()
+    hook = Hook(customer.tenant)
+    bodies = [as_bytes(notification()) for _ in range(5)]
+    with psycopg.connect(house.database_url) as direct, httpx2.Client(timeout=30) as client:
+        direct.execute("LOCK TABLE hooks_notification IN ACCESS EXCLUSIVE MODE")
+        assert {client.post(house.url + hook.path, content=raw, headers=hook.headers(raw)).status_code
+                for raw in bodies} == {204}  # fmt: skip
+        assert house.web.child is not None
+        house.web.child.send_signal(signal.SIGTERM)
+        time.sleep(1)
+        direct.rollback()
+    house.web.wait(30)
+    assert written(customer) == 5
+    house.mend()
 
 
 def test_a_burst_costs_a_handful_of_calls_and_nothing_is_missing(
