@@ -110,12 +110,20 @@ def _choose(row: Webhook, categories: Sequence[str]) -> None:
     row.categories = list(categories)
 
 
+def _forget_expired(row: Webhook) -> None:
+    """Leave nothing that is accepted no more: a new request makes all that is former count until its outcome."""
+    if row.former_until is not None and row.former_until <= database_now():
+        row.former_secret = row.former_digest = None
+
+
 def _renew_secret(row: Webhook, categories: Sequence[str]) -> None:
+    _forget_expired(row)
     row.former_secret, row.former_until, row.secret = row.secret, None, tokens.new()
 
 
 def _renew_address(row: Webhook, categories: Sequence[str]) -> None:
-    row.former_digest, row.token = row.token_digest, tokens.new()
+    _forget_expired(row)
+    row.former_digest, row.former_until, row.token = row.token_digest, None, tokens.new()
     row.token_digest = tokens.digest(row.token)
 
 

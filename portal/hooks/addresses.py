@@ -125,7 +125,8 @@ def read(digests: Collection[bytes]) -> dict[bytes, Address]:
         found = dict.fromkeys(digests, _nobody(asked_at))
         for row in rows.select_related("tenant__environment").annotate(now=ClockTime()):
             address = _address(row, row.now, asked_at)
-            for digest in (row.token_digest, row.former_digest):
+            former = row.former_digest if _until(row, row.now, asked_at) > asked_at else None
+            for digest in (row.token_digest, former):
                 if digest is not None and bytes(digest) in found:
                     found[bytes(digest)] = address
     return found
@@ -153,7 +154,7 @@ def _address(row: Webhook, now: datetime, asked_at: float) -> Address:
 
 
 def _until(row: Webhook, now: datetime, asked_at: float) -> float:
-    """Until when the former secret is accepted, by this process's clock: without end while its end is not known."""
+    """Until when the former secret and address are accepted, by this process's clock; no end is known: for ever."""
     return asked_at + (row.former_until - now).total_seconds() if row.former_until is not None else float("inf")
 
 

@@ -27,8 +27,9 @@ def take_over(intent: Intent) -> None:
     row = Webhook.objects.select_for_update().get()
     now = database_now()
     if intent.state == State.SUCCEEDED:
-        row.set_at, row.former_digest = now, None
-        row.former_until = now + FORMER_STAYS if row.former_secret else None
+        row.set_at = now
+        if row.former_until is None and (row.former_secret or row.former_digest):
+            row.former_until = now + FORMER_STAYS
         small.webhook_written(intent.body, now)
     elif intent.state in NOT_APPLIED:
         _put_back(row, intent.snapshot)

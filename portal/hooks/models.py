@@ -13,10 +13,10 @@ class Webhook(TenantModel):
     """A tenant's webhook: its address and secret, what the service was asked for, and how well it is heard.
 
     Found by `token_digest`, sha256 of the address's token, so that nobody who reads the table knows the address.
-    `former_digest` is an address given up that the service may use until it confirmed the new one; `former_secret` is
-    accepted until `former_until` (null: until that is known). `set_at` is when the service confirmed what is set now.
-    `heard_at` is the last notification that was signed rightly, `told_at` the last of which nothing is left but that
-    it came: after it the log is read once. `tested_at`: since when a test waits for a real notification.
+    `former_digest` is an address given up, `former_secret` a secret: accepted until `former_until`, for what is on its
+    way when the service confirms the new one (null: until that is known). `set_at` is when the service confirmed what
+    is set now. `heard_at` is the last notification that was signed rightly, `told_at` the last of which nothing is left
+    but that it came: after it the log is read once. `tested_at`: since when a test waits for a real notification.
     """
 
     class Working(models.TextChoices):

@@ -70,7 +70,7 @@ class TestTheService:
         assert post(notification()) == 204
         assert post(notification(), path=f"/hooks/{new}/") == 204
         views.addresses._known.clear()
-        hook.change(former_digest=None)
+        hook.change(former_until=database_now() - timedelta(seconds=1))
         assert post(notification()) == 404
 
     def test_is_heard_once_for_each_history_id_however_often_and_in_whichever_order_it_tells(

@@ -128,7 +128,20 @@ def test_a_new_address_takes_the_former_ones_place_when_it_is_confirmed(panel):
     row = panel.row()
     assert panel.at_service()["url"] == f"{site.PORTAL_URL}/hooks/{row.token}/"
     assert row.token != former
-    assert row.former_digest is None
+    assert bytes(row.former_digest) == digest(former), "what is on its way finds it"
+    assert timedelta(minutes=9) < row.former_until - timezone.now() <= timedelta(minutes=10)
+
+
+def test_another_change_revives_nothing_that_has_expired(panel):
+    panel.act("on", categories=["normal"])
+    panel.act("secret")
+    expired = timezone.now() - timedelta(seconds=1)
+    with panel.scope():
+        Webhook.objects.update(former_until=expired)
+    panel.act("categories", categories=["operation"])
+    assert panel.row().former_until == expired
+    panel.act("address")
+    assert panel.row().former_secret is None
 
 
 @pytest.mark.parametrize("what", ["secret", "address"])
@@ -169,7 +182,6 @@ def test_while_the_answer_is_lost_both_count_until_a_reading_tells(panel, what, 
     panel.clear_faults()
     panel.looked_at()
     after, there = panel.row(), panel.at_service()
-    assert after.former_digest is None
     kept = during if lost == "drop_after" else before
     assert (after.token, after.secret) == (kept.token, kept.secret)
     assert there["url"].endswith(f"/hooks/{after.token}/")
