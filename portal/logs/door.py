@@ -1,6 +1,6 @@
 """A door's day by the hour: how often somebody passed, was refused, and how often something was wrong."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,6 +24,7 @@ class Hour:
     """How many records of each sort an hour has."""
 
     start: datetime
+    href: str
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(Sort.values, 0))
 
     @property
@@ -82,9 +83,12 @@ def at_door(records: QuerySet[History], device_id: str, day: LogDay) -> QuerySet
     return records.filter(device_id=device_id, at__gte=day.start, at__lt=day.end).exclude(device_id="")
 
 
-def hours_of(records: QuerySet[History], day: LogDay, words: Records) -> HoursOfDoor:
-    """Count records by hour and sort, in one statement."""
-    hours = [Hour(day.start + timedelta(hours=number)) for number in range(24)]
+def hours_of(
+    records: QuerySet[History], day: LogDay, words: Records, address: Callable[[datetime], str]
+) -> HoursOfDoor:
+    """Count records by hour and sort, in one statement. `address` gives the log of the hour that begins then."""
+    begun = [day.start + timedelta(hours=number) for number in range(24)]
+    hours = [Hour(start, address(start)) for start in begun]
     grouped = records.annotate(hour=ExtractHour("at", tzinfo=TOKYO), sort=by_sort(words)).order_by()
     for hour, sort, count in grouped.values_list("hour", "sort").annotate(Count("pk")):
         hours[hour].counts[sort] = count

@@ -1,11 +1,15 @@
 """A record's page, a person's day and a door's day."""
 
+from datetime import datetime, timedelta
+from functools import partial
+from urllib.parse import urlencode
+
 from django.http import HttpResponse
 from django.shortcuts import render
 
 from portal.core.log import visible
-from portal.core.ui.addresses import row_or_404
-from portal.logs import days, door, person
+from portal.core.ui.addresses import row_or_404, within
+from portal.logs import door, person
 from portal.logs import record as one
 from portal.logs.days import day_or_404
 from portal.logs.people import person_or_404, place_or_404
@@ -24,13 +28,14 @@ def record(request: TenantRequest, history_id: str) -> HttpResponse:
 @tenant_view(Permission.LOGS_TODAY)
 def person_day(request: TenantRequest, member_id: str, day: str) -> HttpResponse:
     """A person's day as a line of places, with the table behind it."""
-    of = day_or_404(request.access, day, of=member_id)
+    of = day_or_404(request, day, of=member_id)
     words = request.tenant.environment.catalogue.records
     rows = visible.records(request.access).filter(member_id=member_id, at__gte=of.start, at__lt=of.end)
     found = list(rows.exclude(member_id="").order_by("at", "pk")[: person.MOST + 1])
     shown, who = found[: person.MOST], person_or_404(request.access, member_id, found)
     line = person.line(of, shown, words)
-    context = days.context(of) | {
+    context = {
+        "of": of,
         "who": who,
         "line": line,
         "rows": [(each, line.marks[each.pk]) for each in shown],
@@ -45,16 +50,24 @@ def person_day(request: TenantRequest, member_id: str, day: str) -> HttpResponse
 @tenant_view(Permission.LOGS_TODAY)
 def door_day(request: TenantRequest, device_id: str, day: str) -> HttpResponse:
     """A door's or a key box's day by the hour, with the table behind it."""
-    of = day_or_404(request.access, day, of=device_id)
+    of = day_or_404(request, day, of=device_id)
     place = place_or_404(request.access, device_id)
     words = request.tenant.environment.catalogue.records
     records = door.at_door(visible.records(request.access), device_id, of)
-    hours = door.hours_of(records, of, words)
+    hours = door.hours_of(records, of, words, partial(_hour, request, device_id))
     loud = hours.totals[Sort.REFUSED] + hours.totals[Sort.ALARM]
-    context = days.context(of) | {
+    context = {
+        "of": of,
         "place": place,
         "hours": hours,
         "loud": door.worth_a_look(records, words) if loud else [],
         "loud_total": loud,
     }
     return render(request, "logs/door_day.html", context)
+
+
+def _hour(request: TenantRequest, device_id: str, start: datetime) -> str:
+    """The log of a device in one hour."""
+    last = start + timedelta(minutes=59, seconds=59)
+    asked = {"from": f"{start:%Y-%m-%dT%H:%M:%S}", "to": f"{last:%Y-%m-%dT%H:%M:%S}", "device": device_id}
+    return f"{within('logs:index', request.tenant.slug)}?{urlencode(asked)}"

@@ -160,7 +160,7 @@ def line(day: LogDay, records: Sequence[History], words: Records) -> Line:
     for area_id, since, until in stays(records, places, words):
         if area_id in lanes:
             lanes[area_id].stays.append(_drawn(scale, since, until))
-    gaps = [_span(scale, gap) for gap in day.gaps]
+    gaps = [_span(scale, gap) for gap in day.missing]
     now = scale.x(timezone.now()) if day.day.is_today else ""
     return Line(scale, list(lanes.values()), marks, gaps, now)
 

@@ -10,9 +10,15 @@ from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
 
+class Listed(Records):
+    """The records with the tenant's saved searches above them, which follow its filters."""
+
+    along = "logs/above.html"
+
+
 @tenant_view(Permission.LOGS_TODAY)
 def index(request: TenantRequest) -> HttpResponse:
-    return Records(request).respond("logs/index.html")
+    return Listed(request).respond("logs/index.html")
 
 
 @tenant_view(Permission.LOGS_TODAY)

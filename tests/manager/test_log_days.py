@@ -10,8 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.core.mirror.coverage import start_of
-from portal.core.mirror.models import HistoryDay, MirrorState, PassController
+from portal.core.mirror.models import History, HistoryDay, MirrorState, PassController
 from portal.core.ui.times import TOKYO
+from portal.logs.sorts import Sort, by_sort, sort_of
 from tenants.scope import tenant_scope
 from tests.support.log import area, clock, happened, loaded, record
 from tests.support.members import said
@@ -115,18 +116,18 @@ class TestAPersonsDay:
         long_ago = DAY - timedelta(days=9)
         answer = of_person(one, manager, day=long_ago)
         words = said(answer)
-        assert "This day is not loaded." in words
-        assert "Load this day (about 1 API call)" in words
+        assert f"{long_ago} not loaded." in words
+        assert f"Load {long_ago} (about 1 API call)" in words
         assert "No activity on this day" not in words
         assert "<svg class=" not in words
         form = {"day": str(long_ago), "next": answer.wsgi_request.path}
         after = manager.post(reverse("mirror:days", args=[one.tenant.slug]), form, follow=True)
-        assert "This day is being loaded from the service." in said(after)
+        assert f"Loading {long_ago}." in said(after)
 
     def test_a_log_that_was_never_read_and_one_that_lags_say_so(self, one, manager):
         happened(one, passed("09:00"))
-        loaded(one, ago=86400 * 3.5)
-        assert "The log is loaded only up to" in said(of_person(one, manager))
+        loaded(one, ago=86400 * 4)
+        assert f"Complete through {DAY - timedelta(days=1)}" in said(of_person(one, manager))
         with tenant_scope(one.tenant):
             MirrorState.objects.all().delete()
         words = said(of_person(one, manager, day=DAY - timedelta(days=1)))
@@ -164,7 +165,7 @@ class TestAPersonsDay:
 
 
 class TestADoorsDay:
-    def test_hours_are_counted_by_what_happened(self, one, manager):
+    def test_hours_are_counted_by_what_happened_and_lead_to_the_log(self, one, manager):
         happened(
             one,
             passed("08:10"), passed("08:59:59"), passed("09:00"),
@@ -190,11 +191,16 @@ class TestADoorsDay:
             2,
         ]
 
+    def test_the_doors_own_page_leads_to_it(self, one, manager):
+        happened(one, passed("00:00", day=TODAY))
+        page = manager.get(reverse("devices:door", args=[one.tenant.slug, "D1"])).content.decode()
+        assert f"/logs/doors/D1/{TODAY}/" in page
+
     def test_an_empty_and_an_unloaded_day_differ(self, one, manager):
         assert "No activity on this day" in said(of_door(one, manager))
         loaded(one, days=1)
         words = said(of_door(one, manager, day=DAY - timedelta(days=9)))
-        assert "This day is not loaded." in words
+        assert f"{DAY - timedelta(days=9)} not loaded." in words
         assert "No activity on this day" not in words
 
     def test_a_busy_day_is_one_count_in_the_database(self, one, manager):
@@ -259,6 +265,23 @@ class TestOthers:
         desk = one.client(one.staff("receptionist"))
         assert of_person(one, desk).status_code == 403
         assert of_door(one, desk).status_code == 403
+
+
+MEANT = [
+    {"category": category, "status": status, **who}
+    for category in ("normal", "operation", "suspicious", "warning", "error", "emergency", "of_another_version", "")
+    for status in ("occur", "restore", "")
+    for who in ({}, {"member_id": "m-1"}, {"member_name": "Somebody"})
+]
+
+
+def test_the_database_sorts_records_as_pages_do(one):
+    words = one.tenant.environment.catalogue.records
+    rows = happened(one, *[passed("09:00", **{"member_id": "", "member_name": "", **each}) for each in MEANT])
+    with tenant_scope(one.tenant):
+        found = dict(History.objects.annotate(sort=by_sort(words)).values_list("pk", "sort"))
+    assert [found[row.pk] for row in rows] == [sort_of(row, words) for row in rows]
+    assert set(found.values()) == set(Sort.values)
 
 
 def test_days_begin_at_midnight_in_tokyo():

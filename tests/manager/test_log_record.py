@@ -151,6 +151,14 @@ class TestWhatCausedIt:
         assert "Likely" not in words
         assert "Unlock: 倉庫 入口" in words
 
+    def test_the_page_of_the_request_leads_back_to_its_record(self, one, manager):
+        asked = command(one, 10, info=one.owner.email, request_id="req-1234567")
+        page, auditor = reverse("intents:page", args=[one.tenant.slug, asked.pk]), one.client(one.staff("auditor"))
+        assert "/logs/records/" not in auditor.get(page).content.decode()
+        happened(one, record(NOW, category="operation", device_id="D1", content="Unlocked"))
+        (row,) = happened(one, record(NOW, category="operation", device_id="D1", content="Unlocked by req-1234567"))
+        assert f'href="{address(one, row)}"' in auditor.get(page).content.decode()
+
     def test_of_two_with_the_same_words_the_nearer_is_likely(self, one, manager):
         command(one, 40, info="reception@example.test")
         near = command(one, 5, info="reception@example.test")

@@ -1,4 +1,4 @@
-"""Which request of ours a record of the log tells of.
+"""Which request of ours a record of the log tells of, and which record tells of a request.
 
 The service keeps the text that a request carries (`info`) in the record of it; where in the record is not shown. A
 record with the request's ID, or with the text of one request alone, is surely of that one. What fits by device and time
@@ -78,6 +78,19 @@ def cause_of(record: History, asked: QuerySet[Intent]) -> Cause | None:
     if found := by_id or by_text:
         return Cause(_nearest(found, record.at), surely=bool(by_id) or len(by_text) == 1)
     return Cause(_nearest(fitting, record.at), surely=False) if fitting and record.category == OPERATION else None
+
+
+def record_of(intent: Intent, records: QuerySet[History]) -> History | None:
+    """Return the record, one of `records`, that surely tells of the request; None where none does."""
+    if intent.sent_at is None or intent.delivery != Delivery.PHYSICAL:
+        return None
+    since, until = intent.sent_at - EARLIER, (intent.finished_at or intent.sent_at + _LONGEST) + LATER
+    for device_id in _devices(intent) - {""}:
+        for record in records.filter(device_id=device_id, at__gte=since, at__lte=until).order_by("at", "pk")[:_MOST]:
+            cause = cause_of(record, Intent.objects.all())
+            if cause is not None and cause.surely and cause.intent.pk == intent.pk:
+                return record
+    return None
 
 
 def _asked_around(record: History, asked: QuerySet[Intent]) -> list[Intent]:

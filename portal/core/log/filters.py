@@ -12,7 +12,7 @@
 | `q` | words of what was said |
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from itertools import chain
 
@@ -208,9 +208,8 @@ _VALID: Mapping[str, Callable[[str], object]] = {
 def narrowed(rows: Keys, query: QueryDict) -> Keys:
     """Return the records that an address asks for. Values that mean nothing find nothing, as in the list."""
     for each in FILTERS:
-        values = [value for value in query.getlist(each.name)[:_MOST] if value]
-        known = [value for value in values if "\x00" not in value and _VALID.get(each.name, bool)(value)]
-        if values:
+        known = _meaning(each, query)
+        if any(query.getlist(each.name)):
             rows = each.apply(rows, known) if known else rows.none()
     words = log.words_of(query.get("q", ""))
     return log.narrowed(rows, Narrow(words=words)) if words else rows
@@ -225,14 +224,43 @@ def span(query: QueryDict) -> tuple[datetime | None, datetime | None]:
     return since, until
 
 
-def in_words(request: TenantRequest, query: QueryDict) -> list[str]:
-    """Say what an address asks for, filter by filter: for files and for what is kept."""
+def asked(query: QueryDict) -> QueryDict:
+    """Return what an address asks for: filters with values that mean something and the search, in a steady order."""
+    found = QueryDict(mutable=True)
+    for each in FILTERS:
+        found.setlist(each.name, _meaning(each, query))
+    found["q"] = query.get("q", "").replace("\x00", "").strip()
+    for name in [name for name in found if not any(found.getlist(name))]:
+        del found[name]
+    return found
+
+
+Labels = Mapping[str, Mapping[str, object]]
+
+
+def labels(request: TenantRequest) -> Labels:
+    """Return what the values of all filters are called, looked up once."""
+    return {each.name: _called(each, request) for each in FILTERS}
+
+
+def in_words(request: TenantRequest, query: QueryDict, known: Labels | None = None) -> list[str]:
+    """Say what an address asks for, filter by filter: for files and for what is kept; `known` by several at once."""
     said = []
     for each in FILTERS:
-        values: Sequence[str] = [value for value in query.getlist(each.name)[:_MOST] if value]
+        values = [value for value in query.getlist(each.name)[:_MOST] if value]
         if values:
-            labels = dict(each.choices(request) if callable(each.choices) else each.choices)
-            said.append(f"{each.label}: {', '.join(str(labels.get(value, value)) for value in values)}")
+            called = known[each.name] if known else _called(each, request)
+            said.append(f"{each.label}: {', '.join(str(called.get(value, value)) for value in values)}")
     if text := query.get("q", "").strip():
         said.append(_("Search: %(text)s") % {"text": text})
     return said
+
+
+def _meaning(each: Filter, query: QueryDict) -> list[str]:
+    """Those of the values of a filter that can mean anything."""
+    means = _VALID.get(each.name, bool)
+    return [value for value in query.getlist(each.name)[:_MOST] if value and "\x00" not in value and means(value)]
+
+
+def _called(each: Filter, request: TenantRequest) -> Mapping[str, object]:
+    return dict(each.choices(request) if callable(each.choices) else each.choices)

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.functional import cached_property
 
 from portal.core.log import filters, visible
@@ -18,6 +19,7 @@ from portal.core.mirror.freshness import KindFreshness
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History
 from portal.core.ui import watching
+from portal.core.ui.times import local
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
@@ -84,6 +86,13 @@ class Happened:
     @property
     def list_url(self) -> str:
         return f"{reverse('logs:index', args=[self.request.tenant.slug])}?{self._query}"
+
+    @property
+    def day_url(self) -> str:
+        """Today as a picture, of a person or a device."""
+        name = {"person": "logs:person_day", "device": "logs:door_day"}.get(self.about)
+        today = local(timezone.now()).date().isoformat()
+        return reverse(name, args=[self.request.tenant.slug, self.values[0], today]) if name else ""
 
     @property
     def poll_url(self) -> str:

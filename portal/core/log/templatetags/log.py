@@ -5,6 +5,8 @@ from typing import Any
 from django import template
 from django.template import Context
 
+from portal.core.intents.models import Intent
+from portal.core.log import causes, visible
 from portal.core.log.happened import Happened
 from portal.core.log.lists import what
 from portal.core.mirror.models import History
@@ -23,3 +25,9 @@ def happened(context: Context, about: str, value: str, *, follow: bool = True, l
 def event(record: History) -> str:
     """What a record says happened, with what makes it more than usual."""
     return what(record)
+
+
+@register.simple_tag(takes_context=True)
+def record_of(context: Context, intent: Intent) -> History | None:
+    """`{% record_of intent as record %}`: the record that surely tells of a request, if the reader may see it."""
+    return causes.record_of(intent, visible.records(context["request"].access))

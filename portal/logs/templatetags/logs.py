@@ -1,0 +1,40 @@
+"""`{% load logs %}`: what stands above the list."""
+
+from typing import Any
+
+from django import template
+from django.template import Context
+
+from portal.core.log import filters
+from portal.core.ui import watching
+from portal.logs import searches
+from portal.logs.models import NAME_MAX
+from tenants.roles import Permission
+
+register = template.Library()
+# As many as stand in two lines; the others are a click away.
+QUICK = 8
+
+
+@register.inclusion_tag("logs/saved.html", takes_context=True)
+def saved_searches(context: Context) -> dict[str, Any]:
+    """`{% saved_searches %}`: those of the tenant, and a form that keeps the list's present filters as another.
+
+    They follow what a person chooses, and stay while the list moves by itself: a name may just be typed.
+    """
+    request, late = context["request"], bool(context.get("late"))
+    if not request.access.can(Permission.LOGS_VIEW) or (late and watching.is_asked(request)):
+        return {}
+    kept, asked = searches.shown(request), filters.asked(request.GET).urlencode()
+    quick = [each for place, each in enumerate(kept) if place < QUICK or each.is_here]
+    return {
+        "request": request,
+        "csrf_token": context.get("csrf_token"),
+        "is_there": True,
+        "late": late,
+        "quick": quick,
+        "more": len(kept) - len(quick),
+        "asked": asked,
+        "may_save": bool(asked) and not any(each.is_here for each in kept),
+        "most_letters": NAME_MAX,
+    }
