@@ -23,7 +23,7 @@ TAGS = {**dict.fromkeys(("th", "dt", "label", "legend"), "label"), **dict.fromke
 
 #: Words that mean the same in all their places, by what they say there.
 REASONS: dict[str, str] = {
-    "what every form and dialogue offers": "Cancel; Confirm; Copy; Discard; Edit; Print; Try again; Undo; "
+    "what every form and dialogue offers": "Cancel; Confirm; Copy; Discard; Download; Edit; Print; Try again; Undo; "
     "Upload another; Change; Delete…; show; Show; As a table; Sign in; Sign out; Preview changes; Check access; "
     "Refresh",
     "the person's choice of how the portal looks": "Same as device; Dark; Light",
