@@ -28,9 +28,10 @@ from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)
 
-# Seconds between two readings: 1, 2, 4, … while notifications keep coming, the first again after a quiet minute. An
-# hour of them without end is 180 readings at most, sync's whole share: so when that runs short, the usual pace is kept.
-LONGEST_PAUSE, QUIET = 20, timedelta(seconds=60)
+# A reading is earned by this many seconds without one. Each that was made ahead of that makes the next pause a second
+# longer: a house with a record now and then has it read at once, one with a record a second every 20 s, which is sync's
+# whole share of the hour. When that share runs short, the usual pace is kept.
+EARNED = 20
 # A record that was told and that the log does not have is shown as told: after this long while the log cannot be read,
 # and after PATIENCE whatever the reason.
 TROUBLE, PATIENCE = timedelta(seconds=10), timedelta(seconds=60)
@@ -93,9 +94,10 @@ def _ask(webhook: Webhook, connection: Connection, since: datetime, now: datetim
     if webhook.asked_at is not None and now < webhook.asked_at + pause:
         return webhook.asked_at + pause
     schedule.read_since(connection.tenant, Kind.HISTORIES, since)
-    longest = LONGEST_PAUSE if free(connection, BACKLOG) else EVERY[Kind.HISTORIES]
-    in_a_row = webhook.asked_at is not None and now - webhook.asked_at <= pause + QUIET
-    webhook.pause = min(webhook.pause * 2 or 1, longest) if in_a_row else 1
+    since_last = (now - webhook.asked_at).total_seconds() if webhook.asked_at is not None else float("inf")
+    webhook.owed = int(max(0.0, webhook.owed - since_last)) + EARNED
+    usual = min(webhook.owed // EARNED, EARNED)
+    webhook.pause = usual if free(connection, BACKLOG) else EVERY[Kind.HISTORIES]
     webhook.asked_at = now
     return now + timedelta(seconds=webhook.pause)
 

@@ -55,6 +55,8 @@ class Webhook(TenantModel):
     due_at = models.DateTimeField(null=True)
     asked_at = models.DateTimeField(null=True)
     pause = models.PositiveSmallIntegerField(default=0)
+    # Seconds without a reading that are still to pass until those made ahead are earned.
+    owed = models.PositiveIntegerField(default=0, db_default=0)
 
     class Meta:
         indexes = [models.Index(fields=["due_at"], name="hooks_webhook_due", condition=Q(due_at__isnull=False))]

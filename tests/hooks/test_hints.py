@@ -111,7 +111,7 @@ class TestTheLog:
         assert len(house.calls(LOG)) == before + 1
         assert set(states(hook)) == {"read"}
 
-    def test_is_read_with_growing_pauses_while_more_is_told_and_at_once_after_a_quiet_minute(
+    def test_is_read_the_later_the_more_was_read_for_it_and_at_once_after_a_quiet_while(
         self, house, hook, post, process
     ):
         pauses = []
@@ -127,8 +127,8 @@ class TestTheLog:
             look(hook)
             assert hook.row.asked_at == asked_at, "not before the pause is over"
             hook.change(asked_at=asked_at - timedelta(seconds=row.pause))
-        assert pauses == [1, 2, 4, 8, 16, 20, 20, 20]
-        hook.change(asked_at=database_now() - timedelta(minutes=2))
+        assert pauses == [1, 1, 2, 3, 4, 5, 5, 6]
+        hook.change(asked_at=database_now() - timedelta(minutes=4))
         post(notification())
         process.flush()
         look(hook)
