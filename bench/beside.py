@@ -51,7 +51,7 @@ class HistoryAdmin(admin.ModelAdmin):
     show_full_result_count = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[History]:
-        return queries.histories().order_by(*self.ordering)
+        return History.objects.order_by(*self.ordering)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return True
