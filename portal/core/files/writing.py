@@ -112,7 +112,8 @@ def cell_of(sheet: Any, value: Any) -> Any:
     return cell
 
 
-KINDS = ("csv", "xlsx")
+_TYPES = {"csv": "text/csv; charset=utf-8", "xlsx": XLSX_TYPE}
+KINDS = tuple(_TYPES)
 
 
 def send(
@@ -137,8 +138,13 @@ def send(
     if kind == "xlsx":
         book = xlsx_of(lines, title, guard=comes_back)
         return FileResponse(book, as_attachment=True, filename=f"{name}.xlsx", content_type=XLSX_TYPE)
-    heads = {"Content-Disposition": str(content_disposition_header(True, f"{name}.csv"))}
-    return StreamingHttpResponse(csv_of(lines), content_type="text/csv; charset=utf-8", headers=heads)
+    return send_made(csv_of(lines), kind=kind, name=name)
+
+
+def send_made(chunks: Iterable[bytes], *, kind: str, name: str) -> HttpResponseBase:
+    """Answer with a file that is made already, or as it is sent: its bytes, one after the other."""
+    heads = {"Content-Disposition": str(content_disposition_header(True, f"{name}.{kind}"))}
+    return StreamingHttpResponse(chunks, content_type=_TYPES[kind], headers=heads)
 
 
 def written_down(

@@ -1,12 +1,11 @@
 """Exports of the log: asked for with the filters of the list, followed, downloaded by whoever may see the log."""
 
-from django.http import Http404, HttpResponse, QueryDict, StreamingHttpResponse
+from django.http import Http404, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.http import content_disposition_header
 
-from portal.core.files.writing import XLSX_TYPE
+from portal.core.files.writing import send_made
 from portal.core.intents.record import Asker
 from portal.core.jobs import acts, filing, kinds, queries
 from portal.core.jobs.models import Job
@@ -21,7 +20,6 @@ from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
 VIEW = Permission.LOGS_VIEW
-_TYPES = {"csv": "text/csv; charset=utf-8", "xlsx": XLSX_TYPE}
 _FILTERS = ("q", *(each.name for each in filters.FILTERS))
 
 
@@ -92,6 +90,4 @@ def file(request: TenantRequest, job_id: int) -> HttpResponseBase:
         raise Http404
     acts.downloaded(by=Asker.of(request), job=job, rows=job.looked_at)
     kind = job.options["format"]
-    name = f"activity-log-{request.tenant.slug}-{job.pk}.{kind}"
-    heads = {"Content-Disposition": str(content_disposition_header(True, name))}
-    return StreamingHttpResponse(files.stream(job), content_type=_TYPES[kind], headers=heads)
+    return send_made(files.stream(job), kind=kind, name=f"activity-log-{request.tenant.slug}-{job.pk}")
