@@ -16,7 +16,7 @@ from portal.core.mirror import schedule, tasks
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState
 from portal.core.timers.clock import database_now
-from portal.hooks.hints import QUIET
+from portal.hooks.hints import EARNED
 from portal.hooks.models import Webhook
 from tests.support.browser import Browser
 from tests.support.hooks import CATEGORIES, Hook, as_bytes, notification
@@ -92,7 +92,7 @@ class _Page:
 
     def seconds_until_shown(self, customer: Customer) -> float:
         """Show a card that nobody has at a door after a quiet while, and look until the page tells of it."""
-        time.sleep(QUIET.total_seconds() + 2 + random.uniform(0, 1.5))
+        time.sleep(EARNED + 2 + random.uniform(0, 1.5))
         device = customer.doors[0]
         happened = time.monotonic()
         told = customer.house.sandbox.console("present", tenant_id=customer.service.tenant_id, device_id=device,
