@@ -160,6 +160,12 @@ def test_the_page_asks_as_often_however_many_records_there_are(one, manager):
     assert len(few) <= 16, [query["sql"][:150] for query in few]
 
 
+def test_of_more_than_a_thousand_that_match_the_list_says_so(one, manager):
+    happened(one, *[record(NOW - timedelta(hours=1, seconds=n), **SATO) for n in range(1_001)])
+    assert "more than 1,000" in said(manager.get(index(one, person="m-1")))
+    assert "1,000件超" in said(manager.get(index(one, person="m-1"), headers={"Accept-Language": "ja"}))
+
+
 def test_pages_go_on_where_the_last_one_ended(one, manager):
     happened(one, *[record(NOW - timedelta(hours=1, seconds=n), history_id=f"p{n}") for n in range(60)])
     first = manager.get(index(one, size=25))

@@ -30,8 +30,8 @@ class Listing:
 
     `queryset` must be scoped to what the person may see; the table only narrows it. A callable that gives it is called
     only where the kept SQL of a steady list does not do. `total` gives the number of rows of the whole queryset when
-    somebody knows it already (a mirror does): used while nothing narrows it. Other totals are counted, up to COUNTED
-    rows and "more than" beyond.
+    somebody knows it already (a mirror does): used while nothing narrows it. Other totals are counted, up to
+    `counted_most` rows and "more than" beyond.
     """
 
     name: ClassVar[str] = ""
@@ -214,7 +214,7 @@ class Listing:
 
     @cached_property
     def total(self) -> int:
-        """How many rows match; at most COUNTED + 1 when nobody knew the number."""
+        """How many rows match; at most `counted_most` + 1 when nobody knew the number."""
         if not self.narrowed and self.known_total is not None:
             return self.known_total() if callable(self.known_total) else self.known_total
         if self.is_first:

@@ -78,6 +78,11 @@ class Table(Listing):
         return f"{self.total:,}"
 
     @property
+    def bound_words(self) -> str:
+        """How many are counted at most: a list that has more says "more than" this."""
+        return f"{self.counted_most:,}"
+
+    @property
     def range_words(self) -> str:
         """Which rows of how many are on this page."""
         here = f"{self.page.first:,}–{self.last:,}"
