@@ -40,7 +40,7 @@ class Areas(Table):
     caption = _("Areas")
     search_label = _("Find an area")
     default_sort = "area_name"
-    columns = (
+    columns: Sequence[Column] = (
         Column("name", _("Area"), str, sort="area_name", phone="title", fixed=True),
         Column("doors", _("Doors")),
         Column("flags", _("Kind")),
@@ -69,8 +69,10 @@ class Areas(Table):
             always={"value": lambda row: self._rolls[row.area_id].always},
             schedule={"value": lambda row: self._rolls[row.area_id].schedule},
             everywhere={"value": lambda row: self._rolls[row.area_id].everywhere},
-            last={"value": self._last},
+            last={"value": self._last} | ({"label": _("Last used today")} if visible.since(request.access) else {}),
         )
+        if not visible.may_look(request.access):
+            self.columns = [column for column in self.columns if column.name != "last"]
 
     @cached_property
     def _all(self) -> Sequence[Area]:
@@ -115,10 +117,9 @@ class Areas(Table):
         return format_html("<b>{}</b>", self.loaded.count(self._may(row)))
 
     def _last(self, row: Area) -> datetime | None:
-        if not visible.may_look(self.request.access):
-            return None
         used = [getattr(door.door, "last_at", None) for door in self._places[row.area_id]]
-        return max((at for at in used if at), default=None)
+        since = visible.since(self.request.access)
+        return max((at for at in used if at and (since is None or at >= since)), default=None)
 
     def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
         return queryset.filter(area_name__icontains=text)

@@ -12,6 +12,7 @@ from typing import Any
 from django.db.models import F
 from django.urls import reverse
 from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
 
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import State
@@ -66,6 +67,23 @@ class Since:
     def changes(self) -> list[Change]:
         found = [*self._alone(), *self._with_others(), *self._elsewhere()]
         return sorted(found, key=lambda change: change.at, reverse=True)[:MOST]
+
+    @property
+    def begins_to_see(self) -> datetime | None:
+        """From when on the person sees records, where that leaves out some of those around the moment."""
+        begin = visible.since(self.access)
+        return begin if begin is not None and begin > self.at - AROUND else None
+
+    @property
+    def none_seen(self) -> str:
+        """What follows from the lack of records; empty where nothing does, as of days that the person cannot see."""
+        begin, end = self.begins_to_see, self.log.through
+        if not self.log_covers or end is None:
+            return ""
+        if begin is None:
+            return _("No activity in the 12 hours before and after.")
+        seen = begin <= min(self.at + AROUND, end)
+        return _("No activity today in the 12 hours before and after.") if seen else ""
 
     @cached_property
     def records(self) -> list[History]:

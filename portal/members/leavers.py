@@ -1,6 +1,6 @@
 """People whose access should be looked at: lists that somebody goes through once a month."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +14,9 @@ from django.utils.translation import gettext_lazy as _
 from portal.core.jobs import suspensions
 from portal.core.mirror import queries
 from portal.core.mirror.models import Member
+from tenants.access import Access
 from tenants.models import Tenant
+from tenants.roles import Permission
 
 SOON = (7, 30, 90)
 COUNTED = 10_000
@@ -43,6 +45,15 @@ NOBODY = {
     Which.NONE: _("Every member has a credential"),
     Which.TWICE: _("No shared cards"),
 }
+
+
+# What a list tells beyond its members: who never came follows from the whole log.
+NEEDS = {Which.NEVER: Permission.LOGS_VIEW}
+
+
+def shown_to(access: Access) -> list[Which]:
+    """Return the lists that a person may see."""
+    return [which for which in Which if which not in NEEDS or access.can(NEEDS[which])]
 
 
 def rows_of(which: Which) -> QuerySet[Member]:
@@ -75,9 +86,9 @@ class _Counted(Subquery):
     output_field = IntegerField()
 
 
-def counts(tenant: Tenant) -> dict[str, int]:
-    """How many members each list has, up to 10,001, in one query."""
-    columns = {which.value: _Counted(rows_of(which).order_by().values("pk")[: COUNTED + 1]) for which in Which}
+def counts(tenant: Tenant, lists: Iterable[Which]) -> dict[str, int]:
+    """How many members each of these lists has, up to 10,001, in one query."""
+    columns = {which.value: _Counted(rows_of(which).order_by().values("pk")[: COUNTED + 1]) for which in lists}
     counted: dict[str, Any] = dict(Tenant.objects.filter(pk=tenant.pk).values(**columns).get())
     return counted
 
@@ -92,8 +103,8 @@ def days(_request: HttpRequest) -> list[tuple[str, str]]:
     return [(str(number), _t("%(n)d days") % {"n": number}) for number in SOON]
 
 
-def tabs(here: str, counted: dict[str, int]) -> list[dict[str, object]]:
-    """The lists as tabs, with how many members each has as far as that was counted."""
+def tabs(here: str, lists: Sequence[Which], counted: dict[str, int]) -> list[dict[str, object]]:
+    """These lists as tabs, with how many members each has as far as that was counted."""
     return [
         {
             "value": which.value,
@@ -102,5 +113,5 @@ def tabs(here: str, counted: dict[str, int]) -> list[dict[str, object]]:
             "count": counted.get(which.value),
             "many": counted.get(which.value, 0) > COUNTED,
         }
-        for which in Which
+        for which in lists
     ]

@@ -178,6 +178,8 @@ class Leavers(Members):
     )
 
     def __init__(self, request: TenantRequest, which: Which, *, query: QueryDict | None = None) -> None:
+        if which in leavers.NEEDS:
+            request.access.check(leavers.NEEDS[which])
         super().__init__(request, query=query)
         # What is done with "all that match" must mean this list, and never all members.
         self.actions = jobs.selection_actions(lambda _request: f"leavers={which}")
@@ -191,7 +193,7 @@ class Leavers(Members):
 
     @classmethod
     def selecting(cls, request: TenantRequest, which: str, query: QueryDict) -> "Leavers":
-        """The list by its name, for whoever acts on what was selected in it. Raises Http404."""
+        """The list by its name, for whoever acts on what was selected in it. Raises Http404, and Refused."""
         if which not in Which.values:
             raise Http404
         return cls(request, Which(which), query=query)

@@ -19,8 +19,9 @@ from portal.core.mirror import own
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Area, Member, MirrorState
 from tenants.models import AuditEntry
+from tenants.roles import Guard, Permission, Receptionist
 from tests.support.areas import AreasDesk
-from tests.support.log import keep_one
+from tests.support.log import clock, keep_one
 from tests.support.members import MembersDesk, as_read, said
 
 NIGHT = by_schedule(weekly("22:00:00", "23:59:59", "Friday"))
@@ -195,6 +196,30 @@ def test_a_person_who_is_never_let_in_holds_a_right_but_may_not_enter(known):
         {"area_id": known.area.area_id, "pass": never(), "note": "kept"}]})  # fmt: skip
     with known.scope():
         assert rolls.of_area(known.area.area_id).roll.may_enter == 3
+
+
+def test_when_an_area_was_last_used_is_told_as_far_as_the_log_may_be_seen(known, monkeypatch):
+    slug = known.place.tenant.slug
+    door = known.area.devices_list[0]["device_id"]
+
+    def told(role):
+        page = known.place.client(known.place.staff(role)).get(f"/t/{slug}/areas/", {"export": "csv"})
+        heading, *rows = csv.reader(io.StringIO(b"".join(page.streaming_content).decode("utf-8-sig")))
+        return heading, next(row for row in rows if row[0] == known.area.area_name)
+
+    with known.scope():
+        keep_one(history_id="old", at=clock("12:00", timezone.localdate() - timedelta(days=3)), device_id=door)
+    monkeypatch.setattr(Guard, "permissions", Guard.permissions | {Permission.AREAS_VIEW})
+    monkeypatch.setattr(Receptionist, "permissions", Receptionist.permissions | {Permission.AREAS_VIEW})
+    heading, row = told("auditor")
+    assert "12:00" in row[heading.index("Last used")]
+    heading, row = told("guard")
+    assert row[heading.index("Last used today")] == ""
+    assert not [label for label in told("receptionist")[0] if "used" in label]
+    with known.scope():
+        keep_one(history_id="new", at=clock("00:00"), device_id=door)
+    heading, row = told("guard")
+    assert "00:00" in row[heading.index("Last used today")]
 
 
 def test_what_happened_at_the_doors_and_a_link_to_each_door_stand_on_the_page(known):

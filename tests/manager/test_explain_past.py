@@ -10,7 +10,9 @@ from django.utils import timezone
 from accessapi.permissions import always, by_schedule, weekly
 from portal.core.mirror import own
 from portal.core.mirror.models import Area, History, MirrorState
+from tenants.roles import Guard, Permission
 from tests.support.changes import ChangesDesk
+from tests.support.log import clock, happened, loaded, record
 from tests.support.members import said
 
 OFFICE = by_schedule(weekly("08:00:00", "19:00:00", "Monday"))
@@ -107,3 +109,18 @@ def test_a_question_about_the_past_costs_few_queries_whatever_changed(desk):
         desk.reads(always() if turn % 2 else OFFICE)
     assert counted() <= few + 1
     assert few <= 20
+
+
+def test_whoever_sees_only_today_reads_nothing_of_days_before_not_even_that_nothing_happened(desk, monkeypatch):
+    monkeypatch.setattr(Guard, "permissions", Guard.permissions | {Permission.AREAS_VIEW})
+    desk.client = desk.place.client(desk.place.staff("guard"))
+    loaded(desk.place)
+    noon = clock("12:00", timezone.localdate() - timedelta(days=3))
+    happened(desk.place, record(noon, content="Unlocked by card", member_id=desk.member.member_id))
+    page = said(desk.past(noon + timedelta(minutes=5)))
+    assert "Only today’s records are shown." in page
+    assert "Unlocked by card" not in page
+    assert "No activity" not in page
+    night = said(desk.past(clock("00:00") - timedelta(minutes=5)))
+    assert "No activity today in the 12 hours before and after." in night
+    assert "Only today’s records are shown." in night

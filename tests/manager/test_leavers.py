@@ -16,7 +16,7 @@ from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History, MirrorState
 from portal.members import leavers
 from portal.members.leavers import Which
-from tenants.models import AuditEntry
+from tenants.models import AuditEntry, SupportSession
 from tests.support.members import MembersDesk, said
 
 SINCE = "2026-11-14T09:00:00+09:00"
@@ -107,7 +107,7 @@ def test_the_tabs_learn_their_counts_a_moment_later_in_one_query(desk):
     ):
         assert words in counted
     with desk.scope(), CaptureQueriesContext(connection) as asked:
-        assert set(leavers.counts(desk.place.tenant)) == set(Which.values)
+        assert set(leavers.counts(desk.place.tenant, list(Which))) == set(Which.values)
     assert len(asked) == 1
 
 
@@ -157,3 +157,28 @@ def test_a_list_is_taken_along_and_written_down(desk):
         assert AuditEntry.objects.get(action="members.export").after["members"] == 2
     auditor = desk.place.client(desk.place.staff("auditor"))
     assert auditor.get(f"{desk.url}leavers/twice/").status_code == 200
+
+
+@pytest.fixture
+def support(desk, django_user_model):
+    """Somebody of the platform, in a support session: sees members, and not the log."""
+    person = django_user_model.objects.create_user("s@example.test", "x" * 12, name="S", platform_role="support")
+    with desk.scope():
+        ends = timezone.now() + timedelta(hours=1)
+        SupportSession.objects.create(tenant=desk.place.tenant, user=person, reason="Ticket 12", expires_at=ends)
+    return desk.place.client(person)
+
+
+def test_who_never_came_is_kept_from_whoever_may_not_see_the_log_and_the_page_says_so(desk, support):
+    page = said(support.get(f"{desk.url}leavers/"))
+    assert "The list “Never used” needs the permission “View the activity log”." in page
+    assert desk.get("leavers/").count("needs the permission") == 0
+    tabs = support.get(f"{desk.url}leavers/", headers={"HX-Request": "true", "HX-Target": "leaver-tabs"})
+    assert "Shared cards 2" in said(tabs)
+    assert "Never used" not in said(tabs)
+    for path in ("members/leavers/never/", "members/leavers/never/?export=csv"):
+        refused = support.get(desk.url.replace("members/", path))
+        assert refused.status_code == 403
+        assert "This needs the permission “View the activity log”" in said(refused)
+    chosen = {"scope": "match", "match": ""}
+    assert support.post(desk.url.replace("members/", "changes/new/suspend/?leavers=never"), chosen).status_code == 403

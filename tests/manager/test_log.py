@@ -11,9 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from portal.core.log import visible
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Guest, HistoryDay, KeyBox, Member, MirrorState, PassController
-from portal.core.ui.times import TOKYO
+from portal.core.ui.times import TOKYO, local
 from tenants.scope import tenant_scope
 from tests.support.log import area, clock, happened, loaded, record
 from tests.support.members import said
@@ -214,6 +215,21 @@ def test_the_part_follows_while_somebody_looks(one, manager):
     happened(one, record(NOW, history_id="now", content="Just now", member_id="m-1", member_name="佐藤 花子"))
     assert "Just now" in manager.get(address, headers={"X-Seen": mark}).content.decode()
     assert manager.get(reverse("logs:happened", args=[one.tenant.slug])).status_code == 404
+
+
+def test_after_midnight_a_guards_open_part_shows_nothing_of_yesterday_any_more(one, monkeypatch):
+    guard, address = one.client(one.staff("guard")), reverse("logs:happened", args=[one.tenant.slug]) + "?device=D2"
+    first = guard.get(address).content.decode()
+    assert "Door forced open" in first
+    mark = first.split('data-seen="', 1)[1].split('"', 1)[0]
+    happened(one, record(NOW + timedelta(days=1, hours=2), history_id="next", device_id="D2", content="Next day"))
+    newest = guard.get(address).content.decode().split('data-seen="', 1)[1].split('"', 1)[0]
+    monkeypatch.setattr(visible, "local", lambda _now: local(NOW + timedelta(days=1)))
+    for shown in (mark, newest):
+        asked = guard.get(address, headers={"X-Seen": shown})
+        assert asked.status_code == 200
+        assert "Next day" in asked.content.decode()
+        assert "Door forced open" not in asked.content.decode()
 
 
 def test_the_first_page_follows_and_a_later_one_stays(one, manager):

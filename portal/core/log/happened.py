@@ -77,7 +77,7 @@ class Happened:
     @property
     def seen(self) -> str:
         newest = self.records[0].pk if self.records else 0
-        return watching.mark(newest, self.known.as_of, self.known.known_from)
+        return watching.mark(newest, visible.since(self.request.access), self.known.as_of, self.known.known_from)
 
     @property
     def _query(self) -> str:

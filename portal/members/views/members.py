@@ -51,15 +51,17 @@ def review(request: TenantRequest, which: str = Which.ENDING) -> HttpResponseBas
     """One list of members to review, the others as tabs. How many each has comes later: counting may take longer."""
     if which not in Which.values:
         raise Http404
+    lists = leavers.shown_to(request.access)
     if request.htmx and request.htmx.target == "leaver-tabs":
-        told = {"tabs": leavers.tabs(which, leavers.counts(request.tenant))}
+        told = {"tabs": leavers.tabs(which, lists, leavers.counts(request.tenant, lists))}
         return render(request, "members/leaver_tabs.html", told)
     table = Leavers(request, Which(which))
     if table.wanted_file:
         return table.export(table.wanted_file)
     context = {
         "which": which,
-        "tabs": leavers.tabs(which, {}),
+        "tabs": leavers.tabs(which, lists, {}),
+        "kept_back": [(each.label, needed.label) for each, needed in leavers.NEEDS.items() if each not in lists],
         "purpose": leavers.PURPOSES[Which(which)],
         "log": known(request)[Kind.HISTORIES],
     }
