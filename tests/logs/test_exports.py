@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 from datetime import timedelta
 from zipfile import ZIP_DEFLATED
 
@@ -143,6 +144,36 @@ def test_what_a_notification_told_stays_in_when_the_log_itself_was_read(place, m
         insert_records([record(now - timedelta(hours=2), history_id="told", content="read")])
     rows = lines(taken(place, manager, done(place, job)))
     assert [(row[1], row[15]) for row in rows if row[16:17] == ["told"]] == [("read", "")]
+
+
+NOW_AND_THEN = {"earlier": (0, 14), "later": (14, 0)}  # minutes ago, by the notification and by the log
+
+
+@pytest.mark.parametrize("way", NOW_AND_THEN)
+@pytest.mark.parametrize("when", ["between two parts", "while a part is read", "before the first part"])
+def test_what_the_log_dates_otherwise_than_its_notification_is_in_the_file_once(place, manager, monkeypatch, way, when):
+    first, second = (timezone.now() - timedelta(minutes=ago, seconds=30) for ago in NOW_AND_THEN[way])
+    with tenant_scope(place.tenant):
+        insert_records([record(first, history_id="told")._replace(notified=True)])
+    job, read, turns = asked(place, manager), actions.log.records, itertools.count()
+
+    def dated_again(*_):
+        insert_records([record(second, history_id="told", content="read")])
+
+    def meanwhile(keys):
+        if next(turns) == 0 and when == "while a part is read":
+            dated_again()
+        return read(keys)
+
+    monkeypatch.setattr(actions.log, "records", meanwhile)
+    with tenant_scope(place.tenant):
+        if when == "before the first part":
+            dated_again()
+        filing._write_next(job)
+        if when == "between two parts":
+            dated_again()
+    rows = lines(taken(place, manager, done(place, job)))[1:-1]
+    assert sorted(ids(rows)) == sorted(expected(place))
 
 
 def test_today_is_the_day_on_which_it_was_asked_for(place, manager):

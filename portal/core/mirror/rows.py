@@ -147,8 +147,8 @@ class Record(NamedTuple):
     notified: bool = False
 
 
-_TYPES = {"at": "timestamptz", "units": "jsonb", "extra": "jsonb", "notified": "bool"}
-_COLUMNS = (*Record._fields, "said_key")
+_TYPES = {"at": "timestamptz", "told_at": "timestamptz", "units": "jsonb", "extra": "jsonb", "notified": "bool"}
+_COLUMNS = (*Record._fields, "said_key", "told_at")
 # A record is looked for by its history_id alone: whoever tells of it again may date it otherwise.
 _INSERT = f"""
 INSERT INTO mirror_history (id, tenant_id, {", ".join(_COLUMNS)})
@@ -182,7 +182,8 @@ def records(items: Iterable[History], raw: Sequence[Any], before: datetime) -> l
 def insert_records(found: Sequence[Record]) -> list[int]:
     """Write what is not there yet; return the keys of the new rows.
 
-    The log's own records take the place and the key of those that a notification alone told of. Called inside a
+    The log's own records take the place and the key of those that a notification alone told of, and keep the moment
+    that it told where the log says another. Called inside a
     transaction, and for a tenant by one at a time (its lease).
     """
     if not found:
@@ -191,8 +192,11 @@ def insert_records(found: Sequence[Record]) -> list[int]:
     months.ensure({row.at for row in once.values()})
     told = {name: log.described(tenant_id, _described(row)) for name, row in once.items()}
     with database.cursor() as cursor:
-        keys = _make_room(cursor, [name for name, row in once.items() if not row.notified])
-        rows = [(keys.get(name), *row, told[name][0]) for name, row in once.items()]
+        before = _make_room(cursor, [name for name, row in once.items() if not row.notified])
+        rows = []
+        for name, row in once.items():
+            key, at = before.get(name, (None, None))
+            rows.append((key, *row, told[name][0], None if at == row.at else at))
         cursor.execute(_INSERT, [tenant_id, *map(list, zip(*rows, strict=True)), tenant_id])
         new = cursor.fetchall()
         if new:
@@ -200,13 +204,13 @@ def insert_records(found: Sequence[Record]) -> list[int]:
     return [key for _, key, _ in new]
 
 
-def _make_room(cursor: Any, history_ids: list[str]) -> dict[str, int]:
-    """Remove records that notifications told of and return their keys: what goes by them keeps its place."""
+def _make_room(cursor: Any, history_ids: list[str]) -> dict[str, tuple[int, datetime]]:
+    """Remove records that notifications told of; return their keys and moments: what goes by them keeps its place."""
     cursor.execute(_REPLACED, [current_tenant_id(), history_ids])
     gone = cursor.fetchall()
     if gone:
         log.remove(cursor, [(key, at) for _, key, at in gone])
-    return {name: key for name, key, _ in gone}
+    return {name: (key, at) for name, key, at in gone}
 
 
 def _described(row: Record) -> dict[str, Any]:

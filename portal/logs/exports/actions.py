@@ -2,8 +2,10 @@
 
 A file has the records that were there at that moment, the newest first. What is read later is in none of its parts,
 also where it tells of an earlier time: its key is above the one that was drawn then. A record that a notification told
-of keeps its key when the log's own record takes its place, and is in as it is when its part is written. What is deleted
-before that (months past their time, names of forgotten people) is not. The last line, or the sheet "About", says so.
+of keeps its key when the log's own record takes its place, and is in as it is when its part is written. Where the log
+dates it otherwise, it stays in the part of the moment that the notification told, which never changes: so it is in the
+file once, whenever that happens. What is deleted before its part is written (months past their time, names of forgotten
+people) is not. The last line, or the sheet "About", says so.
 """
 
 import json
@@ -26,7 +28,7 @@ from portal.core.jobs.states import JobState
 from portal.core.log import filters
 from portal.core.mirror import log
 from portal.core.mirror.kinds import Kind
-from portal.core.mirror.models import HistorySearch, MirrorState
+from portal.core.mirror.models import History, HistorySearch, MirrorState
 from portal.logs.exports import cells
 from tenants.roles import Permission
 from tenants.wording import Said, say
@@ -98,14 +100,33 @@ def records(job: Job) -> QuerySet[HistorySearch]:
 def _piece(job: Job, place: list[Any] | None) -> Piece:
     """The next records, in the language of whoever asked."""
     found = records(job)
-    if place is not None:
-        at, key = datetime.fromisoformat(place[0]), place[1]
-        found = found.filter(at__lte=at).exclude(at=at, id__gte=key)
-    keys = list(found.values_list("id", "at", named=True)[:_PART])
+    keys = list(_after(found, place).values_list("id", "at", named=True)[:_PART])
+    end, last = [keys[-1].at.isoformat(), keys[-1].id] if keys else place, len(keys) < _PART
+    rows = {row.pk: row for row in log.records(keys) if row.told_at is None}
+    # After the others: one that was dated anew since is seen here at the latest.
+    rows |= {row.pk: row for row in _dated_again(found, place, None if last else end)}
+    ordered = sorted(rows.values(), key=lambda row: (row.told_at or row.at, row.pk), reverse=True)
     with override(job.language):
-        lines = [cells.of(record) for record in log.records(keys)]
-    end = [keys[-1].at.isoformat(), keys[-1].id] if keys else place
-    return Piece(ROWS[job.options["format"]](lines), len(lines), end, last=len(keys) < _PART)
+        lines = [cells.of(row) for row in ordered]
+    return Piece(ROWS[job.options["format"]](lines), len(lines), end, last=last)
+
+
+def _after(found: QuerySet[Any], place: list[Any] | None, name: str = "at") -> QuerySet[Any]:
+    """Those that come after a place, by this moment of theirs."""
+    if place is None:
+        return found
+    at = datetime.fromisoformat(place[0])
+    return found.filter(**{f"{name}__lte": at}).exclude(**{name: at, "id__gte": place[1]})
+
+
+def _dated_again(found: QuerySet[HistorySearch], begin: list[Any] | None, end: list[Any] | None) -> list[History]:
+    """Those of the records that were told of between two places, and that the log dates otherwise."""
+    told = _after(History.objects.filter(told_at__isnull=False), begin, "told_at")
+    if end is not None:
+        told = told.exclude(pk__in=_after(told, end, "told_at").values("pk"))
+    known = dict(told.values_list("id", "at"))
+    here = found.filter(id__in=list(known), at__in=list(known.values())) if known else found.none()
+    return log.records(here.values_list("id", "at", named=True))
 
 
 def _told(job: Job, act: str) -> Told:

@@ -16,7 +16,8 @@ class History(TenantModel):
     about: a member or a guest, as `member_type` says. What the service puts into `member.data` (a card's number, a
     code) is never kept. `extra` holds, verbatim, what the specification does not name, but for what sounds secret.
     `said_key` is what is searched, folded. `notified`: a notification told of it and the log could not be read yet; the
-    log's own record takes its place.
+    log's own record takes its place. `told_at`: the moment that a notification told, where the log says another; with
+    it every record has one moment that never changes.
     """
 
     # Every index of this table begins with the tenant: one more would only slow the readings down.
@@ -39,6 +40,7 @@ class History(TenantModel):
     extra = models.JSONField(default=dict)
     said_key = models.TextField(blank=True, default="", db_default="", db_collation="C")
     notified = models.BooleanField(default=False, db_default=False)
+    told_at = models.DateTimeField(null=True)
 
     class Meta:
         # In the database the primary key is (id, at), as partitions need it.
@@ -54,6 +56,9 @@ class History(TenantModel):
                 fields=["tenant", "device_id", "-at"], name="mirror_history_of_device", condition=~Q(device_id="")
             ),
             models.Index(fields=["tenant"], name="mirror_history_notified", condition=Q(notified=True)),
+            models.Index(
+                fields=["tenant", "told_at"], name="mirror_history_dated_again", condition=Q(told_at__isnull=False)
+            ),
         ]
 
     def __str__(self) -> str:
