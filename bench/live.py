@@ -1,7 +1,7 @@
 """Pages that follow: how many a house of two small processes serves by polling and by streams, and at what cost.
 
-The streams are those of `bench/beside.py`: they exist here only. Both go to the same gunicorn, without keep-alive, as
-through a proxy that opens a connection for each request.
+The streams are those of `bench/beside.py`: they exist here only. Both go to the same gunicorn, through nginx as it is
+where NGINX_PROGRAM names it, and else without keep-alive, as through a proxy that opens a connection for each request.
 """
 
 import json
@@ -10,8 +10,11 @@ import secrets
 import statistics
 import subprocess
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from socket import socket
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
@@ -21,6 +24,7 @@ from bench.beside import LARGE
 from bench.figures import Figure, ms, percentile
 from bench.ground import Ground, say
 from stack.paths import PYTHON, ROOT
+from stack.processes import free_port, wait_until
 from tenants.models import Staff, User
 from tenants.scope import tenant_scope
 from tenants.staff.sessions import SessionStore
@@ -39,13 +43,52 @@ def pages(ground: Ground) -> list[Figure]:
     again = ground.sizes.again("live", pages=count, seconds=seconds)
     cookies = _sessions(ground, count)
     before = _memory(ground)
-    found = [*_polled(ground, cookies, before, again), *_streamed(ground, cookies, before, again)]
+    with _proxied(ground) as port:
+        found = [*_polled(ground, port, cookies, before, again), *_streamed(ground, port, cookies, before, again)]
     return [*found, *_tabs(ground, again)]
 
 
-def _polled(ground: Ground, cookies: list[str], before: float, again: str) -> list[Figure]:
+_NGINX = """
+daemon off; worker_processes 1; pid {folder}/pid; error_log {folder}/error.log;
+events {{ worker_connections 4096; }}
+http {{
+  access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxied;
+  fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+  server {{
+    listen 127.0.0.1:{port};
+    location / {{ proxy_pass http://127.0.0.1:{behind}; proxy_set_header Host $http_host; }}
+  }}
+}}
+"""
+
+
+@contextmanager
+def _proxied(ground: Ground) -> Iterator[int]:
+    """Yield the port at which the site is asked: of nginx before it if there is one, else its own."""
+    program = os.environ.get("NGINX_PROGRAM")
+    if not program:
+        yield ground.house.port
+        return
+    with TemporaryDirectory() as folder:
+        config, port = Path(folder, "nginx.conf"), free_port()
+        config.write_text(_NGINX.format(folder=folder, port=port, behind=ground.house.port))
+        with subprocess.Popen([program, "-p", folder, "-c", str(config), "-e", f"{folder}/error.log"]) as proxy:
+            try:
+                wait_until(lambda: _listens(port), what="nginx", child=proxy, seconds=10)
+                say(f"through nginx at {port}")
+                yield port
+            finally:
+                proxy.terminate()
+
+
+def _listens(port: int) -> bool:
+    with socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _polled(ground: Ground, port: int, cookies: list[str], before: float, again: str) -> list[Figure]:
     say(f"{len(cookies)} pages that ask, for {ground.sizes.seconds} s")
-    told = _watched(ground, _PATH, cookies)
+    told = _watched(ground, port, _PATH, cookies)
     waits, asked = told["waits"], len(told["took"])
     name = f"{len(cookies)} pages by polling"
     served = f"{told['served']} of {len(cookies)} served, {told['failed']} requests failed"
@@ -64,9 +107,9 @@ def _polled(ground: Ground, cookies: list[str], before: float, again: str) -> li
     ]  # fmt: skip
 
 
-def _streamed(ground: Ground, cookies: list[str], before: float, again: str) -> list[Figure]:
+def _streamed(ground: Ground, port: int, cookies: list[str], before: float, again: str) -> list[Figure]:
     say(f"{len(cookies)} streams, for {ground.sizes.seconds} s")
-    told = _watched(ground, STREAM, cookies, streams=True)
+    told = _watched(ground, port, STREAM, cookies, streams=True)
     late = ms(percentile(told["pages"], 0.95)) if told["pages"] else "never answered"
     served = f"{told['served']} of {len(cookies)} served"
     memory = f"{told['memory']:.0f} MB, {told['memory'] - before:+.0f} MB"
@@ -78,9 +121,9 @@ def _streamed(ground: Ground, cookies: list[str], before: float, again: str) -> 
     ]
 
 
-def _watched(ground: Ground, path: str, cookies: list[str], *, streams: bool = False) -> dict[str, Any]:
+def _watched(ground: Ground, port: int, path: str, cookies: list[str], *, streams: bool = False) -> dict[str, Any]:
     """What a process full of such pages saw, and what the web took of the processor meanwhile."""
-    asked = {"port": ground.house.port, "path": path, "cookies": cookies, "seconds": ground.sizes.seconds,
+    asked = {"port": port, "path": path, "cookies": cookies, "seconds": ground.sizes.seconds,
              "streams": streams, "page": _PATH}  # fmt: skip
     command = [PYTHON, "-m", "bench.watchers"]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as watchers:
