@@ -8,13 +8,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from portal.core.intents.states import Reason
-from portal.core.mirror.folding import terms
 from portal.core.ui import frame, palette
 from portal.core.ui.frame import Banner
 from portal.core.ui.palette import Hit
 from portal.core.ui.times import local
-from portal.core.visits.models import Stage, Visit
-from portal.core.visits.queries import Holds
+from portal.core.visits import queries
+from portal.core.visits.models import Visit
 from portal.core.visits.rows import address
 from portal.guests import cutting
 from tenants.access import TenantRequest
@@ -63,16 +62,12 @@ def needs_a_person(visit: Visit) -> bool:
 
 def guests(request: TenantRequest, text: str) -> Iterator[Hit]:
     """Guests of these days whose name or host holds every word of `text`, those who are here or next to come first."""
-    words = terms(text)
-    if not words or not request.access.can(Permission.GUESTS_VIEW):
+    if not request.access.can(Permission.GUESTS_VIEW):
         return
-    now = timezone.now()
-    found = Visit.objects.filter(use_date_end__gt=now - _DAYS, erased_at__isnull=True).exclude(stage=Stage.NOT_ISSUED)
-    for word in words:
-        found = found.filter(Holds("name_key", word))
-    for visit in found.only(
-        "tenant_id", "guest_id", "guest_name", "company", "use_date_start", "use_date_end"
-    ).order_by("-use_date_end", "pk")[: palette.MOST]:
+    found = queries.named(text).filter(use_date_end__gt=timezone.now() - _DAYS)
+    for visit in found.only("tenant_id", "guest_id", "guest_name", "company", "use_date_start", "use_date_end")[
+        : palette.MOST
+    ]:
         hours = f"{local(visit.use_date_start):%m-%d %H:%M} – {local(visit.use_date_end):%m-%d %H:%M}"
         yield Hit(
             str(visit), address(request.tenant.slug, visit), "qrcode", " · ".join(filter(None, (visit.company, hours)))

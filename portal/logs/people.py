@@ -1,14 +1,20 @@
 """Who and where records are about, as far as the reader's role leads there."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.http import Http404
 
 from portal.core.log import visible
+from portal.core.mirror import queries, search
 from portal.core.mirror.models import History, KeyBox, Member, PassController
+from portal.core.ui import palette
 from portal.core.ui.addresses import within
+from portal.core.ui.palette import Hit
+from portal.core.ui.tables.filters import Address
+from portal.core.ui.times import local
 from portal.core.visits.models import Visit
+from portal.core.visits.queries import named
 from tenants.access import Access
 from tenants.roles import Permission
 
@@ -77,3 +83,46 @@ def place_or_404(access: Access, device_id: str) -> Named:
     if name is None:
         raise Http404
     return Named(device_id, name)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Whom a text finds: members, then guests, each with the list of the log that has this person chosen."""
+
+    hits: list[Hit]
+    has_more: bool
+
+
+def find(access: Access, text: str, asked: Address) -> Found:
+    """Return the first people that a name or a code finds, of those that the reader may know.
+
+    Each leads to the list that was `asked` for, narrowed to this person.
+    """
+    hits, has_more = [], False
+    for people in (_members(access, text), _guests(access, text)):
+        first = list(people)
+        has_more |= len(first) > palette.MOST
+        for key, name, icon, hint in first[: palette.MOST]:
+            hits.append(Hit(name, asked.with_(person=key, find=None), icon, hint))
+    return Found(hits, has_more)
+
+
+Person = tuple[str, str, str, str]  # ID, name, icon, and what tells people of one name apart
+
+
+def _members(access: Access, text: str) -> Iterator[Person]:
+    if not text or not access.can(Permission.MEMBERS_VIEW):
+        return
+    rows = search.members(queries.members(), text, reveal=access.can(Permission.SECRETS_REVEAL))
+    for each in rows.order_by("name_key", "pk")[: palette.MOST + 1]:
+        hint = " · ".join(filter(None, (each.member_code, each.membergroup_name)))
+        yield each.member_id, each.member_name or each.member_id, "user", hint
+
+
+def _guests(access: Access, text: str) -> Iterator[Person]:
+    if not access.can(Permission.GUESTS_VIEW):
+        return
+    rows = named(text).exclude(guest_id=None).only("tenant_id", "guest_id", "guest_name", "company", "use_date_start")
+    for each in rows[: palette.MOST + 1]:
+        hint = " · ".join(filter(None, (each.company, f"{local(each.use_date_start):%Y-%m-%d}")))
+        yield str(each.guest_id), str(each), "qrcode", hint

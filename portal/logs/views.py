@@ -6,6 +6,9 @@ from django.shortcuts import render
 from portal.core.log.happened import ABOUT, Happened
 from portal.core.log.lists import Records
 from portal.core.ui import watching
+from portal.core.ui.addresses import within
+from portal.core.ui.tables.filters import Address
+from portal.logs.people import find
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
@@ -31,3 +34,15 @@ def happened(request: TenantRequest) -> HttpResponse:
     if watching.has_seen(request, here.seen):
         return watching.unchanged()
     return render(request, "log/happened.html", {"here": here})
+
+
+@tenant_view(Permission.LOGS_TODAY)
+def people(request: TenantRequest) -> HttpResponse:
+    """The people that a name or a code finds, each leading to their records: a page, or its hits for the filter."""
+    asked = Address(within("logs:index", request.tenant.slug), request.GET)
+    text = asked.get("find").strip()[:100]
+    context = {"text": text, "found": find(request.access, text, asked)}
+    if request.htmx:
+        return render(request, "logs/people_found.html", context)
+    page = {"carried": asked.kept("find"), "back": asked.with_(find=None)}
+    return render(request, "logs/people.html", context | page)

@@ -26,7 +26,7 @@ document.addEventListener("input", (event) => {
   const form = event.target.closest("form[data-guard]");
   if (form) changed.add(form);
   // Filters apply as they are chosen; the button is for pages without script.
-  if (event.target.closest(".list-filters") && event.target.form) event.target.form.requestSubmit();
+  if (event.target.closest(".list-filters") && event.target.form && event.target.type !== "search") event.target.form.requestSubmit();
 });
 addEventListener("beforeunload", (event) => {
   if (leaving) return;

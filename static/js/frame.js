@@ -17,7 +17,7 @@ document.addEventListener("toggle", (event) => {
   const box = body.getBoundingClientRect();
   if (box.right > innerWidth - 4) body.classList.add("menu-right");
   if (box.left < 4) body.classList.remove("menu-right");
-  $("[data-filter-list]", body)?.focus();
+  $(".menu-filter", body)?.focus();
 }, true);
 document.addEventListener("keydown", (event) => {
   const menu = event.target.closest?.("details[data-menu][open]");
@@ -26,7 +26,7 @@ document.addEventListener("keydown", (event) => {
     menu.open = false;
     $("summary", menu).focus();
   } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-    const items = $$(`:is(${CHOICES}):not([hidden]), summary`, menu).map((item) => $("input", item) ?? item);
+    const items = $$(`:is(${CHOICES}):not([hidden]), summary, .menu-filter`, menu).map((item) => $("input", item) ?? item);
     const step = event.key === "ArrowDown" ? 1 : items.length - 1;
     items[(items.indexOf(document.activeElement) + step) % items.length]?.focus();
     event.preventDefault();

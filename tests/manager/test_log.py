@@ -10,11 +10,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from playwright.sync_api import expect
 
 from portal.core.log import visible
+from portal.core.mirror import own
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Guest, HistoryDay, KeyBox, Member, MirrorState, PassController
 from portal.core.ui.times import TOKYO, local
+from portal.core.visits.models import Stage, Visit
 from tenants.scope import tenant_scope
 from tests.support.log import area, clock, happened, loaded, record
 from tests.support.members import said
@@ -72,6 +75,17 @@ def leads(page, rel):
 
 
 @pytest.fixture
+def known(one):
+    """The same with what its people are found by: a member, and a guest's visit."""
+    with tenant_scope(one.tenant):
+        Member.objects.all().delete()
+        own.member_written(one.tenant, "m-1", {"member_name": "佐藤 花子"}, created=True)
+        days = {"use_date_start": NOW, "use_date_end": NOW + timedelta(hours=1)}
+        Visit.objects.create(stage=Stage.ISSUED, guest_id="g-1", guest_name="Rossi", name_key="rossi", **days)
+    return one
+
+
+@pytest.fixture
 def manager(one):
     return one.client(one.staff("facility manager"))
 
@@ -121,6 +135,61 @@ def test_the_address_narrows_the_list(one, manager, query, records):
     if query == {"period": "today"} and near_midnight:
         pytest.skip("the records of these minutes are of two days")
     assert shown(manager, one, **query) == records
+
+
+class TestLookingForAPerson:
+    """A member or guest is found by name and chosen: with script in a menu above the list, without it on a page."""
+
+    def found(self, place, client, text, **more):
+        page = reverse("logs:people", args=[place.tenant.slug])
+        answer = client.get(f"{page}?{urlencode({'find': text, **more})}", headers={"HX-Request": "true"})
+        assert answer.status_code == 200
+        return re.findall(r'<a[^>]* href="([^"]+)"', html.unescape(answer.content.decode())), said(answer)
+
+    @pytest.mark.parametrize(("text", "who"), [("花子", "m-1"), ("さとう", None), ("ROSSI", "g-1"), ("佐 花", "m-1")])
+    def test_leads_to_their_records_with_the_other_filters_as_they_were(self, known, manager, text, who):
+        leads, words = self.found(known, manager, text, period="30d", after="x")
+        assert leads == ([index(known, period="30d", person=who)] if who else [])
+        assert ("No one with this name or code." in words) == (who is None)
+
+    def test_is_offered_above_the_list_and_works_without_script(self, known, manager):
+        page = reverse("logs:people", args=[known.tenant.slug])
+        listed = manager.get(index(known, period="30d")).content.decode()
+        form = listed.split(f'action="{page}"', 1)[1].split("</form>", 1)[0]
+        assert 'name="period" value="30d"' in form
+        assert 'type="search" name="find"' in form
+        plain = html.unescape(manager.get(f"{page}?find=Rossi&period=30d").content.decode())
+        assert f'href="{index(known, period="30d", person="g-1")}"' in plain
+
+    def test_needs_the_keyboard_alone(self, known, manager, open_page):
+        page = open_page(manager, index(known))
+        page.locator("summary", has_text="Person").press("Enter")
+        expect(page.get_by_placeholder("Find by name or code")).to_be_focused()
+        page.keyboard.type("花子")
+        expect(page.locator("#log-person-found").get_by_role("link")).to_have_count(1)
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        expect(page.locator(".filter-on")).to_have_text(re.compile("Person: 佐藤 花子"))
+        expect(page).to_have_url(re.compile(r"\?person=m-1$"))
+        expect(page.locator("tr[data-id=no]")).to_have_count(0)
+
+    def test_shows_who_is_chosen_by_name_and_takes_them_off_again(self, known, manager):
+        page = manager.get(index(known, period="30d", person="m-1"))
+        assert "Person: 佐藤 花子" in said(page)
+        assert f'class="filter-off" href="{index(known, period="30d")}"' in page.content.decode()
+
+    def test_names_a_guest_who_is_gone_as_the_log_does(self, known, manager):
+        with tenant_scope(known.tenant):
+            Guest.objects.all().delete()
+        assert "Person: Rossi" in said(manager.get(index(known, person="g-1")))
+
+    def test_is_not_for_a_guard_who_learns_no_name_that_todays_log_does_not_tell(self, known):
+        with tenant_scope(known.tenant):
+            Member.objects.create(member_id="m-2", member_name="田中 一郎", name_key="田中一郎")
+        guard = known.client(known.staff("guard"))
+        assert reverse("logs:people", args=[known.tenant.slug]) not in guard.get(index(known)).content.decode()
+        assert self.found(known, guard, "花子")[0] == []
+        assert "田中" not in said(guard.get(index(known, person="m-2")))
 
 
 def test_what_is_missing_is_said_and_an_older_day_offered_with_its_cost(one, manager):

@@ -24,16 +24,19 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from accessapi.overrides import Records
 from portal.core.files import moments
+from portal.core.log import visible
 from portal.core.mirror import log
 from portal.core.mirror.coverage import Coverage, coverage, start_of
 from portal.core.mirror.log import Narrow
-from portal.core.mirror.models import Area, Guest, HistorySearch, KeyBox, Member, PassController
+from portal.core.mirror.models import Area, HistorySearch, KeyBox, PassController
+from portal.core.ui.addresses import within
 from portal.core.ui.tables import Filter
 from portal.core.ui.tables.filters import Choice
 from portal.core.ui.times import local, stamp
 from portal.core.ui.vocabulary import word
 from tenants.access import TenantRequest
 from tenants.models import current_tenant
+from tenants.roles import Permission
 
 Keys = QuerySet[HistorySearch]
 _DAY = timedelta(days=1)
@@ -142,11 +145,15 @@ def devices_of(request: TenantRequest) -> dict[str, str]:
 def _people(request: TenantRequest) -> list[Choice]:
     """Whom the address names: the person's name is looked for only then."""
     asked = _asked(request, "person")
-    if not asked:
-        return []
-    known = dict(Guest.objects.filter(guest_id__in=asked).values_list("guest_id", "guest_name"))
-    known |= dict(Member.objects.filter(member_id__in=asked).values_list("member_id", "member_name"))
+    known = visible.people(request.access, asked) if asked else {}
     return [(value, known.get(value) or value) for value in asked]
+
+
+def _find_people(request: TenantRequest) -> str:
+    """Where people are found by name, for whoever may know any."""
+    if not (request.access.can(Permission.MEMBERS_VIEW) or request.access.can(Permission.GUESTS_VIEW)):
+        return ""
+    return within("logs:people", request.tenant.slug)
 
 
 def _since(request: TenantRequest) -> list[Choice]:
@@ -175,6 +182,7 @@ FILTERS = (
         _people,
         lambda rows, values: log.narrowed(rows, Narrow(member_id=values[0])),
         single=True,
+        find=_find_people,
     ),
     Filter(
         "device",

@@ -1,5 +1,6 @@
-"""Which records of the log a person may see: all, those of today, or none."""
+"""Which records of the log a person may see (all, those of today, or none), and what people in it are called."""
 
+from collections.abc import Collection
 from datetime import datetime
 
 from django.db.models import QuerySet
@@ -7,10 +8,12 @@ from django.utils import timezone
 
 from portal.core.mirror import log
 from portal.core.mirror.coverage import start_of
-from portal.core.mirror.models import History, HistorySearch
+from portal.core.mirror.models import Guest, History, HistorySearch, Member
 from portal.core.ui.times import local
 from tenants.access import Access
 from tenants.roles import Permission
+
+_MOST_TOLD = 20  # people whose names are looked for in the log itself
 
 
 def since(access: Access) -> datetime | None:
@@ -37,3 +40,16 @@ def keys(access: Access) -> QuerySet[HistorySearch]:
 def may_look(access: Access) -> bool:
     """Whether a person sees any records."""
     return access.can(Permission.LOGS_VIEW) or access.can(Permission.LOGS_TODAY)
+
+
+def people(access: Access, ids: Collection[str]) -> dict[str, str]:
+    """Return the names of people by their IDs, of those whom a person may know; else as the log names them."""
+    known: dict[str, str] = {}
+    if access.can(Permission.MEMBERS_VIEW):
+        known |= Member.objects.filter(member_id__in=ids).values_list("member_id", "member_name")
+    if access.can(Permission.GUESTS_VIEW) and (others := set(ids) - known.keys()):
+        known |= Guest.objects.filter(guest_id__in=others).values_list("guest_id", "guest_name")
+    unknown = sorted(set(ids) - known.keys())[:_MOST_TOLD]
+    named = records(access).exclude(member_id="").order_by("-at", "-pk").values_list("member_id", "member_name")
+    told = [named.filter(member_id=each)[:1] for each in unknown]
+    return known | dict(told[0].union(*told[1:], all=True)) if told else known

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 
-from django.db.models import BooleanField, F, Func, Q, Value
+from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
 
+from portal.core.mirror.folding import terms
 from portal.core.mirror.models import Guest
 from portal.core.ui.addresses import row_or_404
-from portal.core.visits.models import DeskSettings, Preset, Visit
+from portal.core.visits.models import DeskSettings, Preset, Stage, Visit
 from portal.core.visits.standing import Standing
 
 MAY_ARRIVE = (Standing.EXPECTED, Standing.NOT_COME, Standing.ASKED)
@@ -24,6 +25,14 @@ class Holds(Func):
 
     def __init__(self, column: str, text: str) -> None:
         super().__init__(F(column), Value(text))
+
+
+def named(text: str) -> QuerySet[Visit]:
+    """Return the visits whose guest's name holds every word of a text, the latest first; none without a word."""
+    words, found = terms(text), Visit.objects.filter(erased_at__isnull=True).exclude(stage=Stage.NOT_ISSUED)
+    for word in words:
+        found = found.filter(Holds("name_key", word))
+    return found.order_by("-use_date_end", "pk") if words else found.none()
 
 
 def presets() -> list[Preset]:

@@ -59,7 +59,8 @@ class Filter:
     """A choice of values; rows that match any of them stay.
 
     `choices` is a sequence of (value, label) or a callable of the request giving one. `apply` narrows the queryset by
-    the chosen values, of which it sees only known ones. With `single`, one value at a time.
+    the chosen values, of which it sees only known ones. With `single`, one value at a time. `find` gives the address
+    that finds values by what is typed, where there are too many to offer; empty for whoever may not look.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Filter:
     choices: Sequence[Choice] | Callable[[Any], Iterable[Choice]]
     apply: Callable[[QuerySet[Any], list[str]], QuerySet[Any]]
     single: bool = False
+    find: Callable[[Any], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ class Bound:
 
     def __init__(self, source: Filter, request: Any, values: list[str]) -> None:
         self.filter, self.name, self.label, self.single = source, source.name, source.label, source.single
+        self.find = source.find(request) if source.find else ""
         known = list(source.choices(request) if callable(source.choices) else source.choices)
         self.values = [value for value in dict.fromkeys(values) if value]
         self.unknown = [value for value in self.values if value not in dict(known)]
@@ -93,8 +96,8 @@ class Bound:
 
     @property
     def outline(self) -> tuple[Any, ...] | None:
-        """What is drawn around its choices while none is chosen."""
-        return None if self.active else (self.name, str(self.label), self.searchable)
+        """What is drawn around its choices while none is chosen; None where that is another thing on each page."""
+        return None if self.active or self.find else (self.name, str(self.label), self.searchable)
 
     @property
     def searchable(self) -> bool:

@@ -105,8 +105,8 @@ class Table(Listing):
 
     @cached_property
     def drawn_filters(self) -> list[tuple[Bound, str, SafeString]]:
-        """Each filter that offers or has a choice, with the address that takes it off and its choices."""
-        form, drawn = f"{self.name}-filter", [each for each in self.bound if each.options]
+        """Each filter that offers, finds or has a choice, with the address that takes it off and its choices."""
+        form, drawn = f"{self.name}-filter", [each for each in self.bound if each.options or each.find]
         return [(each, self.address.with_(**{each.name: None}), each.options_html(form)) for each in drawn]
 
     @cached_property
