@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from accessapi import limits
+from portal.core.log.filters import FILTERS
 from tests.support import faults
 from tests.support.browser import Browser, gist
 from tests.support.crawl import Address, addresses_of_tenants
@@ -25,7 +26,7 @@ FIELDS = (
     "q", "sort", "page", "after", "before", "size", "group", "control", "nonce", "elapsed", "member_name", "name",
     "member_code", "membergroup_id", "membergroup_name", "card_data", "file", "applied", "decision", "format", "fields",
     "lang", "use_date_start", "use_date_end", "columns", "default_group", "role", "email", "reason", "minutes",
-    "confirm", "state",
+    "confirm", "state", *(each.name for each in FILTERS), "query", "kind", "day", "next",
 )  # fmt: skip
 METHODS = ("GET", "GET", "GET", "POST", "POST", "PUT", "DELETE", "HEAD", "OPTIONS")
 
