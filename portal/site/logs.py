@@ -1,6 +1,7 @@
 """What never reaches a log: addresses keep their path and lose their query, where a grant's codes and states travel.
 
-The addresses of a guest's code and of a tenant's webhook are secrets: of them nothing is kept but what they were.
+The addresses of a guest's code, of a tenant's webhook and of an invitation are secrets: all that is
+kept of them is what they were.
 """
 
 import re
@@ -10,7 +11,7 @@ from typing import Any
 from tenants import addresses
 
 _ADDRESSES = ("request", "path", "url", "referer")
-_SECRET_ADDRESS = re.compile(r"/(g|hooks)/[^/\s]+")
+_SECRET_ADDRESS = re.compile(r"/(g|hooks|invitations)/[^/\s]+")
 
 
 def with_address(logger: Any, method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:

@@ -208,6 +208,14 @@ def test_the_address_never_reaches_a_log(place, guest, caplog, capsys):
     assert _token(link) not in str(told)
 
 
+@pytest.mark.parametrize("kind", ["g", "hooks", "invitations"])
+def test_of_an_address_that_is_a_secret_a_log_keeps_only_what_it_was(kind):
+    from portal.site.logs import without_queries
+
+    told = without_queries(None, "", {"event": f"Not Found: /{kind}/t0k-en/", "path": f"/{kind}/t0k-en/?next=1"})
+    assert told == {"event": f"Not Found: /{kind}/…/", "path": f"/{kind}/…/"}
+
+
 def test_only_reading_is_possible(place, guest):
     address = made(place, guest).url.removeprefix("https://portal.example")
     client = stranger()
