@@ -46,7 +46,7 @@ _MOST = 200  # values of one filter; more than anybody chooses
 class Period(TextChoices):
     """Days that move: a saved search of "7d" is about the last seven days whenever it is opened."""
 
-    TODAY = "today", gettext_lazy("Today")
+    TODAY = "today", pgettext_lazy("log", "Today")
     YESTERDAY = "yesterday", gettext_lazy("Yesterday")
     WEEK = "7d", gettext_lazy("Last 7 days")
     MONTH = "30d", gettext_lazy("Last 30 days")
