@@ -23,6 +23,7 @@ from portal.core.jobs import acts, kinds
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState
 from portal.core.jobs.views import Pages
+from portal.core.log import happened
 from portal.core.mirror import queries as mirror
 from portal.core.mirror.models import Area, Member
 from portal.core.mirror.queries import get_area
@@ -53,6 +54,7 @@ def load(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.AREAS_VIEW)
 def area(request: TenantRequest, area_id: str) -> HttpResponseBase:
+    happened.want(request)
     found = get_area(area_id)
     asked = read(request.GET.get("at", "")) if request.GET.get("at") else None
     look = AreaAt.of(found, asked or local(timezone.now()), mirror.holidays())

@@ -130,10 +130,11 @@ def command(request: TenantRequest, device_id: str) -> HttpResponse:
 def _followed(request: TenantRequest, door: PassController) -> dict[str, Any]:
     """What is shown of a door while somebody looks, and the mark that it is known by."""
     intents = queries.latest_commands(door)
-    here = Happened(request, "device", [door.device_id])
+    here = Happened(request, "device", [door.device_id], follow=False)
     return {
         "door": door,
         "intents": intents,
+        "happened": here,
         "seen": queries.mark_of(door, here, intents),
         "state": queries.state_of(door),
         "words": queries.words_of(door, request.tenant.environment.catalogue.states),

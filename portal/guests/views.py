@@ -14,6 +14,7 @@ from accessapi.resources import write_moment
 from portal.core.intents import refusals
 from portal.core.intents.asking import ALL, USED_BEFORE, Button, ask, once, page_of
 from portal.core.intents.record import Asker
+from portal.core.log import happened
 from portal.core.mirror import freshness
 from portal.core.mirror.fields.guests import END, GUEST
 from portal.core.mirror.kinds import Kind
@@ -36,6 +37,7 @@ _FIRST = ("name", "until", "preset")
 
 @tenant_view(Permission.GUESTS_VIEW)
 def guest(request: TenantRequest, guest_id: str) -> HttpResponse:
+    happened.want(request)
     return render(request, "guests/guest.html", pages.context(request, get_visit(guest_id)))
 
 

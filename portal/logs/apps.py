@@ -8,7 +8,9 @@ class LogsConfig(AppConfig):
     def ready(self) -> None:
         from portal.core.mirror import freshness
         from portal.core.mirror.kinds import Kind
+        from portal.logs import searches
         from portal.logs.exports import actions
 
         actions.register()
+        searches.register()
         freshness.shows("logs", Kind.HISTORIES)

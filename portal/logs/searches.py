@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
+from django.db.models import CharField, Value
+from django.db.models.functions import Coalesce, NullIf
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -14,6 +16,7 @@ from django.utils.translation import gettext as _
 from portal.core.intents.record import Asker
 from portal.core.log import filters
 from portal.core.log.filters import Labels
+from portal.core.ui import together
 from portal.logs.models import QUERY_MAX, SavedSearch
 from tenants import audit
 from tenants.access import TenantRequest
@@ -24,6 +27,7 @@ from tenants.wording import say
 MOST = 50
 # Filters whose values are somewhere, and may be gone one day.
 _PLACES = ("device", "area")
+_ASKED = "log_searches"
 
 
 class NotKept(ValueError):
@@ -41,10 +45,22 @@ class Shown:
     is_here: bool
 
 
+def register() -> None:
+    by_whom = Coalesce(NullIf("by__name", Value("")), "by__email", output_field=CharField())
+    together.ask(_ASKED, lambda: SavedSearch.objects.annotate(by_whom=by_whom).order_by("name"), everywhere=False)
+
+
+def want(request: TenantRequest) -> None:
+    """Have a page that shows saved searches ask for all that they are drawn from along with what every page asks."""
+    filters.want(request)
+    together.want(request, _ASKED)
+
+
 def shown(request: TenantRequest) -> list[Shown]:
     """Return the tenant's saved searches by name. What filters are called is looked up once for all."""
-    kept = list(SavedSearch.objects.select_related("by").order_by("name"))
-    labels: Labels = filters.labels(request) if kept else {}
+    want(request)
+    kept: list[SavedSearch] = together.told(request, _ASKED)
+    labels: Labels = filters.labels(request, [QueryDict(each.query) for each in kept]) if kept else {}
     page, here = reverse("logs:index", args=[request.tenant.slug]), filters.asked(request.GET).urlencode()
     return [_shown(request, search, page, here, labels) for search in kept]
 

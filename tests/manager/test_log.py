@@ -18,6 +18,7 @@ from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Guest, HistoryDay, KeyBox, Member, MirrorState, PassController
 from portal.core.ui.times import TOKYO, local
 from portal.core.visits.models import Stage, Visit
+from portal.logs.models import SavedSearch
 from tenants.scope import tenant_scope
 from tests.support.log import area, clock, happened, loaded, record
 from tests.support.members import said
@@ -26,6 +27,7 @@ NOW = timezone.now()
 TODAY = NOW.astimezone(TOKYO).date()
 SATO = {"member_id": "m-1", "member_name": "佐藤 花子"}
 ROSSI = {"member_id": "g-1", "member_name": "Rossi"}
+MOST_ASKED = 12  # statements of a page
 STORE, LOBBY = {"device_id": "D1", "device_name": "倉庫 入口"}, {"device_id": "D2"}
 
 
@@ -227,7 +229,30 @@ def test_the_page_asks_as_often_however_many_records_there_are(one, manager):
     with CaptureQueriesContext(connection) as many:
         manager.get(index(one))
     assert len(many) <= len(few), [query["sql"][:200] for query in many]
-    assert len(few) <= 16, [query["sql"][:150] for query in few]
+    assert len(few) <= MOST_ASKED, [query["sql"][:150] for query in few]
+
+
+@pytest.mark.parametrize(
+    "page", ["list", "narrowed list", "searched list", "saved searches", "member", "record", "day"]
+)
+def test_a_page_asks_the_database_twelve_times_at_most(one, manager, page):
+    with tenant_scope(one.tenant):
+        for name in ("a", "b"):
+            SavedSearch.objects.create(name=name, query="person=m-1&device=D1&area=a-Store", by=one.owner)
+    slug = one.tenant.slug
+    address = {
+        "list": index(one),
+        "narrowed list": index(one, person="m-1", only="refused", area="a-Store"),
+        "searched list": index(one, period="30d", q="花子"),
+        "saved searches": reverse("logs:searches", args=[slug]),
+        "member": reverse("members:page", args=[slug, "m-1"]),
+        "record": reverse("logs:record", args=[slug, "new"]),
+        "day": reverse("logs:person_day", args=[slug, "m-1", TODAY.isoformat()]),
+    }[page]
+    manager.get(address)
+    with CaptureQueriesContext(connection) as asked:
+        assert manager.get(address).status_code == 200
+    assert len(asked) <= MOST_ASKED, [query["sql"][:150] for query in asked]
 
 
 def test_of_more_than_a_thousand_that_match_the_list_says_so(one, manager):

@@ -7,6 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from portal.core.mirror import own
 from portal.core.mirror.models import PassController
 from portal.logs import searches
 from portal.logs.models import SavedSearch
@@ -62,6 +63,14 @@ class TestKeeping:
         other = unescape(manager.get(at(one, "logs:index")).content.decode())
         assert "今週の拒否" in other
         assert 'title="Period: Last 7 days · Only: Refused"' in other
+
+    def test_what_is_kept_names_its_people(self, one, manager):
+        own.member_written(one.tenant, "m-1", {"member_name": "佐藤 花子"}, created=True)
+        save(manager, one, "花子", "person=m-1")
+        save(manager, one, "gone", "person=m-2")
+        page = said(manager.get(at(one)))
+        assert "Person: 佐藤 花子" in page
+        assert "Person: m-2" in page
 
     def test_what_is_kept_follows_the_list_when_filters_are_chosen_and_not_while_it_moves(self, one, manager):
         page = f"{at(one, 'logs:index')}?{WEEK}"

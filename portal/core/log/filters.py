@@ -26,9 +26,11 @@ from accessapi.overrides import Records
 from portal.core.files import moments
 from portal.core.log import visible
 from portal.core.mirror import log
-from portal.core.mirror.coverage import Coverage, coverage, start_of
+from portal.core.mirror.coverage import Coverage, coverage_by, start_of
+from portal.core.mirror.kinds import Kind
 from portal.core.mirror.log import Narrow
-from portal.core.mirror.models import Area, HistorySearch, KeyBox, PassController
+from portal.core.mirror.models import Area, HistoryDay, HistorySearch, KeyBox, PassController
+from portal.core.ui import together
 from portal.core.ui.addresses import within
 from portal.core.ui.tables import Filter
 from portal.core.ui.tables.filters import Choice
@@ -124,28 +126,28 @@ def coverage_of(request: TenantRequest) -> Coverage:
     """Return what the log is complete for, read once for a page."""
     found: Coverage | None = getattr(request, "log_coverage", None)
     if found is None:
-        found = coverage()
+        together.want(request, _DAYS)
+        states = [each for each in together.told(request, "freshness") if each.kind == Kind.HISTORIES]
+        found = coverage_by(states[0], together.told(request, _DAYS)) if states else Coverage()
         setattr(request, "log_coverage", found)  # noqa: B010 - a name that the type of requests does not have
     return found
 
 
 def devices_of(request: TenantRequest) -> dict[str, str]:
-    """Return the names of doors and key boxes by their IDs, in the order of names; read once for a page."""
-    found: dict[str, str] | None = getattr(request, "log_devices", None)
-    if found is None:
-        doors = PassController.objects.values_list("device_id", "device_name", Value("door"))
-        boxes = KeyBox.objects.values_list("key_device_id", "key_device_name", Value("box"))
-        rows = sorted(doors.union(boxes, all=True), key=lambda row: (row[1], row[0]))
-        found = {key: name or key for key, name, _kind in rows}
-        setattr(request, "log_devices", found)  # noqa: B010
-        setattr(request, "log_doors", {key for key, _name, kind in rows if kind == "door"})  # noqa: B010
-    return found
+    """Return the names of doors and key boxes by their IDs, in the order of names."""
+    rows = sorted(together.told(request, DEVICES), key=lambda row: (row[1], row[0]))
+    return {key: name or key for key, name, _kind in rows}
+
+
+def kinds_of(request: TenantRequest) -> dict[str, str]:
+    """Return what the devices of these IDs are: `door` or `box`."""
+    return {key: kind for key, _name, kind in together.told(request, DEVICES)}
 
 
 def _people(request: TenantRequest) -> list[Choice]:
     """Whom the address names: the person's name is looked for only then."""
     asked = _asked(request, "person")
-    known = visible.people(request.access, asked) if asked else {}
+    known = visible.names(request.access, asked) if asked else {}
     return [(value, known.get(value) or value) for value in asked]
 
 
@@ -168,8 +170,30 @@ def _asked(request: TenantRequest, name: str) -> list[str]:
     return [value for value in request.GET.getlist(name)[:_MOST] if value and "\x00" not in value]
 
 
-def _areas(_request: TenantRequest) -> list[Choice]:
-    return list(Area.objects.order_by("area_name", "pk").values_list("area_id", "area_name"))
+def _areas(request: TenantRequest) -> list[Choice]:
+    return [(area_id, name) for area_id, name in together.told(request, _AREAS)]
+
+
+DEVICES, _DAYS, _AREAS = "log_devices", "log_days", "log_areas"
+
+
+def want(request: TenantRequest) -> None:
+    """Have the page ask for all that filters and lists of the log are drawn from, along with what every page asks."""
+    for name in (_DAYS, DEVICES, _AREAS):
+        together.want(request, name)
+
+
+def register() -> None:
+    together.ask(_DAYS, lambda: HistoryDay.objects.all(), everywhere=False)
+    together.ask(DEVICES, _devices, everywhere=False)
+    together.ask(
+        _AREAS, lambda: Area.objects.order_by("area_name", "pk").values_list("area_id", "area_name"), everywhere=False
+    )
+
+
+def _devices() -> QuerySet[PassController, tuple[str, str, str]]:
+    doors = PassController.objects.values_list("device_id", "device_name", Value("door"))
+    return doors.union(KeyBox.objects.values_list("key_device_id", "key_device_name", Value("box")), all=True)
 
 
 FILTERS = (
@@ -246,9 +270,11 @@ def asked(query: QueryDict) -> QueryDict:
 Labels = Mapping[str, Mapping[str, object]]
 
 
-def labels(request: TenantRequest) -> Labels:
-    """Return what the values of all filters are called, looked up once."""
-    return {each.name: _called(each, request) for each in FILTERS}
+def labels(request: TenantRequest, asked: Iterable[QueryDict]) -> Labels:
+    """Return what the values of all filters are called in what is asked for, looked up once for all of it."""
+    people = {value: value for query in asked for value in query.getlist("person")}
+    called = {each.name: _called(each, request) for each in FILTERS if each.name != "person"}
+    return called | {"person": people | visible.names(request.access, people)}
 
 
 def in_words(request: TenantRequest, query: QueryDict, known: Labels | None = None) -> list[str]:

@@ -18,7 +18,7 @@ from portal.core.mirror import freshness, log
 from portal.core.mirror.freshness import KindFreshness
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History
-from portal.core.ui import watching
+from portal.core.ui import together, watching
 from portal.core.ui.times import local
 from tenants.access import TenantRequest
 from tenants.roles import Permission
@@ -26,6 +26,11 @@ from tenants.roles import Permission
 MOST = 8
 # What a page may be about, by the names of the log's own filters.
 ABOUT = ("person", "device", "area")
+
+
+def want(request: TenantRequest) -> None:
+    """Have a page that shows what happened ask for what that is drawn from along with what every page asks."""
+    together.want(request, filters.DEVICES)
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,9 @@ class Happened:
     about: str
     values: Sequence[str]
     follow: bool = True  # the part asks for itself; where a page does that already, it is False
-    late: bool = False  # drawn in another place than where it stands
+
+    def __post_init__(self) -> None:
+        want(self.request)
 
     @property
     def may_look(self) -> bool:
@@ -55,15 +62,11 @@ class Happened:
         found = filters.narrowed(visible.keys(self.request.access), asked)
         return log.records(found.only("id", "at")[: MOST + 1])
 
-    @property
+    @cached_property
     def rows(self) -> list[tuple[History, str, str]]:
         """Each record with the pages of its person and its place; empty where that is the page itself."""
-        links = Links(self.request, self.records[:MOST])
-        here = (self.about == "person", self.about == "device")
-        return [
-            (row, "" if here[0] else links.person(row), "" if here[1] else links.place(row))
-            for row in self.records[:MOST]
-        ]
+        links = Links(self.request, self.records[:MOST], people=self.shows_person, places=self.shows_place)
+        return [(row, links.person(row), links.place(row)) for row in self.records[:MOST]]
 
     @property
     def has_more(self) -> bool:

@@ -13,13 +13,13 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from portal.core.log import gaps, visible
+from portal.core.log import filters, gaps, visible
 from portal.core.log.filters import FILTERS, coverage_of, devices_of, moment, span
 from portal.core.log.gaps import Line
 from portal.core.mirror import freshness, log
 from portal.core.mirror.coverage import Coverage
 from portal.core.mirror.kinds import Kind
-from portal.core.mirror.models import Guest, History, HistorySearch, Member
+from portal.core.mirror.models import History, HistorySearch
 from portal.core.ui import watching
 from portal.core.ui.addresses import within
 from portal.core.ui.tables import Column, Empty, Table
@@ -32,33 +32,33 @@ from tenants.roles import Permission
 
 QUIET = "normal"
 _CHIP = '<span class="chip chip-{}">{}</span>'
+_PAGES = {"member": "members:page", "guest": "guests:guest"}
 
 
 class Links:
-    """Where the people and places of records lead, for whoever may go there: looked up once for a page."""
+    """Where the `people` and `places` of records lead, for whoever may go there: looked up once for a page."""
 
-    def __init__(self, request: TenantRequest, records: list[History]) -> None:
-        self.slug, can = request.tenant.slug, request.access.can
-        ids = {record.member_id for record in records if record.member_id}
-        self.members = _known(Member.objects, "member_id", ids) if ids and can(Permission.MEMBERS_VIEW) else set()
-        guests = ids - self.members if can(Permission.GUESTS_VIEW) else set()
-        self.guests = _known(Guest.objects, "guest_id", guests) if guests else set()
-        devices_of(request)
-        doors: set[str] = getattr(request, "log_doors", set())
-        self.doors = doors if can(Permission.DEVICES_VIEW) else set()
+    def __init__(
+        self, request: TenantRequest, records: list[History], *, people: bool = True, places: bool = True
+    ) -> None:
+        self.slug, access = request.tenant.slug, request.access
+        ids = {record.member_id for record in records if record.member_id} if people else set()
+        self.people = visible.people(access, ids)
+        self.kinds = filters.kinds_of(request) if places and access.can(Permission.DEVICES_VIEW) else {}
 
     def person(self, record: History) -> str:
         """The page of whom a record is about; empty for none."""
-        if record.member_id in self.members:
-            return within("members:page", self.slug, record.member_id)
-        return within("guests:guest", self.slug, record.member_id) if record.member_id in self.guests else ""
+        known = self.people.get(record.member_id)
+        if known is None or not known.is_there:
+            return ""
+        return within(_PAGES[known.kind], self.slug, record.member_id)
 
     def place(self, record: History) -> str:
-        return within("devices:door", self.slug, record.device_id) if record.device_id in self.doors else ""
-
-
-def _known(rows: Any, name: str, ids: set[str]) -> set[str]:
-    return set(rows.filter(**{f"{name}__in": ids}, gone_at__isnull=True).values_list(name, flat=True))
+        """The page of where it was: a door's own, the list that has a key box; empty for none."""
+        kind = self.kinds.get(record.device_id)
+        if kind == "box":
+            return f"{within('devices:index', self.slug)}#key-boxes"
+        return within("devices:door", self.slug, record.device_id) if kind else ""
 
 
 def what(record: History) -> SafeString:
@@ -106,6 +106,7 @@ class Records(Table):
     )
 
     def __init__(self, request: TenantRequest, *args: Any, **more: Any) -> None:
+        filters.want(request)
         rows = visible.keys(request.access)
         super().__init__(request, rows, total=self._whole if request.access.can(Permission.LOGS_VIEW) else None, **more)
         if self.is_first and not self.address.get("sort"):

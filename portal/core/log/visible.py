@@ -1,9 +1,11 @@
 """Which records of the log a person may see (all, those of today, or none), and what people in it are called."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Value
 from django.utils import timezone
 
 from portal.core.mirror import log
@@ -42,13 +44,33 @@ def may_look(access: Access) -> bool:
     return access.can(Permission.LOGS_VIEW) or access.can(Permission.LOGS_TODAY)
 
 
-def people(access: Access, ids: Collection[str]) -> dict[str, str]:
-    """Return the names of people by their IDs, of those whom a person may know; else as the log names them."""
-    known: dict[str, str] = {}
+@dataclass(frozen=True)
+class Person:
+    """A member or a guest, as a reader may know them. `is_there`: the service has them still."""
+
+    kind: str
+    name: str
+    is_there: bool
+
+
+def people(access: Access, ids: Collection[str]) -> dict[str, Person]:
+    """Return the members and guests of these IDs whom a person may know, in one statement."""
+    sources: list[QuerySet[Any, Any]] = []
+    if access.can(Permission.GUESTS_VIEW):
+        guests = Guest.objects.filter(guest_id__in=ids)
+        sources.append(guests.values_list("guest_id", "guest_name", Value("guest"), "gone_at"))
     if access.can(Permission.MEMBERS_VIEW):
-        known |= Member.objects.filter(member_id__in=ids).values_list("member_id", "member_name")
-    if access.can(Permission.GUESTS_VIEW) and (others := set(ids) - known.keys()):
-        known |= Guest.objects.filter(guest_id__in=others).values_list("guest_id", "guest_name")
+        members = Member.objects.filter(member_id__in=ids)
+        sources.append(members.values_list("member_id", "member_name", Value("member"), "gone_at"))
+    if not ids or not sources:
+        return {}
+    found = sorted(sources[0].union(*sources[1:], all=True), key=lambda row: row[2])  # of one ID the member counts
+    return {key: Person(kind, name, gone_at is None) for key, name, kind, gone_at in found}
+
+
+def names(access: Access, ids: Collection[str]) -> dict[str, str]:
+    """Return what people of these IDs are called: by their own name who may be known, else as the log names them."""
+    known = {key: each.name for key, each in people(access, ids).items()}
     unknown = sorted(set(ids) - known.keys())[:_MOST_TOLD]
     named = records(access).exclude(member_id="").order_by("-at", "-pk").values_list("member_id", "member_name")
     told = [named.filter(member_id=each)[:1] for each in unknown]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
 from math import ceil
+from typing import Any
 
 from django.db import transaction
 from django.db.models.functions import Now
@@ -18,7 +19,7 @@ from portal.core.mirror import schedule
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import HistoryDay, MirrorState
 from portal.core.mirror.months import KEEP
-from portal.core.timers.clock import database_now
+from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import current_tenant
 
 # Days that wait to be read, at most: what is asked for is read before anybody forgets that it costs calls.
@@ -129,12 +130,17 @@ def start_of(day: date) -> datetime:
 
 def coverage() -> Coverage:
     """Return what the entered tenant's log is complete for."""
-    state = MirrorState.objects.filter(kind=Kind.HISTORIES).first()
-    if state is None or state.as_of is None:
-        return Coverage(error=state.error if state else "", next_at=state.due_at if state else None)
-    memory, asked = state.memory, list(HistoryDay.objects.all())
+    state = MirrorState.objects.filter(kind=Kind.HISTORIES).annotate(now=ClockTime()).first()
+    return Coverage() if state is None else coverage_by(state, list(HistoryDay.objects.all()))
+
+
+def coverage_by(state: Any, asked: Sequence[HistoryDay]) -> Coverage:
+    """Return the same from the log's state, with its moment `now`, and the days that were asked for."""
+    if state.as_of is None:
+        return Coverage(error=state.error, next_at=state.due_at)
+    memory = state.memory
     since = _moment(memory.get("known_from"))
-    known_from = max(since, database_now() - KEEP) if since else None
+    known_from = max(since, state.now - KEEP) if since else None
     days = {each.day: each.read_at for each in asked if each.read_at}
     return Coverage(
         known_from=known_from,

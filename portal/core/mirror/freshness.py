@@ -18,6 +18,7 @@ from accessapi.operations import Operation
 from portal.core.mirror import reasons
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState, SyncRun
+from portal.core.timers.clock import ClockTime
 from portal.core.ui import frame, together
 from portal.core.ui.addresses import within
 from portal.core.ui.tables.columns import Empty
@@ -82,10 +83,10 @@ class Freshness:
 
 
 def states() -> QuerySet[MirrorState]:
-    """What is known of every kind of the entered tenant, each with its run under way, if there is one."""
+    """What is known of every kind of the entered tenant and `now`, each with its run under way, if there is one."""
     run = SyncRun.objects.filter(kind=OuterRef("kind"), state=SyncRun.State.RUNNING).order_by("-pk")
     told = {f"run_{name}": Subquery(run.values(name)[:1]) for name in ("rows", "expected", "started_at")}
-    return MirrorState.objects.annotate(**told)
+    return MirrorState.objects.annotate(now=ClockTime(), **told)
 
 
 def freshness_of(tenant: Tenant, found: Iterable[MirrorState] | None = None) -> Freshness:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from portal.core.intents.asking import ask, lead, once
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
+from portal.core.log import happened
 from portal.core.mirror.freshness import known
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.queries import get_member
@@ -90,6 +91,7 @@ def _new_body(form: MemberForm, given: NewRights | None) -> dict[str, Any] | Non
 
 @tenant_view(Permission.MEMBERS_VIEW)
 def page(request: TenantRequest, member_id: str) -> HttpResponse:
+    happened.want(request)
     return render(request, "members/page.html", pages.context(request, get_member(member_id, gone=True)))
 
 

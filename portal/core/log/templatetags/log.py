@@ -15,9 +15,9 @@ register = template.Library()
 
 
 @register.inclusion_tag("log/happened.html", takes_context=True)
-def happened(context: Context, about: str, value: str, *, follow: bool = True, late: bool = False) -> dict[str, Any]:
+def happened(context: Context, about: str, value: str) -> dict[str, Any]:
     """`{% happened "person" member.member_id %}`: the newest records, for whoever may see any."""
-    here = Happened(context["request"], about, [value], follow=follow, late=late)
+    here = Happened(context["request"], about, [value])
     return {"request": context["request"], "here": here}
 
 
