@@ -12,15 +12,17 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.core.intents.models import Intent
 from portal.core.intents.states import UNDER_WAY, State
+from portal.core.mirror.kinds import EVERY, Kind
 from portal.core.mirror.models import TenantRecord
 from portal.core.timers.clock import database_now
-from portal.core.ui import panels, watching
+from portal.core.ui import panels, together, watching
+from portal.core.ui.addresses import within
 from portal.hooks import actions, settings
 from portal.hooks.actions import Act
 from portal.hooks.forms import CategoriesForm
 from portal.hooks.models import Notification, Webhook
 from portal.hooks.settings import Present, Whose
-from portal.hooks.words import standing_of
+from portal.hooks.words import of_the_log, standing_of
 from tenants.access import TenantRequest
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
@@ -29,6 +31,7 @@ from tenants.trail import changes
 #: How long a test waits for a notification, and how long its result is shown.
 PATIENCE = timedelta(minutes=5)
 _SHOWN = timedelta(hours=1)
+_ASKED = "webhook"
 _RENEWALS = ((Act.ADDRESS, _("Renew address")), (Act.SECRET, _("Renew secret")))
 
 
@@ -120,6 +123,17 @@ def draw(request: TenantRequest) -> SafeString:
     return render_to_string("hooks/panel.html", context, request=request)
 
 
+def draw_for_log(request: TenantRequest) -> SafeString:
+    """Say how soon the log learns of new records, beside how far it is complete."""
+    told, states = together.told(request, _ASKED), together.told(request, "freshness")
+    working = next((working for is_on, working in told if is_on), Webhook.Working.OFF)
+    read = next((each for each in states if each.kind == Kind.HISTORIES), None)
+    every = None if read is None or read.error else read.every or EVERY[Kind.HISTORIES]
+    href = within("connection:index", request.tenant.slug) if request.access.can(Permission.CONNECTION_VIEW) else ""
+    context = {"state": of_the_log(working, every), "href": href}
+    return render_to_string("hooks/log.html", context)
+
+
 _LABELS = {"webhook_on": _("Notifications"), "webhook_categories": _("Categories")}
 
 
@@ -135,5 +149,7 @@ def in_words(kept: Mapping[str, Any]) -> dict[str, str]:
 
 def register() -> None:
     panels.register("connection", draw)
+    panels.register("log", draw_for_log, asks=_ASKED)
+    together.ask(_ASKED, lambda: Webhook.objects.values_list("is_on", "working"), everywhere=False)
     changes.word(actions.TARGET, in_words)
     changes.label(actions.TARGET, lambda name: str(_LABELS.get(name, name)))

@@ -40,6 +40,24 @@ def standing_of(row: Webhook) -> Standing:
             return Standing("waiting", _("Waiting for the first notification"), (_polled(),))
 
 
+def of_the_log(working: str, every: int | None) -> Standing:
+    """Return how the log learns of new records, when it is read every so many seconds (None: it cannot be read)."""
+    if working == Working.WORKING and every and every > EVERY[Kind.HISTORIES]:
+        return Standing("connected", _("Notified at once"))
+    checked = (_checked(every),) if every else ()
+    match working:
+        case Working.OFF:
+            return Standing("", "", checked)
+        case Working.WORKING:
+            return Standing("connected", _("Notified at once of some categories"), checked)
+        case Working.SILENT:
+            return Standing("offline", _("Notifications silent"), checked)
+        case Working.LOSSY:
+            return Standing("offline", _("Losing notifications"), checked)
+        case _:
+            return Standing("waiting", _("Waiting for the first notification"), checked)
+
+
 def _filled(*sentences: str) -> tuple[str, ...]:
     return tuple(each for each in sentences if each)
 
@@ -58,7 +76,11 @@ def _silent(row: Webhook) -> str:
 
 
 def _polled() -> str:
-    minutes = EVERY[Kind.HISTORIES] // 60
+    return _checked(EVERY[Kind.HISTORIES])
+
+
+def _checked(every: int) -> str:
+    minutes = every // 60
     return ngettext("The log is checked every minute.", "The log is checked every %(n)d minutes.", minutes) % {
         "n": minutes
     }

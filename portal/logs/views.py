@@ -5,9 +5,10 @@ from django.shortcuts import render
 
 from portal.core.log.happened import ABOUT, Happened
 from portal.core.log.lists import Records
-from portal.core.ui import watching
+from portal.core.ui import panels, watching
 from portal.core.ui.addresses import within
 from portal.core.ui.tables.filters import Address
+from portal.logs import searches
 from portal.logs.people import find
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
@@ -21,6 +22,8 @@ class Listed(Records):
 
 @tenant_view(Permission.LOGS_TODAY)
 def index(request: TenantRequest) -> HttpResponse:
+    panels.want("log", request)
+    searches.want(request)
     return Listed(request).respond("logs/index.html")
 
 

@@ -8,15 +8,27 @@ from collections.abc import Callable, Iterator
 
 from django.utils.safestring import SafeString
 
+from portal.core.ui import together
 from tenants.access import TenantRequest
 
 Panel = Callable[[TenantRequest], SafeString]
 _panels: dict[str, dict[str, Panel]] = {}
+_asked: dict[str, set[str]] = {}
 
 
-def register(page: str, panel: Panel) -> None:
-    """Add a panel to a page; a second registration of the same function replaces the first."""
+def register(page: str, panel: Panel, *, asks: str = "") -> None:
+    """Add a panel to a page; a second registration of the same function replaces the first.
+
+    `asks` names what it is drawn from, where that is asked along with what every page asks (`together`).
+    """
     _panels.setdefault(page, {})[f"{panel.__module__}.{panel.__qualname__}"] = panel
+    _asked.setdefault(page, set()).update({asks} - {""})
+
+
+def want(page: str, request: TenantRequest) -> None:
+    """Have a page ask for what its panels are drawn from along with what every page asks."""
+    for name in _asked.get(page, ()):
+        together.want(request, name)
 
 
 def drawn(page: str, request: TenantRequest) -> Iterator[SafeString]:

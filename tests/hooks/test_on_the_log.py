@@ -1,0 +1,63 @@
+"""The log's page says how soon it learns of new records: at once, or at the pace at which it is read."""
+
+import pytest
+from django.urls import reverse
+
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import MirrorState
+from portal.hooks.health import SAFETY_NET
+from portal.hooks.models import Webhook
+from tenants.scope import tenant_scope
+from tests.support.log import loaded
+from tests.support.members import said
+
+W = Webhook.Working
+CHECKED = "The log is checked every 2 minutes."
+
+
+@pytest.fixture
+def log(place):
+    """What a role reads beside "Complete through" while the log's state and the webhook are so."""
+    loaded(place)
+
+    def words(role="facility manager", **state):
+        with tenant_scope(place.tenant):
+            MirrorState.objects.filter(kind=Kind.HISTORIES).update(**state)
+        page = said(place.client(place.staff(role)).get(reverse("logs:index", args=[place.tenant.slug])))
+        return page.partition("Complete through")[2].partition("From")[0]
+
+    return words
+
+
+@pytest.mark.parametrize(
+    ("working", "state", "words", "pace"),
+    [
+        (W.WORKING, {"every": SAFETY_NET}, "Notified at once", False),
+        (W.WORKING, {}, "Notified at once of some categories", True),
+        (W.SILENT, {}, "Notifications silent", True),
+        (W.LOSSY, {}, "Losing notifications", True),
+        (W.WAITING, {}, "Waiting for the first notification", True),
+        (W.SILENT, {"error": "unreachable"}, "Notifications silent", False),
+    ],
+)
+def test_says_whether_notifications_come_and_else_how_often_the_log_is_read(hook, log, working, state, words, pace):
+    hook.change(is_on=True, working=working)
+    beside = log(**state)
+    assert words in beside
+    assert (CHECKED in beside) == pace
+
+
+def test_says_the_pace_alone_where_nothing_is_notified(hook, log):
+    hook.change(is_on=False)
+    beside = log()
+    assert CHECKED in beside
+    assert "Notif" not in beside
+
+
+def test_leads_to_the_connection_whoever_may_see_it(hook, place, log):
+    hook.change(is_on=True, working=W.SILENT)
+    link = f'href="{reverse("connection:index", args=[place.tenant.slug])}"'
+    for role, leads in (("auditor", True), ("guard", False)):
+        assert "Notifications silent" in log(role)
+        html = place.client(place.staff(role)).get(reverse("logs:index", args=[place.tenant.slug])).content.decode()
+        assert (link in html.split('id="log-known"')[1].split("</div>")[0]) == leads
