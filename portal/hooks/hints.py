@@ -1,4 +1,4 @@
-"""What comes of notifications: a reading of the log, joined and with pauses; where there is none, records of their own.
+"""What comes of notifications: a reading of the log, joined and with pauses; until then records of their own.
 
 One look at a time, under the lock of the log's state, which a reading takes before it writes. When the next look is due
 stands in the webhook's row: a timer rings for it, the bell only makes it sooner.
@@ -32,8 +32,8 @@ log = structlog.get_logger(__name__)
 # longer: a house with a record now and then has it read at once, one with a record a second every 20 s, which is sync's
 # whole share of the hour. When that share runs short, the usual pace is kept.
 EARNED = 20
-# A record that was told and that the log does not have is shown as told: after this long while the log cannot be read,
-# and after PATIENCE whatever the reason.
+# No reading is asked for any more on account of a record that the log does not have: after this long while the log
+# cannot be read, and after PATIENCE whatever the reason. It stays as it was told.
 TROUBLE, PATIENCE = timedelta(seconds=10), timedelta(seconds=60)
 AT_ONCE = 500
 # A look of which nothing was heard is rung for again.
@@ -52,7 +52,7 @@ def look() -> None:
         now = database_now()
         _settle(Notification.objects.exclude(state=Notification.State.READ))
         times = [_follow(webhook, state, now), health.check(webhook, state, now)]
-        webhook.due_at = min((time for time in times if time is not None), default=None)
+        webhook.looked_at, webhook.due_at = now, min((time for time in times if time is not None), default=None)
         webhook.save()
 
 
@@ -62,16 +62,22 @@ def _follow(webhook: Webhook, state: MirrorState | None, now: datetime) -> datet
     since = _unread_since(webhook, state, now)
     if since is None:
         return None
-    kept = _keep(connection, now - (TROUBLE if _unreadable(connection, state) else PATIENCE))
-    if kept == AT_ONCE:
+    old = now - (TROUBLE if _unreadable(connection, state) else PATIENCE)
+    if _show(connection, _unread().filter(received_at__lt=old), Notification.State.KEPT) == AT_ONCE:
         return now
     if _unread_since(webhook, state, now) is None:
         return None
-    return _ask(webhook, connection, since, now) if connection.is_connected else now + TROUBLE
+    if not connection.is_connected:
+        return now + TROUBLE
+    again = _ask(webhook, connection, since, now)
+    if webhook.asked_at == now:
+        return again
+    told_alone = _unread().filter(state=Notification.State.WAITING)
+    return now if _show(connection, told_alone, Notification.State.SHOWN) == AT_ONCE else again
 
 
-def _waiting() -> QuerySet[Notification]:
-    return Notification.objects.filter(state=Notification.State.WAITING)
+def _unread() -> QuerySet[Notification]:
+    return Notification.objects.filter(state__in=(Notification.State.WAITING, Notification.State.SHOWN))
 
 
 def _unread_since(webhook: Webhook, state: MirrorState | None, now: datetime) -> datetime | None:
@@ -79,7 +85,7 @@ def _unread_since(webhook: Webhook, state: MirrorState | None, now: datetime) ->
 
     What was told before the last reading and is not in it is told by the service later: it is read once more.
     """
-    newest = _waiting().aggregate(newest=Max("received_at"))["newest"]
+    newest = _unread().aggregate(newest=Max("received_at"))["newest"]
     read = state.as_of if state is not None else None
     if webhook.told_at is not None and (read is None or webhook.told_at > read):
         newest = max(newest or webhook.told_at, webhook.told_at)
@@ -107,17 +113,17 @@ def _unreadable(connection: Connection, state: MirrorState | None) -> bool:
     return not connection.is_connected or state is None or bool(state.error) or not free(connection, 1.0)
 
 
-def _keep(connection: Connection, before: datetime) -> int:
-    """Make records of what was told before a moment, AT_ONCE at most; how many were looked at."""
-    found = list(_waiting().filter(received_at__lt=before).order_by("received_at")[:AT_ONCE])
+def _show(connection: Connection, told_of: QuerySet[Notification], state: Notification.State) -> int:
+    """Make records of what was told, AT_ONCE at most, which is in this state then; how many were looked at."""
+    found = list(told_of.order_by("received_at")[:AT_ONCE])
     ours = {"", connection.service_tenant_id}
     rows = [told.record_of(each) for each in found if str(each.body.get("tenant_id") or "") in ours]
     new = insert_records([row for row in rows if row is not None])
     for each in found:
-        each.state = Notification.State.KEPT if each.body else Notification.State.READ
+        each.state = state if each.body or state == Notification.State.SHOWN else Notification.State.READ
     Notification.objects.bulk_update(found, ["state"])
     if new:
-        log.info("hooks_kept", tenant_id=connection.tenant_id, records=len(new))
+        log.info("hooks_shown", tenant_id=connection.tenant_id, records=len(new))
     return len(found)
 
 

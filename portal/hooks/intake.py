@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
-from django.db.models import DateTimeField, DurationField, ExpressionWrapper, F, Value
+from django.db.models import DateTimeField, ExpressionWrapper, F, Value
 from django.db.models.functions import Greatest, Least
 
 from portal.core.mirror.fields.values import as_json
@@ -43,9 +43,9 @@ FROM unnest(%s::text[], %s::text[], %s::timestamptz[], %s::jsonb[]) AS t
 ON CONFLICT (tenant_id, history_id) DO NOTHING
 """
 
-# The pause between two readings because of what was told is over (NULL before the first).
-_PAUSE = ExpressionWrapper(F("pause") * Value(timedelta(seconds=1)), output_field=DurationField())
-_AFTER_PAUSE = ExpressionWrapper(F("asked_at") + _PAUSE, output_field=DateTimeField())
+# Two looks at what a tenant was told are this far apart.
+APART = timedelta(seconds=0.5)
+_APART = ExpressionWrapper(F("looked_at") + Value(APART), output_field=DateTimeField())
 
 
 class Waiting(NamedTuple):
@@ -167,7 +167,7 @@ def _written(tenant_id: int, rows: list[tuple[Any, ...]], *, something: bool) ->
         if not heard:
             return False
         rung = Webhook.objects.filter(due_at__lte=ClockTime()).exists()
-        Webhook.objects.update(**heard, due_at=Least(F("due_at"), Greatest(ClockTime(), _AFTER_PAUSE)))
+        Webhook.objects.update(**heard, due_at=Least(F("due_at"), Greatest(ClockTime(), _APART)))
         return not rung and Webhook.objects.filter(due_at__lte=ClockTime()).exists()
 
 

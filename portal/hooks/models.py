@@ -51,8 +51,9 @@ class Webhook(TenantModel):
     rhythm = models.JSONField(default=list)
     rhythm_at = models.DateTimeField(null=True)
 
-    # When what was told is looked at next (null: nobody looks), and the pause between two readings because of it.
+    # When what was told is looked at next (null: nobody looks) and was last, and the pause between two readings for it.
     due_at = models.DateTimeField(null=True)
+    looked_at = models.DateTimeField(null=True)
     asked_at = models.DateTimeField(null=True)
     pause = models.PositiveSmallIntegerField(default=0)
     # Seconds without a reading that are still to pass until those made ahead are earned.
@@ -73,8 +74,9 @@ class Notification(TenantModel):
 
     class State(models.TextChoices):
         WAITING = "waiting"  # the log was not read since
+        SHOWN = "shown"  # the same, and it is shown as a record marked `notified` until the log is read
         READ = "read"  # the log has the record
-        KEPT = "kept"  # the log could not be read: shown as a record marked `notified` until it can
+        KEPT = "kept"  # the log could not be read, or has it not: shown until it has
 
     history_id = models.TextField(db_collation="C")
     delivery_id = models.TextField(blank=True, default="", db_collation="C")

@@ -10,6 +10,7 @@ from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History, MirrorState, PassController
 from portal.core.timers.clock import database_now
 from portal.hooks import hints
+from portal.hooks.intake import APART
 from portal.hooks.models import Notification
 from tenants.models import Connection
 from tenants.scope import across_tenants, tenant_scope
@@ -133,6 +134,54 @@ class TestTheLog:
         process.flush()
         look(hook)
         assert hook.row.pause == 1
+
+    def test_that_is_read_only_later_is_shown_as_told_until_then(self, house, hook, post, process):
+        hook.change(asked_at=database_now(), pause=15, owed=300)
+        name = force(house)
+        post(notification(name))
+        process.flush()
+        before = len(house.calls(LOG))
+        look(hook)
+        assert [each.notified for each in records(hook, name)] == [True]
+        assert (states(hook), len(house.calls(LOG))) == (["shown"], before)
+        assert hook.row.due_at == hook.row.asked_at + timedelta(seconds=15)
+        hook.change(asked_at=database_now() - timedelta(seconds=16), due_at=database_now())
+        look(hook)
+        work(hook)
+        assert [each.notified for each in records(hook, name)] == [False]
+        assert (states(hook), len(house.calls(LOG))) == (["read"], before + 1)
+
+    def test_that_is_read_at_once_has_nothing_shown_before_it(self, house, hook, post, process):
+        post(notification("h-1"))
+        process.flush()
+        look(hook)
+        assert (states(hook), records(hook, "h-1")) == (["waiting"], [])
+
+    def test_that_never_has_what_was_shown_is_not_read_for_it_for_ever(self, house, hook, post, process):
+        hook.change(asked_at=database_now(), pause=15)
+        post(notification("h-1"))
+        process.flush()
+        look(hook)
+        age(hook, 61)
+        hook.change(asked_at=None, due_at=database_now())
+        look(hook)
+        assert states(hook) == ["kept"]
+        assert [each.notified for each in records(hook, "h-1")] == [True]
+        assert hook.row.asked_at is None
+
+    def test_is_looked_at_now_and_then_however_much_is_told(self, house, hook, post, process, monkeypatch):
+        rung = []
+        monkeypatch.setattr("portal.core.timers.bell.ring", lambda task, rows, **_: rung.append(rows))
+        hook.change(asked_at=database_now(), pause=15)
+        post(notification())
+        process.flush()
+        look(hook)
+        for _ in range(2):
+            post(notification())
+            process.flush()
+        assert rung == [[(hook.tenant.pk,)]]
+        assert sorted(states(hook)) == ["shown", "waiting", "waiting"]
+        assert hook.row.due_at == hook.row.looked_at + APART
 
     def test_is_read_at_the_usual_pace_when_the_calls_run_short(self, house, hook, post, process, monkeypatch):
         monkeypatch.setattr(hints, "free", lambda connection, share: share == 1.0)

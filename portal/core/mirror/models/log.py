@@ -15,7 +15,7 @@ class History(TenantModel):
     Texts are the service's own; sets of values are not shown, so any may come. `member_id` is whoever the record is
     about: a member or a guest, as `member_type` says. What the service puts into `member.data` (a card's number, a
     code) is never kept. `extra` holds, verbatim, what the specification does not name, but for what sounds secret.
-    `said_key` is what is searched, folded. `notified`: a notification told of it and the log could not be read yet; the
+    `said_key` is what is searched, folded. `notified`: a notification told of it and the log was not read since; the
     log's own record takes its place. `told_at`: the moment that a notification told, where the log says another; with
     it every record has one moment that never changes.
     """
