@@ -18,6 +18,7 @@ from portal.core.mirror import freshness as mirror
 from portal.core.mirror.freshness import Freshness
 from portal.core.mirror.models import Member, PassController
 from portal.core.ui import watching
+from portal.core.ui.addresses import within
 from portal.core.ui.chips import Chip
 from portal.core.ui.outcomes import Outcome
 from portal.core.visits.days import Day
@@ -95,6 +96,7 @@ class Home:
     under_way: list[Outcome] = field(default_factory=list)
     jobs: list[Running] = field(default_factory=list)
     changes: list[AuditEntry] = field(default_factory=list)
+    log_url: str = ""  # empty for whoever may not see the activity log
 
     @property
     def needs_somebody(self) -> bool:
@@ -125,6 +127,7 @@ def now(request: TenantRequest) -> Home:
         undecided=[one for one in asked if one.state == "uncertain"][:_FEW],
         under_way=[one for one in asked if one.state != "uncertain"][:_FEW],
         jobs=_jobs(access),
+        log_url=within("logs:index", access.tenant.slug) if access.can(Permission.LOGS_TODAY) else "",
     )
 
 

@@ -3,6 +3,7 @@
 import re
 from datetime import timedelta
 
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -77,6 +78,12 @@ def test_a_guard_sees_neither_members_nor_calls_nor_changes(place):
     assert "Connected" in service
     for words in ("API calls", "allowance"):
         assert words not in service
+
+
+@pytest.mark.parametrize("role", ["facility manager", "guard", "auditor"])
+def test_the_overview_leads_to_the_activity_log(place, role):
+    part = home(place, role).partition('id="overview"')[2]
+    assert f'href="/t/{place.tenant.slug}/logs/"' in part
 
 
 def test_an_unconnected_tenant_says_what_to_do_next(place):
