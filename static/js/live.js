@@ -98,11 +98,13 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (!part) return;
   if (busy(target)) event.detail.shouldSwap = false;
   const focused = target.contains(document.activeElement) ? document.activeElement : null;
+  if (event.detail.shouldSwap) listed.set(part, names(target));
   const row = focused?.closest("tr.here[data-id]")?.dataset.id;
   if (focused && event.detail.shouldSwap) kept.set(part, { row, href: focused.getAttribute("href") });
 });
 document.addEventListener("htmx:afterSettle", (event) => {
   const part = event.detail.requestConfig?.elt?.dataset?.watch;
+  arrived(part);
   const { row, href } = kept.get(part) ?? {};
   kept.delete(part);
   if (document.activeElement !== document.body) return;
@@ -112,6 +114,21 @@ document.addEventListener("htmx:afterSettle", (event) => {
   if (row && !href) again.tabIndex = -1;
   (row && href ? again.querySelector("[href]") : again).focus({ preventScroll: true });
 });
+// Rows that came while somebody looks are told apart for a moment: those above the first one that was there before.
+const ARRIVED = 4000;
+const listed = new Map(); // the rows that each part had before it was drawn anew
+const names = (root) => [...root.querySelectorAll("tbody tr[data-id]")].map((row) => row.dataset.id);
+function arrived(part) {
+  const before = new Set(listed.get(part));
+  listed.delete(part);
+  if (!before.size) return;
+  const now = [...document.getElementById(part)?.querySelectorAll("tbody tr[data-id]") ?? []];
+  const first = now.findIndex((row) => before.has(row.dataset.id));
+  for (const row of now.slice(0, first < 0 ? now.length : first)) {
+    row.classList.add("arrived");
+    setTimeout(() => row.classList.remove("arrived"), ARRIVED);
+  }
+}
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) document.body.dispatchEvent(new Event("seen-again"));
 });
