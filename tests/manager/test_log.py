@@ -100,7 +100,8 @@ def test_every_record_stands_there_newest_first_with_who_where_and_how_far_the_l
     assert f'href="{reverse("members:page", args=[one.tenant.slug, "m-1"])}"' in page
     assert f'href="{reverse("guests:guest", args=[one.tenant.slug, "g-1"])}"' in page
     assert f'href="{reverse("devices:door", args=[one.tenant.slug, "D1"])}"' in page
-    assert "総務キーボックス" in words
+    boxes = f"{reverse('devices:index', args=[one.tenant.slug])}#key-boxes"
+    assert f'<a href="{boxes}">総務キーボックス</a>' in page
     assert "Reported by notification, details not loaded" in words
     assert "<code>lunar</code>" in page
     assert "<code>waxing</code>" in page
@@ -337,3 +338,27 @@ def test_the_first_page_follows_and_a_later_one_stays(one, manager):
     moved = manager.get(index(one, size=25), headers=follows)
     assert records_in(moved)[0] == "after"
     assert 'id="log-known" hx-swap-oob="true"' in moved.content.decode()
+
+
+def test_a_record_that_comes_while_somebody_looks_is_told_apart_for_a_moment(one, manager, open_page):
+    page = open_page(manager, index(one))
+    assert page.locator("tr.arrived").count() == 0
+    happened(one, record(NOW + timedelta(seconds=1), history_id="after"))
+    page.evaluate("document.body.dispatchEvent(new Event('seen-again'))")
+    expect(page.locator("tr.arrived")).to_have_count(1)
+    expect(page.locator("tr.arrived")).to_have_attribute("data-id", "after")
+    expect(page.locator("tr.arrived")).to_have_count(0)
+    expect(page.locator("tr[data-id=after]")).to_have_count(1)
+
+
+def test_on_paper_the_list_is_whole_with_what_narrows_it_and_without_tools(one, manager, open_page):
+    page = open_page(manager, index(one, period="30d", person="m-1"))
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 688, "height": 1000})  # A4 between its margins
+    expect(page.locator(".on-paper")).to_have_text(re.compile(r"Period: Last 30 days · Person: 佐藤 花子 ·\s+1–2 / 2"))
+    expect(page.get_by_text("Complete through")).to_be_visible()
+    expect(page.get_by_role("columnheader", name="Person")).to_be_visible()
+    for hidden in (".list-tools", ".list-search", ".log-period", ".saved", ".side"):
+        expect(page.locator(hidden).first).to_be_hidden()
+    shown = "document.querySelector('table.rows').getBoundingClientRect().right <= innerWidth"
+    assert page.evaluate(shown)

@@ -183,6 +183,13 @@ class Records(Table):
         return gaps.lines(self.coverage, since, until)
 
     @property
+    def asked_in_words(self) -> list[str]:
+        """What narrows the list, filter by filter: for paper, which has no filters."""
+        chosen = [(each.label, [str(one.label) for one in each.options if one.chosen]) for each in self.bound]
+        said = [f"{label}: {', '.join(values)}" for label, values in chosen if values]
+        return [*said, *filter(None, [self.text and _("Search: %(text)s") % {"text": self.text}])]
+
+    @property
     def kept_for_period(self) -> list[tuple[str, str]]:
         return self.address.kept("from", "to", "period", "export")
 
