@@ -262,6 +262,15 @@ def test_of_more_than_a_thousand_that_match_the_list_says_so(one, manager):
     assert "1,000件超" in said(manager.get(index(one, person="m-1"), headers={"Accept-Language": "ja"}))
 
 
+def test_another_period_keeps_the_filters_that_were_chosen_on_the_page(one, manager):
+    chosen = {"HX-Request": "true", "HX-Target": "log-list"}
+    page = manager.get(index(one, only="refused"), headers=chosen).content.decode()
+    form = page.partition('id="log-period"')[2].partition("</form>")[0]
+    assert 'name="only" value="refused"' in form
+    moved = manager.get(index(one, only="refused"), headers=chosen | {"X-Seen": "other"}).content.decode()
+    assert 'id="log-period"' not in moved
+
+
 def test_pages_go_on_where_the_last_one_ended(one, manager):
     happened(one, *[record(NOW - timedelta(hours=1, seconds=n), history_id=f"p{n}") for n in range(60)])
     first = manager.get(index(one, size=25))

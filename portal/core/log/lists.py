@@ -190,6 +190,11 @@ class Records(Table):
         return [*said, *filter(None, [self.text and _("Search: %(text)s") % {"text": self.text}])]
 
     @property
+    def moves(self) -> bool:
+        """Whether the list is drawn because it has changed, not because somebody chose: dates may just be typed."""
+        return watching.is_asked(self.request)
+
+    @property
     def kept_for_period(self) -> list[tuple[str, str]]:
         return self.address.kept("from", "to", "period", "export")
 
