@@ -202,7 +202,7 @@ def absence(request: TenantRequest, kind: Kind, operation: str = "") -> Absence 
 
     With `operation` (an act that belongs to the kind) what the service refused of that one counts as well.
     """
-    line = current_connection()
+    line = getattr(request.tenant, "connection", None) or current_connection()
     if not line.is_connected:
         return Absence(
             _("This tenant is not connected to the service."), _OWNER_CONNECTS, refused=True, icon="plug-off"
