@@ -10,13 +10,15 @@ tenant. Nothing in it may depend on the time, the language or a choice.
 
 import copy
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
+from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import QuerySet
 
-from tenants.postgresql.planned import Planned
+from tenants.postgresql.planned import Given, Planned
 from tenants.scope import across_tenants, current_tenant_id, tenant_scope
 
 T = TypeVar("T")
@@ -25,6 +27,11 @@ T = TypeVar("T")
 _ANY_TENANT = 4_611_686_018_427_387_002
 _ANY_NUMBER = 1_987_655_000
 _ANY_TEXT = "\x02any"
+_ANY_MOMENT = datetime(1, 1, 1, tzinfo=UTC)
+# Each shape of a query is a plan that every session keeps, of some 0.4 MB where a table has many parts: those above so
+# many are planned anew each time.
+_MOST_SHAPES = 30
+_shapes: dict[tuple[Any, ...], Planned] = {}
 
 
 class KeptQuery(Generic[T]):
@@ -44,18 +51,16 @@ class KeptQuery(Generic[T]):
     def rows(self, **values: int | str) -> list[T]:
         """Return what the queryset would find now, in the entered scope, with these values."""
         queryset, compiler, statement, params, converters = self._made
-        filled: dict[Any, Any] = {self._stand_ins[name]: value for name, value in values.items()}
+        filled: dict[Given, Given] = {self._stand_ins[name]: value for name, value in values.items()}
         if _ANY_TENANT in params:
             filled[_ANY_TENANT] = current_tenant_id()
         asking = copy.copy(compiler)
         asking.connection = connection
         asking.execute_sql = lambda *_args, **_kwargs: [self._fetched(statement, params, filled)]
         asking.get_converters = lambda _expressions: converters
-        iterable: Any = queryset._iterable_class
-        rows: list[T] = list(iterable(_Asked(queryset, asking)))
-        return rows
+        return _iterated(queryset, _Asked(queryset, asking))
 
-    def _fetched(self, statement: str, params: tuple[Any, ...], filled: dict[Any, Any]) -> list[tuple[Any, ...]]:
+    def _fetched(self, statement: str, params: tuple[Any, ...], filled: dict[Given, Given]) -> list[tuple[Any, ...]]:
         with connection.cursor() as cursor:
             if self._planned_anew:
                 given = [filled.get(each, each) if isinstance(each, int | str) else each for each in params]
@@ -78,6 +83,42 @@ class KeptQuery(Generic[T]):
             sql, params = compiler.as_sql()
             converters = compiler.get_converters([each[0] for each in compiler.select[: compiler.col_count]])
         return queryset, compiler, sql, params, converters
+
+
+def rows_planned_once(queryset: QuerySet[Any]) -> list[Any]:
+    """Return what a queryset finds, by a plan that PostgreSQL makes once for all querysets that differ in values alone.
+
+    For a queryset whose shape follows from what a person chose, so that no KeptQuery can be built of it.
+    """
+    compiler = queryset.query.get_compiler(queryset.db)
+    try:
+        sql, params = compiler.as_sql()
+    except EmptyResultSet:
+        return []
+    stand_ins = tuple(_stand_in(param, place) for place, param in enumerate(params))
+    planned = _shapes.get((sql, stand_ins))
+    if planned is None:
+        if len(_shapes) >= _MOST_SHAPES:
+            return _iterated(queryset, queryset)
+        planned = _shapes[sql, stand_ins] = Planned(sql, stand_ins, stand_ins)
+    with connection.cursor() as cursor:
+        cursor.execute(planned.asking(dict(zip(stand_ins, params, strict=True))))
+        found = cursor.fetchall()
+    asked: Any = compiler
+    asked.execute_sql = lambda *_args, **_kwargs: [found]
+    return _iterated(queryset, _Asked(queryset, asked))
+
+
+def _iterated(queryset: QuerySet[Any], asked: Any) -> list[Any]:
+    iterable: Any = queryset._iterable_class
+    rows: list[Any] = list(iterable(asked))
+    return rows
+
+
+def _stand_in(param: Any, place: int) -> Any:
+    """Return what stands for a value in its place; the value itself where its kind cannot be filled in."""
+    kinds = {int: _ANY_NUMBER + place, str: f"{_ANY_TEXT}{place}", datetime: _ANY_MOMENT + timedelta(days=place)}
+    return kinds.get(type(param), param)
 
 
 class _Asked:

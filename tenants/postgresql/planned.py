@@ -7,11 +7,16 @@ for the smallest tenant and the largest. A pooler in front of PostgreSQL must po
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from hashlib import blake2b
 from typing import Any
 
 import psycopg
 from psycopg import sql
+
+#: What a value of a planned statement may be.
+Given = int | str | datetime
+_KINDS = {int: "bigint", str: "text", datetime: "timestamptz"}
 
 
 class Asking(str):
@@ -24,25 +29,25 @@ class Asking(str):
 class Planned:
     """A SELECT with `%s` for each of `params`; those among `stand_ins` are filled in at each execution."""
 
-    def __init__(self, statement: str, params: Sequence[Any], stand_ins: Collection[int | str] = ()) -> None:
-        self._values: list[int | str] = []
+    def __init__(self, statement: str, params: Sequence[Any], stand_ins: Collection[Given] = ()) -> None:
+        self._values: list[Given] = []
         first, *pieces = statement.split("%s")
         text = [first]
         for param, piece in zip(params, pieces, strict=True):
             text += [self._place(param) if _is_among(param, stand_ins) else sql.quote(param), piece]
         self.text = "".join(text).replace("%%", "%")
-        kinds = ", ".join("bigint" if isinstance(each, int) else "text" for each in self._values)
+        kinds = ", ".join(_KINDS[type(each)] for each in self._values)
         self.name = f"planned_{blake2b(self.text.encode(), digest_size=10).hexdigest()}"
         self.preparing = f"PREPARE {self.name}{f' ({kinds})' if kinds else ''} AS {self.text}; "
 
-    def asking(self, values: Mapping[int | str, int | str]) -> Asking:
+    def asking(self, values: Mapping[Any, Given]) -> Asking:
         """Return the text to execute, with a value for each stand-in."""
         given = ", ".join(_quoted(values[each]) for each in self._values)
         asking = Asking(f"EXECUTE {self.name}{f' ({given})' if given else ''}")
         asking.planned = self
         return asking
 
-    def _place(self, stand_in: int | str) -> str:
+    def _place(self, stand_in: Given) -> str:
         if stand_in not in self._values:
             self._values.append(stand_in)
         return f"${self._values.index(stand_in) + 1}"
@@ -85,9 +90,9 @@ def _prepared(connection: Any) -> dict[str, bool]:
     return known
 
 
-def _quoted(value: int | str) -> str:
+def _quoted(value: Given) -> str:
     return str(int(value)) if isinstance(value, int) else sql.quote(value)
 
 
-def _is_among(param: Any, stand_ins: Collection[int | str]) -> bool:
-    return isinstance(param, int | str) and param in stand_ins
+def _is_among(param: Any, stand_ins: Collection[Given]) -> bool:
+    return type(param) in _KINDS and param in stand_ins

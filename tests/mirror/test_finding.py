@@ -28,6 +28,7 @@ WANTED = {
     "now and then": Narrow(device_ids=["d3", "d4"]),
     "rare": Narrow(member_id="p5"),
     "only long ago": Narrow(words=["水没"]),
+    "lately and long ago": Narrow(statuses=["restore"]),
     "nothing": Narrow(words=["停電"]),
     "long word": Narrow(words=["カードで"]),
     "both": Narrow(categories=["normal"], device_ids=["d3"]),
@@ -51,7 +52,14 @@ def at(now: datetime, number: int) -> datetime:
 def said(number: int) -> dict[str, str]:
     word = "水没を検知しました" if number > COUNT - 10 else "カードで入室しました"
     category = "warning" if number % 4 == 0 else "normal"
-    return {"content": word, "category": category, "device_id": f"d{number % 20}", "member_id": f"p{number % 150}"}
+    status = "occur" if 10 < number < COUNT - 40 else "restore"
+    return {
+        "content": word,
+        "category": category,
+        "status": status,
+        "device_id": f"d{number % 20}",
+        "member_id": f"p{number % 150}",
+    }
 
 
 def plainly(wanted: Narrow, order: keyset.Order) -> list[int]:

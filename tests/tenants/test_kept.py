@@ -1,10 +1,14 @@
 """Queries whose SQL is made once: what they find is read each time, and of the entered tenant alone."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import DataError, NotSupportedError, connection, transaction
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from tenants.kept import KeptQuery
+from tenants import kept
+from tenants.kept import KeptQuery, rows_planned_once
 from tenants.models import Staff, Tenant, User
 from tenants.postgresql.planned import Planned
 from tenants.scope import NoTenant, tenant_scope
@@ -41,6 +45,30 @@ def test_a_session_plans_it_once_and_is_asked_by_name_and_values(two):
     assert len(asked) == 3
     assert all(each["sql"].startswith("EXECUTE planned_") for each in asked)
     assert len(prepared()) == len(before) + 1
+
+
+def test_querysets_that_differ_in_values_alone_share_a_plan(two, monkeypatch):
+    monkeypatch.setattr(kept, "_shapes", {})
+    before, long_ago = prepared(), timezone.now() - timedelta(days=1)
+
+    def named(name, since):
+        return Tenant.objects.filter(name=name, created_at__gte=since).order_by("slug", "name")[:5]
+
+    for name, slugs in (("Tenant a", ["a"]), ("Tenant b", ["b"]), ("' OR '1'='1", [])):
+        assert [each.slug for each in rows_planned_once(named(name, long_ago))] == slugs
+    assert rows_planned_once(named("Tenant a", timezone.now() + timedelta(days=1))) == []
+    assert rows_planned_once(named("Tenant a", long_ago).values_list("slug", "name")) == [("a", "Tenant a")]
+    assert rows_planned_once(Tenant.objects.filter(slug__in=[])) == []
+    assert len(prepared()) == len(before) + 2
+
+
+def test_a_session_keeps_so_many_plans_and_no_more(two, monkeypatch):
+    monkeypatch.setattr(kept, "_shapes", {})
+    monkeypatch.setattr(kept, "_MOST_SHAPES", 2)
+    before = prepared()
+    for most in range(1, 6):
+        assert len(rows_planned_once(Tenant.objects.order_by("slug", "pk", "name")[:most])) == min(most, 2)
+    assert len(prepared()) == len(before) + 2
 
 
 @pytest.mark.django_db

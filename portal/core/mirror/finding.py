@@ -3,11 +3,14 @@
 PostgreSQL has two ways: to walk along the log until enough were met, which is quick for what is frequent, or to gather
 all of them by their hashes and put them in order, which is quick for what is rare. Which it is, it guesses by what it
 knows of all tenants together, and is wrong for rare hashes and small tenants by a factor of a hundred and more. So it
-is not asked to guess: some records nearby are walked along, and what they hold tells how far to gather.
+is not asked to guess: some records nearby are walked along, and what they hold tells how far to walk on or to gather.
+
+With a part for each month, making a plan takes as long as reading a page. So each way is planned once, in words that
+leave one good plan for every tenant and every hash.
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
@@ -25,21 +28,26 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
+from tenants.kept import rows_planned_once
+
 M = TypeVar("M", bound=Model)
 
 _NEAR = 500  # records that are walked along
 _FIRST, _LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
-_MARGIN = 3  # how much farther than the records nearby promise is gathered
+_MARGIN = 3  # how much farther than the records nearby promise is looked
+_OFTEN = 4  # of those nearby: what is more frequent is walked along to, farther
+_LATELY = timedelta(days=31)  # where what is rarer is gathered first: in the parts of a month or two
 
 
 class Pieces(Func):
     """A comparison of a record's hashes with others, given as the text of an array."""
 
-    template = "%(expressions)s::int4[]"
+    template = "%(expressions)s::int4[])"
     output_field = BooleanField()
 
     def __init__(self, joiner: str, pieces: Sequence[int], any_of: Sequence[str] = ()) -> None:
-        self.arg_joiner, self.any_of = joiner, tuple(any_of)
+        # A subquery hides the hashes from whoever plans: one plan is then as good as another, and is made once.
+        self.arg_joiner, self.any_of = f"{joiner}(SELECT ", tuple(any_of)
         super().__init__(F("pieces"), Value(f"{{{','.join(map(str, pieces))}}}"))
 
     def walking(self) -> "Pieces":
@@ -70,44 +78,70 @@ class Found(QuerySet[M]):
 
     def _first(self) -> list[Any]:
         most: int = self.query.high_mark  # type: ignore[assignment]  # there is one, see above
-        near = self._read(most, self._edge(), walking=True)
-        if 1 < len(near) < most:
-            near = self._read(most, _reach(near[0].at, near[-1].at, most / (len(near) - 1)))
-        return near if len(near) == most else self._read(most)
+        found = near = self._read(most, self._edge(_NEAR), walking=True)
+        for edge, how in self._farther(near, most):
+            if len(found) == most:
+                break
+            found = self._read(most, edge, **how)
+        return found
 
-    def _edge(self) -> Coalesce:
-        """Return the moment at which what is near ends; one that is farther than all where all is near."""
+    def _farther(self, near: Sequence[Any], most: int) -> Iterator[tuple[Any, dict[str, bool]]]:
+        """Return edges, each farther than the one before and the last beyond all, and how to read up to them."""
+        often = len(near) > _OFTEN
+        if len(near) > 1:
+            times = most / (len(near) - 1) * _MARGIN
+            yield _reach(near[0].at, near[-1].at, times), {"walking": often}
+            if often:  # a night or holidays lay between
+                yield self._edge(round(_NEAR * times)), {"walking": True, "once": False}
+        yield self._enough(most), {}
+
+    def _edge(self, records: int) -> Coalesce:
+        """Return the moment so many records from the first; one that is farther than all where there are less."""
         rows = self._unlimited()
         rows.query.where.children = [each for each in rows.query.where.children if not _narrows(each)]
-        return Coalesce(Subquery(rows.values("at")[_NEAR : _NEAR + 1]), Value(_FIRST if self._falls() else _LAST))
+        return self._moment(rows, records)
 
-    def _read(self, most: int, edge: Any = None, *, walking: bool = False) -> list[Any]:
-        """Read at most so many up to an edge, by walking along or by gathering."""
+    def _enough(self, most: int) -> Coalesce:
+        """Return the moment of the last that is wanted, if that is lately; one that is farther than all otherwise."""
+        beyond = ExpressionWrapper(self._edge(0) + Value(self._sign * _LATELY), output_field=DateTimeField())
+        return self._moment(self._up_to(beyond), most - 1)
+
+    def _moment(self, rows: "Found[M]", number: int) -> Coalesce:
+        return Coalesce(Subquery(rows.values("at")[number : number + 1]), Value(_LAST if self._sign > 0 else _FIRST))
+
+    def _read(self, most: int, edge: Any, *, walking: bool = False, once: bool = True) -> list[Any]:
+        """Read at most so many up to an edge; mostly by a plan made once."""
+        rows = self._up_to(edge, walking=walking)
+        rows.query.set_limits(high=most)
+        iterable: Any = rows._iterable_class
+        return rows_planned_once(rows) if once else list(iterable(rows))
+
+    def _up_to(self, edge: Any, *, walking: bool = False) -> "Found[M]":
+        """Return those up to an edge, by walking along or by gathering."""
         rows = self._unlimited()
         if walking:
             rows.query.where.children = [_walking(each) for each in rows.query.where.children]
         else:  # in words for which no index keeps the order
+            rows.query.where.children = [said for each in rows.query.where.children for said in _gathering(each)]
             at = ExpressionWrapper(F("at") + Value(timedelta(0)), output_field=DateTimeField())
-            rows = rows.order_by(at.desc(), "-id") if self._falls() else rows.order_by(at.asc(), "id")
-        if edge is not None:
-            rows = rows.filter(**{"at__gte" if self._falls() else "at__lte": edge})
-        rows.query.set_limits(high=most)
-        iterable: Any = rows._iterable_class
-        return list(iterable(rows))
+            rows = rows.order_by(at.desc(), "-id") if self._sign < 0 else rows.order_by(at.asc(), "id")
+        return rows if edge is None else rows.filter(**{"at__gte" if self._sign < 0 else "at__lte": edge})
 
     def _unlimited(self) -> "Found[M]":
         rows = self.all()
         rows.query.clear_limits()
         return rows if rows.query.order_by else rows.order_by("-at", "-id")
 
-    def _falls(self) -> bool:
-        return not self.query.order_by or str(self.query.order_by[0]).startswith("-")
+    @property
+    def _sign(self) -> int:
+        """Which way time goes along the order."""
+        return -1 if not self.query.order_by or str(self.query.order_by[0]).startswith("-") else 1
 
 
 def _reach(first: datetime, last: datetime, times: float) -> datetime | None:
     """Return how far to look for so many times what lies between two moments; None for as far as there is."""
     try:
-        return last + (last - first) * times * _MARGIN
+        return last + (last - first) * times
     except OverflowError:
         return None
 
@@ -124,9 +158,31 @@ def _narrows(condition: Any) -> bool:
 
 
 def _walking(condition: Any) -> Any:
+    """Return a condition in words for which the index of the order is used, by a plan that is right for any tenant."""
+    if _is_of_tenant(condition):
+        whose = Value(condition.rhs, output_field=condition.lhs.output_field)
+        return _changed(condition, rhs=Func(whose, template="(SELECT %(expressions)s::int8)"))
     pieces = pieces_of(condition)
-    if pieces is None:
-        return condition
+    return condition if pieces is None else _changed(condition, lhs=pieces.walking())
+
+
+def _gathering(condition: Any) -> list[Any]:
+    """Return a condition in words for which the index of hashes is used alone, in the months that are asked for.
+
+    Said twice, hashes are taken to be rarer than the records of any span of time, and a tenant may have nearly all.
+    """
+    said: Any = getattr(condition, "lhs", None)
+    if _is_of_tenant(condition):
+        return [_changed(condition, lhs=Func(said, template="(%(expressions)s + 0)", output_field=said.output_field))]
+    return [condition] * (2 if isinstance(said, Pieces) and said.template == Pieces.template else 1)
+
+
+def _is_of_tenant(condition: Any) -> bool:
+    return getattr(getattr(getattr(condition, "lhs", None), "target", None), "name", "") == "tenant"
+
+
+def _changed(condition: Any, **sides: Any) -> Any:
     same = copy.copy(condition)
-    same.lhs = pieces.walking()
+    for name, side in sides.items():
+        setattr(same, name, side)
     return same
