@@ -35,8 +35,8 @@ M = TypeVar("M", bound=Model)
 _NEAR = 500  # records that are walked along
 _FIRST, _LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 _MARGIN = 3  # how much farther than the records nearby promise is looked
-_OFTEN = 4  # of those nearby: what is more frequent is walked along to, farther
-_LATELY = timedelta(days=31)  # where what is rarer is gathered first: in the parts of a month or two
+_LATELY = timedelta(days=31)  # where what is gathered is looked for first: in the parts of a month or two
+_AS_QUICK = 2  # records are walked along while one is gathered
 
 
 class Pieces(Func):
@@ -87,12 +87,11 @@ class Found(QuerySet[M]):
 
     def _farther(self, near: Sequence[Any], most: int) -> Iterator[tuple[Any, dict[str, bool]]]:
         """Return edges, each farther than the one before and the last beyond all, and how to read up to them."""
-        often = len(near) > _OFTEN
         if len(near) > 1:
-            times = most / (len(near) - 1) * _MARGIN
-            yield _reach(near[0].at, near[-1].at, times), {"walking": often}
+            times, often = most / (len(near) - 1), _is_often(near, most)
+            yield _reach(near[0].at, near[-1].at, times * _MARGIN), {"walking": often}
             if often:  # a night or holidays lay between
-                yield self._edge(round(_NEAR * times)), {"walking": True, "once": False}
+                yield self._edge(round(_NEAR * times * _MARGIN)), {"walking": True, "once": False}
         yield self._enough(most), {}
 
     def _edge(self, records: int) -> Coalesce:
@@ -136,6 +135,13 @@ class Found(QuerySet[M]):
     def _sign(self) -> int:
         """Which way time goes along the order."""
         return -1 if not self.query.order_by or str(self.query.order_by[0]).startswith("-") else 1
+
+
+def _is_often(near: Sequence[Any], most: int) -> bool:
+    """Return whether so many are sooner met by walking along than gathered in a month's part, by those nearby."""
+    steps, span = len(near) - 1, abs(near[0].at - near[-1].at)
+    in_a_part: float = steps * (_LATELY / max(span, timedelta(seconds=1)))
+    return _NEAR * most / steps < _AS_QUICK * in_a_part
 
 
 def _reach(first: datetime, last: datetime, times: float) -> datetime | None:
