@@ -21,7 +21,22 @@ def main() -> int:
     import django
 
     django.setup()
-    from bench import areas, doors, hooks, idle, imports, live, logs, pages, queries, sandbox, syncs, ticks, trickle
+    from bench import (
+        areas,
+        doors,
+        exports,
+        hooks,
+        idle,
+        imports,
+        live,
+        logs,
+        pages,
+        queries,
+        sandbox,
+        syncs,
+        ticks,
+        trickle,
+    )
     from bench.figures import Figure, table
     from bench.ground import Sizes, ground
 
@@ -37,6 +52,7 @@ def main() -> int:
         "live": live.pages,
         "log": logs.statements,
         "logpages": logs.pages,
+        "export": exports.workbook,
         "dryrun": imports.dry_run,
         "sync": syncs.full,
         "desk": syncs.desk,

@@ -4,17 +4,20 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from django.db import connection
 
 from bench import records
-from bench.beside import LARGE
 from bench.figures import Figure, ms, percentile
-from bench.ground import SMALL, Ground, say
+from bench.ground import Ground, say
 from portal.core.mirror import log
 from portal.core.mirror.log import Narrow
+from portal.core.mirror.models import History
 from portal.core.ui.tables import keyset
+from portal.core.visits.days import Day
+from portal.logs import door, person
+from portal.logs.days import LogDay
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
@@ -22,6 +25,7 @@ PLAIN = "SELECT * FROM mirror_history WHERE tenant_id = %s ORDER BY at DESC, id 
 _ORDER = keyset.Order("at", descending=True, key="id")
 _DEEP = 1_000
 _PATIENCE = 20.0  # seconds for one measure, of what takes long
+_WARM = 8  # times that do not count: until then PostgreSQL plans anew
 OURS, ADMIN = "/t/{}/logs/", "/admin/mirror/history/"
 
 
@@ -49,17 +53,22 @@ CASES = (
       for how, word in (("frequent", records.FREQUENT_WORD), ("rare", records.RARE_WORD))),
 )  # fmt: skip
 
+#: Pages of a day: what they are called, where they are below the log, and the same for the admin.
+DAYS = (("a door's day", f"doors/{records.RARE_DOOR}", {"device_id": records.RARE_DOOR}),
+        ("a person's day", f"people/{records.PERSON}", {"member_id": records.PERSON}))  # fmt: skip
+
 
 def statements(ground: Ground) -> list[Figure]:
     """What finds and reads the fifty records of each list, beside the plain statement and beside a small log."""
     large, small = laid(ground)
     say("statements of the log")
-    again = ground.sizes.again("log", records=ground.sizes.records, small_records=ground.sizes.small_records)
-    plain = _timed(lambda: _plain(large), large, ground.sizes.requests)
+    sizes = ground.sizes
+    again = sizes.again("log", records=sizes.records, small_records=sizes.small_records)
     found = []
     for name, finding in _findings(large, small):
-        ours, other = (_timed(lambda: finding(tenant), tenant, ground.sizes.requests) for tenant in (large, small))  # noqa: B023 - called at once
-        for beside, than, reach in ((plain, "a plain LIMIT 50", 3), (other, f"{ground.sizes.small_records:,}", 1.3)):
+        turns: list[Turn] = [(large, finding), (large, _plain), (small, finding)]
+        ours, plain, other = _timed(turns, sizes.requests)
+        for beside, than, reach in ((plain, "a plain LIMIT 50", 3), (other, f"{sizes.small_records:,}", 1.3)):
             label = f"log, {name}, beside {than}"
             found.append(Figure(label, ms(ours), ms(beside), ours / beside, ("<=", reach), again))
     return found
@@ -71,16 +80,29 @@ def pages(ground: Ground) -> list[Figure]:
     say("pages of the log")
     sizes = ground.sizes
     again = sizes.again("logpages", records=sizes.records, small_records=sizes.small_records)
-    deep = [f"{OURS.format(tenant.slug)}?after={_place(tenant)}" for tenant in (large, small)]
-    asked = [(case.name, *(OURS.format(slug) + case.ours for slug in (LARGE, SMALL)), ADMIN + case.admin)
-             for case in CASES] + [(f"page {_DEEP:,}", *deep, f"{ADMIN}?p={_DEEP}")]  # fmt: skip
     found = []
-    for name, *paths in asked:
-        ours, few, admin = (percentile(each, 0.5) for each in _answered(ground, paths))
-        label = f"log page, {name}, beside {sizes.small_records:,}"
-        found.append(Figure(label, ms(ours), ms(few), ours / few, ("<=", 1.3), again))
-        found.append(Figure(f"log page, {name}, beside the admin's", ms(ours), ms(admin), ours / admin, None, again))
+    for name, *paths in _addresses(large, small, last=sizes.records // 50):
+        took, few, admin = (percentile(each, 0.5) for each in _answered(ground, paths))
+        label, of_day = f"log page, {name}, beside {sizes.small_records:,}", name.endswith("day")
+        flat, note = (None, "as many more records are drawn as the day has") if of_day else (("<=", 1.3), "")
+        found.append(Figure(label, ms(took), ms(few), took / few, flat, again, note))
+        found.append(Figure(f"log page, {name}, beside the admin's", ms(took), ms(admin), took / admin, None, again))
     return found
+
+
+def _addresses(*tenants: Tenant, last: int) -> list[tuple[str, ...]]:
+    """(name, our pages of each tenant, the admin's); `last` is the admin's last page."""
+    of_cases = [(case.name, *(OURS.format(each.slug) + case.ours for each in tenants), ADMIN + case.admin)
+                for case in CASES]  # fmt: skip
+    deep = [f"{OURS.format(each.slug)}?after={_place(each)}" for each in tenants]
+    days = [(name, *(f"{OURS.format(each.slug)}{where}/{_yesterday().text}/" for each in tenants), _of_day(**of))
+            for name, where, of in DAYS]  # fmt: skip
+    return [*of_cases, (f"page {_DEEP:,}", *deep, f"{ADMIN}?p={min(_DEEP, last)}"), *days]
+
+
+def _of_day(**of: str) -> str:
+    day = _yesterday()
+    return f"{ADMIN}?{urlencode(of | {'at__gte': day.start.isoformat(), 'at__lt': day.end.isoformat()})}"
 
 
 def _answered(ground: Ground, paths: Sequence[str]) -> list[list[float]]:
@@ -120,7 +142,24 @@ def _findings(*tenants: Tenant) -> list[tuple[str, Callable[[Tenant], object]]]:
     def found(case: Case) -> Callable[[Tenant], object]:
         return lambda _tenant: log.records(log.narrowed(log.keys(), case.wanted)[:50])
 
-    return [*((case.name, found(case)) for case in CASES), (f"page {_DEEP:,}", beyond)]
+    days = [("a door's day", _door_day), ("a person's day", _person_day)]
+    return [*((case.name, found(case)) for case in CASES), (f"page {_DEEP:,}", beyond), *days]
+
+
+def _yesterday() -> LogDay:
+    asked: Any = None  # nothing that is measured looks at who asks
+    return LogDay(Day.today().moved(-1), asked)
+
+
+def _door_day(tenant: Tenant) -> object:
+    """What the page of a door's yesterday reads of the log."""
+    words, day = tenant.environment.catalogue.records, _yesterday()
+    rows = door.at_door(History.objects.all(), records.RARE_DOOR, day)
+    return door.hours_of(rows, day, words, str), door.worth_a_look(rows, words)
+
+
+def _person_day(_tenant: Tenant) -> object:
+    return list(person.on_day(History.objects.all(), records.PERSON, _yesterday())[: person.MOST + 1])
 
 
 def _place(tenant: Tenant) -> str:
@@ -131,26 +170,35 @@ def _place(tenant: Tenant) -> str:
         return keyset.Cursor(row.at, row.id, before).dump(_ORDER)
 
 
-def _plain(tenant: Tenant) -> None:
+def _plain(tenant: Tenant) -> object:
     with connection.cursor() as cursor:
         cursor.execute(PLAIN, [tenant.pk])
-        cursor.fetchall()
+        return cursor.fetchall()
 
 
-def _timed(act: Callable[[], object], tenant: Tenant, times: int) -> float:
-    """The median of the seconds that PostgreSQL takes for all statements of `act`, their way included."""
-    spent: list[float] = []
+Turn = tuple[Tenant, Callable[[Tenant], object]]
+
+
+def _timed(turns: Sequence[Turn], times: int) -> list[float]:
+    """The median of the seconds that PostgreSQL takes for all statements of each, their way included.
+
+    They take turns: what else the machine does falls on all of them.
+    """
+    spent: list[list[float]] = [[] for _ in turns]
 
     def watch(execute: Any, *given: Any) -> Any:
         started = time.perf_counter()
         try:
             return execute(*given)
         finally:
-            spent[-1] += time.perf_counter() - started
+            took[-1] += time.perf_counter() - started
 
-    with tenant_scope(tenant), connection.execute_wrapper(watch):
-        until = time.monotonic() + _PATIENCE
-        while len(spent) < times + 3 and (len(spent) < 6 or time.monotonic() < until):
-            spent.append(0.0)
-            act()
-    return percentile(spent[3:], 0.5)
+    until = time.monotonic() + _PATIENCE
+    while len(spent[0]) < times + _WARM and (len(spent[0]) < _WARM + 3 or time.monotonic() < until):
+        for took, (tenant, act) in zip(spent, turns, strict=True):
+            with tenant_scope(tenant), connection.cursor() as cursor:
+                cursor.execute("SELECT 1")  # whose turn it is, is told with it
+                took.append(0.0)
+                with connection.execute_wrapper(watch):
+                    act(tenant)
+    return [percentile(took[_WARM:], 0.5) for took in spent]

@@ -13,14 +13,19 @@ import psycopg
 
 from bench.ground import Ground
 from portal.core.mirror import log, months
+from portal.core.mirror.folding import fold
 from portal.core.mirror.kinds import Kind
-from portal.core.mirror.models import Area, MirrorState, PassController
+from portal.core.mirror.models import Area, Member, MirrorState, PassController
 from portal.core.timers.clock import database_now
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
 
 DOORS, MONTHS, SHAPES = 200, 12, 20_000
-#: What is rare: somebody who came to one door only, and a word that was said there.
+#: Somebody like all others.
+PERSON = "p000007"
+#: What is rare: somebody who came to one door only, and a word that was said there. As often in a small log as in a
+#: large one, so that both find as many records and differ in length alone.
+RARE = 250
 RARE_DOOR, RARE_PERSON, RARE_WORD, FREQUENT_WORD = "d007", "rare", "水没", "入室"
 AREA, AREA_DOORS = "log", tuple(f"d{number:03}" for number in range(20, 40))
 _SAID = {
@@ -88,11 +93,12 @@ def detached(direct: psycopg.Connection[Any]) -> Iterator[list[Part]]:
 
 
 def know(tenant: Tenant) -> None:
-    """Have the mirror say that the log is complete, and know its doors and an area of some of them."""
+    """Have the mirror say that the log is complete, know its doors, an area of some of them and a person."""
     with tenant_scope(tenant):
         PassController.objects.bulk_create(
             PassController(device_id=f"d{number:03}", device_name=_door(number)) for number in range(DOORS)
         )
+        Member.objects.create(member_id=PERSON, member_name="佐藤 翔太 7", name_key=fold("佐藤 翔太 7"))
         doors = [{"device_id": door} for door in AREA_DOORS]
         Area.objects.create(area_id=AREA, area_name="Log", devices_list=doors)
         MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=database_now())
@@ -110,7 +116,7 @@ def _fill(
         direct.execute("SET portal.across = 'on'")
         for tenant_id, count in counts.items():
             values = {"tenant": tenant_id, "count": max(1, round(count * share)), "base": base, "since": span[0],
-                      "until": span[1]}  # fmt: skip
+                      "until": span[1], "every": max(2, count // RARE)}  # fmt: skip
             direct.execute(_RECORDS.format(part=part.name("mirror_history")), values)
             direct.execute(_SEARCHED.format(part=part.name("mirror_historysearch")), values)
             base += count + 1
@@ -165,8 +171,9 @@ WHERE i.indrelid = %s::regclass
 """
 _ROWS = """
 FROM generate_series(1, %(count)s) n
-JOIN bench_shape s ON s.tenant_id = %(tenant)s AND s.k = (hashint8(%(base)s + n) & 2147483647)
-    %% (SELECT count(*) FROM bench_shape WHERE tenant_id = %(tenant)s)
+JOIN bench_shape s ON s.tenant_id = %(tenant)s AND s.k = CASE WHEN (%(base)s + n) %% %(every)s = 0 THEN 0
+    ELSE 1 + (hashint8(%(base)s + n) & 2147483647)
+        %% (SELECT count(*) - 1 FROM bench_shape WHERE tenant_id = %(tenant)s) END
 """
 _AT = "%(since)s + (%(until)s - %(since)s) * ((n - 0.5) / %(count)s)"
 _RECORDS = (

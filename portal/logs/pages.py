@@ -30,8 +30,7 @@ def person_day(request: TenantRequest, member_id: str, day: str) -> HttpResponse
     """A person's day as a line of places, with the table behind it."""
     of = day_or_404(request, day, of=member_id)
     words = request.tenant.environment.catalogue.records
-    rows = visible.records(request.access).filter(member_id=member_id, at__gte=of.start, at__lt=of.end)
-    found = list(rows.exclude(member_id="").order_by("at", "pk")[: person.MOST + 1])
+    found = list(person.on_day(visible.records(request.access), member_id, of)[: person.MOST + 1])
     shown, who = found[: person.MOST], person_or_404(request.access, member_id, found)
     line = person.line(of, shown, words)
     context = {

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from accessapi.overrides import Records
@@ -143,6 +144,12 @@ class Figures:
     @property
     def time_words(self) -> str:
         return hours_words(self.minutes) if self.minutes else ""
+
+
+def on_day(records: QuerySet[History], member_id: str, day: LogDay) -> QuerySet[History]:
+    """Return those of the records that are about the person and of the day, the oldest first."""
+    found = records.filter(member_id=member_id, at__gte=day.start, at__lt=day.end).exclude(member_id="")
+    return found.order_by("at", "pk")
 
 
 def line(day: LogDay, records: Sequence[History], words: Records) -> Line:

@@ -2,12 +2,10 @@
 
 import csv
 import io
-import os
 import random
 import re
 import zipfile
 from collections.abc import Callable
-from pathlib import Path
 
 import httpx2
 import pytest
@@ -19,8 +17,9 @@ from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.core.mirror.models import Member
 from tests.support.browser import Browser, gist
-from tests.support.house import House, Process
+from tests.support.house import House
 from tests.support.images import huge_jpeg, huge_png, jpeg, png
+from tests.support.memory import Memory
 from tests.support.stage import Customer, Stage
 from tests.support.waiting import until
 
@@ -44,38 +43,6 @@ WORDS = {
     "cut off": "damaged or incomplete",
     "2 MB and a byte": "the limit is 2 MB",
 }
-
-
-class Memory:
-    """How far a program of the house grows, in kilobytes: the one of its processes that grows most."""
-
-    def __init__(self, *programs: Process) -> None:
-        self._pids = [pid for program in programs for pid in _processes(program)]
-        for pid in self._pids:
-            Path(f"/proc/{pid}/clear_refs").write_text("5")  # the highest so far is what it is now
-        self._before = {pid: _peak(pid) for pid in self._pids}
-
-    @property
-    def growth(self) -> int:
-        return max(_peak(pid) - before for pid, before in self._before.items())
-
-
-def _processes(program: Process) -> list[int]:
-    assert program.child is not None
-    every = (int(each.name) for each in Path("/proc").iterdir() if each.name.isdigit())
-    return [pid for pid in every if _group(pid) == program.child.pid]
-
-
-def _group(pid: int) -> int:
-    try:
-        return os.getpgid(pid)
-    except ProcessLookupError:
-        return 0
-
-
-def _peak(pid: int) -> int:
-    found = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())
-    return int(found[1]) if found else 0
 
 
 def upload(browser: Browser, path: str, field: str, name: str, content: bytes) -> httpx2.Response:

@@ -1,0 +1,64 @@
+"""An export of the log: how fast workers write it, how fast it is sent, and what that takes of the web's memory."""
+
+import io
+import time
+import zipfile
+
+from django.http import QueryDict
+
+from bench.figures import Figure
+from bench.ground import Ground, say
+from bench.logs import laid
+from portal.core.intents.record import Asker
+from portal.core.jobs.models import Job
+from portal.core.jobs.states import JobState
+from portal.logs.exports import actions
+from tenants.scope import tenant_scope
+from tests.support.memory import Memory
+from tests.support.waiting import until
+
+_PATIENCE = 1800.0
+_ROW, _AT_ONCE = b"<row>", 1 << 22
+
+
+def workbook(ground: Ground) -> list[Figure]:
+    """All of the large log as a workbook, from the worker's first record to the last byte that is sent."""
+    ground.furnish_lists()
+    large, _small = laid(ground)
+    rows = ground.sizes.records
+    say(f"{rows:,} records as a workbook")
+    started = time.perf_counter()
+    with tenant_scope(large):
+        asker = Asker(large, ground.user)
+        job = actions.ask(by=asker, query=QueryDict(), kind="xlsx", count=rows, told=["Bench"])
+        until(lambda: Job.objects.get(pk=job.pk).state == JobState.DONE, _PATIENCE, saying="the export is written")
+    written = time.perf_counter() - started
+    memory = Memory(ground.house.web)
+    took, body = ground.http().get(f"/t/{large.slug}/logs/exports/{job.pk}/file/")
+    grown, sent = memory.growth / 1024, _rows(body)
+    if sent < rows * 0.999:  # of each month a whole number
+        raise RuntimeError(f"{sent:,} of {rows:,} records are in the file")
+    again = ground.sizes.again("export", records=rows)
+    size = f"{len(body) / 1e6:,.0f} MB"
+    return [
+        Figure(f"export of {rows:,} records, written by workers", f"{written:.0f} s", f"{sent / written:,.0f}/s",
+               command=again),
+        Figure(f"export of {rows:,} records, sent as XLSX", f"{took:.1f} s", f"{size}, {sent / took:,.0f}/s",
+               command=again),
+        Figure(f"export of {rows:,} records, the web's memory grows by", f"{grown:.0f} MB", "", grown, ("<=", 100),
+               again),
+    ]  # fmt: skip
+
+
+def _rows(workbook: bytes) -> int:
+    """How many rows the sheets hold beside their headings, counted without unpacking them whole."""
+    count, kept = 0, b""
+    with zipfile.ZipFile(io.BytesIO(workbook)) as book:
+        for name in book.namelist():
+            if not name.startswith("xl/worksheets/"):
+                continue
+            with book.open(name) as sheet:
+                while piece := sheet.read(_AT_ONCE):
+                    count += (kept + piece).count(_ROW)
+                    kept = piece[1 - len(_ROW) :]
+    return count
