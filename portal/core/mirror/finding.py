@@ -10,7 +10,7 @@ leave one good plan for every tenant and every hash.
 """
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
@@ -78,21 +78,29 @@ class Found(QuerySet[M]):
 
     def _first(self) -> list[Any]:
         most: int = self.query.high_mark  # type: ignore[assignment]  # there is one, see above
-        found = near = self._read(most, self._edge(_NEAR), walking=True)
-        for edge, how in self._farther(near, most):
-            if len(found) == most:
-                break
-            found = self._read(most, edge, **how)
-        return found
+        found = self._read(most, self._edge(_NEAR), walking=True)
+        if 1 < len(found) < most:
+            found = self._farther(found, most)
+        return found if len(found) == most else self._read(most, self._enough(most))
 
-    def _farther(self, near: Sequence[Any], most: int) -> Iterator[tuple[Any, dict[str, bool]]]:
-        """Return edges, each farther than the one before and the last beyond all, and how to read up to them."""
-        if len(near) > 1:
-            times, often = most / (len(near) - 1), _is_often(near, most)
-            yield _reach(near[0].at, near[-1].at, times * _MARGIN), {"walking": often}
-            if often:  # a night or holidays lay between
-                yield self._edge(round(_NEAR * times * _MARGIN)), {"walking": True, "once": False}
-        yield self._enough(most), {}
+    def _farther(self, near: list[Any], most: int) -> list[Any]:
+        """Return as many as there are as far as what is nearby promises that they lie."""
+        times = most / (len(near) - 1) * _MARGIN
+        reach = _reach(near[0].at, near[-1].at, times)
+        if not _is_often(near, most):
+            return self._read(most, reach)
+        for edge in (reach, self._edge(round(_NEAR * times))):  # farther, where a night or holidays lie between
+            if len(near) < most:
+                near = near + self._beyond(near[-1], edge, most - len(near))
+        return near
+
+    def _beyond(self, last: Any, edge: Any, most: int) -> list[Any]:
+        """Walk on from one that was met; return at most so many."""
+        ahead, behind = ("at__lte", "id__gte") if self._sign < 0 else ("at__gte", "id__lte")
+        rows = self._up_to(edge, walking=True).filter(**{ahead: last.at}).exclude(**{"at": last.at, behind: last.id})
+        rows.query.set_limits(high=most)
+        iterable: Any = rows._iterable_class
+        return list(iterable(rows))
 
     def _edge(self, records: int) -> Coalesce:
         """Return the moment so many records from the first; one that is farther than all where there are less."""
@@ -108,12 +116,11 @@ class Found(QuerySet[M]):
     def _moment(self, rows: "Found[M]", number: int) -> Coalesce:
         return Coalesce(Subquery(rows.values("at")[number : number + 1]), Value(_LAST if self._sign > 0 else _FIRST))
 
-    def _read(self, most: int, edge: Any, *, walking: bool = False, once: bool = True) -> list[Any]:
-        """Read at most so many up to an edge; mostly by a plan made once."""
+    def _read(self, most: int, edge: Any, *, walking: bool = False) -> list[Any]:
+        """Read at most so many up to an edge, by a plan made once."""
         rows = self._up_to(edge, walking=walking)
         rows.query.set_limits(high=most)
-        iterable: Any = rows._iterable_class
-        return rows_planned_once(rows) if once else list(iterable(rows))
+        return rows_planned_once(rows)
 
     def _up_to(self, edge: Any, *, walking: bool = False) -> "Found[M]":
         """Return those up to an edge, by walking along or by gathering."""
