@@ -18,7 +18,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import QuerySet
 
-from tenants.postgresql.planned import Given, Planned
+from tenants.postgresql.planned import Given, Planned, kind_of
 from tenants.scope import across_tenants, current_tenant_id, tenant_scope
 
 T = TypeVar("T")
@@ -117,8 +117,9 @@ def _iterated(queryset: QuerySet[Any], asked: Any) -> list[Any]:
 
 def _stand_in(param: Any, place: int) -> Any:
     """Return what stands for a value in its place; the value itself where its kind cannot be filled in."""
-    kinds = {int: _ANY_NUMBER + place, str: f"{_ANY_TEXT}{place}", datetime: _ANY_MOMENT + timedelta(days=place)}
-    return kinds.get(type(param), param)
+    moment = _ANY_MOMENT + timedelta(days=place)
+    kinds: dict[Any, Any] = {int: _ANY_NUMBER + place, str: f"{_ANY_TEXT}{place}", datetime: moment}
+    return kinds.get(kind_of(param), param)
 
 
 class _Asked:

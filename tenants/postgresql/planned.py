@@ -16,7 +16,12 @@ from psycopg import sql
 
 #: What a value of a planned statement may be.
 Given = int | str | datetime
-_KINDS = {int: "bigint", str: "text", datetime: "timestamptz"}
+_KINDS: dict[type[Given], str] = {int: "bigint", str: "text", datetime: "timestamptz"}
+
+
+def kind_of(value: Any) -> type[Given] | None:
+    """Return which kind a value can be given as; None for others. Numbers come in types of the driver's own, too."""
+    return None if isinstance(value, bool) else next((kind for kind in _KINDS if isinstance(value, kind)), None)
 
 
 class Asking(str):
@@ -36,7 +41,7 @@ class Planned:
         for param, piece in zip(params, pieces, strict=True):
             text += [self._place(param) if _is_among(param, stand_ins) else sql.quote(param), piece]
         self.text = "".join(text).replace("%%", "%")
-        kinds = ", ".join(_KINDS[type(each)] for each in self._values)
+        kinds = ", ".join(_KINDS[kind] for kind in map(kind_of, self._values) if kind)
         self.name = f"planned_{blake2b(self.text.encode(), digest_size=10).hexdigest()}"
         self.preparing = f"PREPARE {self.name}{f' ({kinds})' if kinds else ''} AS {self.text}; "
 
@@ -95,4 +100,4 @@ def _quoted(value: Given) -> str:
 
 
 def _is_among(param: Any, stand_ins: Collection[Given]) -> bool:
-    return type(param) in _KINDS and param in stand_ins
+    return kind_of(param) is not None and param in stand_ins

@@ -4,9 +4,11 @@ from datetime import timedelta
 
 import pytest
 from django.db import DataError, NotSupportedError, connection, transaction
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from portal.core.ui.models import ListChoice
 from tenants import kept
 from tenants.kept import KeptQuery, rows_planned_once
 from tenants.models import Staff, Tenant, User
@@ -60,6 +62,19 @@ def test_querysets_that_differ_in_values_alone_share_a_plan(two, monkeypatch):
     assert rows_planned_once(named("Tenant a", long_ago).values_list("slug", "name")) == [("a", "Tenant a")]
     assert rows_planned_once(Tenant.objects.filter(slug__in=[])) == []
     assert len(prepared()) == len(before) + 2
+
+
+def test_numbers_that_the_driver_has_types_for_are_filled_in_too(two, monkeypatch):
+    monkeypatch.setattr(kept, "_shapes", {})
+    somebody = User.objects.create_user("somebody@example.test", "correct horse battery staple")
+    ListChoice.objects.bulk_create(ListChoice(user=somebody, table=f"t{size}", size=size) for size in (25, 50))
+
+    def longer(size):
+        return ListChoice.objects.filter(user=somebody.pk, size__gte=size, size__lte=F("size") + size).order_by("size")
+
+    for size, found in ((25, [25, 50]), (26, [50]), (51, [])):
+        assert [each.size for each in rows_planned_once(longer(size))] == found
+    assert len(kept._shapes) == 1
 
 
 def test_a_session_keeps_so_many_plans_and_no_more(two, monkeypatch):
