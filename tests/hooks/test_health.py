@@ -127,9 +127,9 @@ class TestAWebhook:
         with tenant_scope(hook.tenant):
             History.objects.all().delete()
             state = MirrorState.objects.get(kind=Kind.HISTORIES)
-            known_from = {"known_from": (now - timedelta(weeks=2)).isoformat()}
-            MirrorState.objects.filter(pk=state.pk).update(memory=state.memory | known_from)
             hour = (now - timedelta(days=7)).replace(minute=0, second=0, microsecond=0)
+            known_from = {"known_from": (hour - timedelta(weeks=1, minutes=-10)).isoformat()}
+            MirrorState.objects.filter(pk=state.pk).update(memory=state.memory | known_from)
             for week in (0, 1):
                 for number in range(6 - 2 * week):
                     for category in ("normal", "of another kind"):

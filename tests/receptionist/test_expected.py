@@ -2,7 +2,7 @@
 
 import io
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -328,7 +328,7 @@ def test_shift_jis_and_spreadsheets_are_read_alike(desk, place):
     job, _page = desk.checked(text.encode("cp932"))
     book = Workbook()
     book.active.append(["来訪者名", "日付", "開始", "終了"])
-    day = (timezone.localtime() + timedelta(days=1)).replace(tzinfo=None, hour=0, minute=0, second=0, microsecond=0)
+    day = datetime.fromisoformat(TOMORROW)
     book.active.append(["髙橋 一郎", day, day.replace(hour=9, minute=5).time(), day.replace(hour=10, minute=30)])
     target = io.BytesIO()
     book.save(target)
