@@ -13,12 +13,11 @@ from django.utils.translation import gettext as _
 
 from accessapi.limits import JST
 from accessapi.permissions import AreaPlace, KeyPlace
-from portal.core.mirror import queries, search
+from portal.core.mirror import search
 from portal.core.mirror.models import Member
 from portal.core.rights.places import Places, known
 from portal.core.ui.times import local, read
 from tenants.access import TenantRequest
-from tenants.roles import Permission
 
 HITS = 12
 
@@ -106,9 +105,7 @@ class Question:
         """The first members that the typed text finds, one more than are shown."""
         if not self.text or self.member is not None:
             return []
-        reveal = self.request.access.can(Permission.SECRETS_REVEAL)
-        rows = search.members(queries.members(), self.text, reveal=reveal)
-        return list(rows.order_by("name_key", "pk")[: HITS + 1])
+        return list(search.found_by(self.request.access, self.text)[: HITS + 1])
 
     def address(self, view: str = "explain:index", **changes: str | None) -> str:
         """The page of this question with some of it changed; None leaves a part out."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from django.http import Http404
 
 from portal.core.log import visible
-from portal.core.mirror import queries, search
+from portal.core.log.lists import key_boxes
+from portal.core.mirror import search
 from portal.core.mirror.models import History, KeyBox, Member, PassController
 from portal.core.ui import palette
 from portal.core.ui.addresses import within
@@ -56,7 +57,7 @@ def place_of(access: Access, device_id: str, name: str = "") -> Named:
         return Named(device_id, door.device_name, within("devices:door", slug, device_id) if may else "", "door")
     box = KeyBox.objects.filter(key_device_id=device_id).only("tenant_id", "key_device_name").first()
     if box is not None:
-        href = f"{within('devices:index', slug)}#key-boxes" if may else ""
+        href = key_boxes(slug) if may else ""
         return Named(device_id, box.key_device_name, href, "key_box")
     return Named(device_id, name)
 
@@ -113,8 +114,7 @@ Person = tuple[str, str, str, str]  # ID, name, icon, and what tells people of o
 def _members(access: Access, text: str) -> Iterator[Person]:
     if not text or not access.can(Permission.MEMBERS_VIEW):
         return
-    rows = search.members(queries.members(), text, reveal=access.can(Permission.SECRETS_REVEAL))
-    for each in rows.order_by("name_key", "pk")[: palette.MOST + 1]:
+    for each in search.found_by(access, text)[: palette.MOST + 1]:
         hint = " · ".join(filter(None, (each.member_code, each.membergroup_name)))
         yield each.member_id, each.member_name or each.member_id, "user", hint
 

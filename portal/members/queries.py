@@ -93,8 +93,7 @@ def hits(request: TenantRequest, text: str) -> Iterator[Hit]:
     """The first members by name that `text` finds, for the palette."""
     if not request.access.can(Permission.MEMBERS_VIEW):
         return
-    rows = search.members(mirror.members(), text, reveal=request.access.can(Permission.SECRETS_REVEAL))
-    for member in rows.order_by("name_key", "pk")[: palette.MOST]:
+    for member in search.found_by(request.access, text)[: palette.MOST]:
         address = reverse("members:page", args=[request.tenant.slug, member.member_id])
         hint = " · ".join(filter(None, (member.member_code, member.membergroup_name)))
         yield Hit(member.member_name or member.member_id, address, "user", hint)

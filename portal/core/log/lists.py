@@ -35,6 +35,11 @@ _CHIP = '<span class="chip chip-{}">{}</span>'
 _PAGES = {"member": "members:page", "guest": "guests:guest"}
 
 
+def key_boxes(slug: str) -> str:
+    """Return the address of the list of key boxes, which have no pages of their own."""
+    return f"{within('devices:index', slug)}#key-boxes"
+
+
 class Links:
     """Where the `people` and `places` of records lead, for whoever may go there: looked up once for a page."""
 
@@ -57,7 +62,7 @@ class Links:
         """The page of where it was: a door's own, the list that has a key box; empty for none."""
         kind = self.kinds.get(record.device_id)
         if kind == "box":
-            return f"{within('devices:index', self.slug)}#key-boxes"
+            return key_boxes(self.slug)
         return within("devices:door", self.slug, record.device_id) if kind else ""
 
 

@@ -13,7 +13,10 @@ from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
 from portal.core.mirror.folding import code_needles, fold, name_needles, terms
 from portal.core.mirror.models import Member, MemberSearch
 from portal.core.mirror.queries import among
+from portal.core.mirror.queries import members as current_members
 from portal.core.mirror.rows import MemberReader
+from tenants.access import Access
+from tenants.roles import Permission
 from tenants.scope import current_tenant_id
 
 
@@ -85,6 +88,12 @@ def members(queryset: QuerySet[Member], text: str, *, reveal: bool = False) -> Q
     if not asked.long:
         return queryset
     return narrow(queryset, asked, _card_holders(text) if reveal and may_be_a_card(text) else ())
+
+
+def found_by(access: Access, text: str) -> QuerySet[Member]:
+    """Return the members that a text finds for this reader (see `members`), by name."""
+    rows = members(current_members(), text, reveal=access.can(Permission.SECRETS_REVEAL))
+    return rows.order_by("name_key", "pk")
 
 
 def may_be_a_card(text: str) -> bool:
