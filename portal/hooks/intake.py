@@ -45,7 +45,7 @@ ON CONFLICT (tenant_id, history_id) DO NOTHING
 
 # Two looks at what a tenant was told are this far apart.
 APART = timedelta(seconds=0.5)
-_APART = ExpressionWrapper(F("looked_at") + Value(APART), output_field=DateTimeField())
+_NEXT_LOOK = ExpressionWrapper(F("looked_at") + Value(APART), output_field=DateTimeField())
 
 
 class Waiting(NamedTuple):
@@ -167,7 +167,7 @@ def _written(tenant_id: int, rows: list[tuple[Any, ...]], *, something: bool) ->
         if not heard:
             return False
         rung = Webhook.objects.filter(due_at__lte=ClockTime()).exists()
-        Webhook.objects.update(**heard, due_at=Least(F("due_at"), Greatest(ClockTime(), _APART)))
+        Webhook.objects.update(**heard, due_at=Least(F("due_at"), Greatest(ClockTime(), _NEXT_LOOK)))
         return not rung and Webhook.objects.filter(due_at__lte=ClockTime()).exists()
 
 

@@ -1,7 +1,7 @@
 """What never reaches a log: addresses keep their path and lose their query, where a grant's codes and states travel.
 
-The addresses of a guest's code, of a tenant's webhook and of an invitation are secrets: all that is
-kept of them is what they were.
+The addresses of a guest's code, of a tenant's webhook and of an invitation are secrets: of them nothing is kept but
+what they were.
 """
 
 import re

@@ -98,7 +98,7 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (!part) return;
   if (busy(target)) event.detail.shouldSwap = false;
   const focused = target.contains(document.activeElement) ? document.activeElement : null;
-  if (event.detail.shouldSwap) listed.set(part, names(target));
+  if (event.detail.shouldSwap) listed.set(part, rowsOf(target).map((row) => row.dataset.id));
   const row = focused?.closest("tr.here[data-id]")?.dataset.id;
   if (focused && event.detail.shouldSwap) kept.set(part, { row, href: focused.getAttribute("href") });
 });
@@ -117,12 +117,12 @@ document.addEventListener("htmx:afterSettle", (event) => {
 // Rows that came while somebody looks are told apart for a moment: those above the first one that was there before.
 const ARRIVED = 4000;
 const listed = new Map(); // the rows that each part had before it was drawn anew
-const names = (root) => [...root.querySelectorAll("tbody tr[data-id]")].map((row) => row.dataset.id);
+const rowsOf = (root) => [...root?.querySelectorAll("tbody tr[data-id]") ?? []];
 function arrived(part) {
   const before = new Set(listed.get(part));
   listed.delete(part);
   if (!before.size) return;
-  const now = [...document.getElementById(part)?.querySelectorAll("tbody tr[data-id]") ?? []];
+  const now = rowsOf(document.getElementById(part));
   const first = now.findIndex((row) => before.has(row.dataset.id));
   for (const row of now.slice(0, first < 0 ? now.length : first)) {
     row.classList.add("arrived");

@@ -183,8 +183,7 @@ def insert_records(found: Sequence[Record]) -> list[int]:
     """Write what is not there yet; return the keys of the new rows.
 
     The log's own records take the place and the key of those that a notification alone told of, and keep the moment
-    that it told where the log says another. Called inside a
-    transaction, and for a tenant by one at a time (its lease).
+    that it told where the log says another. Called inside a transaction, and for a tenant by one at a time (its lease).
     """
     if not found:
         return []
