@@ -30,6 +30,12 @@ class Permission(StrEnum):
     GUESTS_MANAGE = "guests_manage"
     DEVICES_VIEW = "devices_view"
     DOORS_OPERATE = "doors_operate"
+    KEYS_OPERATE = "keys_operate"
+    LOCKDOWN = "lockdown"
+    ALERTS_VIEW = "alerts_view"
+    ALERTS_TAKE = "alerts_take"
+    ALERTS_MANAGE = "alerts_manage"
+    ROLL_CALL = "roll_call"
     LOGS_VIEW = "logs_view"
     LOGS_TODAY = "logs_today"
     CONNECTION_VIEW = "connection_view"
@@ -63,6 +69,12 @@ TITLES: dict[Permission, Promise] = {
     P.GUESTS_MANAGE: _("Set up the desk: presets and data retention"),
     P.DEVICES_VIEW: _("View doors and key boxes"),
     P.DOORS_OPERATE: _("Unlock and lock doors"),
+    P.KEYS_OPERATE: _("Release and lock keys"),
+    P.LOCKDOWN: _("Start and end a lockdown"),
+    P.ALERTS_VIEW: _("View alerts"),
+    P.ALERTS_TAKE: _("Take and close alerts"),
+    P.ALERTS_MANAGE: _("Change alert rules and who is notified"),
+    P.ROLL_CALL: _("Run a roll call"),
     P.LOGS_VIEW: _("View the activity log"),
     P.LOGS_TODAY: _("View today’s activity"),
     P.CONNECTION_VIEW: _("View the connection"),
@@ -79,6 +91,8 @@ EVERYTHING = frozenset(Permission)
 PROVEN = frozenset(
     {
         P.DOORS_OPERATE,
+        P.KEYS_OPERATE,
+        P.LOCKDOWN,
         P.SECRETS_REVEAL,
         P.MEMBERS_EXPORT,
         P.CONNECTION_MANAGE,
@@ -120,14 +134,17 @@ class Receptionist(Role):
     name = "receptionist"
     title = _("Receptionist")
     purpose = _("Checks in guests at the desk.")
-    permissions = frozenset({P.BUILDING_VIEW, P.GUESTS_VIEW, P.GUESTS_DESK})
+    permissions = frozenset({P.BUILDING_VIEW, P.GUESTS_VIEW, P.GUESTS_DESK, P.ROLL_CALL})
 
 
 class Guard(Role):
     name = "guard"
     title = _("Guard")
     purpose = _("Monitors and unlocks doors.")
-    permissions = frozenset({P.TENANT_VIEW, P.BUILDING_VIEW, P.DEVICES_VIEW, P.DOORS_OPERATE, P.LOGS_TODAY})
+    permissions = frozenset(
+        {P.TENANT_VIEW, P.BUILDING_VIEW, P.DEVICES_VIEW, P.DOORS_OPERATE, P.KEYS_OPERATE, P.LOGS_TODAY}
+        | {P.ALERTS_VIEW, P.ALERTS_TAKE, P.ROLL_CALL}
+    )
 
 
 class Auditor(Role):
