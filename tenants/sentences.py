@@ -120,8 +120,8 @@ DESK: dict[str, Promise] = {
     "guest.code_linked": _("Link to the code created for %(guest)s"),
     "guest.code_unlinked": _("Link to the code revoked for %(guest)s"),
     "guests.building_exported": ngettext_lazy(
-        "List of %(n)s guest in the building exported as %(kind)s",
-        "List of %(n)s guests in the building exported as %(kind)s",
+        "List of %(n)s person in the building exported as %(kind)s",
+        "List of %(n)s people in the building exported as %(kind)s",
         "n",
     ),
     "guests.month_exported": ngettext_lazy(

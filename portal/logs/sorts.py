@@ -9,9 +9,8 @@ from django.utils.translation import pgettext_lazy
 from accessapi.overrides import Records
 from portal.core.log.causes import OPERATION
 from portal.core.mirror.models import History
+from portal.core.mirror.places import USED
 
-# Of other categories the specification does not say that a door opened.
-_USED = "normal"
 _OVER = "restore"
 
 
@@ -27,7 +26,7 @@ class Sort(TextChoices):
 def sort_of(record: History, words: Records) -> Sort:
     """Return the sort of a record; `words` are the categories of the service environment."""
     somebody = bool(record.member_id or record.member_name)
-    if somebody and record.category == _USED:
+    if somebody and record.category == USED:
         return Sort.ENTRY
     if somebody and record.category in words.refused:
         return Sort.REFUSED
@@ -38,7 +37,7 @@ def by_sort(words: Records) -> Any:
     """The same as `sort_of`, for the database."""
     somebody = ~Q(member_id="") | ~Q(member_name="")
     return Case(
-        When(somebody & Q(category=_USED), then=Value(Sort.ENTRY.value)),
+        When(somebody & Q(category=USED), then=Value(Sort.ENTRY.value)),
         When(somebody & Q(category__in=words.refused), then=Value(Sort.REFUSED.value)),
         When(Q(category__in=_alarming(words)) & ~Q(status=_OVER), then=Value(Sort.ALARM.value)),
         default=Value(Sort.OTHER.value),
@@ -48,4 +47,4 @@ def by_sort(words: Records) -> Any:
 
 def _alarming(words: Records) -> set[str]:
     """The known categories that tell of anything but use and operation."""
-    return {*words.categories, *words.suspicious} - {_USED, OPERATION}
+    return {*words.categories, *words.suspicious} - {USED, OPERATION}

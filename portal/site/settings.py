@@ -46,6 +46,7 @@ INSTALLED_APPS = [
     "portal.core.rights",
     "portal.core.visits",
     "portal.core.log",
+    "portal.core.inside",
     "portal.rights",
     "portal.core.jobs",
     "portal.imports",

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from portal.core.mirror.folding import terms
 from portal.core.ui.times import local
+from portal.core.visits import queries as visits
 from portal.core.visits.days import Day
 from portal.core.visits.models import Visit
 from portal.core.visits.queries import MAY_ARRIVE, PRESENT, Holds
@@ -59,17 +60,6 @@ def around(day: Day, text: str, now: datetime, most: int = 8) -> list[Visit]:
     return list(found.order_by("-use_date_start", "pk")[:most]) if terms(text) else []
 
 
-def present() -> QuerySet[Visit]:
-    """Whoever is in the building, as far as the desk knows."""
-    return Visit.objects.filter(PRESENT)
-
-
-def used_unmarked(now: datetime) -> QuerySet[Visit]:
-    """Guests whose code was used lately though the desk has them as not arrived, or as left before that use."""
-    lately = Visit.objects.filter(last_use_at__gte=now - timedelta(days=1), suggested_leave_at__isnull=True)
-    return lately.filter(Q(arrived_at__isnull=True) | Q(left_at__isnull=False, left_at__lt=F("last_use_at")))
-
-
 def awaited_of(visits: Iterable[Visit], now: datetime) -> dict[uuid.UUID | None, int]:
     """How many of each of these visits' parties have not arrived, in one query; none where nobody came as a party."""
     parties = {visit.party for visit in visits if visit.party is not None}
@@ -82,7 +72,8 @@ def awaited_of(visits: Iterable[Visit], now: datetime) -> dict[uuid.UUID | None,
 ORDERS = {"host": ("host_key", "name_key", "pk"), "name": ("name_key", "pk"), "time": ("arrived_at", "pk")}
 _FIELDS = (
     "tenant_id", "guest_id", "guest_name", "company", "host_name", "host_key", "arrived_at", "arrived_by", "left_at",
-    "use_date_end", "last_use_at", "last_use_place", "first_use_place", "suggested_leave_at", "erased_at",
+    "use_date_start", "use_date_end", "last_use_at", "last_use_place", "first_use_place", "suggested_leave_at",
+    "erased_at",
 )  # fmt: skip
 
 
@@ -103,7 +94,7 @@ class Building:
 
 def building(now: datetime, order: str = "host") -> Building:
     """Everybody, in two queries: a list for an emergency has no pages."""
-    return Building(now, _rows(present(), order), _rows(used_unmarked(now), order))
+    return Building(now, _rows(visits.present(), order), _rows(visits.used_unmarked(now), order))
 
 
 def _rows(visits: QuerySet[Visit], order: str) -> list[Visit]:
@@ -121,13 +112,14 @@ def lines_of_building(found: Building) -> Iterator[list[str]]:
         _("Guest"), _("Company"), _("Host"), _("Arrived"), _("Last seen"), _("Where"), _("Code valid until"),
         _("State"),
     ]  # fmt: skip
-    for state, visits in ((_("on site"), found.here), (_("code used, not checked in"), found.unsure)):
-        for visit in visits:
+    for state, found_so in ((_("on site"), found.here), (_("code used, not checked in"), found.unsure)):
+        for visit in found_so:
             yield [
-                str(visit), visit.company, visit.host_name, _moment(visit.arrived_at), _moment(visit.last_use_at),
-                visit.last_use_place, _moment(visit.use_date_end), state,
+                str(visit), visit.company, visit.host_name, moment(visit.arrived_at), moment(visit.last_use_at),
+                visit.last_use_place, moment(visit.use_date_end), state,
             ]  # fmt: skip
 
 
-def _moment(at: datetime | None) -> str:
+def moment(at: datetime | None) -> str:
+    """Return a moment as files have it."""
     return f"{local(at):%Y-%m-%d %H:%M}" if at else ""

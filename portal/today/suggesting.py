@@ -10,7 +10,8 @@ from typing import Any
 
 from django.db import connection
 
-from portal.core.mirror.models import Area, History
+from portal.core.mirror.models import History
+from portal.core.mirror.places import USED, leads, leads_out
 from portal.core.visits import queries
 from portal.core.visits.days import Day
 from portal.core.visits.models import Visit
@@ -18,7 +19,6 @@ from tenants import audit
 from tenants.models import Tenant
 from tenants.wording import say
 
-USED = "normal"
 BY = "histories"
 
 # One statement for all guests at once. An arrival is marked by itself only with its first suggestion, and on a later
@@ -78,7 +78,7 @@ def note(tenant: Tenant, guest_ids: set[str]) -> None:
         "tenant": tenant.pk,
         "used": USED,
         "guests": sorted(guest_ids),
-        "exits": sorted(ways_out()),
+        "exits": sorted(leads_out(leads())),
         "today": Day.today().start,
         "arrives": queries.desk_settings().arrives_by_history,
     }
@@ -95,15 +95,3 @@ def note(tenant: Tenant, guest_ids: set[str]) -> None:
             summary=say("guest.arrived_by_code"),
             after={"arrived_at": first.isoformat(timespec="seconds"), "arrived_by": "history"},
         )
-
-
-def ways_out() -> set[str]:
-    """The doors through which people leave an area, or step outside."""
-    outward: set[str] = set()
-    inward: set[str] = set()
-    for area in Area.objects.only("tenant_id", "is_outside", "devices_list"):
-        for door in area.devices_list if isinstance(area.devices_list, list) else []:
-            if isinstance(door, dict):
-                goes_in = (door.get("in_out") == "in") != bool(area.is_outside)
-                (inward if goes_in else outward).add(str(door.get("device_id")))
-    return outward - inward

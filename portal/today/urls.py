@@ -17,6 +17,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("overdue/left/", views.close, name="close"),
     path("by-host/", views.by_host, name="by_host"),
     path("building/", views.in_the_building, name="building"),
+    path("building/board/", views.building_board, name="building_board"),
     path("building/<slug:kind>/", views.building_file, name="building_file"),
     path("month/", views.month, name="month"),
     path("month/<slug:kind>/", views.month_file, name="month_file"),

@@ -14,14 +14,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.core.files.writing import send, written_down
+from portal.core.inside import people
 from portal.core.intents.record import Asker
 from portal.core.ui import charts, watching
-from portal.core.ui.times import local
+from portal.core.ui.times import local, stamp
 from portal.core.visits import acts, presence
 from portal.core.visits import queries as visits
 from portal.core.visits.days import Month
 from portal.core.visits.models import Visit
-from portal.today import actions, boards, erasing, months, queries
+from portal.today import actions, boards, building, erasing, months, queries
 from portal.today.actions import Notice
 from portal.today.boards import State
 from portal.today.forms import SettingsForm
@@ -166,21 +167,48 @@ def by_host(request: TenantRequest) -> HttpResponse:
 @tenant_view(Permission.BUILDING_VIEW)
 def in_the_building(request: TenantRequest) -> HttpResponse:
     """The list for an evacuation: big, printable, from this database alone."""
-    order = request.GET.get("by", "")
-    order = order if order in queries.ORDERS else "host"
-    found = queries.building(timezone.now(), order)
-    context = {"found": found, "order": order, "orders": queries.orders()}
-    return render(request, "guests/today/building.html", context | _common(request))
+    return render(request, "guests/today/building.html", _building(request) | _common(request))
+
+
+@tenant_view(Permission.BUILDING_VIEW)
+def building_board(request: TenantRequest) -> HttpResponse:
+    """The list alone, as it changes and as somebody narrows it: 204 when it would look the same."""
+    context = _building(request)
+    if watching.has_seen(request, context["seen"]):
+        return watching.unchanged()
+    response = HttpResponse(context["drawn"])
+    if not watching.is_asked(request):
+        response["HX-Replace-Url"] = reverse("guests:building", args=[request.tenant.slug]) + context["look"].query
+    return response
+
+
+def _building(request: TenantRequest) -> dict[str, Any]:
+    look = building.Look.of(request.GET)
+    found = building.everybody(timezone.now(), look, with_members=people.may_see_members(request.access))
+    context = {
+        "found": found,
+        "look": look,
+        "orders": queries.orders(),
+        "kinds": people.Kind.choices,
+        "certainties": people.Certainty.choices,
+        "day_begins": people.day_begins(found.guests.at),
+    }
+    drawn = render_to_string("guests/today/building_board.html", context, request)
+    seen = watching.mark(drawn.replace(stamp(found.guests.at), ""))
+    return context | {"drawn": drawn.replace("SEEN", seen, 1), "seen": seen}
 
 
 @tenant_view(Permission.BUILDING_VIEW)
 def building_file(request: TenantRequest, kind: str) -> HttpResponseBase:
     """The same list as a file; taking names along is written down."""
-    found = queries.building(timezone.now(), request.GET.get("by", ""))
-    guests = len(found.here) + len(found.unsure)
+    look = building.Look.of(request.GET)
+    found = building.everybody(timezone.now(), look, with_members=people.may_see_members(request.access))
+    guests = len(found.guests.here) + len(found.guests.unsure)
+    members = len(found.members or [])
     return _export(
-        request, kind, "in-the-building", _("On site"), queries.lines_of_building(found),
-        summary=say("guests.building_exported", n=guests, kind=kind.upper()), guests=guests,
+        request, kind, "in-the-building", _("On site"), building.lines(found),
+        summary=say("guests.building_exported", n=guests + members, kind=kind.upper()), guests=guests,
+        **({"members": members} if found.members is not None else {}),
     )  # fmt: skip
 
 
@@ -229,10 +257,10 @@ def _common(request: TenantRequest) -> dict[str, object]:
 
 
 def _export(
-    request: TenantRequest, kind: str, name: str, title: str, lines: Iterable[list[str]], *, summary: Said, guests: int
+    request: TenantRequest, kind: str, name: str, title: str, lines: Iterable[list[str]], *, summary: Said, **told: int
 ) -> HttpResponseBase:
     """The file, written down first; 404 for a kind that there is not. `name` begins the file's name, in ASCII."""
     full = f"{request.tenant.slug}-{name}-{local(timezone.now()):%Y%m%d-%H%M}"
-    told = {"kind": kind, "guests": guests}
-    record = written_down(request, "guests.exported", target="guests", summary=summary, after=told)
+    after = {"kind": kind, **told}
+    record = written_down(request, "guests.exported", target="guests", summary=summary, after=after)
     return send(lines, kind=kind, name=full, title=title, record=record)

@@ -43,13 +43,13 @@ def test_the_list_names_who_is_here_and_says_what_it_does_not_know(place):
         Connection.objects.update(state=Connection.State.BROKEN)
     before = len(place.calls())
     words = said(page(place))
-    assert "4 guests on site" in words
+    assert "At least 5 in the building: 3 by an entry, 2 likely" in words
     assert "As of" in words
     for name in ("安藤", "和田", "近藤", "Yesterday's"):
         assert name in words
     assert "Expected" not in words.partition("Sorted by")[2]
     assert (
-        "Shows guests checked in at the desk or by QR code. Members, staff and people who tailgated are not included."
+        "Members by the activity log, guests by the desk and their QR codes. People who tailgated are not included."
         in words
     )
     assert "1 was last seen at an exit" in words
@@ -81,13 +81,13 @@ def test_the_list_is_taken_along_as_a_file_and_that_is_written_down(place):
     assert load_workbook(io.BytesIO(b"".join(answer.streaming_content))).active.max_row == 6
     with tenant_scope(place.tenant):
         entry = AuditEntry.objects.filter(action="guests.exported").first()
-    assert entry.after == {"kind": "csv", "guests": 5}
+    assert entry.after == {"kind": "csv", "guests": 5, "members": 0}
     client = place.client(place.staff("receptionist"))
     assert client.get(f"/t/{place.tenant.slug}/guests/building/pdf/").status_code == 404
 
 
 def test_an_empty_building_is_said_to_be_empty(place):
-    assert "No guests checked in" in said(page(place))
+    assert "Nobody known to be in the building" in said(page(place))
 
 
 def test_todays_visitors_stand_with_their_host(place):

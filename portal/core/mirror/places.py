@@ -1,9 +1,13 @@
-"""Which areas doors lead to."""
+"""Which areas doors lead to, and which way."""
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from portal.core.mirror.models import Area
+
+# Of records of other categories the specification does not say that a door opened.
+USED = "normal"
 
 
 class Place(NamedTuple):
@@ -14,12 +18,41 @@ class Place(NamedTuple):
     area_id: str
 
 
+class Lead(NamedTuple):
+    """Where a door stands in an area. `inward`: whoever passes is then inside; the way into an area outside is not."""
+
+    name: str
+    area_id: str
+    is_outside: bool
+    inward: bool
+
+
 def places() -> dict[str, list[Place]]:
     """For each device_id, the areas it leads to."""
     found: dict[str, list[Place]] = defaultdict(list)
     for area in Area.objects.all():
-        for entry in area.devices_list:
-            if isinstance(entry, dict):
-                place = Place(area.area_name, str(entry.get("in_out", "")), area.area_id)
-                found[str(entry.get("device_id", ""))].append(place)
+        for device_id, side in _doors(area):
+            found[device_id].append(Place(area.area_name, side, area.area_id))
     return found
+
+
+def leads() -> dict[str, list[Lead]]:
+    """For each device_id, which way it leads in its areas."""
+    found: dict[str, list[Lead]] = defaultdict(list)
+    for area in Area.objects.only("tenant_id", "area_id", "area_name", "is_outside", "devices_list").order_by("pk"):
+        outside = bool(area.is_outside)
+        for device_id, side in _doors(area):
+            found[device_id].append(Lead(area.area_name, area.area_id, outside, (side == "in") != outside))
+    return found
+
+
+def leads_out(known: Mapping[str, Sequence[Lead]]) -> set[str]:
+    """Return the doors by which people leave an area, or step outside, and enter none."""
+    return {device_id for device_id, found in known.items() if not any(lead.inward for lead in found)}
+
+
+def _doors(area: Area) -> list[tuple[str, str]]:
+    """(device_id, in_out) of an area's doors, as far as the service's list is one."""
+    listed = area.devices_list if isinstance(area.devices_list, list) else []
+    found = [entry for entry in listed if isinstance(entry, dict)]
+    return [(str(entry.get("device_id", "")), str(entry.get("in_out", ""))) for entry in found]

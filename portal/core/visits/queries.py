@@ -1,6 +1,7 @@
 """What the desk asks of visits: their guests and codes as the mirror has them, and how the desk is set up."""
 
 from collections.abc import Iterable
+from datetime import datetime, timedelta
 
 from django.db.models import BooleanField, F, Func, Q, QuerySet, Value
 
@@ -33,6 +34,17 @@ def named(text: str) -> QuerySet[Visit]:
     for word in words:
         found = found.filter(Holds("name_key", word))
     return found.order_by("-use_date_end", "pk") if words else found.none()
+
+
+def present() -> QuerySet[Visit]:
+    """Whoever is in the building, as far as the desk knows."""
+    return Visit.objects.filter(PRESENT)
+
+
+def used_unmarked(now: datetime) -> QuerySet[Visit]:
+    """Guests whose code was used lately though the desk has them as not arrived, or as left before that use."""
+    lately = Visit.objects.filter(last_use_at__gte=now - timedelta(days=1), suggested_leave_at__isnull=True)
+    return lately.filter(Q(arrived_at__isnull=True) | Q(left_at__isnull=False, left_at__lt=F("last_use_at")))
 
 
 def presets() -> list[Preset]:

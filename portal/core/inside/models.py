@@ -1,0 +1,26 @@
+"""Where each person was last: the newest record of the log by which they passed a door."""
+
+from django.db import models
+
+from tenants.models import TenantModel
+
+
+class Inside(TenantModel):
+    """The last passage of one person of the service, member or guest.
+
+    Whether it led in or out is not kept: that follows from where the door stands in its areas (`ways.py`), which the
+    tenant may set right. Names are not kept either.
+    """
+
+    member_id = models.TextField(db_collation="C")
+    at = models.DateTimeField()
+    history_id = models.TextField(db_collation="C")
+    device_id = models.TextField(db_collation="C")
+    device_name = models.TextField(blank=True, default="")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "member_id"], name="inside_once")]
+        indexes = [models.Index(fields=["tenant", "-at"], name="inside_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.member_id} {self.at:%Y-%m-%d %H:%M}"

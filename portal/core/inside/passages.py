@@ -1,0 +1,63 @@
+"""Keeping everybody's last passage up to what the log holds.
+
+Only the newest passage of a person is kept, by its moment and, of two of one moment, its number: records may come late
+and in any order, the answer is the same. A passage is a record of a person at a door, of the category of which the
+specification says that the door opened; with keys of a box it is none.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection, transaction
+
+from portal.core.inside.models import Inside
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History, MirrorState
+from portal.core.mirror.months import KEEP
+from portal.core.mirror.places import USED
+from portal.core.timers.clock import database_now
+from tenants.models import Tenant
+from tenants.scope import across_tenants, tenant_scope
+
+# What a look takes again: whom a listener that failed has missed since the beginning of the day before.
+_AGAIN = timedelta(days=2)
+
+# Rows are written in the order of the IDs, so that two of these never wait for each other.
+_TAKE = """
+INSERT INTO {inside} AS i (tenant_id, member_id, at, history_id, device_id, device_name)
+SELECT DISTINCT ON (member_id) tenant_id, member_id, at, history_id, device_id, device_name
+  FROM {history}
+ WHERE tenant_id = %(tenant)s AND at >= %(since)s AND (%(new)s::int8[] IS NULL OR id = ANY(%(new)s::int8[]))
+   AND category = %(used)s AND member_id <> '' AND device_id <> '' AND units = '[]'::jsonb
+ ORDER BY member_id, at DESC, history_id DESC
+    ON CONFLICT (tenant_id, member_id) DO UPDATE
+   SET at = excluded.at, history_id = excluded.history_id,
+       device_id = excluded.device_id, device_name = excluded.device_name
+ WHERE (i.at, i.history_id) < (excluded.at, excluded.history_id)
+"""
+
+
+def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
+    """New records came in: listener of the mirror, inside the transaction that takes them over."""
+    if histories:
+        _take(tenant.pk, min(row.at for row in histories), [row.pk for row in histories])
+
+
+def look() -> None:
+    """Take what is new of the log once more, in every tenant whose log is read, and let go what the log lets go."""
+    with across_tenants("the last passages of every tenant are looked through"):
+        read = MirrorState.objects_across_tenants.filter(kind=Kind.HISTORIES, as_of__isnull=False)
+        tenants = [state.tenant for state in read.select_related("tenant")]
+    now = database_now()
+    for tenant in tenants:
+        with tenant_scope(tenant), transaction.atomic():
+            _take(tenant.pk, now - _AGAIN, None)
+            Inside.objects.filter(at__lt=now - KEEP).delete()
+
+
+def _take(tenant_id: int, since: datetime, new: list[int] | None) -> None:
+    names = {"inside": Inside._meta.db_table, "history": History._meta.db_table}
+    values: dict[str, Any] = {"tenant": tenant_id, "since": since, "new": new, "used": USED}
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKE.format(**names), values)

@@ -1,0 +1,134 @@
+"""Who is in the building by what is known, each with how certain that is, and what it is known by.
+
+Members by their last passage of a door, guests as the desk has them. An entry is certain where leaving is recorded too;
+of everybody else who was seen and not seen leaving it is likely. Whoever was last seen before the day began counts as
+not in. Nobody knows of people without a record: every number is one of at least.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Exists, OuterRef, QuerySet, TextChoices
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from portal.core.inside.models import Inside
+from portal.core.inside.ways import Ways, ways
+from portal.core.mirror.folding import fold
+from portal.core.mirror.models import Guest, History, Member
+from portal.core.ui.times import local
+from portal.core.visits.days import Day
+from portal.core.visits.models import By, Visit
+from tenants.access import Access
+from tenants.roles import Permission
+
+# Nobody stays over this hour of the service's clock, as far as can be told: a passage before it says nothing any more.
+DAY_BEGINS = 4
+
+
+class Kind(TextChoices):
+    MEMBER = "member", gettext_lazy("Members")
+    GUEST = "guest", gettext_lazy("Guests")
+
+
+class Certainty(TextChoices):
+    ENTRY = "entry", pgettext_lazy("in the building", "By an entry")
+    LIKELY = "likely", pgettext_lazy("in the building", "Likely")
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody in the building. `key` tells them apart; `belongs`: group or company; `is_gone`: from the service."""
+
+    key: str
+    kind: Kind
+    name: str
+    belongs: str
+    certainty: Certainty
+    at: datetime
+    place: str
+    area: str
+    why: str
+    is_gone: bool = False
+
+
+def may_see_members(access: Access) -> bool:
+    """Whether a person may know which members are in: who may take a roll call, or see all of the log."""
+    return access.can(Permission.ROLL_CALL) or access.can(Permission.LOGS_VIEW)
+
+
+def day_begins(now: datetime) -> datetime:
+    """Return the moment before which a passage does not count at `now`."""
+    start = local(now).replace(hour=DAY_BEGINS, minute=0, second=0, microsecond=0)
+    return start if start <= now else start - timedelta(days=1)
+
+
+def members(now: datetime) -> list[Person]:
+    """Return the members who are in at `now`, by name; whom the service no longer knows as the log named them."""
+    known = ways()
+    rows = list(_passed(now).exclude(device_id__in=known.out))
+    theirs = _named([row.member_id for row in rows])
+    told = _told([row for row in rows if row.member_id not in theirs])
+    found = [_member(row, theirs.get(row.member_id), told.get(row.history_id, ""), known) for row in rows]
+    return sorted(found, key=lambda each: (fold(each.name), each.key))
+
+
+def of_visit(visit: Visit, *, is_unsure: bool = False) -> Person:
+    """Return a guest as somebody in the building."""
+    at, place = visit.last_use_at or visit.arrived_at or visit.use_date_start, visit.last_use_place
+    likely = is_unsure or visit.suggested_leave_at is not None
+    words = {"time": Day.today().clock(at), "place": place or "–"}
+    if is_unsure:
+        why = _("code used %(time)s, %(place)s; not checked in") % words
+    elif likely:
+        why = _("last seen %(time)s at an exit: %(place)s") % words
+    elif visit.arrived_by == By.HISTORY:
+        why = _("came in by code, %(time)s, %(place)s") % words
+    else:
+        why = _("checked in at the desk, %(time)s") % {"time": Day.today().clock(visit.arrived_at)}
+    sure = Certainty.LIKELY if likely else Certainty.ENTRY
+    return Person(f"guest:{visit.pk}", Kind.GUEST, str(visit), visit.company, sure, at, place, "", why)
+
+
+def _passed(now: datetime) -> QuerySet[Inside]:
+    """The passages that count at `now`, of anybody who is no guest."""
+    is_guest = Exists(Guest.objects.filter(guest_id=OuterRef("member_id")))
+    is_visit = Exists(Visit.objects.filter(guest_id=OuterRef("member_id")))
+    return Inside.objects.filter(at__gte=day_begins(now)).exclude(is_guest).exclude(is_visit)
+
+
+def _named(member_ids: Collection[str]) -> dict[str, Member]:
+    fields = ("tenant_id", "member_id", "member_name", "membergroup_name", "gone_at")
+    return {each.member_id: each for each in Member.objects.filter(member_id__in=member_ids).only(*fields)}
+
+
+def _told(rows: Collection[Inside]) -> dict[str, str]:
+    """What the log calls those whom the list of members does not hold, by the record's number."""
+    if not rows:
+        return {}
+    said = History.objects.filter(history_id__in=[row.history_id for row in rows], at__in=[row.at for row in rows])
+    return dict(said.values_list("history_id", "member_name"))
+
+
+def _member(row: Inside, member: Member | None, told: str, known: Ways) -> Person:
+    sure = row.device_id in known.sure
+    words = {"time": Day.today().clock(row.at), "place": row.device_name or row.device_id}
+    if sure:
+        why = _("entered %(time)s by %(place)s") % words
+    elif known.into.get(row.device_id):
+        why = _("last seen %(time)s at %(place)s, where leaving is not recorded") % words
+    else:
+        why = _("last seen %(time)s at %(place)s, which does not tell in from out") % words
+    return Person(
+        f"member:{row.member_id}",
+        Kind.MEMBER,
+        (member.member_name if member else told) or row.member_id,
+        member.membergroup_name if member else "",
+        Certainty.ENTRY if sure else Certainty.LIKELY,
+        row.at,
+        words["place"],
+        known.area_of(row.device_id),
+        why,
+        is_gone=member is None or member.gone_at is not None,
+    )
