@@ -31,6 +31,7 @@ class Permission(StrEnum):
     DEVICES_VIEW = "devices_view"
     DOORS_OPERATE = "doors_operate"
     KEYS_OPERATE = "keys_operate"
+    PLANS_EDIT = "plans_edit"
     LOCKDOWN = "lockdown"
     ALERTS_VIEW = "alerts_view"
     ALERTS_TAKE = "alerts_take"
@@ -70,6 +71,7 @@ TITLES: dict[Permission, Promise] = {
     P.DEVICES_VIEW: _("View doors and key boxes"),
     P.DOORS_OPERATE: _("Unlock and lock doors"),
     P.KEYS_OPERATE: _("Release and lock keys"),
+    P.PLANS_EDIT: _("Edit floor plans"),
     P.LOCKDOWN: _("Start and end a lockdown"),
     P.ALERTS_VIEW: _("View alerts"),
     P.ALERTS_TAKE: _("Take and close alerts"),

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from accessapi.client import Image
 from accessapi.limits import FACE_READY_SECONDS
+from portal.core.files.pictures import Picture
 from portal.core.intents import actions, following
 from portal.core.intents.actions import Asker, submit
 from portal.core.intents.models import Intent, target_of
@@ -22,7 +23,6 @@ from portal.core.intents.record import Asked, record
 from portal.core.intents.sending import send_inline
 from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.mirror.models import Member
-from portal.members.pictures import Picture
 from tenants.roles import Permission
 from tenants.wording import Said, say
 

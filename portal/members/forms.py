@@ -10,6 +10,8 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from accessapi import limits
+from portal.core.files import pictures
+from portal.core.files.pictures import Picture, PictureFault, Upload
 from portal.core.intents.actions import Asker
 from portal.core.mirror.fields.field import form_of
 from portal.core.mirror.fields.members import CARD, END, GROUP, MEMBER, PRIVILEGES, START
@@ -17,8 +19,7 @@ from portal.core.mirror.models import KeyBox, Member
 from portal.core.ui import inputs
 from portal.core.ui.inputs import offer, with_current
 from portal.core.ui.sealed import SeenForm
-from portal.members import bounds, pictures, standing, temporary
-from portal.members.pictures import Picture, PictureFault, Upload
+from portal.members import bounds, standing, temporary
 from portal.members.queries import Choices
 
 # What a QR code can hold at most, as bytes. The specification gives members no limit of its own.

@@ -9,8 +9,8 @@ import httpx2
 import structlog
 from django.utils import timezone
 
+from portal.core.files import pictures
 from portal.core.mirror.models import Member
-from portal.members import pictures
 from portal.members.models import Portrait
 from tenants import vault
 from tenants.models import Tenant

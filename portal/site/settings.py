@@ -57,6 +57,7 @@ INSTALLED_APPS = [
     "portal.codes",
     "portal.today",
     "portal.devices",
+    "portal.plans",
     "portal.logs",
     "portal.hooks",
 ]

@@ -29,6 +29,7 @@ areas = [
     path("guests/", include((desk, "guests"))),
     path("imports/", include("portal.imports.urls")),
     path("devices/", include("portal.devices.urls")),
+    path("plans/", include("portal.plans.urls")),
     path("logs/", include("portal.logs.urls")),
     path("intents/", include("portal.core.intents.urls")),
     path("mirror/", include("portal.core.mirror.urls")),

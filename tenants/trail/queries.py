@@ -41,6 +41,7 @@ ABOUT: dict[str, tuple[Promise, str]] = {
     "imports": (_("Imports"), "import"),
     "guests": (_("Guests"), "guest guests create_guest update_guest preset desk expected"),
     "devices": (_("Doors"), "door operate_door operate_keys"),
+    "plan": (_("Floor plans"), "plan"),
     "log": (_("Activity log"), "log"),
     "decisions": (_("Decisions on uncertain requests"), "intent"),
     "connection": (_("Connection"), "connection webhook update_webhook"),

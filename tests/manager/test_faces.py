@@ -8,13 +8,14 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image
 
+from portal.core.files import pictures
 from portal.core.intents import following, handlers, outcome, sending
 from portal.core.intents.models import Enclosure, Intent
 from portal.core.intents.states import Reason, State
 from portal.core.intents.verdicts import Verdict
 from portal.core.mirror.models import Member
 from portal.core.timers.clock import database_now
-from portal.members import follow, pictures
+from portal.members import follow
 from portal.members.models import Portrait
 from tests.support.images import huge_jpeg, huge_png, jpeg, png
 from tests.support.members import MembersDesk, said

@@ -64,6 +64,7 @@ HARMLESS = {
     "keeps searches of the log, which show nothing by themselves": {
         "logs:search_save", "logs:search", "logs:search_delete",
     },
+    "draws floor plans, which open nothing": {"plans:new", "plans:edit", "plans:replace", "plans:delete"},
     "sets up the desk": {
         "guests:settings", "guests:preset_new", "guests:preset", "guests:preset_delete", "guests:preset_move",
         "guests:preset_default",

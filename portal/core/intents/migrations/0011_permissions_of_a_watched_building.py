@@ -32,6 +32,7 @@ class Migration(migrations.Migration):
                     ("devices_view", "devices_view"),
                     ("doors_operate", "doors_operate"),
                     ("keys_operate", "keys_operate"),
+                    ("plans_edit", "plans_edit"),
                     ("lockdown", "lockdown"),
                     ("alerts_view", "alerts_view"),
                     ("alerts_take", "alerts_take"),

@@ -1,9 +1,10 @@
-"""Pictures of people as they were uploaded: checked before they are decoded, and sent as they were checked.
+"""Pictures as they were uploaded: checked before they are decoded, and used as they were checked.
 
 Faces go as JPEG of at most 2 MB (specification: operation 8, Limits); profile pictures, for which the specification
 names no limit, are made small here. Neither leaves with what a camera writes into its files.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
 from io import BytesIO
@@ -15,13 +16,15 @@ from django.utils.translation import gettext as _
 from PIL import Image, ImageOps
 
 from accessapi import limits
-from portal.members import jpeg
+from portal.core.files import jpeg
 
 # Beyond this, decoding alone would take a server's memory: 16 megapixels are four times what a face is looked at with.
 MOST_PIXELS = 16_000_000
 MOST_PIXELS_PNG = 8_000_000
 PROFILE_MAX = 8 * 1024 * 1024
 PROFILE_SIDE = 800
+DRAWING_MAX = 8 * 1024 * 1024
+DRAWING_SIDE = 2400
 # Assumed: smaller faces cannot be told apart. 1200 x 1600 is what the specification recommends.
 LEAST_SHORT, LEAST_LONG = 300, 400
 _KINDS = (
@@ -69,6 +72,15 @@ def face(upload: Upload) -> Picture:
 def profile(upload: Upload) -> Picture:
     """A profile picture (operation 7), from a JPEG or PNG file, at most 800 pixels a side. Raises PictureFault."""
     return from_bytes(_read(upload, PROFILE_MAX))
+
+
+def drawing(upload: Upload, page: Callable[[bytes], bytes]) -> Picture:
+    """A drawing, from a JPEG, PNG or PDF file, at most 2400 pixels a side; `page` draws a PDF's page as PNG.
+
+    Raises PictureFault, and whatever `page` raises.
+    """
+    data = _read(upload, DRAWING_MAX)
+    return from_bytes(page(data) if data.startswith(b"%PDF") else data, DRAWING_SIDE)
 
 
 def from_bytes(data: bytes, side: int = PROFILE_SIDE) -> Picture:

@@ -1,0 +1,140 @@
+"""Forms of floor plans: a file with a name, and where things stand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from portal.core.files import pictures
+from portal.core.files.pictures import Picture, PictureFault
+from portal.core.ui.inputs import line, seen
+from portal.plans import paper, things
+from portal.plans.actions import MOST_PLACED
+from portal.plans.models import NAME_MAX, FloorPlan, Placed, Placement
+from portal.plans.things import Thing
+
+_ACCEPT = {"accept": "image/png,image/jpeg,application/pdf"}
+_CAMERA_MAX = 200
+
+
+class DrawingForm(forms.Form):
+    """A plan's picture. `picture` is set once the form is valid."""
+
+    image = forms.FileField(
+        label=_("Drawing"),
+        required=False,
+        allow_empty_file=True,
+        max_length=1000,
+        widget=forms.FileInput(attrs=_ACCEPT),
+        help_text=_("PNG, JPEG or PDF (its first page), at most 8 MB."),
+    )
+    picture: Picture
+
+    def clean(self) -> dict[str, Any]:
+        given = super().clean() or {}
+        if "image" in self.errors:
+            return given
+        try:
+            if not given.get("image"):
+                raise PictureFault(_t("Choose a file."))
+            self.picture = pictures.drawing(given["image"], paper.page)
+        except PictureFault as fault:
+            self.add_error("image", str(fault))
+        except paper.NotDrawn:
+            self.add_error("image", _t("This PDF cannot be drawn. Save its page as PNG and use that."))
+        return given
+
+
+class NewPlanForm(DrawingForm):
+    """A new plan: its name and its picture."""
+
+    name = line(
+        pgettext_lazy("floor plan", "Name"), NAME_MAX, _("Enter a name, for example “Ground floor”."), validators=[seen]
+    )
+    field_order = ("name", "image")
+
+
+class NameForm(forms.Form):
+    """A plan's name, and the camera to add to it."""
+
+    name = line(
+        pgettext_lazy("floor plan", "Name"), NAME_MAX, _("Enter a name, for example “Ground floor”."), validators=[seen]
+    )
+    camera = line(_("Add a camera by its ID"), _CAMERA_MAX, help_text=_("It is put into the middle of the plan."))
+
+
+@dataclass
+class Line:
+    """One thing in the form: whether it is on the plan, and where, in per cent, as it was typed."""
+
+    thing: Thing
+    on: bool
+    x: str
+    y: str
+    error: str = ""
+
+    @property
+    def at(self) -> tuple[float, float]:
+        """Where its mark is drawn; the middle for what cannot be read."""
+        return _percent(self.x, 50.0), _percent(self.y, 50.0)
+
+
+class Places:
+    """Where things stand, as a plan has it or as somebody posted it. `rows()` once `is_valid()`."""
+
+    def __init__(self, slug: str, plan: FloorPlan, posted: Mapping[str, str] | None) -> None:
+        self.plan = plan
+        found, rows = things.known(slug), {f"{row.kind}:{row.identifier}": row for row in things.placements(plan)}
+        for row in rows.values():
+            thing = things.of_placement(row, found)
+            found[thing.key] = thing
+        if posted is not None and (camera := posted.get("camera", "").strip()[:_CAMERA_MAX]):
+            found.setdefault(f"camera:{camera}", Thing(Placed.CAMERA, camera, camera))
+        self.new = f"camera:{posted.get('camera', '').strip()}" if posted is not None else ""
+        self.lines = [self._line(thing, rows.get(key), posted) for key, thing in found.items()]
+        self.lines.sort(key=lambda line: (not line.on, line.thing.kind != Placed.DOOR, line.thing.name))
+
+    def _line(self, thing: Thing, row: Placement | None, posted: Mapping[str, str] | None) -> Line:
+        if posted is None or (thing.key == self.new and f"on:{thing.key}" not in posted):
+            at = (row.x / 10, row.y / 10) if row else (50, 50)
+            return Line(thing, row is not None or thing.key == self.new, f"{at[0]:g}", f"{at[1]:g}")
+        x, y = posted.get(f"x:{thing.key}", ""), posted.get(f"y:{thing.key}", "")
+        return Line(thing, f"on:{thing.key}" in posted, x[:20], y[:20])
+
+    def is_valid(self) -> bool:
+        """Look at what was typed; each line that cannot be used says why."""
+        for each in self.lines:
+            if each.on and not (0 <= _percent(each.x, -1) <= 100 and 0 <= _percent(each.y, -1) <= 100):
+                each.error = _t("Enter numbers from 0 to 100.")
+        return not any(each.error for each in self.lines) and not self.is_full
+
+    @property
+    def is_full(self) -> bool:
+        return sum(each.on for each in self.lines) > MOST_PLACED
+
+    def rows(self) -> list[Placement]:
+        """Return what is to stand on the plan."""
+        return [
+            Placement(
+                tenant=self.plan.tenant,
+                plan=self.plan,
+                kind=each.thing.kind,
+                identifier=each.thing.identifier,
+                x=round(_percent(each.x, 50) * 10),
+                y=round(_percent(each.y, 50) * 10),
+            )
+            for each in self.lines
+            if each.on
+        ]
+
+
+def _percent(text: str, otherwise: float) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        return otherwise
+    return number if 0 <= number <= 100 else otherwise

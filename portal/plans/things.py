@@ -1,0 +1,137 @@
+"""What stands on floor plans, as it is known now: doors by their state, key boxes and cameras by their name."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from portal.core.mirror.models import KeyBox, PassController
+from portal.core.ui import watching
+from portal.core.ui.chips import CHIPS, Chip
+from portal.devices import queries
+from portal.plans.models import FloorPlan, Placed, Placement
+
+# Of a picture's width, in the units of the drawing.
+WIDTH = 1000
+_NAME = 16
+_ICONS = {Placed.KEY_BOX: "key", Placed.CAMERA: "video"}
+
+
+@dataclass(frozen=True)
+class Thing:
+    """What can be placed. `chip` is None for what has no state; `rank` orders the most alarming first."""
+
+    kind: Placed
+    identifier: str
+    name: str
+    href: str = ""
+    chip: Chip | None = None
+    rank: tuple[Any, ...] = ()
+    is_gone: bool = False
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind.value}:{self.identifier}"
+
+    @property
+    def icon(self) -> str:
+        return CHIPS.get(self.chip.state, ("", "question-mark", ""))[1] if self.chip else _ICONS[self.kind]
+
+    @property
+    def tone(self) -> str:
+        """The class of its mark: that of its state, or plain."""
+        return CHIPS.get(self.chip.state, ("", "", "unknown"))[2] if self.chip else "plain"
+
+    @property
+    def short(self) -> str:
+        return self.name if len(self.name) <= _NAME else f"{self.name[: _NAME - 1]}…"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A thing at its place, in units of the drawing."""
+
+    thing: Thing
+    x: float
+    y: float
+
+
+def known(slug: str) -> dict[str, Thing]:
+    """Return all doors and key boxes of the tenant by their key, the most alarming doors first."""
+    found = [_door(slug, place, door) for place, door in enumerate(queries.by_calm())]
+    for box in KeyBox.objects.order_by("key_device_name", "pk"):
+        found.append(Thing(Placed.KEY_BOX, box.key_device_id, str(box), rank=(2, str(box))))
+    return {thing.key: thing for thing in found}
+
+
+def _door(slug: str, place: int, door: PassController) -> Thing:
+    href = reverse("devices:door", args=[slug, door.device_id])
+    rank = (0 if door.attention else 1, place)
+    return Thing(Placed.DOOR, door.device_id, str(door), href, queries.state_of(door), rank)
+
+
+def of_placement(row: Placement, things: Mapping[str, Thing]) -> Thing:
+    """Return the thing that a placement is about, also when the service does not list it any more."""
+    kind = Placed(row.kind)
+    if found := things.get(f"{row.kind}:{row.identifier}"):
+        return found
+    if kind == Placed.CAMERA:
+        return Thing(kind, row.identifier, row.identifier, rank=(3, row.identifier))
+    name = _("%(id)s (no longer listed)") % {"id": row.identifier}
+    return Thing(kind, row.identifier, name, chip=Chip("unknown"), rank=(1, 0), is_gone=True)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A plan with what stands on it, the most alarming first in `listed`."""
+
+    plan: FloorPlan
+    marks: list[Mark]
+
+    @property
+    def height(self) -> int:
+        return height_of(self.plan)
+
+    @property
+    def listed(self) -> list[Thing]:
+        return [mark.thing for mark in sorted(self.marks, key=lambda mark: mark.thing.rank)]
+
+    @property
+    def doors(self) -> list[Thing]:
+        return [thing for thing in self.listed if thing.kind == Placed.DOOR]
+
+    @property
+    def loud(self) -> int:
+        return sum(thing.tone in ("alarm", "loud", "hatched") for thing in self.doors)
+
+    @property
+    def unknown(self) -> int:
+        return sum(thing.tone == "unknown" for thing in self.doors)
+
+    @property
+    def seen(self) -> str:
+        """What the drawing is known by."""
+        marks = [(mark.x, mark.y, mark.thing.key, mark.thing.name, str(mark.thing.chip or "")) for mark in self.marks]
+        return watching.mark(self.plan.mark, marks)
+
+
+def drawing(slug: str, plan: FloorPlan) -> Drawing:
+    """Return a plan with what stands on it now."""
+    things = known(slug)
+    return Drawing(plan, [mark_of(plan, row, things) for row in placements(plan)])
+
+
+def placements(plan: FloorPlan) -> Iterable[Placement]:
+    """Return what is placed on a plan, in a steady order."""
+    return Placement.objects.filter(plan=plan).order_by("kind", "identifier")
+
+
+def mark_of(plan: FloorPlan, row: Placement, things: Mapping[str, Thing]) -> Mark:
+    return Mark(of_placement(row, things), row.x, round(row.y * height_of(plan) / 1000, 1))
+
+
+def height_of(plan: FloorPlan) -> int:
+    """The drawing's height, in units of which it is WIDTH wide."""
+    return max(round(WIDTH * plan.height / plan.width), 1)

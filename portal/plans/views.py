@@ -1,0 +1,110 @@
+"""Floor plans: the list, a plan as it stands now, its picture, and changing it."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from portal.core.intents.record import Asker
+from portal.core.ui import watching
+from portal.core.ui.addresses import row_or_404
+from portal.plans import actions, things
+from portal.plans.forms import DrawingForm, NameForm, NewPlanForm, Places
+from portal.plans.models import FloorPlan
+from tenants.access import TenantRequest, tenant_view
+from tenants.roles import Permission
+
+
+@tenant_view(Permission.DEVICES_VIEW)
+def index(request: TenantRequest) -> HttpResponseBase:
+    """The tenant's plans by name; where there is one alone, that one."""
+    plans = list(FloorPlan.objects.defer("content").order_by("name"))
+    if len(plans) == 1:
+        return redirect(_page(request, plans[0]))
+    return render(request, "plans/index.html", {"plans": plans, **_may(request)})
+
+
+@tenant_view(Permission.DEVICES_VIEW)
+def plan(request: TenantRequest, pk: int) -> HttpResponse:
+    """A plan with what stands on it; while somebody looks, as it is known now."""
+    drawing = things.drawing(request.tenant.slug, _of(pk))
+    if watching.has_seen(request, drawing.seen):
+        return watching.unchanged()
+    if watching.is_asked(request):
+        return render(request, "plans/now.html", {"drawing": drawing})
+    others = FloorPlan.objects.only("name").order_by("name")
+    return render(request, "plans/plan.html", {"drawing": drawing, "plans": others, **_may(request)})
+
+
+@tenant_view(Permission.DEVICES_VIEW)
+def picture(request: TenantRequest, pk: int, mark: str) -> HttpResponse:
+    """A plan's picture; its address changes with it."""
+    found = row_or_404(FloorPlan.objects.all(), pk=pk, mark=mark)
+    return HttpResponse(found.content, content_type="image/jpeg")
+
+
+@tenant_view(Permission.PLANS_EDIT, methods=["GET", "POST"])
+def new(request: TenantRequest) -> HttpResponseBase:
+    form = NewPlanForm(request.POST, request.FILES) if request.method == "POST" else NewPlanForm()
+    if form.is_valid():
+        try:
+            made = actions.add(name=form.cleaned_data["name"], picture=form.picture, by=Asker.of(request))
+        except actions.NotKept as why:
+            form.add_error("name", str(why))
+        else:
+            messages.success(request, _("Floor plan added. Now place doors on it."))
+            return redirect("plans:edit", request.tenant.slug, made.pk)
+    return render(request, "plans/new.html", {"form": form})
+
+
+@tenant_view(Permission.PLANS_EDIT, methods=["GET", "POST"])
+def replace(request: TenantRequest, pk: int) -> HttpResponseBase:
+    found = _of(pk)
+    form = DrawingForm(request.POST, request.FILES) if request.method == "POST" else DrawingForm()
+    if form.is_valid():
+        actions.replace(plan=found, picture=form.picture, by=Asker.of(request))
+        messages.success(request, _("Drawing replaced. Check that everything still stands where it belongs."))
+        return redirect("plans:edit", request.tenant.slug, pk)
+    return render(request, "plans/replace.html", {"form": form, "plan": found})
+
+
+@tenant_view(Permission.PLANS_EDIT, methods=["GET", "POST"])
+def edit(request: TenantRequest, pk: int) -> HttpResponseBase:
+    found = _of(pk)
+    posted = request.POST if request.method == "POST" else None
+    form = NameForm(posted, initial={"name": found.name})
+    places = Places(request.tenant.slug, found, posted)
+    if places.is_valid() & form.is_valid():
+        try:
+            actions.edit(plan=found, name=form.cleaned_data["name"], placed=places.rows(), by=Asker.of(request))
+        except actions.NotKept as why:
+            form.add_error("name", str(why))
+        else:
+            messages.success(request, _("Floor plan saved."))
+            return redirect("plans:edit" if form.cleaned_data["camera"] else "plans:plan", request.tenant.slug, pk)
+    context = {"form": form, "places": places, "plan": found, "height": things.height_of(found)}
+    return render(request, "plans/edit.html", context)
+
+
+@tenant_view(Permission.PLANS_EDIT, methods=["GET", "POST"])
+def delete(request: TenantRequest, pk: int) -> HttpResponseBase:
+    found = _of(pk)
+    if request.method == "POST":
+        actions.delete(plan=found, by=Asker.of(request))
+        messages.success(request, _("Floor plan deleted."))
+        return redirect("plans:index", request.tenant.slug)
+    return render(request, "plans/delete.html", {"plan": found})
+
+
+def _of(pk: int) -> FloorPlan:
+    return row_or_404(FloorPlan.objects.defer("content"), pk=pk)
+
+
+def _page(request: TenantRequest, found: FloorPlan) -> str:
+    return reverse("plans:plan", args=[request.tenant.slug, found.pk])
+
+
+def _may(request: TenantRequest) -> dict[str, bool]:
+    return {"may_edit": request.access.can(Permission.PLANS_EDIT)}
