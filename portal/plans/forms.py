@@ -95,12 +95,14 @@ class Places:
         if posted is not None and (camera := posted.get("camera", "").strip()[:_CAMERA_MAX]):
             found.setdefault(f"camera:{camera}", Thing(Placed.CAMERA, camera, camera))
         self.new = f"camera:{posted.get('camera', '').strip()}" if posted is not None else ""
-        self.lines = [self._line(thing, rows.get(key), posted) for key, thing in found.items()]
+        self.lines = [
+            self._line(place, thing, rows.get(key), posted) for place, (key, thing) in enumerate(found.items())
+        ]
         self.lines.sort(key=lambda line: (not line.on, line.thing.kind != Placed.DOOR, line.thing.name))
 
-    def _line(self, thing: Thing, row: Placement | None, posted: Mapping[str, str] | None) -> Line:
+    def _line(self, place: int, thing: Thing, row: Placement | None, posted: Mapping[str, str] | None) -> Line:
         if posted is None or (thing.key == self.new and f"on:{thing.key}" not in posted):
-            at = (row.x / 10, row.y / 10) if row else (50, 50)
+            at = (row.x / 10, row.y / 10) if row else (50, 50) if thing.key == self.new else _apart(place)
             return Line(thing, row is not None or thing.key == self.new, f"{at[0]:g}", f"{at[1]:g}")
         x, y = posted.get(f"x:{thing.key}", ""), posted.get(f"y:{thing.key}", "")
         return Line(thing, f"on:{thing.key}" in posted, x[:20], y[:20])
@@ -130,6 +132,11 @@ class Places:
             for each in self.lines
             if each.on
         ]
+
+
+def _apart(place: int) -> tuple[int, int]:
+    """Where a thing begins that was never placed: in rows from the top, so that no mark hides another."""
+    return 5 + place % 10 * 10, min(6 + place // 10 * 12, 94)
 
 
 def _percent(text: str, otherwise: float) -> float:

@@ -95,6 +95,10 @@ class Drawing:
         return height_of(self.plan)
 
     @property
+    def sight(self) -> str:
+        return sight_of(self.plan)
+
+    @property
     def listed(self) -> list[Thing]:
         return [mark.thing for mark in sorted(self.marks, key=lambda mark: mark.thing.rank)]
 
@@ -130,6 +134,11 @@ def placements(plan: FloorPlan) -> Iterable[Placement]:
 
 def mark_of(plan: FloorPlan, row: Placement, things: Mapping[str, Thing]) -> Mark:
     return Mark(of_placement(row, things), row.x, round(row.y * height_of(plan) / 1000, 1))
+
+
+def sight_of(plan: FloorPlan) -> str:
+    """What is seen of a drawing: with room for marks at its edges and for their words."""
+    return f"-24 -24 {WIDTH + 48} {height_of(plan) + 76}"
 
 
 def height_of(plan: FloorPlan) -> int:

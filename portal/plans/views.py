@@ -84,7 +84,8 @@ def edit(request: TenantRequest, pk: int) -> HttpResponseBase:
         else:
             messages.success(request, _("Floor plan saved."))
             return redirect("plans:edit" if form.cleaned_data["camera"] else "plans:plan", request.tenant.slug, pk)
-    context = {"form": form, "places": places, "plan": found, "height": things.height_of(found)}
+    context = {"form": form, "places": places, "plan": found}
+    context |= {"height": things.height_of(found), "sight": things.sight_of(found)}
     return render(request, "plans/edit.html", context)
 
 

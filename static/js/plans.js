@@ -2,7 +2,8 @@
 // every gesture writes into them, and what is typed there moves the mark.
 const form = document.querySelector("[data-plan]");
 const plan = form.querySelector("svg.plan");
-const { width, height } = plan.viewBox.baseVal;
+const ground = plan.querySelector("image");
+const [width, height] = [ground.width.baseVal.value, ground.height.baseVal.value];
 const lines = new Map([...form.querySelectorAll("[data-line]")].map((line) => [line.dataset.line, line]));
 const within = (number) => Math.min(Math.max(number, 0), 100);
 
@@ -32,6 +33,7 @@ for (const mark of marks) {
   let held = null;
   mark.addEventListener("pointerdown", (event) => {
     const [left, top] = at(event);
+    event.preventDefault(); // no text is marked on the way
     const { x, y } = inputs(mark);
     held = [Number(x.value) - left, Number(y.value) - top];
     mark.setPointerCapture(event.pointerId);
