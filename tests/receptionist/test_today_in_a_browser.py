@@ -61,6 +61,20 @@ def test_the_keyboard_is_enough_and_the_redrawing_takes_nothing_away(place, page
     page.wait_for_url(f"**{at}new/")
 
 
+def test_what_was_done_is_said_also_when_the_board_was_drawn_anew_meanwhile(place, page):
+    sato = visit(place, "佐藤 花子")
+    page.goto(f"/t/{place.tenant.slug}/guests/")
+    redraw = """() => document.addEventListener("htmx:beforeOnLoad", ({ detail }) => {
+      const asked = detail.elt.closest("tr, li, form");
+      asked.replaceWith(asked.cloneNode(true));
+    }, { once: true })"""
+    page.evaluate(redraw)
+    page.keyboard.press("j")
+    page.keyboard.press("a")
+    expect(page.locator("#desk-done")).to_contain_text("佐藤 花子 on site since")
+    assert again(place, sato).arrived_at is not None
+
+
 def test_a_key_pressed_twice_and_a_double_click_never_act_on_the_next_guest(place, page):
     here = {"arrived_at": timezone.now(), "arrived_by": "desk"}
     guests = [visit(place, name, **here) for name in ("一郎", "二郎", "三郎", "四郎")]
