@@ -7,8 +7,6 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.mirror import freshness
-from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import PassController
 from portal.core.mirror.places import places
 from portal.core.ui.tables import Column, Empty, Table
@@ -21,6 +19,7 @@ class Doors(Table):
     caption = _("Doors")
     search_label = _("Find a door")
     default_sort = "calm"
+    views = ("board", "list")
     columns = (
         Column("name", _("Door"), value=str, sort="device_name", phone="title", fixed=True),
         Column("state", _("State"), value=queries.state_of, sort="calm", export=False),
@@ -34,8 +33,7 @@ class Doors(Table):
 
     @property
     def empty(self) -> Empty | None:
-        usual = Empty(_("No doors yet"), _("The vendor sets up door controllers."), "door")
-        return freshness.empty(self.request, usual, Kind.PASS_CONTROLLERS)
+        return queries.no_doors(self.request)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

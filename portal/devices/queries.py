@@ -1,19 +1,26 @@
 """What is known of doors: their state in words, where they are, what their log tells and what was asked of them."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
-from django.db.models import Case, CharField, Count, Max, QuerySet, Value, When
-from django.db.models.functions import Concat
+from django.db.models import Case, CharField, Count, Max, OuterRef, QuerySet, Subquery, Value, When
+from django.db.models.functions import Concat, JSONObject
+from django.utils.translation import gettext as _
 
 from accessapi.doors import DoorWord
 from accessapi.overrides import States
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
+from portal.core.log import visible
 from portal.core.log.happened import Happened
-from portal.core.mirror.models import DoorState, PassController
+from portal.core.mirror import freshness
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import DoorState, History, PassController
 from portal.core.ui import watching
 from portal.core.ui.chips import Chip
+from portal.core.ui.tables import Empty
 from portal.core.ui.vocabulary import word
+from tenants.access import Access, TenantRequest
 
 _ERRORS: dict[DoorWord | None, str] = {DoorWord.FORCED: "forced_open", DoorWord.LEFT: "left_open"}
 
@@ -67,6 +74,25 @@ def mark_of_doors() -> str:
     """What the tenant's doors are known by: it changes with whatever is learned of any of them."""
     rows = PassController.objects.aggregate(Count("pk"), Max("known_at"), Max("pk"))
     return watching.mark(sorted(rows.items()), sorted(PassController.objects.values_list("device_name", flat=True)))
+
+
+_TOLD = ("history_id", "at", "status", "category", "content", "member_id", "member_name", "device_id", "notified")
+
+
+def last_at_doors(access: Access) -> dict[str, History]:
+    """Return the newest record at each door that a person may see, in one statement however many doors there are."""
+    if not visible.may_look(access):
+        return {}
+    here = visible.records(access).filter(device_id=OuterRef("device_id")).exclude(device_id="").order_by("-at", "-pk")
+    last = Subquery(here.values(said=JSONObject(**dict(zip(_TOLD, _TOLD, strict=True))))[:1])
+    told = PassController.objects.annotate(last=last).exclude(last=None).values_list("device_id", "last")
+    return {key: History(**said | {"at": datetime.fromisoformat(said["at"])}) for key, said in told}
+
+
+def no_doors(request: TenantRequest) -> Empty | None:
+    """Return why a tenant shows no door: there is none, or nobody may know."""
+    usual = Empty(_("No doors yet"), _("The vendor sets up door controllers."), "door")
+    return freshness.empty(request, usual, Kind.PASS_CONTROLLERS)
 
 
 def latest_commands(door: PassController) -> list[Intent]:

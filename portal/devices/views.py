@@ -23,7 +23,7 @@ from portal.core.mirror.models import KeyBox, PassController
 from portal.core.mirror.places import places
 from portal.core.mirror.queries import get_door
 from portal.core.ui import watching
-from portal.devices import actions, queries
+from portal.devices import actions, board, queries
 from portal.devices.actions import Command
 from portal.devices.lists import Doors
 from tenants import carrying
@@ -35,8 +35,23 @@ from tenants.roles import Permission
 
 @tenant_view(Permission.DEVICES_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
+    """All doors: as a board that follows what is learned of them, or as a list."""
+    chosen = board.view_of(request)
+    shown = board.Board(request)
+    if chosen == "board" and watching.is_asked(request):
+        return _board_anew(request, shown)
     key_boxes = KeyBox.objects.order_by("key_device_name", "pk")[:200]
-    return Doors(request, queries.by_calm()).respond("devices/index.html", {"key_boxes": key_boxes})
+    context = {"key_boxes": key_boxes, "views": board.views(request, chosen)}
+    if chosen == "list":
+        return Doors(request, queries.by_calm()).respond("devices/index.html", context)
+    return render(request, "devices/index.html", context | {"board": shown})
+
+
+def _board_anew(request: TenantRequest, shown: board.Board) -> HttpResponse:
+    """Answer a board that asks by itself: with the whole of it, or nothing where it shows just that."""
+    if watching.has_seen(request, shown.seen):
+        return watching.unchanged()
+    return render(request, "devices/board.html", {"board": shown})
 
 
 @tenant_view(Permission.DEVICES_VIEW)

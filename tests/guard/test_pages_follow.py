@@ -14,7 +14,13 @@ from portal.core.timers.clock import database_now
 from tenants.scope import tenant_scope
 from tests.support.doors import shows
 
-PAGES = {"": "overview", "devices/": "doors-list", "devices/D/": "door-seen", "banners/": "banners"}
+PAGES = {
+    "": "overview",
+    "devices/": "board",
+    "devices/?view=list": "doors-list",
+    "devices/D/": "door-seen",
+    "banners/": "banners",
+}
 
 
 @pytest.fixture
@@ -70,7 +76,7 @@ def test_a_reading_says_by_its_mark_what_it_shows_and_has_the_page_look_once_mor
 
 def test_nothing_new_costs_a_handful_of_queries(one):
     guard = one.client(one.staff("guard"))
-    for rest, most in (("banners/", 8), ("devices/", 9), ("devices/D/", 11)):
+    for rest, most in (("banners/", 8), ("devices/?view=list", 9), ("devices/", 10), ("devices/D/", 11)):
         path, part = f"/t/{one.tenant.slug}/{rest}", PAGES[rest]
         seen = seen_of(guard.get(path).content.decode(), part)
         with CaptureQueriesContext(connection) as asked:
@@ -107,7 +113,7 @@ def tab(one, open_page):
 
 
 def test_an_open_page_shows_what_is_learned_without_being_touched(one, tab):
-    tab.goes("devices/")
+    tab.goes("devices/?view=list")
     row = tab.get_by_role("row").filter(has_text="倉庫 入口")
     expect(row).to_contain_text("Locked")
     tab.keyboard.press("j")
@@ -188,7 +194,7 @@ def test_a_page_asks_once_for_all_that_it_follows_at_the_pace_it_was_told(one, t
     tab.clock.install(time=0)
     tab.clock.pause_at(20)
     tab.goes("devices/")
-    tab.route("**/devices/", lambda route: route.fulfill(status=204, headers={"X-Again": "15"}))
+    tab.route("**/devices/*", lambda route: route.fulfill(status=204, headers={"X-Again": "15"}))
     found = looks(tab)
     tab.clock.run_for(10_400)
     heard(tab, 1)

@@ -173,7 +173,7 @@ def import_members(journey: Journey) -> None:
 def unlock(journey: Journey) -> None:
     """A door, once it was said again who is there; the command is followed to its end without a reload."""
     page = journey.page
-    journey.open("devices/")
+    journey.open("devices/?view=list")
     journey.look()
     # Those that need somebody come first: an offline one does not obey.
     page.locator("tbody tr").filter(has_not_text="Offline").locator("a.row-link").first.click()

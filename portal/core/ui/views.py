@@ -83,10 +83,14 @@ banners_of_tenant = watching_banners(Permission.TENANT_VIEW)
 
 @require_POST
 def list_choice(request: HttpRequest, name: str) -> HttpResponse:
-    """Keep the columns that a person wants to see in the lists called `name`."""
+    """Keep the columns that a person wants to see in the lists called `name`, or as what they look at its rows."""
     table = Table.registry.get(name)
     if table is None:
         raise Http404
+    if (view := request.POST.get("view")) in table.views:
+        kept = f"{name}:view"
+        ListChoice.objects.update_or_create(user=_person(request), table=kept, defaults={"columns": [view]})
+        return _back(request)
     known = [column.name for column in table.columns]
     wanted = [column for column in known if column in request.POST.getlist("columns")]
     if request.POST.get("reset"):

@@ -44,6 +44,7 @@ class Listing:
     steady: ClassVar[Callable[[], QuerySet[Any]] | None] = None
     caption: ClassVar[str | Promise] = ""
     search_label: ClassVar[str | Promise] = ""
+    views: ClassVar[Sequence[str]] = ()  # other ways to see the rows, of which a person's last one is kept
     actions: Sequence[BulkAction] = ()
     exports: Sequence[str] = ()
     export_permission: ClassVar[Permission | None] = None

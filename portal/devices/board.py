@@ -1,0 +1,233 @@
+"""The doors of a building on one board: a tile for each under its first area, and in one line what needs somebody.
+
+The board is drawn from what is known, at no call to the service. Its mark holds all that a tile says.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.utils.functional import Promise, cached_property
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
+
+from portal.core.log import visible
+from portal.core.mirror import doors, freshness, log
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import DoorState, History, PassController
+from portal.core.mirror.places import Place, places
+from portal.core.ui import watching
+from portal.core.ui.addresses import within
+from portal.core.ui.chips import CHIPS, Chip
+from portal.core.ui.tables import Empty
+from portal.core.ui.tables.columns import Wish
+from portal.core.ui.tables.filters import Address
+from portal.core.ui.vocabulary import joined
+from portal.devices import queries
+from tenants.access import TenantRequest
+
+VIEWS: Mapping[str, tuple[str | Promise, str]] = {
+    "board": (gettext_lazy("Board"), "layout-dashboard"),
+    "list": (gettext_lazy("List"), "list-check"),
+}
+_NO_AREA = ""
+
+
+def view_of(request: TenantRequest) -> str:
+    """Return how the doors are looked at: as the address says, else as this person did last."""
+    asked = request.GET.get("view", "")
+    if asked in VIEWS:
+        return asked
+    kept = Wish.of(request, "doors:view").columns
+    return next((each for each in VIEWS if each in kept), "board")
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A door on the board. `also` names the other areas it leads to, `wrong` what its state does not say."""
+
+    door: PassController
+    chip: Chip
+    href: str
+    also: str
+    wrong: str
+    last: History | None
+
+    @property
+    def tone(self) -> str:
+        """The class that a tile is drawn by: its chip's, and loud for a quiet door that needs somebody all the same."""
+        tone = CHIPS.get(self.chip.state, ("", "", "unknown"))[2]
+        return "loud" if self.door.attention and tone in ("quiet", "unknown") else tone
+
+
+@dataclass(frozen=True)
+class Group:
+    """The tiles of an area; without a name, those of doors in no area."""
+
+    name: str
+    tiles: list[Tile]
+
+
+class Board:
+    """The doors of the request's tenant as the person may know them, narrowed by what the address says."""
+
+    def __init__(self, request: TenantRequest) -> None:
+        self.request = request
+        self.address = Address(request.path, request.GET)
+
+    @cached_property
+    def seen(self) -> str:
+        """The mark of the board: what is learned of any door, of the areas, or from the log changes it."""
+        access = self.request.access
+        newest = log.newest() if visible.may_look(access) else None
+        areas = freshness.known(self.request)[Kind.AREAS].as_of
+        return watching.mark(queries.mark_of_doors(), newest, visible.since(access), areas)
+
+    @cached_property
+    def doors(self) -> list[PassController]:
+        return list(queries.by_calm().defer("extra", "told"))
+
+    @cached_property
+    def places(self) -> dict[str, list[Place]]:
+        return {each: sorted(found, key=lambda place: (place.name, place.area_id)) for each, found in places().items()}
+
+    @cached_property
+    def last(self) -> dict[str, History]:
+        return queries.last_at_doors(self.request.access)
+
+    # What is said of all of them
+
+    @property
+    def headline(self) -> str:
+        """How many doors need somebody, of how many."""
+        wanting, of_all = sum(door.attention for door in self.doors), len(self.doors)
+        if not wanting:
+            return ngettext("%(all)d door, none needs attention", "%(all)d doors, none needs attention", of_all) % {
+                "all": of_all
+            }
+        said = ngettext("%(n)d of %(all)d needs attention", "%(n)d of %(all)d need attention", wanting)
+        return said % {"n": wanting, "all": of_all}
+
+    @property
+    def doubt(self) -> str:
+        """What the headline does not know; empty where every door's state is known."""
+        counted = Counter(map(_doubt_of, self.doors))
+        said = (
+            ngettext("%(n)d never read", "%(n)d never read", counted["unread"]) % {"n": counted["unread"]},
+            ngettext("%(n)d unknown", "%(n)d unknown", counted["unknown"]) % {"n": counted["unknown"]},
+            ngettext("%(n)d offline", "%(n)d offline", counted["offline"]) % {"n": counted["offline"]},
+        )
+        return joined(
+            words for words, name in zip(said, ("unread", "unknown", "offline"), strict=True) if counted[name]
+        )
+
+    @property
+    def loudest(self) -> str:
+        """The class of the headline: that of the most alarming door."""
+        states = {door.state for door in self.doors}
+        if states.intersection(doors.LOUD):
+            return "alarm"
+        return "loud" if any(door.attention for door in self.doors) else "quiet"
+
+    # What is shown
+
+    @property
+    def groups(self) -> list[Group]:
+        """The tiles by area, by name, those of doors in no area last; in each, what needs somebody first."""
+        found: dict[tuple[bool, str, str], list[Tile]] = {}
+        for door in filter(self._matches, self.doors):
+            first = next(iter(self._shown_places(door)), None)
+            key = (False, first.name, first.area_id) if first else (True, "", "")
+            found.setdefault(key, []).append(self._tile(door, first))
+        return [Group(name, tiles) for (_none, name, _id), tiles in sorted(found.items(), key=lambda each: each[0])]
+
+    @property
+    def empty(self) -> Empty | None:
+        """Why there is no door at all; None where there are some."""
+        return None if self.doors else queries.no_doors(self.request)
+
+    def _matches(self, door: PassController) -> bool:
+        wanted = self.area is None or any(place.area_id == self.area for place in self.places.get(door.device_id, ()))
+        if self.area == _NO_AREA:
+            wanted = door.device_id not in self.places
+        return wanted and (door.attention or not self.only_attention)
+
+    def _shown_places(self, door: PassController) -> list[Place]:
+        """A door's areas; the one that the board is narrowed to stands first."""
+        return sorted(self.places.get(door.device_id, ()), key=lambda place: place.area_id != self.area)
+
+    def _tile(self, door: PassController, first: Place | None) -> Tile:
+        also = [each.name for each in self._shown_places(door) if first is None or each.area_id != first.area_id]
+        return Tile(
+            door,
+            queries.state_of(door),
+            within("devices:door", self.request.tenant.slug, door.device_id),
+            joined(dict.fromkeys(also)),
+            self._wrong(door),
+            self.last.get(door.device_id),
+        )
+
+    def _wrong(self, door: PassController) -> str:
+        if not door.attention:
+            return ""
+        catalogue = self.request.tenant.environment.catalogue
+        words = queries.words_of(door, catalogue.states)
+        without_power = door.power_status and not catalogue.states.is_powered(door.power_status)
+        known = CHIPS.get(door.state, ("",))[0]
+        return joined(each for each in [*words.errors, *([words.power] if without_power else [])] if each != known)
+
+    # What the address says
+
+    @property
+    def only_attention(self) -> bool:
+        return self.address.get("only") == "attention"
+
+    @property
+    def area(self) -> str | None:
+        """The area that is asked for, "" for doors in none; None for all."""
+        asked = self.address.get("area")
+        return (_NO_AREA if asked == "none" else asked) if asked else None
+
+    @property
+    def narrowed(self) -> bool:
+        return self.only_attention or self.area is not None
+
+    @property
+    def poll_url(self) -> str:
+        return self.address.with_(view="board")
+
+    @property
+    def attention_links(self) -> list[tuple[str | Promise, str, bool]]:
+        """(label, address, whether it is the one) of all doors and of those that need somebody."""
+        return [
+            (pgettext_lazy("doors", "All"), self.address.with_(only=None), not self.only_attention),
+            (gettext_lazy("Needs attention"), self.address.with_(only="attention"), self.only_attention),
+        ]
+
+    @property
+    def area_links(self) -> list[tuple[str, str, bool]]:
+        """The same of every area that has doors; empty where there are not two to choose from."""
+        there = {(place.name, place.area_id) for door in self.doors for place in self.places.get(door.device_id, ())}
+        choices = [("", _("All areas")), *((area_id, name) for name, area_id in sorted(there))]
+        if any(door.device_id not in self.places for door in self.doors):
+            choices.append(("none", _("Not in an area")))
+        asked = self.address.get("area")
+        links = [(name, self.address.with_(area=area_id or None), area_id == asked) for area_id, name in choices]
+        return links if len(links) > 2 else []
+
+
+def _doubt_of(door: PassController) -> str:
+    if door.state == DoorState.OFFLINE:
+        return "offline"
+    if door.state != DoorState.UNKNOWN:
+        return ""
+    return "unknown" if door.status_as_of else "unread"
+
+
+def views(request: TenantRequest, chosen: str) -> Iterable[dict[str, Any]]:
+    """Return the ways to look at the doors: what each is called, its address and whether it is the chosen one."""
+    return [
+        {"name": name, "label": label, "icon": icon, "here": name == chosen, "href": f"{request.path}?view={name}"}
+        for name, (label, icon) in VIEWS.items()
+    ]

@@ -1,0 +1,138 @@
+"""The board of doors: what stands out, what is said of what nobody knows, and what a person may see happened there."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from portal.core.mirror.models import Area, PassController
+from tenants.scope import tenant_scope
+from tests.support.doors import shows
+from tests.support.log import happened, loaded, record
+
+
+@pytest.fixture
+def building(place):
+    """Five doors: forced, offline, never read, locked in two areas, and locked in none."""
+    with tenant_scope(place.tenant):
+        for key, name in (("F", "倉庫"), ("O", "Cellar"), ("N", "Attic"), ("L", "Lobby"), ("X", "Shed")):
+            PassController.objects.create(device_id=key, device_name=name)
+        areas = {"Annex": ["L"], "Main": ["F", "O", "N", "L"]}
+        for number, (name, doors) in enumerate(areas.items()):
+            listed = [{"device_id": key, "in_out": "in"} for key in doors]
+            Area.objects.create(area_id=f"a{number}", area_name=name, devices_list=listed)
+    shows(place, "F", door="open", errors=["forced_open"])
+    shows(place, "O", cloud_com_status="lost")
+    shows(place, "L")
+    shows(place, "X")
+    return place
+
+
+@pytest.fixture
+def guard(building):
+    return building.client(building.staff("guard"))
+
+
+def board(client, place, query="", **headers):
+    return client.get(f"/t/{place.tenant.slug}/devices/{query}", headers=headers).content.decode()
+
+
+def tiles(html):
+    return re.findall(r'<li class="tile tile-(\w+)" data-id="(\w+)"', html)
+
+
+def test_each_door_stands_once_under_its_first_area_the_loudest_first(building, guard):
+    html = board(guard, building)
+    assert tiles(html) == [("quiet", "L"), ("alarm", "F"), ("hatched", "O"), ("unknown", "N"), ("quiet", "X")]
+    headings = re.findall(r"<h2>\s*(.*?)\s*<span", html)
+    assert headings == ["Annex", "Main", "Not in an area"]
+    assert "also Main" in html
+    for word in ("Forced open", "Offline", "Unknown", "Locked"):
+        assert f"<span>{word}</span>" in html
+
+
+def test_the_headline_says_how_many_need_somebody_and_what_it_does_not_know(building, guard):
+    html = board(guard, building)
+    assert "2 of 5 need attention" in html
+    assert "(1 never read, 1 offline)" in html
+
+
+def test_a_building_at_rest_says_so(building, guard):
+    for key in "FOLNX":
+        shows(building, key)
+    html = board(guard, building)
+    assert "5 doors, none needs attention" in html
+    assert "(" not in html.partition("none needs attention</b>")[2].partition("</p>")[0]
+    assert "No door needs attention here" in board(guard, building, "?only=attention")
+
+
+def test_the_address_narrows_the_board_to_what_needs_somebody_and_to_an_area(building, guard):
+    assert [key for _, key in tiles(board(guard, building, "?only=attention"))] == ["F", "O"]
+    assert [key for _, key in tiles(board(guard, building, "?area=a1"))] == ["F", "O", "N", "L"]
+    assert [key for _, key in tiles(board(guard, building, "?area=none"))] == ["X"]
+    assert "2 of 5 need attention" in board(guard, building, "?area=none"), "of the building, not of what is shown"
+    assert "No results" in board(guard, building, "?area=nowhere")
+
+
+def comes_in(place, name, ago=timedelta()):
+    happened(place, record(timezone.now() - ago, device_id="L", content="Entry", member_name=name))
+
+
+def test_a_tile_says_what_happened_last_as_far_as_a_person_may_know(building, guard):
+    loaded(building)
+    owner = building.client(building.owner)
+    comes_in(building, "高橋", ago=timedelta(days=2))
+    assert "高橋" in board(owner, building)
+    assert "高橋" not in board(guard, building), "a guard sees today's log"
+    comes_in(building, "佐々木")
+    for client in (owner, guard):
+        assert "佐々木" in board(client, building)
+        assert "高橋" not in board(client, building)
+
+
+def test_the_board_is_drawn_again_when_something_is_learned_or_happens_and_only_then(building, guard):
+    asks = {"HX-Request": "true", "HX-Target": "board"}
+    path = f"/t/{building.tenant.slug}/devices/?view=board"
+    seen = re.search(r'id="board" data-seen="([^"]+)"', board(guard, building))[1]
+    assert guard.get(path, headers=asks | {"X-Seen": seen}).status_code == 204
+    comes_in(building, "佐々木")
+    html = guard.get(path, headers=asks | {"X-Seen": seen}).content.decode()
+    assert "佐々木" in html
+    assert "<html" not in html
+    assert building.calls() == []
+
+
+def test_a_person_finds_the_view_again_that_they_chose(building, guard):
+    assert 'id="board"' in board(guard, building)
+    here = f"/t/{building.tenant.slug}/devices/"
+    answer = guard.post("/look/lists/doors/", {"view": "list", "next": f"{here}?view=list"}, follow=True)
+    assert 'id="doors-list"' in answer.content.decode()
+    assert 'id="doors-list"' in board(guard, building)
+    assert 'id="board"' in board(guard, building, "?view=board")
+    assert 'id="board"' in board(building.client(building.owner), building)
+
+
+def test_the_board_costs_as_many_statements_for_a_thousand_doors_as_for_five(building, guard):
+    board(guard, building)
+    counts = []
+    for more in (100, 1000):
+        with tenant_scope(building.tenant):
+            have = PassController.objects.count()
+            PassController.objects.bulk_create(
+                PassController(device_id=f"d{number}", device_name=f"Door {number}") for number in range(have, more)
+            )
+        with CaptureQueriesContext(connection) as asked:
+            assert len(tiles(board(guard, building))) == more
+        counts.append(len(asked))
+    assert counts[0] == counts[1] <= 14
+
+
+def test_a_building_without_doors_says_why(make):
+    place = make()
+    loaded(place)
+    html = board(place.client(place.staff("guard")), place)
+    assert 'class="blank"' in html
+    assert not tiles(html)
