@@ -119,6 +119,9 @@ DESK: dict[str, Promise] = {
     "guest.badge_downloaded": _("Badge downloaded for %(guest)s"),
     "guest.code_linked": _("Link to the code created for %(guest)s"),
     "guest.code_unlinked": _("Link to the code revoked for %(guest)s"),
+    "roll_call.started": _("Roll call started: %(name)s"),
+    "roll_call.person_added": _("Person added to the roll call: %(name)s"),
+    "roll_call.ended": _("Roll call ended: %(name)s"),
     "guests.building_exported": ngettext_lazy(
         "List of %(n)s person in the building exported as %(kind)s",
         "List of %(n)s people in the building exported as %(kind)s",

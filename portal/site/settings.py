@@ -56,6 +56,7 @@ INSTALLED_APPS = [
     "portal.expected",
     "portal.codes",
     "portal.today",
+    "portal.rollcall",
     "portal.devices",
     "portal.plans",
     "portal.logs",
@@ -82,6 +83,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "django_structlog.middlewares.RequestMiddleware",
     "portal.site.middleware.never_stored",
+    "portal.site.middleware.nothing_left_behind",
     "portal.core.ui.turns.paced",
 ]
 # How static files are served: `manifest` after collectstatic, `finders` straight from the checkout, `none` in tests

@@ -27,6 +27,7 @@ areas = [
     path("explain/", include("portal.explain.urls")),
     path("changes/", include("portal.changes.urls")),
     path("guests/", include((desk, "guests"))),
+    path("roll-call/", include("portal.rollcall.urls")),
     path("imports/", include("portal.imports.urls")),
     path("devices/", include("portal.devices.urls")),
     path("plans/", include("portal.plans.urls")),

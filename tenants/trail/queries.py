@@ -40,6 +40,7 @@ ABOUT: dict[str, tuple[Promise, str]] = {
     "changes": (_("Bulk changes"), "change bulk_create_members bulk_update_members bulk_delete_members"),
     "imports": (_("Imports"), "import"),
     "guests": (_("Guests"), "guest guests create_guest update_guest preset desk expected"),
+    "roll_calls": (_("Roll calls"), "roll_call"),
     "devices": (_("Doors"), "door operate_door operate_keys"),
     "plan": (_("Floor plans"), "plan"),
     "log": (_("Activity log"), "log"),

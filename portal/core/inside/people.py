@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Exists, OuterRef, QuerySet, TextChoices
+from django.db.models import Exists, OuterRef, Q, QuerySet, TextChoices
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
@@ -18,6 +18,7 @@ from portal.core.inside.ways import Ways, ways
 from portal.core.mirror.folding import fold
 from portal.core.mirror.models import Guest, History, Member
 from portal.core.ui.times import local
+from portal.core.visits import queries as visits
 from portal.core.visits.days import Day
 from portal.core.visits.models import By, Visit
 from tenants.access import Access
@@ -53,6 +54,14 @@ class Person:
     is_gone: bool = False
 
 
+@dataclass(frozen=True)
+class Moves:
+    """`left`: when, and by which door, those left whose keys these are; `came`: who was seen inside."""
+
+    left: dict[str, tuple[datetime, str]]
+    came: list[Person]
+
+
 def may_see_members(access: Access) -> bool:
     """Whether a person may know which members are in: who may take a roll call, or see all of the log."""
     return access.can(Permission.ROLL_CALL) or access.can(Permission.LOGS_VIEW)
@@ -72,6 +81,30 @@ def members(now: datetime) -> list[Person]:
     told = _told([row for row in rows if row.member_id not in theirs])
     found = [_member(row, theirs.get(row.member_id), told.get(row.history_id, ""), known) for row in rows]
     return sorted(found, key=lambda each: (fold(each.name), each.key))
+
+
+def moved_since(since: datetime) -> "Moves":
+    """Return who left the building after a moment, and who was seen in it, members and guests."""
+    known = ways()
+    rows = list(_passed(since).filter(at__gt=since))
+    inward = [row for row in rows if row.device_id not in known.out]
+    theirs = _named([row.member_id for row in inward])
+    told = _told([row for row in inward if row.member_id not in theirs])
+    came = [_member(row, theirs.get(row.member_id), told.get(row.history_id, ""), known) for row in inward]
+    left = {f"member:{row.member_id}": (row.at, row.device_name) for row in rows if row.device_id in known.out}
+    for visit in Visit.objects.filter(Q(left_at__gt=since) | visits.PRESENT & Q(arrived_at__gt=since)):
+        if visit.left_at is None:
+            came.append(of_visit(visit))
+        else:
+            left[f"guest:{visit.pk}"] = (visit.left_at, "")
+    return Moves(left, came)
+
+
+def guests(now: datetime) -> list[Person]:
+    """Return the guests who are in, as the desk has them, and whose code was used though it has them as not in."""
+    here = [of_visit(visit) for visit in visits.present()]
+    unsure = [of_visit(visit, is_unsure=True) for visit in visits.used_unmarked(now)]
+    return sorted([*here, *unsure], key=lambda each: (fold(each.name), each.key))
 
 
 def of_visit(visit: Visit, *, is_unsure: bool = False) -> Person:

@@ -1,0 +1,85 @@
+"""Roll calls of an evacuation: who was believed to be in, and who of them was found, by whom and when."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from portal.core.inside.people import Certainty
+from tenants.models import TenantModel
+
+
+class RollCall(TenantModel):
+    """One roll call. `nonce` is that of the form that began it; `known_at`: through when the log was known then."""
+
+    name = models.CharField(max_length=100)
+    nonce = models.UUIDField()
+    started_at = models.DateTimeField()
+    started_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    known_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    ended_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "nonce"], name="rollcall_started_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class How(models.TextChoices):
+    START = "start", _("Believed in at the start")
+    LOG = "log", _("Seen after the start")
+    HAND = "hand", _("Added by hand")
+
+
+class Listed(TenantModel):
+    """Somebody on a roll call, frozen as they were known when they were listed. `key` is that of `people.Person`."""
+
+    roll_call = models.ForeignKey(RollCall, on_delete=models.CASCADE, related_name="listed")
+    key = models.TextField(db_collation="C")
+    name = models.CharField(max_length=200)
+    belongs = models.TextField(blank=True, default="")
+    area = models.TextField(blank=True, default="")
+    place = models.TextField(blank=True, default="")
+    at = models.DateTimeField(null=True)
+    certainty = models.CharField(max_length=8, choices=Certainty, blank=True, default="")
+    how = models.CharField(max_length=8, choices=How)
+    added_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["roll_call", "key"], name="rollcall_listed_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Said(models.TextChoices):
+    """What a warden says of a person; OPEN takes back what was said."""
+
+    SAFE = "safe", pgettext_lazy("roll call", "Safe")
+    MISSING = "missing", pgettext_lazy("roll call", "Not found")
+    OPEN = "open", pgettext_lazy("roll call", "Not yet")
+
+
+class Tick(TenantModel):
+    """One press. `pressed_at` is the moment that the phone told, `arrived_at` when it came here, `counts_at` the
+    earlier of both: of several ticks of a person the newest counts, all of them are kept. `nonce` is the press's own.
+    """
+
+    roll_call = models.ForeignKey(RollCall, on_delete=models.CASCADE, related_name="ticks")
+    listed = models.ForeignKey(Listed, on_delete=models.CASCADE, related_name="ticks")
+    said = models.CharField(max_length=8, choices=Said)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    pressed_at = models.DateTimeField()
+    arrived_at = models.DateTimeField(db_default=Now())
+    counts_at = models.DateTimeField()
+    nonce = models.UUIDField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "nonce"], name="rollcall_tick_once")]
+        indexes = [models.Index(fields=["roll_call", "counts_at", "id"], name="rollcall_ticks_in_order")]
+
+    def __str__(self) -> str:
+        return f"{self.said} {self.counts_at:%H:%M:%S}"

@@ -1,0 +1,110 @@
+"""The pages of roll calls. They ask the portal's own records alone, so that they work whatever is down."""
+
+import json
+import uuid
+from contextlib import suppress
+
+from django.contrib import messages
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from portal.core.intents.record import Asker
+from portal.core.ui import watching
+from portal.rollcall import actions, queries
+from portal.rollcall.actions import Press
+from portal.rollcall.forms import PersonForm, StartForm
+from portal.rollcall.models import Said
+from tenants.access import TenantRequest, tenant_view
+from tenants.roles import Permission
+
+_MOST = 2000  # presses that a phone sends at once
+
+
+@tenant_view(Permission.ROLL_CALL, methods=["GET", "POST"])
+def index(request: TenantRequest) -> HttpResponse:
+    """Roll calls so far, and the form that begins one."""
+    form = StartForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        call = actions.start(**form.cleaned_data, by=Asker.of(request))
+        return redirect("rollcall:page", request.tenant.slug, call.pk)
+    context = {"form": form, "calls": queries.all_calls()}
+    return render(request, "rollcall/index.html", context, status=422 if request.method == "POST" else 200)
+
+
+@tenant_view(Permission.ROLL_CALL)
+def page(request: TenantRequest, call_id: int) -> HttpResponse:
+    """Everybody on one page, to be ticked off; of an ended roll call its report."""
+    call = queries.get(call_id)
+    if call.ended_at is not None:
+        return redirect("rollcall:report", request.tenant.slug, call.pk)
+    context = {
+        "sheet": queries.sheet(call),
+        "form": PersonForm(),
+        "says": Said,
+        "words": queries.ON_PHONES,
+    }
+    return render(request, "rollcall/page.html", context)
+
+
+@tenant_view(Permission.ROLL_CALL)
+def state(request: TenantRequest, call_id: int) -> HttpResponse:
+    """What was ticked since, for a page that follows: 204 when that is nothing."""
+    since = request.GET.get("since", "")
+    found = queries.state(queries.get(call_id), int(since) if since.isdecimal() and len(since) < 18 else 0)
+    return watching.unchanged() if watching.has_seen(request, found["seen"]) else JsonResponse(found)
+
+
+@tenant_view(Permission.ROLL_CALL)
+def worker(request: TenantRequest, call_id: int) -> HttpResponse:
+    """The worker that serves this roll call's page, and no other, while there is no network (decision 66)."""
+    scope = reverse("rollcall:page", args=[request.tenant.slug, queries.get(call_id).pk])
+    headers = {"Service-Worker-Allowed": scope}
+    return HttpResponse(render_to_string("rollcall/worker.js"), content_type="text/javascript", headers=headers)
+
+
+@tenant_view(Permission.ROLL_CALL, methods=["POST"])
+def ticks(request: TenantRequest, call_id: int) -> HttpResponse:
+    """Keep what was pressed: presses of a phone as JSON, or the one button of a page without script."""
+    call, by = queries.get(call_id), Asker.of(request)
+    if request.content_type != "application/json":
+        listed, _sep, said = request.POST.get("tick", "").partition(":")
+        told = {"id": listed, "said": said, "at": timezone.now().isoformat(), "nonce": uuid.uuid4()}
+        with suppress(ValueError):
+            actions.tick(call=call, presses=[Press.read(told)], by=by)
+        return redirect("rollcall:page", request.tenant.slug, call.pk)
+    try:
+        presses = [Press.read(told) for told in list(json.loads(request.body))[:_MOST]]
+    except (ValueError, TypeError):
+        return JsonResponse({"error": "unreadable"}, status=400)
+    refused = actions.tick(call=call, presses=presses, by=by)
+    return JsonResponse({"kept": [str(each.nonce) for each in presses], "refused": [str(each) for each in refused]})
+
+
+@tenant_view(Permission.ROLL_CALL, methods=["POST"])
+def add(request: TenantRequest, call_id: int) -> HttpResponse:
+    """List somebody more: who was seen since it began, or anybody by name."""
+    call, form = queries.get(call_id), PersonForm(request.POST)
+    if call.ended_at is None and "key" in request.POST:
+        actions.add_seen(call=call, key=request.POST["key"], by=Asker.of(request))
+    elif call.ended_at is None and form.is_valid():
+        actions.add_by_hand(call=call, **form.cleaned_data, by=Asker.of(request))
+    else:
+        messages.error(request, _("Nobody was added. Enter a name."))
+    return redirect("rollcall:page", request.tenant.slug, call.pk)
+
+
+@tenant_view(Permission.ROLL_CALL, methods=["POST"])
+def end(request: TenantRequest, call_id: int) -> HttpResponse:
+    """End it; what is left is its report."""
+    actions.end(call=queries.get(call_id), by=Asker.of(request))
+    return redirect("rollcall:report", request.tenant.slug, call_id)
+
+
+@tenant_view(Permission.ROLL_CALL)
+def report(request: TenantRequest, call_id: int) -> HttpResponse:
+    """Who was accounted for, by whom and when, with everything that was said; to be printed."""
+    return render(request, "rollcall/report.html", {"sheet": queries.sheet(queries.get(call_id))})

@@ -1,0 +1,169 @@
+// A roll call on a phone: a press counts at once, is kept on the phone until the site has it, and is sent when there is
+// a network. Other wardens' ticks come every few seconds. What rests on the phone goes when the roll call has ended.
+const roll = document.getElementById("roll");
+const report = document.querySelector("[data-ended]");
+const name = (id) => `roll-call:${location.host}:${id}`;
+
+async function forget(id) {
+  for (const key of Object.keys(localStorage)) if (key.startsWith(`${name(id)}:`)) localStorage.removeItem(key);
+  if (!("caches" in window)) return;
+  await caches.delete(name(id));
+  for (const worker of await navigator.serviceWorker?.getRegistrations() ?? []) {
+    if (worker.scope.endsWith(`/roll-call/${id}/`)) await worker.unregister();
+  }
+}
+if (report) forget(report.dataset.ended);
+if (roll) follow();
+
+function follow() {
+  const { call, person, stateUrl, ticksUrl, workerUrl } = roll.dataset;
+  const KEY = `${name(call)}:${person}`;
+  const list = () => document.getElementById("roll-list");
+  const waiting = document.getElementById("roll-waiting");
+  const find = document.getElementById("roll-q");
+  const kept = () => JSON.parse(localStorage.getItem(KEY) ?? "[]");
+  const keep = (ticks) => (ticks.length ? localStorage.setItem(KEY, JSON.stringify(ticks)) : localStorage.removeItem(KEY));
+  let seen = "";
+  let last = Number(roll.dataset.last); // the newest tick that this page shows
+  let offline = !navigator.onLine;
+  let note = "";
+  let pressed = 0;
+
+  const filled = (text, values) => text.replace(/%\((\w+)\)s/g, (_, key) => values[key]);
+  function show(row, said, told) {
+    row.dataset.said = said;
+    row.querySelector(".roll-told").textContent = told;
+    row.querySelector(".roll-safe").setAttribute("aria-pressed", said === "safe");
+    row.querySelector(".roll-missing").setAttribute("aria-pressed", said === "missing");
+  }
+  function count() {
+    const rows = [...list().children];
+    const of = (said) => rows.filter((row) => row.dataset.said === said).length;
+    const text = filled(roll.dataset.headline, { safe: of("safe"), all: rows.length, open: of("open"), missing: of("missing") });
+    const line = document.getElementById("roll-headline");
+    if (line.textContent !== text) line.textContent = text;
+    const n = kept().length;
+    const said = n && offline ? filled(roll.dataset.waiting, { n }) : offline ? roll.dataset.offline : note;
+    waiting.hidden = !said;
+    if (waiting.textContent !== said) waiting.textContent = said;
+  }
+  const rowOf = (id) => list().querySelector(`li[data-id="${id}"]`);
+  const clock = (at) => new Date(at).toLocaleTimeString("ja-JP", { timeZone: "Asia/Tokyo", hour: "2-digit", minute: "2-digit" });
+  // What was pressed here and not sent yet stands over what the site tells.
+  function mine() {
+    for (const tick of kept()) {
+      const row = rowOf(tick.id);
+      if (row) show(row, tick.said, tick.said === "open" ? "" : `${roll.dataset.name}, ${clock(tick.at)}`);
+    }
+  }
+  // Rows go to their place when nobody has pressed for a while: never under a finger.
+  function settle() {
+    if (Date.now() - pressed < 3000) return;
+    for (const row of list().children) row.dataset.place = row.dataset.said;
+  }
+  const nonce = () => crypto.randomUUID?.() ?? "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (c) => (c ^ (crypto.getRandomValues(new Uint8Array(1))[0] & (15 >> (c / 4)))).toString(16));
+
+  roll.addEventListener("click", (event) => {
+    const button = event.target.closest("button[name=tick]");
+    if (!button) return;
+    event.preventDefault();
+    const [id, said] = button.value.split(":");
+    pressed = Date.now();
+    keep([...kept(), { id, said, at: new Date().toISOString(), nonce: nonce() }]);
+    mine();
+    count();
+    send();
+  });
+  find.addEventListener("input", narrow);
+  function narrow() {
+    const words = find.value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const row of list().children) {
+      const text = row.querySelector(".roll-who").textContent.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+    }
+  }
+
+  let sending = false;
+  async function send() {
+    const ticks = kept();
+    if (sending || !ticks.length) return;
+    sending = true;
+    try {
+      const token = document.querySelector("[name=csrfmiddlewaretoken]").value;
+      const headers = { "Content-Type": "application/json", "X-CSRFToken": token };
+      const answer = await fetch(ticksUrl, { method: "POST", headers, body: JSON.stringify(ticks) });
+      offline = !answer.ok || answer.redirected;
+      if (!offline) {
+        const told = await answer.json();
+        const done = new Set(told.kept);
+        keep(kept().filter((tick) => !done.has(tick.nonce)));
+        if (told.refused.length) note = filled(roll.dataset.refused, { n: told.refused.length });
+      }
+    } catch {
+      offline = true;
+    }
+    sending = false;
+    count();
+  }
+
+  async function redraw() {
+    const answer = await fetch(location.pathname);
+    if (!answer.ok || answer.redirected) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const part of ["roll-list", "roll-more"]) document.getElementById(part).replaceWith(page.getElementById(part));
+    narrow();
+  }
+
+  let again = 0;
+  async function look() {
+    if (document.hidden || Date.now() < again) return;
+    again = Date.now() + 30000;
+    let wait = 2;
+    try {
+      const answer = await fetch(`${stateUrl}?since=${last}`, { headers: { "X-Seen": seen } });
+      wait = Math.max(wait, answer.headers.get("X-Again") ?? 0);
+      offline = answer.redirected || answer.status >= 400;
+      if (answer.status === 200 && !answer.redirected) await take(await answer.json());
+    } catch {
+      offline = true;
+    }
+    again = Date.now() + 1000 * wait;
+    await send();
+    mine();
+    count();
+    settle();
+  }
+  async function take(told) {
+    if (told.ended) {
+      await send();
+      if (kept().length) return;
+      await forget(call);
+      location.reload();
+      return;
+    }
+    if (told.page !== roll.dataset.page) await redraw();
+    for (const [id, [said, words]] of Object.entries(told.rows ?? {})) if (rowOf(id)) show(rowOf(id), said, words);
+    roll.dataset.page = told.page;
+    last = told.last;
+    seen = told.seen;
+  }
+
+  addEventListener("online", () => { again = 0; look(); });
+  addEventListener("offline", () => { offline = true; count(); });
+  mine();
+  count();
+  look();
+  setInterval(look, 500);
+  rest();
+
+  // The page and what it is made of rest in a cache of this roll call's own, served by a worker for this page alone.
+  async function rest() {
+    if (!("serviceWorker" in navigator)) return;
+    await navigator.serviceWorker.register(workerUrl, { scope: location.pathname });
+    const cache = await caches.open(name(call));
+    const parts = performance.getEntriesByType("resource").map((each) => each.name).filter((each) => new URL(each).pathname.startsWith("/static/"));
+    await Promise.allSettled([...new Set(parts)].map((each) => cache.add(each)));
+    if (navigator.onLine) await fetch(location.pathname).then((answer) => answer.ok && !answer.redirected && cache.put(location.pathname, answer));
+    roll.dataset.rests = "";
+  }
+}

@@ -1,0 +1,97 @@
+"""Two wardens with phones: they see each other's ticks, and a phone without a network loses none."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from portal.rollcall.models import Tick
+from tenants.scope import tenant_scope
+from tests.receptionist.test_roll_call import early, furnish, start  # noqa: F401 - a fixture
+from tests.support.barriers import barriers
+
+
+@pytest.fixture
+def phones(place, open_page):
+    furnish(place)
+    clients = [place.client(place.staff(role)) for role in ("receptionist", "guard")]
+    at = start(place, clients[0])
+    return [open_page(client, at, width=390) for client in clients]
+
+
+def row(page, name):
+    return page.locator("#roll-list > li").filter(has=page.get_by_text(name, exact=True))
+
+
+def tick(page, name, word="Safe"):
+    row(page, name).get_by_role("button", name=f"{word}: {name}").click()
+
+
+def rests(page):
+    """The page is in the phone's cache, and its worker is at work."""
+    expect(page.locator("#roll[data-rests]")).to_have_count(1)
+    page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+
+
+def ticks(place):
+    with tenant_scope(place.tenant):
+        return Tick.objects.count()
+
+
+def test_two_wardens_see_each_others_ticks_within_seconds(place, phones):
+    one, two = phones
+    tick(one, "相沢")
+    tick(two, "馬場", "Not found")
+    for page in phones:
+        expect(page.locator("#roll-headline")).to_have_text("1 of 3 accounted for, 1 not yet, 1 not found")
+        expect(row(page, "相沢").locator(".roll-told")).to_contain_text(re.compile(r", \d\d:\d\d"))
+    row(one, "相沢").get_by_role("button", name="Undo: 相沢").click()
+    expect(two.locator("#roll-headline")).to_have_text("0 of 3 accounted for, 2 not yet, 1 not found")
+    two.locator("#roll-q").fill("馬")
+    expect(row(two, "相沢")).to_be_hidden()
+    assert barriers(one) == []
+    box = row(one, "山田").get_by_role("button", name="Safe: 山田").bounding_box()
+    assert box["height"] >= 44
+    assert box["width"] >= 44
+    assert one.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_phone_without_a_network_keeps_its_ticks_over_a_reload_and_sends_each_once(place, phones, open_tab):
+    open_tab.excused.append("ERR_INTERNET_DISCONNECTED")
+    one, two = phones
+    rests(two)
+    two.context.set_offline(True)
+    tick(two, "相沢")
+    tick(two, "馬場", "Not found")
+    expect(two.locator("#roll-waiting")).to_have_text("Offline: 2 not sent yet. Your ticks are kept on this phone.")
+    two.reload()
+    expect(two.locator("#roll-headline")).to_have_text("1 of 3 accounted for, 1 not yet, 1 not found")
+    tick(two, "山田")
+    expect(two.locator("#roll-waiting")).to_contain_text("3 not sent yet")
+    assert ticks(place) == 0
+    tick(one, "相沢", "Not found")
+    two.context.set_offline(False)
+    expect(one.locator("#roll-headline")).to_have_text("1 of 3 accounted for, 0 not yet, 2 not found")
+    expect(two.locator("#roll-waiting")).to_be_hidden()
+    assert ticks(place) == 4
+
+
+def test_what_rests_on_the_phone_goes_when_the_roll_call_ends(phones):
+    one, two = phones
+    rests(two)
+    one.get_by_text("End roll call…").click()
+    one.get_by_role("button", name="End roll call", exact=True).click()
+    two.wait_for_url("**/report/")
+    two.wait_for_function("caches.keys().then((keys) => keys.length === 0)")
+    two.wait_for_function("navigator.serviceWorker.getRegistrations().then((all) => all.length === 0)")
+    assert two.evaluate("localStorage.length") == 0
+
+
+def test_what_rests_on_the_phone_goes_with_signing_out(place, phones):
+    two = phones[1]
+    rests(two)
+    two.goto("/accounts/logout/")
+    two.locator("main form button, form[action*=logout] button").first.click()
+    two.wait_for_url("**/accounts/login/**")
+    two.wait_for_function("caches.keys().then((keys) => keys.length === 0)")
+    assert two.evaluate("navigator.serviceWorker.getRegistrations().then((all) => all.length)") == 0
