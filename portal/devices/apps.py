@@ -6,8 +6,9 @@ class DevicesConfig(AppConfig):
     label = "devices"
 
     def ready(self) -> None:
-        from portal.devices import follow, frame, watch
+        from portal.devices import alerts, follow, frame, watch
 
+        alerts.register()
         follow.register()
         frame.register()
         watch.register()

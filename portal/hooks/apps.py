@@ -8,8 +8,9 @@ class HooksConfig(AppConfig):
     def ready(self) -> None:
         from portal.core.mirror import hooks
         from portal.core.mirror.kinds import Kind
-        from portal.hooks import follow, hints, panel
+        from portal.hooks import alerts, follow, hints, panel
 
+        alerts.register()
         follow.register()
         panel.register()
         hooks.after(Kind.HISTORIES, hints.heard)

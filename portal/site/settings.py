@@ -47,6 +47,7 @@ INSTALLED_APPS = [
     "portal.core.visits",
     "portal.core.log",
     "portal.core.inside",
+    "portal.core.alerts",
     "portal.rights",
     "portal.core.jobs",
     "portal.imports",

@@ -32,6 +32,7 @@ areas = [
     path("devices/", include("portal.devices.urls")),
     path("plans/", include("portal.plans.urls")),
     path("logs/", include("portal.logs.urls")),
+    path("alerts/", include("portal.alerts.urls")),
     path("intents/", include("portal.core.intents.urls")),
     path("mirror/", include("portal.core.mirror.urls")),
     path("connection/webhook/", include("portal.hooks.urls_of_tenant")),

@@ -44,6 +44,7 @@ ABOUT: dict[str, tuple[Promise, str]] = {
     "devices": (_("Doors"), "door operate_door operate_keys"),
     "plan": (_("Floor plans"), "plan"),
     "log": (_("Activity log"), "log"),
+    "alerts": (_("Alerts"), "alert alert_rule"),
     "decisions": (_("Decisions on uncertain requests"), "intent"),
     "connection": (_("Connection"), "connection webhook update_webhook"),
     "staff": (_("Staff"), "staff"),

@@ -90,6 +90,8 @@ COMPUTED = {
     ("tenants/connections/actions.py", "f'connection.licence_key_{done}'"): {
         "connection.licence_key_stored", "connection.licence_key_removed"
     },
+    ("portal/core/alerts/acts.py", "action"): given("portal/core/alerts/acts.py", "_write_down", at=2),
+    ("portal/core/alerts/acts.py", "f'alert_kind.{kind}'"): {each for each in TEXTS if each.startswith("alert_kind.")},
     ("portal/hooks/actions.py", "f'webhook.{act}'"): {f"webhook.{act}" for act in hooks.Act},
     ("tenants/connections/grant.py", "f'refused.{reason}'"): {f"refused.{reason}" for reason in REFUSALS},
     ("tenants/staff/actions.py", "f'role.{name}'"): {f"role.{role.name}" for role in ROLES},

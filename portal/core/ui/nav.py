@@ -67,6 +67,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("imports", _("Imports"), "table-import", "imports:index", Permission.IMPORTS_RUN),
     Entry("devices", _("Doors"), "door", "devices:index", Permission.DEVICES_VIEW, phone=True),
     Entry("plans", _("Floor plans"), "map-2", "plans:index", Permission.DEVICES_VIEW),
+    Entry("alerts", _("Alerts"), "alert-triangle", "alerts:index", Permission.ALERTS_VIEW),
     Entry("logs", _("Activity log"), "list-details", "logs:index", Permission.LOGS_TODAY),
     Entry("connection", _("Connection"), "plug-connected", "connection:index", Permission.CONNECTION_VIEW, "tenant"),
     Entry("staff", _("Staff"), "id-badge-2", "staff:index", Permission.STAFF_VIEW, "tenant"),

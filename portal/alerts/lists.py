@@ -1,0 +1,102 @@
+"""The list of alerts: open ones first, the most serious before the others."""
+
+from typing import Any
+
+from django.db.models import Max, QuerySet
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from portal.core.alerts.kinds import KINDS
+from portal.core.alerts.models import Alert, Severity
+from portal.core.alerts.shown import Words
+from portal.core.ui import watching
+from portal.core.ui.tables import Column, Empty, Table
+from portal.core.ui.tables.filters import Filter
+from portal.core.ui.tables.keyset import Page
+from tenants.access import TenantRequest
+
+_TONES = {Severity.ALARM: "alarm", Severity.WARNING: "loud", Severity.NOTE: "quiet"}
+_STATES = (
+    ("open", pgettext_lazy("alert", "Open")),
+    ("untaken", gettext_lazy("Not taken")),
+    ("closed", pgettext_lazy("alert", "Closed")),
+)
+
+
+def severity(row: Alert) -> SafeString:
+    """Return the severity as a chip."""
+    known = Severity(row.severity)
+    return format_html('<span class="chip chip-{}"><span>{}</span></span>', _TONES[known], known.label)
+
+
+def state(row: Alert) -> str:
+    """Return how far an alert is: closed, taken, over, or going on."""
+    if row.closed_at is not None:
+        return _("Closed by %(who)s") % {"who": row.closed_by}
+    if row.taken_by is not None:
+        return _("Taken by %(who)s") % {"who": row.taken_by}
+    return _("Over, not taken") if row.ended_at is not None else _("Not taken")
+
+
+def _by_state(rows: QuerySet[Alert], values: list[str]) -> QuerySet[Alert]:
+    found = {
+        "open": rows.filter(closed_at=None),
+        "untaken": rows.filter(closed_at=None, taken_by=None),
+        "closed": rows.filter(closed_at__isnull=False),
+    }
+    return found[values[0]]
+
+
+class Alerts(Table):
+    name = "alerts"
+    caption = gettext_lazy("Alerts")
+    default_sort = "-weight"
+    columns = (
+        Column("severity", gettext_lazy("Severity"), cell=severity, sort="weight"),
+        Column("what", gettext_lazy("Alert"), phone="title", fixed=True),
+        Column("began_at", pgettext_lazy("alert", "Began"), kind="time"),
+        Column("ended_at", pgettext_lazy("alert", "Ended"), kind="time"),
+        Column("times", pgettext_lazy("alert", "Times"), kind="number"),
+        Column("state", pgettext_lazy("alert", "State"), value=state),
+    )
+    filters = (
+        Filter("state", pgettext_lazy("alert", "State"), _STATES, _by_state, single=True),
+        Filter(
+            "kind",
+            gettext_lazy("Rule"),
+            lambda request: [(name, kind.title) for name, kind in KINDS.items()],
+            lambda rows, values: rows.filter(kind__in=values),
+        ),
+        Filter(
+            "severity",
+            gettext_lazy("Severity"),
+            [(str(value), label) for value, label in Severity.choices],
+            lambda rows, values: rows.filter(severity__in=values),
+        ),
+    )
+
+    def __init__(self, request: TenantRequest, **more: Any) -> None:
+        rows = Alert.objects.select_related("taken_by", "closed_by")
+        super().__init__(request, rows, **more)
+        moved = Max("last_at"), Max("ended_at"), Max("taken_at"), Max("closed_at"), Max("pk")
+        self.seen = watching.mark(*Alert.objects.aggregate(*moved).values()) if self.is_first else ""
+
+    @property
+    def empty(self) -> Empty | None:
+        return Empty(_("No alerts yet"), _("What the rules find appears here."), "alert-triangle")
+
+    def complete_page(self, page: Page) -> Page:
+        words = Words.of(self.request.access, page.rows)
+        self.complete(what={"value": words.sentence})
+        return page
+
+    def row_href(self, row: Alert) -> str:
+        return reverse("alerts:alert", args=[self.request.tenant.slug, row.pk])
+
+    def row_class(self, row: Alert) -> str:
+        if row.closed_at is not None:
+            return "quiet"
+        return "loud" if row.severity == Severity.ALARM else ""

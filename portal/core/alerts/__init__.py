@@ -1,0 +1,1 @@
+"""Alerts: rules that a tenant keeps, and what they found."""

@@ -1,0 +1,99 @@
+"""What people do with alerts and their rules, in the audit log. Of two at once, the second is told who was first."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from portal.core.alerts.kinds import KINDS
+from portal.core.alerts.models import Alert, AlertNote, Rule
+from portal.core.alerts.rules import Kept, rule_of
+from portal.core.intents.record import Asker
+from portal.core.timers.clock import database_now
+from tenants import audit
+from tenants.wording import say
+
+
+class NotDone(ValueError):
+    """Somebody was first, or the alert is closed; the text says so."""
+
+
+def take(*, alert: Alert, by: Asker) -> None:
+    """Say that this person looks after an alert. Raises NotDone."""
+    with transaction.atomic():
+        mine = Alert.objects.filter(pk=alert.pk, taken_by=None, closed_at=None)
+        if not mine.update(taken_by=by.user, taken_at=database_now()):
+            raise NotDone(_why_not(alert))
+        _write_down(alert, by, "alert.take")
+
+
+def give_back(*, alert: Alert, by: Asker) -> None:
+    """Have nobody look after an alert that this person took. Raises NotDone."""
+    with transaction.atomic():
+        mine = Alert.objects.filter(pk=alert.pk, taken_by=by.user, closed_at=None)
+        if not mine.update(taken_by=None, taken_at=None):
+            raise NotDone(_why_not(alert))
+        _write_down(alert, by, "alert.give_back")
+
+
+def note(*, alert: Alert, text: str, by: Asker) -> None:
+    """Keep a note on an alert, also on one that is closed."""
+    with transaction.atomic():
+        AlertNote.objects.create(alert=alert, by=by.user, text=text)
+        _write_down(alert, by, "alert.note")
+
+
+def close(*, alert: Alert, done: str, by: Asker) -> None:
+    """Say what was done, and that nobody has to look any more. Raises NotDone.
+
+    An alert of single events is over then; one of a state goes on until that ends, without a word to anybody.
+    """
+    now = database_now()
+    kind = KINDS.get(alert.kind)
+    with transaction.atomic():
+        closed: dict[str, Any] = {"closed_by": by.user, "closed_at": now, "done": done, "weight": 0}
+        if not Alert.objects.filter(pk=alert.pk, closed_at=None).update(**closed):
+            raise NotDone(_why_not(alert))
+        if kind is None or kind.look is None:
+            Alert.objects.filter(pk=alert.pk, ended_at=None).update(ended_at=now)
+        _write_down(alert, by, "alert.close")
+
+
+def change_rule(*, rule: Kept, by: Asker) -> None:
+    """Keep a rule as the tenant wants it."""
+    kind = rule.kind.name
+    with transaction.atomic():
+        row = Rule.objects.select_for_update().filter(kind=kind).first()
+        before = told(rule_of(rule.kind, row))
+        hours = rule.hours.kept if rule.hours else {}
+        wanted = {"is_on": rule.is_on, "severity": rule.severity, "values": dict(rule.values), "hours": hours}
+        Rule.objects.update_or_create(kind=kind, defaults=wanted)
+        audit.record(
+            **by.author,
+            action="alert_rule.change",
+            target=f"alert_rule:{kind}",
+            summary=say("alert_rule.change", kind=say(f"alert_kind.{kind}")),
+            before=before,
+            after=told(rule),
+        )
+
+
+def told(rule: Kept) -> Mapping[str, Any]:
+    """Return a rule as the audit log shows it."""
+    hours = rule.hours.kept if rule.hours else {}
+    return {"is_on": rule.is_on, "severity": rule.severity.name.lower(), **rule.values, "hours": hours}
+
+
+def _why_not(alert: Alert) -> str:
+    now = Alert.objects.select_related("taken_by", "closed_by").get(pk=alert.pk)
+    if now.closed_by is not None:
+        return _("%(who)s closed this alert already.") % {"who": now.closed_by}
+    if now.taken_by is not None:
+        return _("%(who)s took this alert already.") % {"who": now.taken_by}
+    return _("Nobody has taken this alert.")
+
+
+def _write_down(alert: Alert, by: Asker, action: str) -> None:
+    target = f"alert:{alert.pk}"
+    audit.record(**by.author, action=action, target=target, summary=say(action, alert=str(alert)))

@@ -1,0 +1,13 @@
+from django.apps import AppConfig
+
+
+class AlertsConfig(AppConfig):
+    name = "portal.core.alerts"
+    label = "alerts"
+
+    def ready(self) -> None:
+        from portal.core.alerts import of_connection, of_log, watching
+
+        of_log.register()
+        of_connection.register()
+        watching.register()

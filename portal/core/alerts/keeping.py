@@ -1,0 +1,102 @@
+"""Keeping what was seen as alerts: one row for what goes on, however often it comes and goes meanwhile.
+
+Whoever writes holds the tenant's `Watch`, so that two never begin the same alert and no record is counted twice.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from django.db.models import QuerySet
+
+from portal.core.alerts.kinds import Seen
+from portal.core.alerts.models import Alert, AlertRecord
+from portal.core.alerts.rules import Kept
+from portal.core.mirror.models import History
+
+
+def keep(rule: Kept, seen: Iterable[Seen]) -> None:
+    """Keep what was heard: begin alerts, go on with those that there are, end those that are over."""
+    found = sorted(seen, key=lambda each: each.at)
+    known = _known(rule, found)
+    for each in found:
+        fresh = [record for record in each.records if record.history_id not in known]
+        if each.over:
+            _open(rule, each.subject).filter(began_at__lte=each.at).update(ended_at=each.at)
+        elif (fresh or not each.records) and rule.counts(each.at):
+            _write(_gone_on(rule, each) or _begun(rule, each), fresh)
+            known |= {record.history_id for record in fresh}
+
+
+def stand(rule: Kept, seen: Iterable[Seen], now: datetime) -> None:
+    """Keep what a look found to be the case now, and end what is so no more."""
+    found = {each.subject: each for each in seen}
+    going = set(Alert.objects.filter(kind=rule.kind.name, ended_at=None).values_list("subject", flat=True))
+    if over := going - found.keys():
+        Alert.objects.filter(kind=rule.kind.name, ended_at=None, subject__in=over).update(ended_at=now)
+    keep(rule, [each for subject, each in found.items() if subject not in going])
+
+
+def settle(rule: Kept, now: datetime) -> None:
+    """End alerts of single events after their quiet time; all of them where the rule was switched off."""
+    rows = Alert.objects.filter(kind=rule.kind.name, ended_at=None)
+    (rows.filter(last_at__lt=now - rule.quiet) if rule.is_on else rows).update(ended_at=now)
+
+
+def beginnings(seen: Iterable[Seen], rule: Kept) -> list[datetime]:
+    """Return when alerts would have begun, by the same grouping."""
+    last: dict[str, datetime] = {}
+    begun = []
+    for each in sorted(seen, key=lambda each: each.at):
+        if each.over or not rule.counts(each.at):
+            continue
+        if each.subject not in last or each.at - last[each.subject] > rule.quiet:
+            begun.append(each.at)
+        last[each.subject] = each.at
+    return begun
+
+
+def _known(rule: Kept, seen: Sequence[Seen]) -> set[str]:
+    names = {record.history_id for each in seen for record in each.records}
+    rows = (
+        AlertRecord.objects.filter(kind=rule.kind.name, history_id__in=names) if names else AlertRecord.objects.none()
+    )
+    return set(rows.values_list("history_id", flat=True))
+
+
+def _open(rule: Kept, subject: str) -> QuerySet[Alert]:
+    return Alert.objects.filter(kind=rule.kind.name, subject=subject, ended_at=None)
+
+
+def _gone_on(rule: Kept, seen: Seen) -> Alert | None:
+    """Return the alert that this belongs to, counted once more; None where a new one begins."""
+    row = Alert.objects.filter(kind=rule.kind.name, subject=seen.subject).order_by("-pk").first()
+    if row is None or (row.ended_at is not None and not _reopens(row, seen.at, rule.quiet)):
+        return None
+    told_first = row.ended_at is None and bool(seen.records) and not row.records.exists()
+    row.times += 0 if told_first else 1
+    row.began_at, row.last_at = min(row.began_at, seen.at), max(row.last_at, seen.at)
+    row.ended_at, row.facts = None, dict(seen.facts)
+    row.save(update_fields=["times", "began_at", "last_at", "ended_at", "facts"])
+    return row
+
+
+def _reopens(row: Alert, at: datetime, quiet: timedelta) -> bool:
+    return row.closed_at is None and row.ended_at is not None and row.began_at - quiet <= at <= row.ended_at + quiet
+
+
+def _begun(rule: Kept, seen: Seen) -> Alert:
+    return Alert.objects.create(
+        kind=rule.kind.name,
+        subject=seen.subject,
+        severity=rule.severity,
+        weight=rule.severity,
+        facts=dict(seen.facts),
+        began_at=seen.at,
+        last_at=seen.at,
+    )
+
+
+def _write(alert: Alert, records: Iterable[History]) -> None:
+    AlertRecord.objects.bulk_create(
+        AlertRecord(alert=alert, kind=alert.kind, history_id=each.history_id, at=each.at) for each in records
+    )

@@ -1,0 +1,80 @@
+"""What can become an alert: each kind is registered from `AppConfig.ready()` by whoever knows the fact."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from portal.core.alerts.models import Severity
+from portal.core.mirror.models import History
+from tenants.models import Tenant
+from tenants.sentences import TEXTS
+
+Values = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number of a rule with its bounds."""
+
+    name: str
+    label: str | Promise
+    default: int
+    least: int
+    most: int
+
+
+# Of every kind: after so many minutes what ended and begins again is another alert.
+QUIET = Value("quiet", _("Minutes until a repeat is a new alert"), 15, 1, 1440)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Something was the case at a moment, by these records of the log, if it was they who told. `over`: it ended."""
+
+    subject: str
+    at: datetime
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    records: Sequence[History] = ()
+    over: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlertKind:
+    """One kind of alert, with its ready rule.
+
+    `said` words an alert's facts, with `subject` and `place` named for the reader. `heard` finds it in new records, in
+    their transaction; `look` tells all that is the case now, so that what is missing has ended. `past` finds it in the
+    log of a time, the newest `MOST` records at most; None where the log cannot tell. With `by_hours` it is what happens
+    within the rule's hours, and has to have some.
+    """
+
+    name: str
+    said: str | Promise
+    severity: Severity
+    is_on: bool = True
+    values: tuple[Value, ...] = ()
+    heard: Callable[[Tenant, Sequence[History], Values], Iterable[Seen]] | None = None
+    look: Callable[[Tenant, Values], Iterable[Seen]] | None = None
+    past: Callable[[Tenant, datetime, datetime, Values], Iterable[Seen]] | None = None
+    by_hours: bool = False
+
+    @property
+    def title(self) -> str | Promise:
+        """What alerts of this kind are called."""
+        return TEXTS[f"alert_kind.{self.name}"]
+
+    @property
+    def all_values(self) -> tuple[Value, ...]:
+        return (*self.values, QUIET)
+
+
+KINDS: dict[str, AlertKind] = {}
+
+
+def register(kind: AlertKind) -> None:
+    """Add a kind; a second registration of its name replaces the first."""
+    KINDS[kind.name] = kind

@@ -1,0 +1,73 @@
+"""The rules of a tenant: the ready ones, with what the tenant changed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from typing import Any
+
+from portal.core.alerts.kinds import KINDS, AlertKind
+from portal.core.alerts.models import Rule, Severity
+from portal.core.ui.times import local
+
+
+@dataclass(frozen=True)
+class Hours:
+    """Hours of the week: on these days (0: Monday) from one time until another, over midnight where that is earlier."""
+
+    days: tuple[int, ...]
+    begin: time
+    end: time
+
+    @classmethod
+    def of(cls, kept: Mapping[str, Any]) -> "Hours | None":
+        """Return what a rule keeps; None for always."""
+        if not kept:
+            return None
+        return cls(tuple(kept["days"]), time.fromisoformat(kept["begin"]), time.fromisoformat(kept["end"]))
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        return {"days": list(self.days), "begin": f"{self.begin:%H:%M}", "end": f"{self.end:%H:%M}"}
+
+    def hold(self, at: datetime) -> bool:
+        """Return whether a moment is within. What begins on a day and ends after midnight is that day's."""
+        there = local(at)
+        day, clock = there.weekday(), there.time()
+        if self.begin < self.end:
+            return day in self.days and self.begin <= clock < self.end
+        yesterday = (there - timedelta(days=1)).weekday()
+        return (day in self.days and clock >= self.begin) or (yesterday in self.days and clock < self.end)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A rule as it counts now."""
+
+    kind: AlertKind
+    is_on: bool
+    severity: Severity
+    values: Mapping[str, int]
+    hours: Hours | None
+
+    @property
+    def quiet(self) -> timedelta:
+        return timedelta(minutes=self.values["quiet"])
+
+    def counts(self, at: datetime) -> bool:
+        """Return whether the rule counts at a moment."""
+        return self.hours is None or self.hours.hold(at)
+
+
+def rule_of(kind: AlertKind, row: Rule | None) -> Kept:
+    """Return a kind's rule, with what the tenant changed."""
+    values = {each.name: each.default for each in kind.all_values}
+    if row is None:
+        return Kept(kind, kind.is_on, kind.severity, values, None)
+    known = {name: value for name, value in row.values.items() if name in values}
+    return Kept(kind, row.is_on, Severity(row.severity), values | known, Hours.of(row.hours))
+
+
+def rules() -> list[Kept]:
+    """Return the rules of the tenant in scope, in the order of their kinds' registration."""
+    rows = {row.kind: row for row in Rule.objects.all()}
+    return [rule_of(kind, rows.get(name)) for name, kind in KINDS.items()]

@@ -1,0 +1,28 @@
+"""The alert about a webhook that is silent."""
+
+from collections.abc import Iterator
+
+from django.utils.translation import gettext_lazy as _
+
+from portal.core.alerts.kinds import AlertKind, Seen, Values
+from portal.core.alerts.kinds import register as add
+from portal.core.alerts.models import Severity
+from portal.core.timers.clock import database_now
+from portal.hooks.models import Webhook
+from tenants.models import Tenant
+
+
+def _silent(tenant: Tenant, values: Values) -> Iterator[Seen]:
+    for row in Webhook.objects.filter(working=Webhook.Working.SILENT):
+        yield Seen("webhook", row.working_at or database_now())
+
+
+def register() -> None:
+    add(
+        AlertKind(
+            name="silence",
+            said=_("No notifications come from the service, though some were to be expected."),
+            severity=Severity.NOTE,
+            look=_silent,
+        )
+    )

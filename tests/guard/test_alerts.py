@@ -1,0 +1,231 @@
+"""A guard works with alerts: sees what goes on, takes one, writes down, closes; nobody is told twice of one thing."""
+
+from datetime import timedelta
+from unittest.mock import patch
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from portal.core.alerts import watching
+from portal.core.alerts.kinds import KINDS
+from portal.core.alerts.models import Alert, Rule, Watch
+from portal.core.mirror import hooks
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import PassController
+from tenants.models import AuditEntry
+from tenants.scope import tenant_scope
+from tests.support.log import happened, loaded, record
+from tests.support.members import said
+
+
+@pytest.fixture
+def one(place):
+    with tenant_scope(place.tenant):
+        PassController.objects.create(device_id="D1", device_name="倉庫 入口")
+        Watch.objects.create(tenant=place.tenant, since=timezone.now() - timedelta(days=1))
+    loaded(place)
+    return place
+
+
+@pytest.fixture
+def guard(one):
+    return one.client(one.staff("guard"))
+
+
+def at(place, name="alerts:index", *more):
+    return reverse(name, args=[place.tenant.slug, *more])
+
+
+def told(place, *records):
+    """The mirror has read these records, and tells whoever listens."""
+    rows = happened(place, *records)
+    tell(place, rows)
+    return rows
+
+
+def tell(place, rows):
+    with tenant_scope(place.tenant):
+        hooks.tell(Kind.HISTORIES, place.tenant, histories=rows)
+
+
+def refused(minutes_ago, **said):
+    moment = timezone.now() - timedelta(minutes=minutes_ago)
+    who = {"member_id": "m-7", "member_name": "佐藤 花子", "device_id": "D1", "device_name": "倉庫 入口"}
+    return record(moment, category="warning", content="Refused", **(who | said))
+
+
+def forced(minutes_ago, **said):
+    moment = timezone.now() - timedelta(minutes=minutes_ago)
+    where = {"device_id": "D1", "device_name": "倉庫 入口"}
+    return record(moment, category="suspicious", content="forced_open", **(where | said))
+
+
+def alerts(place, kind):
+    with tenant_scope(place.tenant):
+        return list(Alert.objects.filter(kind=kind).order_by("pk"))
+
+
+def look(place):
+    with tenant_scope(place.tenant):
+        watching.look()
+
+
+class TestWhatBecomesAnAlert:
+    def test_repeated_refusals_of_one_person_are_one_alert(self, one, guard):
+        told(one, *(refused(5 - number) for number in range(5)))
+        page = said(guard.get(at(one)))
+        assert "佐藤 花子: refused 5 times within 10 minutes, last at 倉庫 入口." in page
+        assert len(alerts(one, "refused")) == 1
+
+    def test_fewer_refusals_are_none(self, one):
+        told(one, *(refused(4 - number) for number in range(4)))
+        assert alerts(one, "refused") == []
+
+    def test_unknown_credentials_count_by_device(self, one, guard):
+        told(one, *(refused(5 - number, member_id="", member_name="") for number in range(5)))
+        assert "Unknown credential: refused 5 times" in said(guard.get(at(one)))
+
+    def test_a_door_forced_open_is_an_alarm_and_ends_when_the_log_says_so(self, one, guard):
+        told(one, forced(3))
+        assert "倉庫 入口 was forced open." in said(guard.get(at(one)))
+        told(one, forced(1, status="restore"))
+        assert alerts(one, "forced")[0].ended_at is not None
+
+    def test_a_flapping_device_is_one_alert_that_counts(self, one):
+        for number in range(5):
+            told(one, forced(12 - 2 * number))
+            told(one, forced(11 - 2 * number, status="restore"))
+        assert [each.times for each in alerts(one, "forced")] == [5]
+
+    def test_a_device_offline_is_one_after_its_minutes_and_ends_when_it_is_back(self, one):
+        self.door(one, "offline", minutes=10)
+        look(one)
+        assert alerts(one, "offline") == []
+        self.door(one, "offline", minutes=20)
+        look(one)
+        look(one)
+        assert [(each.times, each.ended_at) for each in alerts(one, "offline")] == [(1, None)]
+        self.door(one, "locked", minutes=0)
+        look(one)
+        assert alerts(one, "offline")[0].ended_at is not None
+
+    def test_what_is_older_than_the_watch_is_none(self, one):
+        told(one, forced(60 * 30))
+        assert alerts(one, "forced") == []
+
+    def test_out_of_hours_is_one_within_the_hours_that_are_set(self, one):
+        told(one, record(timezone.now(), device_id="D1", member_id="m-7"))
+        assert alerts(one, "out_of_hours") == []
+        with tenant_scope(one.tenant):
+            always = {"days": list(range(7)), "begin": "00:00", "end": "23:59"}
+            Rule.objects.create(kind="out_of_hours", is_on=True, severity=2, hours=always)
+        with patch("portal.core.alerts.rules.Hours.hold", return_value=True):
+            told(one, record(timezone.now(), device_id="D1", member_id="m-7"))
+        assert len(alerts(one, "out_of_hours")) == 1
+
+    def door(self, place, state, minutes):
+        since = timezone.now() - timedelta(minutes=minutes)
+        with tenant_scope(place.tenant):
+            PassController.objects.filter(device_id="D1").update(state=state, state_since=since)
+
+
+class TestNoneLostNoneDoubled:
+    def test_records_told_twice_count_once(self, one):
+        rows = told(one, forced(3), forced(2))
+        tell(one, rows)
+        assert [(each.times) for each in alerts(one, "forced")] == [2]
+
+    def test_what_a_kind_failed_at_is_found_at_the_next_look(self, one, monkeypatch):
+        kind = KINDS["forced"]
+        broken = type(kind)(**{**vars(kind), "heard": lambda *_: 1 / 0})
+        monkeypatch.setitem(KINDS, "forced", broken)
+        told(one, forced(3))
+        monkeypatch.setitem(KINDS, "forced", kind)
+        told(one, forced(2))
+        assert alerts(one, "forced") == []
+        look(one)
+        assert [each.times for each in alerts(one, "forced")] == [2]
+        with tenant_scope(one.tenant):
+            assert Watch.objects.get().behind == {}
+
+    def test_one_kind_that_fails_takes_no_other_along(self, one, monkeypatch):
+        kind = KINDS["forced"]
+        monkeypatch.setitem(KINDS, "forced", type(kind)(**{**vars(kind), "heard": lambda *_: 1 / 0}))
+        told(one, record(timezone.now(), category="suspicious", content="Odd", device_id="D1"))
+        assert len(alerts(one, "suspicious")) == 1
+
+    def test_500_events_of_50_doors_are_50_alerts_with_every_record(self, one):
+        told(one, *(forced(8, device_id=f"D{number % 50}", device_name="") for number in range(500)))
+        found = alerts(one, "forced")
+        assert len(found) == 50
+        with tenant_scope(one.tenant):
+            assert sum(each.records.count() for each in found) == 500
+
+
+class TestWorkingWithOne:
+    @pytest.fixture
+    def alert(self, one):
+        told(one, forced(3, device_id="D2"))  # a door that no banner tells of
+        return alerts(one, "forced")[0]
+
+    def test_its_page_tells_what_when_and_by_which_records(self, one, guard, alert):
+        page = said(guard.get(at(one, "alerts:alert", alert.pk)))
+        for text in ("倉庫 入口 was forced open.", "Alarm", "Going on", "1 record", "forced_open", "Take alert"):
+            assert text in page
+
+    def test_the_second_who_takes_it_is_told_who_was_first(self, one, guard, alert):
+        other = one.client(one.owner)
+        answer = guard.post(at(one, "alerts:take", alert.pk), follow=True)
+        assert "You took this alert." in said(answer)
+        assert "took this alert already." in said(other.post(at(one, "alerts:take", alert.pk), follow=True))
+        assert "Release alert" in said(guard.get(at(one, "alerts:alert", alert.pk)))
+        guard.post(at(one, "alerts:give_back", alert.pk))
+        assert "You took this alert." in said(other.post(at(one, "alerts:take", alert.pk), follow=True))
+
+    def test_a_note_and_what_was_done_are_kept_and_audited(self, one, guard, alert):
+        assert "Note saved." in said(guard.post(at(one, "alerts:note", alert.pk), {"text": "Going there"}, follow=True))
+        assert "Enter a text." in said(guard.post(at(one, "alerts:close", alert.pk), {"text": ""}, follow=True))
+        page = said(guard.post(at(one, "alerts:close", alert.pk), {"text": "Door shut"}, follow=True))
+        assert "Alert closed." in page
+        assert "Door shut" in page
+        assert "Going there" in page
+        with tenant_scope(one.tenant):
+            actions = set(AuditEntry.objects.filter(target=f"alert:{alert.pk}").values_list("action", flat=True))
+        assert actions == {"alert.note", "alert.close"}
+        again = said(guard.post(at(one, "alerts:close", alert.pk), {"text": "Again"}, follow=True))
+        assert "closed this alert already." in again
+
+    def test_closed_ones_come_after_open_ones(self, one, guard, alert):
+        guard.post(at(one, "alerts:close", alert.pk), {"text": "Door shut"})
+        told(one, record(timezone.now(), category="suspicious", content="Odd", device_id="D1", device_name="倉庫 入口"))
+        page = said(guard.get(at(one)))
+        assert page.index("Suspicious event at 倉庫 入口.") < page.index("倉庫 入口 was forced open.")
+        assert "forced open." not in said(guard.get(f"{at(one)}?state=open"))
+
+    def test_a_guard_changes_no_rule(self, one, guard):
+        assert "Door forced open" in said(guard.get(at(one, "alerts:rules")))
+        assert guard.get(at(one, "alerts:rule", "forced")).status_code == 403
+
+    def test_the_list_costs_at_most_twelve_statements(self, one, guard, alert):
+        told(one, *(refused(5 - number, member_id=f"m-{who}") for number in range(5) for who in range(5)))
+        guard.get(at(one))
+        with CaptureQueriesContext(
+            connection,
+        ) as caught:
+            guard.get(at(one))
+        assert len(caught) <= 12, [each["sql"][:90] for each in caught]
+
+
+def test_whoever_may_not_see_the_log_reads_nobodys_name(one):
+    told(one, *(refused(5 - number) for number in range(5)))
+    from tenants.roles import Guard
+
+    with patch.object(Guard, "permissions", Guard.permissions - {"logs_today"}):
+        client = one.client(one.staff("guard"))
+        pages = said(client.get(at(one))) + said(client.get(at(one, "alerts:alert", alerts(one, "refused")[0].pk)))
+    assert "A person: refused 5 times" in pages
+    assert "佐藤" not in pages
+    assert "You may not view these records." in pages

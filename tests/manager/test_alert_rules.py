@@ -1,0 +1,119 @@
+"""A facility manager changes a rule of alerts, and tries it against the past month before."""
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from portal.core.alerts.models import Rule, Watch
+from portal.core.alerts.rules import Hours
+from portal.core.ui.times import TOKYO
+from tenants.models import AuditEntry
+from tenants.scope import tenant_scope
+from tests.support.log import happened, loaded, record
+from tests.support.members import said
+
+REFUSED = {"is_on": "on", "severity": "3", "count": "3", "minutes": "10", "quiet": "15"}
+
+
+@pytest.fixture
+def one(place):
+    with tenant_scope(place.tenant):
+        Watch.objects.create(tenant=place.tenant)
+    loaded(place, days=20)
+    return place
+
+
+@pytest.fixture
+def manager(one):
+    return one.client(one.staff("facility manager"))
+
+
+def at(place, name="alerts:rules", *more):
+    return reverse(name, args=[place.tenant.slug, *more])
+
+
+def rule(place):
+    with tenant_scope(place.tenant):
+        return Rule.objects.first()
+
+
+class TestChanging:
+    def test_the_ready_rules_are_on_but_for_the_one_that_needs_hours(self, one, manager):
+        page = said(manager.get(at(one)))
+        for title in ("Door forced open", "Door left open", "Device offline", "Repeated refusals", "Webhook silent"):
+            assert title in page
+        assert page.count("Off ·") == 1
+
+    def test_a_rule_is_changed_and_written_down(self, one, manager):
+        answer = manager.post(at(one, "alerts:rule", "refused"), REFUSED, follow=True)
+        assert "Rule saved." in said(answer)
+        assert rule(one).values == {"count": 3, "minutes": 10, "quiet": 15}
+        with tenant_scope(one.tenant):
+            entry = AuditEntry.objects.get(action="alert_rule.change")
+        assert str(entry.summary) == "Alert rule changed: Repeated refusals"
+        assert (entry.before["count"], entry.after["count"]) == (5, 3)
+
+    def test_numbers_have_bounds_and_hours_are_whole(self, one, manager):
+        page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"count": "1"}))
+        assert "2" in page
+        assert rule(one) is None
+        page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"days": ["0"]}))
+        assert "Enter from when until when on these days." in page
+        page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"begin": "09:00"}))
+        assert "Choose the days." in page
+        assert rule(one) is None
+
+    def test_out_of_hours_is_not_switched_on_without_hours(self, one, manager):
+        said_without = {"is_on": "on", "severity": "2", "quiet": "15"}
+        page = said(manager.post(at(one, "alerts:rule", "out_of_hours"), said_without))
+        assert "Choose the days and hours when nobody should be there." in page
+        with_hours = said_without | {"days": ["0", "5"], "begin": "22:00", "end": "06:00"}
+        assert "Rule saved." in said(manager.post(at(one, "alerts:rule", "out_of_hours"), with_hours, follow=True))
+        assert rule(one).hours == {"days": [0, 5], "begin": "22:00", "end": "06:00"}
+
+
+class TestTrying:
+    def test_it_says_how_often_and_when_it_would_have_fired_and_keeps_nothing(self, one, manager):
+        for days in (1, 3, 3.5):
+            moment = timezone.now() - timedelta(days=days)
+            happened(
+                one,
+                *(
+                    record(moment + timedelta(minutes=number), category="warning", member_id="m-1")
+                    for number in range(4)
+                ),
+            )
+        page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"try": "1"}))
+        assert "It would have raised 3 alerts." in page
+        day = (timezone.now() - timedelta(days=1)).astimezone(TOKYO).date().isoformat()
+        assert day in page
+        assert "not loaded." in page, "ten of the thirty days are not known"
+        assert rule(one) is None
+
+    def test_another_count_fires_less_often(self, one, manager):
+        moment = timezone.now() - timedelta(days=1)
+        happened(one, *(record(moment, category="warning", member_id="m-1") for _ in range(4)))
+        page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"count": "5", "try": "1"}))
+        assert "It would have raised 0 alerts." in page
+
+    def test_forced_doors_are_found_by_the_words_of_the_service(self, one, manager):
+        moment = timezone.now() - timedelta(days=2)
+        happened(one, record(moment, category="emergency", content="forced_open", device_id="D1"))
+        form = {"is_on": "on", "severity": "3", "quiet": "15", "try": "1"}
+        assert "It would have raised 1 alert." in said(manager.post(at(one, "alerts:rule", "forced"), form))
+
+    def test_what_the_log_does_not_tell_is_said(self, one, manager):
+        form = {"is_on": "on", "severity": "3", "quiet": "15", "minutes": "15", "try": "1"}
+        page = said(manager.post(at(one, "alerts:rule", "offline"), form))
+        assert "The activity log does not tell how often this would have happened." in page
+
+
+def test_hours_over_midnight_are_those_of_the_day_that_they_begin_on():
+    hours = Hours.of({"days": [0], "begin": "22:00", "end": "06:00"})
+    monday = timezone.datetime(2026, 11, 23, 23, 0, tzinfo=TOKYO)
+    assert hours.hold(monday)
+    assert hours.hold(monday + timedelta(hours=6))
+    assert not hours.hold(monday + timedelta(hours=8))
+    assert not hours.hold(monday - timedelta(hours=20))
