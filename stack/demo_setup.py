@@ -14,6 +14,7 @@ from typing import Any
 
 import httpx2
 
+from stack import demo_plan
 from stack.demo_cast import ENVIRONMENT, PEOPLE, PRESETS, TENANTS, Preset
 from stack.demo_state import State
 from stack.paths import PYTHON, ROOT, write_private
@@ -118,6 +119,27 @@ def set_up_desks(state: State, portal_url: str) -> None:
                 _preset(visitor, preset)
         done.append(tenant.slug)
         state.keep("desks", done)
+
+
+def set_up_plan(state: State, portal_url: str) -> None:
+    """Give the first tenant a floor plan with doors on it, by the pages; the doors must have been read."""
+    if state.get("plan"):
+        return
+    tenant = TENANTS[0].slug
+    manager = next(each.email for each in PEOPLE if each.tenant == tenant and each.role == "facility manager")
+    with Visitor() as visitor:
+        visitor.open(f"{portal_url}/accounts/login/?next=/t/{tenant}/plans/new/")
+        visitor.send(visitor.form(field="password"), login=manager, password=state.passwords[manager])
+        form = visitor.form(field="name")
+        visitor.upload(form, {"image": ("floor.png", demo_plan.picture())}, name=demo_plan.NAME)
+        form = visitor.form(field="camera")
+        given: dict[str, str] = {}
+        for box, named in form.boxes.items():
+            if place := demo_plan.place_of(next(iter(named))):
+                key = box.removeprefix("on:")
+                given |= {box: "on", f"x:{key}": str(place[0] / 10), f"y:{key}": str(place[1] / 10)}
+        visitor.send(form, **given)
+    state.keep("plan", True)
 
 
 def _areas_read(visitor: Visitor, page: str) -> None:

@@ -105,12 +105,21 @@ class Visitor:
 
     def send(self, form: Form, **values: str | list[str]) -> httpx2.Response:
         """Send the form with `values` in it and keep the page that answers."""
-        url = urljoin(str(self._current().url), form.action)
-        headers = {"Referer": str(self._current().url)}
         data: dict[str, str | list[str]] = {**form.values, **values}
         if form.method == "get":
-            return self._keep(self._client.get(url, params=data, headers=headers))
-        return self._keep(self._client.post(url, data=data, headers=headers))
+            return self._keep(self._client.get(self._to(form), params=data, headers=self._from()))
+        return self._keep(self._client.post(self._to(form), data=data, headers=self._from()))
+
+    def upload(self, form: Form, files: dict[str, tuple[str, bytes]], **values: str) -> httpx2.Response:
+        """Send a form that takes files, each by its name and content, and keep the page that answers."""
+        data = {**form.values, **values}
+        return self._keep(self._client.post(self._to(form), data=data, files=files, headers=self._from()))
+
+    def _to(self, form: Form) -> str:
+        return urljoin(str(self._current().url), form.action)
+
+    def _from(self) -> dict[str, str]:
+        return {"Referer": str(self._current().url)}
 
     def _current(self) -> httpx2.Response:
         if self.page is None:

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
+from unicodedata import east_asian_width
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -15,7 +17,8 @@ from portal.plans.models import FloorPlan, Placed, Placement
 
 # Of a picture's width, in the units of the drawing.
 WIDTH = 1000
-_NAME = 16
+# Columns of a name under its mark; a character of full width takes two.
+_COLUMNS = 16
 _ICONS = {Placed.KEY_BOX: "key", Placed.CAMERA: "video"}
 
 
@@ -46,7 +49,10 @@ class Thing:
 
     @property
     def short(self) -> str:
-        return self.name if len(self.name) <= _NAME else f"{self.name[: _NAME - 1]}…"
+        """The name as there is room for it under the mark."""
+        ends = list(accumulate(1 + (east_asian_width(each) in "WF") for each in self.name))
+        fitting = sum(end < _COLUMNS for end in ends)
+        return self.name if not ends or ends[-1] <= _COLUMNS else f"{self.name[:fitting].rstrip()}…"
 
 
 @dataclass(frozen=True)
