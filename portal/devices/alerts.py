@@ -82,6 +82,7 @@ def register() -> None:
             name="forced",
             said=_("%(place)s was forced open."),
             severity=Severity.ALARM,
+            of_door=True,
             heard=_heard_forced,
             look=_forced,
             past=_forced_before,
@@ -93,6 +94,7 @@ def register() -> None:
             said=_("%(place)s was open for more than %(minutes)s minutes."),
             severity=Severity.WARNING,
             values=(Value("minutes", _("Open longer than (minutes)"), 5, 1, 1440),),
+            of_door=True,
             look=_left,
             past=_left_before,
         )

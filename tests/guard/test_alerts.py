@@ -219,6 +219,29 @@ class TestWorkingWithOne:
         assert len(caught) <= 12, [each["sql"][:90] for each in caught]
 
 
+class TestBanners:
+    def test_a_serious_one_stands_on_every_page_until_somebody_takes_it(self, one, guard):
+        told(one, *(refused(5 - number) for number in range(5)))
+        alert = alerts(one, "refused")[0]
+        page = guard.get(at(one, "logs:index")).content.decode()
+        assert "佐藤 花子: refused 5 times" in page
+        assert at(one, "alerts:alert", alert.pk) in page
+        guard.post(at(one, "alerts:take", alert.pk))
+        guard.get(at(one, "alerts:alert", alert.pk))
+        assert "refused 5 times" not in guard.get(at(one, "logs:index")).content.decode()
+
+    def test_a_door_has_one_banner_for_one_cause(self, one, guard):
+        told(one, forced(3))
+        page = said(guard.get(at(one, "logs:index")))
+        assert page.count("倉庫 入口 was forced open.") == 1
+
+    def test_more_than_two_are_counted(self, one, guard):
+        told(one, *(forced(3, device_id=f"X{number}", device_name=f"X{number}") for number in range(4)))
+        page = said(guard.get(at(one, "logs:index")))
+        assert page.count("was forced open.") == 2
+        assert "2 more alerts" in page
+
+
 def test_whoever_may_not_see_the_log_reads_nobodys_name(one):
     told(one, *(refused(5 - number) for number in range(5)))
     from tenants.roles import Guard

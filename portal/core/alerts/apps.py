@@ -6,8 +6,9 @@ class AlertsConfig(AppConfig):
     label = "alerts"
 
     def ready(self) -> None:
-        from portal.core.alerts import of_connection, of_log, watching
+        from portal.core.alerts import frame, of_connection, of_log, watching
 
+        frame.register()
         of_log.register()
         of_connection.register()
         watching.register()

@@ -49,7 +49,7 @@ class AlertKind:
     `said` words an alert's facts, with `subject` and `place` named for the reader. `heard` finds it in new records, in
     their transaction; `look` tells all that is the case now, so that what is missing has ended. `past` finds it in the
     log of a time, the newest `MOST` records at most; None where the log cannot tell. With `by_hours` it is what happens
-    within the rule's hours, and has to have some.
+    within the rule's hours, and has to have some. `of_door`: a door's own state, of which the door's banner tells.
     """
 
     name: str
@@ -61,6 +61,7 @@ class AlertKind:
     look: Callable[[Tenant, Values], Iterable[Seen]] | None = None
     past: Callable[[Tenant, datetime, datetime, Values], Iterable[Seen]] | None = None
     by_hours: bool = False
+    of_door: bool = False
 
     @property
     def title(self) -> str | Promise:
