@@ -27,6 +27,7 @@ function follow() {
   let last = Number(roll.dataset.last); // the newest tick that this page shows
   let offline = !navigator.onLine;
   let note = "";
+  let signedOut = false; // the site answers with another page than was asked for
   let pressed = 0;
 
   const filled = (text, values) => text.replace(/%\((\w+)\)s/g, (_, key) => values[key]);
@@ -43,7 +44,7 @@ function follow() {
     const line = document.getElementById("roll-headline");
     if (line.textContent !== text) line.textContent = text;
     const n = kept().length;
-    const said = n && offline ? filled(roll.dataset.waiting, { n }) : offline ? roll.dataset.offline : note;
+    const said = signedOut ? roll.dataset.signedOut : n && offline ? filled(roll.dataset.waiting, { n }) : offline ? roll.dataset.offline : note;
     waiting.hidden = !said;
     if (waiting.textContent !== said) waiting.textContent = said;
   }
@@ -93,6 +94,7 @@ function follow() {
       const headers = { "Content-Type": "application/json", "X-CSRFToken": token };
       const answer = await fetch(ticksUrl, { method: "POST", headers, body: JSON.stringify(ticks) });
       offline = !answer.ok || answer.redirected;
+      signedOut = answer.redirected;
       if (!offline) {
         const told = await answer.json();
         const done = new Set(told.kept);
@@ -123,6 +125,7 @@ function follow() {
       const answer = await fetch(`${stateUrl}?since=${last}`, { headers: { "X-Seen": seen } });
       wait = Math.max(wait, answer.headers.get("X-Again") ?? 0);
       offline = answer.redirected || answer.status >= 400;
+      signedOut = answer.redirected;
       if (answer.status === 200 && !answer.redirected) await take(await answer.json());
     } catch {
       offline = true;

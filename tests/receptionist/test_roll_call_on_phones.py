@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import expect
 
 from portal.rollcall.models import Tick
@@ -74,6 +75,14 @@ def test_a_phone_without_a_network_keeps_its_ticks_over_a_reload_and_sends_each_
     expect(one.locator("#roll-headline")).to_have_text("1 of 3 accounted for, 0 not yet, 2 not found")
     expect(two.locator("#roll-waiting")).to_be_hidden()
     assert ticks(place) == 4
+
+
+def test_a_phone_that_was_signed_out_says_so_and_keeps_what_is_pressed(phones):
+    two = phones[1]
+    two.context.clear_cookies(name=settings.SESSION_COOKIE_NAME)
+    tick(two, "相沢")
+    expect(two.locator("#roll-waiting")).to_have_text("You are signed out. Sign in again to send what you ticked.")
+    assert two.evaluate("localStorage.length") == 1
 
 
 def test_what_rests_on_the_phone_goes_when_the_roll_call_ends(phones):
