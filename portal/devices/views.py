@@ -23,7 +23,7 @@ from portal.core.mirror.models import KeyBox, PassController
 from portal.core.mirror.places import places
 from portal.core.mirror.queries import get_door
 from portal.core.ui import watching
-from portal.devices import actions, board, queries
+from portal.devices import actions, board, queries, sight
 from portal.devices.actions import Command
 from portal.devices.lists import Doors
 from tenants import carrying
@@ -49,6 +49,7 @@ def index(request: TenantRequest) -> HttpResponse:
 
 def _board_anew(request: TenantRequest, shown: board.Board) -> HttpResponse:
     """Answer a board that asks by itself: with the whole of it, or nothing where it shows just that."""
+    sight.mark()
     if watching.has_seen(request, shown.seen):
         return watching.unchanged()
     return render(request, "devices/board.html", {"board": shown})

@@ -4,25 +4,32 @@ A list has no statuses in it (specification, operation 25), and a reading costs 
 the share of sync at most, whoever has waited longest first, and stops at once when the hour runs short. What cannot
 wait, a door of which the log told something alarming, is read before the others and beyond that share, never from what
 is kept for commands and for people.
+
+While a board is in sight of somebody (`sight.py`), doors whose state nothing but a reading tells are read sooner, once
+for all who look, beyond the share of sync up to MOST_WITH_BOARDS.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import structlog
 from django.db.models import F, Q
 
 from accessapi.doors import DoorWord
 from accessapi.errors import NotFound, ServiceError
+from accessapi.operations import CallClass
 from accessapi.overrides import States
+from portal.core.budget import ledger
 from portal.core.budget.ledger import BudgetExhausted
-from portal.core.budget.priorities import Priority
+from portal.core.budget.priorities import MOST_WITH_BOARDS, Priority
 from portal.core.mirror import doors, hooks, reading
 from portal.core.mirror.kinds import Kind
-from portal.core.mirror.models import History, PassController
+from portal.core.mirror.models import DoorState, History, PassController
 from portal.core.timers import ticking
 from portal.core.timers.bell import ring, ring_after_commit
 from portal.core.timers.clock import ClockTime
+from portal.devices import sight
+from portal.devices.models import BoardSight
 from tenants.connections.service import current_connection
 from tenants.models import Connection, Tenant
 from tenants.scope import across_tenants
@@ -34,12 +41,19 @@ READ_STALE = "portal.devices.tasks.read_stale"
 _SERIOUS = frozenset({"operation", "emergency"})
 
 
+# With a board in sight: how old a reading may be of a door in a state that no log record ends, and of any door.
+_UNTOLD = (DoorState.UNKNOWN, DoorState.OFFLINE, DoorState.UNLOCKED)
+_UNTOLD_FOR, _ANY_FOR = timedelta(minutes=2), timedelta(minutes=5)
+
+
 def stale_tenants() -> list[int]:
     """Connected tenants with a door that is to be looked at."""
     with across_tenants("the watch looks for doors of every tenant"):
         connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
+        watched = sight.of_boards(BoardSight.objects_across_tenants.all()).values("tenant_id")
         found = PassController.objects_across_tenants.filter(tenant_id__in=connected)
-        return list(found.filter(_due()).values_list("tenant_id", flat=True).distinct())
+        due = _due() | (_sooner() & Q(tenant_id__in=watched))
+        return list(found.filter(due).values_list("tenant_id", flat=True).distinct())
 
 
 def look() -> None:
@@ -51,10 +65,11 @@ def read_stale() -> int:
     connection = current_connection()
     if not connection.is_connected:
         return 0
-    read = 0
-    for device_id, urgent in _longest_waiting():
+    read, in_sight = 0, sight.of_boards(BoardSight.objects.all()).exists()
+    for device_id, urgent in _longest_waiting(_due() | _sooner() if in_sight else _due()):
+        beyond = urgent or (in_sight and _has_room(connection))
         try:
-            reading.door_status(connection, device_id, Priority.JOBS if urgent else Priority.SYNC)
+            reading.door_status(connection, device_id, Priority.JOBS if beyond else Priority.SYNC)
             read += 1
         except NotFound:
             doors.later(device_id)
@@ -67,8 +82,22 @@ def _due() -> Q:
     return Q(look_at__isnull=True) | Q(look_at__lte=ClockTime())
 
 
-def _longest_waiting() -> list[tuple[str, bool]]:
-    due = PassController.objects.filter(_due()).order_by("-urgent", F("look_at").asc(nulls_first=True), "pk")
+def _sooner() -> Q:
+    """Doors to be read now for a board, though not their turn; one that the service does not know waits for it."""
+    now = ClockTime()
+    untold = Q(state__in=_UNTOLD, status_as_of__lte=now - _UNTOLD_FOR)
+    waited = Q(look_at__lte=now + doors.QUIET - _UNTOLD_FOR)
+    return waited & (untold | Q(status_as_of__lte=now - _ANY_FOR))
+
+
+def _has_room(connection: Connection) -> bool:
+    """Whether the share of sync is used up, and little enough of the hour for readings beyond it."""
+    hour = ledger.read(connection, CallClass.DEVICE)
+    return not hour.fits(Priority.SYNC) and hour.used < int(hour.limit * MOST_WITH_BOARDS)
+
+
+def _longest_waiting(due_now: Q) -> list[tuple[str, bool]]:
+    due = PassController.objects.filter(due_now).order_by("-urgent", F("look_at").asc(nulls_first=True), "pk")
     return list(due.values_list("device_id", "urgent")[:_AT_ONCE])
 
 

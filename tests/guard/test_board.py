@@ -5,12 +5,20 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from accessapi.operations import CallClass
+from portal.core.budget import ledger
+from portal.core.budget.priorities import MOST_WITH_BOARDS, Priority
+from portal.core.mirror.doors import QUIET
 from portal.core.mirror.models import Area, PassController
+from portal.core.timers.clock import database_now
+from portal.devices import watch
+from portal.devices.models import BoardSight
 from tenants.scope import tenant_scope
-from tests.support.doors import shows
+from tests.support.doors import door, read_due, real_doors, shows
 from tests.support.log import happened, loaded, record
 
 
@@ -136,3 +144,75 @@ def test_a_building_without_doors_says_why(make):
     html = board(place.client(place.staff("guard")), place)
     assert 'class="blank"' in html
     assert not tiles(html)
+
+
+def polled(client, place):
+    path = f"/t/{place.tenant.slug}/devices/?view=board"
+    return client.get(path, headers={"HX-Request": "true", "HX-Target": "board", "X-Seen": "nothing"})
+
+
+def aged(place, minutes):
+    """The readings of all doors were made so long before they were."""
+    ago = timedelta(minutes=minutes)
+    with tenant_scope(place.tenant):
+        PassController.objects.update(status_as_of=F("status_as_of") - ago, look_at=F("look_at") - ago)
+
+
+def read_whole(place):
+    real_doors(place)
+    while read_due(place):
+        pass
+    return place
+
+
+def test_doors_are_read_sooner_while_a_board_is_in_sight_and_only_then(place):
+    guard = read_whole(place).client(place.staff("guard"))
+    with tenant_scope(place.tenant):
+        PassController.objects.update(state="locked", look_at=database_now() + QUIET)
+        unlocked = PassController.objects.order_by("pk").first().device_id
+        PassController.objects.filter(device_id=unlocked).update(state="unlocked")
+    aged(place, 3)
+    board(guard, place)
+    assert read_due(place) == 0, "opening the page alone is no board in sight"
+    polled(guard, place)
+    assert place.tenant.pk in watch.stale_tenants()
+    assert read_due(place) == 1
+    assert door(place, unlocked).status_as_of > database_now() - timedelta(minutes=1)
+    with tenant_scope(place.tenant):
+        BoardSight.objects.update(looked_at=database_now() - timedelta(minutes=2))
+    aged(place, 3)
+    assert read_due(place) == 0
+
+
+@pytest.mark.parametrize("viewers", [1, 20])
+def test_one_viewer_costs_the_calls_of_twenty_and_a_row(place, viewers):
+    read_whole(place)
+    aged(place, 6)
+    with tenant_scope(place.tenant):
+        doors = PassController.objects.count()
+        PassController.objects.update(look_at=database_now() + timedelta(minutes=9))
+    before = len(place.calls(26))
+    guard = place.client(place.staff("guard"))
+    for _ in range(viewers):
+        polled(guard, place)
+        read_due(place)
+    assert len(place.calls(26)) - before == doors
+    with tenant_scope(place.tenant):
+        assert BoardSight.objects.count() == 1
+
+
+def test_a_board_reads_no_door_beyond_half_of_an_hour_that_others_used(place):
+    read_whole(place)
+    polled(place.client(place.staff("guard")), place)
+    aged(place, 6)
+    line, status = place.connection, place.tenant.environment.catalogue.operation("pass_controller_status")
+    with tenant_scope(place.tenant):
+        hour = ledger.read(line, CallClass.DEVICE)
+        while hour.used < hour.limit * MOST_WITH_BOARDS:
+            ledger.take(line, status, Priority.SYNC if hour.used < hour.limit // 4 else Priority.JOBS)
+            hour = ledger.read(line, CallClass.DEVICE)
+        while hour.fits(Priority.SYNC):
+            ledger.take(line, status, Priority.SYNC)
+            hour = ledger.read(line, CallClass.DEVICE)
+    assert read_due(place) == 0
+    assert hour.fits(Priority.JOBS)

@@ -18,6 +18,9 @@ class Priority(IntEnum):
 KEPT_FOR_DOORS = 0.10
 KEPT_FOR_PEOPLE = 0.15
 MOST_FOR_SYNC = 0.25
+# While a board of doors is in sight, doors are read beyond sync's quarter, as jobs are: never from what is kept for
+# doors and people, and only while less than this share of the hour is used, by whomever.
+MOST_WITH_BOARDS = 0.5
 
 # A call counts where it arrives, up to a connect, a read and a slow network after we counted it.
 MARGIN_SECONDS = 15
