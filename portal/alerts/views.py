@@ -133,11 +133,11 @@ def rule_list(request: TenantRequest) -> HttpResponse:
 
 
 @tenant_view(Permission.ALERTS_MANAGE, methods=["GET", "POST"])
-def rule(request: TenantRequest, kind: str) -> HttpResponseBase:
+def rule(request: TenantRequest, watched: str) -> HttpResponseBase:
     """Change a rule, or try it as the form says it against the past month."""
-    if kind not in KINDS:
+    if watched not in KINDS:
         raise Http404
-    form = RuleForm(rule_of(KINDS[kind], Rule.objects.filter(kind=kind).first()), request.POST or None)
+    form = RuleForm(rule_of(KINDS[watched], Rule.objects.filter(kind=watched).first()), request.POST or None)
     context = {"rule": form.rule, "form": form, "may_try": request.access.can(Permission.LOGS_VIEW)}
     if form.is_valid():
         if "try" not in request.POST:

@@ -117,7 +117,11 @@ def connect(journey: Journey) -> None:
         _store_licence(journey)
     expect(page.get_by_text("It is never shown").first).to_be_visible()
     journey.look()
-    until(lambda: _listed(journey, "groups/") and _listed(journey, "devices/"), saying="the first sync", pause=0.5)
+    until(
+        lambda: _listed(journey, "groups/") and _listed(journey, "devices/?view=list"),
+        saying="the first sync",
+        pause=0.5,
+    )
 
 
 def _store_licence(journey: Journey) -> None:

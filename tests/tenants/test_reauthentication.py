@@ -64,6 +64,12 @@ HARMLESS = {
     "keeps searches of the log, which show nothing by themselves": {
         "logs:search_save", "logs:search", "logs:search_delete",
     },
+    "takes, closes and sets up alerts, which open nothing": {
+        "alerts:take", "alerts:give_back", "alerts:note", "alerts:close", "alerts:rule",
+    },
+    "must be done in seconds in an evacuation, and opens nothing": {
+        "rollcall:index", "rollcall:ticks", "rollcall:add", "rollcall:end",
+    },
     "draws floor plans, which open nothing": {"plans:new", "plans:edit", "plans:replace", "plans:delete"},
     "sets up the desk": {
         "guests:settings", "guests:preset_new", "guests:preset", "guests:preset_delete", "guests:preset_move",
