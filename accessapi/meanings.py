@@ -15,6 +15,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from accessapi.doors import DoorWords, Patterns, among
+from accessapi.keys import KeyWords
 from accessapi.operations import Contract, Operation
 
 Codes = tuple[Annotated[str, Field(pattern=r"^[0-9]{5}$")], ...]
@@ -41,8 +42,8 @@ class Outcome(StrEnum):
         return self in (Outcome.DONE, Outcome.PARTLY, Outcome.FAILED)
 
 
-class States(DoorWords):
-    """Statuses of device requests, and words of doors (not shown, hence data); a trailing * matches any ending."""
+class States(DoorWords, KeyWords):
+    """Statuses of device requests, words of doors and keys (not shown, hence data); a trailing * matches any ending."""
 
     device_request_waiting: Patterns = ("pending",)
     device_request_running: Patterns = ("progress",)

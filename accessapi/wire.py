@@ -132,8 +132,13 @@ class _Stream(httpcore2.NetworkStream):
 
 
 class _Backend(httpcore2.SyncBackend):
-    def connect_tcp(self, *args: Any, **kwargs: Any) -> httpcore2.NetworkStream:
-        stream = super().connect_tcp(*args, **kwargs)
+    """Connects to `address`, where one is given, whatever the host's name would resolve to now."""
+
+    def __init__(self, address: str = "") -> None:
+        self._address = address
+
+    def connect_tcp(self, host: str, *args: Any, **kwargs: Any) -> httpcore2.NetworkStream:
+        stream = super().connect_tcp(self._address or host, *args, **kwargs)
         opened = stream.get_extra_info("socket")
         # From the start: a killed process closes nothing in order, but its kernel does.
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _ABORT)
@@ -149,16 +154,19 @@ def _tls(_pid: int) -> ssl.SSLContext:
 
 
 class Pool(httpx2.BaseTransport):
-    """Connections to one service, kept alive between calls and shared by threads. HTTP/1.1 only."""
+    """Connections to one service, kept alive between calls and shared by threads. HTTP/1.1 only.
 
-    def __init__(self, *, keep: int = 16) -> None:
+    With `address`, every connection goes to this IP address; certificate and Host are still those of the name.
+    """
+
+    def __init__(self, *, keep: int = 16, address: str = "") -> None:
         self._pool = httpcore2.ConnectionPool(
             ssl_context=_tls(os.getpid()),
             max_connections=64,
             max_keepalive_connections=keep,
             keepalive_expiry=20.0,
             retries=0,
-            network_backend=_Backend(),
+            network_backend=_Backend(address),
         )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:

@@ -54,6 +54,19 @@ PEOPLE = (
 
 
 @dataclass(frozen=True)
+class Trouble:
+    """What somebody did to a door of the first tenant, so many minutes before the first start."""
+
+    door: str
+    action: str
+    minutes: int
+
+
+# Longer ago than a door may be left open before it is an alert.
+TROUBLES = (Trouble("Loading dock 入口", "force", 4), Trouble("倉庫 入口", "hold", 9))
+
+
+@dataclass(frozen=True)
 class Preset:
     """A preset of a desk. `areas` by name; those that the tenant does not have are left out."""
 

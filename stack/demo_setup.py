@@ -9,13 +9,14 @@ import subprocess
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx2
 
 from stack import demo_plan
-from stack.demo_cast import ENVIRONMENT, PEOPLE, PRESETS, TENANTS, Preset
+from stack.demo_cast import ENVIRONMENT, PEOPLE, PRESETS, TENANTS, TROUBLES, Preset
 from stack.demo_state import State
 from stack.paths import PYTHON, ROOT, write_private
 from stack.visitor import UnexpectedPage, Visitor
@@ -38,7 +39,20 @@ def furnish_sandbox(state: State, sandbox_url: str) -> None:
             # Simulated people, so that logs, doors and key boxes change.
             lives = {"tenant_id": known[tenant.slug]["tenant_id"], "passages_per_hour": _PASSAGES_PER_HOUR}
             _control(sandbox_url, "settings", lives)
+            if tenant == TENANTS[0]:
+                _trouble(sandbox_url, known[tenant.slug]["tenant_id"])
             state.keep("sandbox_tenants", known)
+
+
+def _trouble(sandbox_url: str, tenant_id: str) -> None:
+    """Have a door forced and another left open, so that screens and alerts show life from the first start."""
+    records = httpx2.get(f"{sandbox_url}/console/api/histories", params={"tenant_id": tenant_id}, timeout=120)
+    devices = [each["device"] for each in records.json()["histories"] if each["device"]]
+    doors = {each["name"]: each["id"] for each in devices}
+    for trouble in TROUBLES:
+        at = datetime.now(UTC) - timedelta(minutes=trouble.minutes)
+        asked = {"tenant_id": tenant_id, "device_id": doors[trouble.door], "action": trouble.action}
+        _control(sandbox_url, "doors", asked | {"at": at.isoformat()})
 
 
 def furnish_portal(state: State, env: Mapping[str, str], folder: Path, portal_url: str, sandbox_url: str) -> None:

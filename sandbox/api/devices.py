@@ -91,7 +91,7 @@ def key_box_status(call: Call) -> dict[str, Any]:
             {
                 "unit_no": unit["unit_no"],
                 "door": "close",
-                "key": "taken" if unit["unit_no"] in out else "return",
+                "key": states.key(unit["unit_no"] in out),
                 "lock": states.lock(locks.get(unit["unit_no"], "lock")),
                 "errors": [],
             }

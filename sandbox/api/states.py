@@ -2,9 +2,7 @@
 own.
 """
 
-from collections.abc import Iterable
-
-from sandbox.catalogue import CATALOGUE
+from sandbox.catalogue import CATALOGUE, word
 
 _STATES = CATALOGUE.states
 _REQUESTS = {
@@ -16,17 +14,16 @@ _REQUESTS = {
 _LOCKS = {"lock": _STATES.locked, "unlock": _STATES.unlocked}
 
 
-def _word(usual: str, patterns: Iterable[str]) -> str:
-    """Return the usual word if it is among `patterns`, else the first of them without its wildcard."""
-    known = list(patterns)
-    return usual if usual in known or not known else known[0].rstrip("*")
-
-
 def request(status: str) -> str:
     """Return the word for the status of a device request."""
-    return _word(status, _REQUESTS[status])
+    return word(status, _REQUESTS[status])
 
 
 def lock(state: str) -> str:
     """Return the word for the state of a lock."""
-    return _word(state, _LOCKS[state])
+    return word(state, _LOCKS[state])
+
+
+def key(is_out: bool) -> str:
+    """Return the word for a key that is out, or in its place."""
+    return word("taken", _STATES.key_out) if is_out else word("return", _STATES.key_in)

@@ -46,7 +46,7 @@ def take_key(
         verdict = _may_take(tenant, box, unit, person, at, second_factor)
         if verdict.allowed:
             _hand_out(tenant, box, unit_no, person, at)
-        return _recorded(tenant, box, unit_no, verdict, person, "Key taken", at)
+        return _recorded(tenant, box, unit_no, verdict, person, journal.KEY_TAKEN, at)
 
 
 def return_key(

@@ -12,8 +12,13 @@ from typing import Any
 
 from django.db import transaction
 
+from sandbox.catalogue import CATALOGUE, word
 from sandbox.engine import webhooks
 from sandbox.service.models import History, KeyBox, PassController, Tenant
+
+# What records of keys say, in the words that the overrides file states.
+KEY_TAKEN = word("Key taken", CATALOGUE.states.key_taken)
+KEY_RETURNED = word("Key returned", CATALOGUE.states.key_returned)
 
 
 class Category(StrEnum):

@@ -43,7 +43,7 @@ def put_back(tenant: Tenant, use: KeyUse, at: datetime, member: dict[str, str] |
         at,
         category=journal.Category.NORMAL,
         status=journal.Status.OCCUR,
-        content="Key returned",
+        content=journal.KEY_RETURNED,
         member=member,
         device=journal.about(use.box, [use.unit_no]),
         held_by=journal.holder(use.box),

@@ -14,7 +14,7 @@ from django.db import connection
 from accessapi.permissions import AreaPlace, Holidays, KeyPlace, decide_place, explain
 from sandbox import clock
 from sandbox.engine import people
-from sandbox.engine.journal import Category, Status, about
+from sandbox.engine.journal import KEY_RETURNED, KEY_TAKEN, Category, Status, about
 from sandbox.engine.people import Person
 from sandbox.seeding.places import Places
 from sandbox.service.models import Guest, KeyBox, Member, PassController, Tenant
@@ -87,14 +87,16 @@ class _House:
 
     def keys_out(self) -> Iterator[Row]:
         """Yield a record for each key that is out, and set its holder; `create_tenant` writes the keys."""
-        for use in self.places.taken:
+        for number, use in enumerate(self.places.taken):
             place = use.box.key_device_id, use.unit_no
             may = [one for one in self.walkers if place in [(box.key_device_id, unit) for box, unit in one.keys]]
             if may:
                 walker = self.random.choice(may)
                 use.holder = walker.person.in_record()
-                use.taken_at = self.now - timedelta(minutes=self.random.randint(5, 300))
-                yield use.taken_at, Category.NORMAL, "Key taken", walker.text, _json(about(use.box, [use.unit_no]))
+                # The first was forgotten since yesterday; the others are in use.
+                away = timedelta(hours=26) if number == 0 else timedelta(minutes=self.random.randint(5, 300))
+                use.taken_at = self.now - away
+                yield use.taken_at, Category.NORMAL, KEY_TAKEN, walker.text, _json(about(use.box, [use.unit_no]))
 
     def _record(self) -> list[Row]:
         random, at = self.random, self._moment()
@@ -126,8 +128,8 @@ class _House:
         device = _json(about(box, [unit_no]))
         back = min(at + timedelta(minutes=self.random.randint(5, 240)), self.now)
         return [
-            (at, Category.NORMAL, "Key taken", walker.text, device),
-            (back, Category.NORMAL, "Key returned", walker.text, device),
+            (at, Category.NORMAL, KEY_TAKEN, walker.text, device),
+            (back, Category.NORMAL, KEY_RETURNED, walker.text, device),
         ]
 
     def _moment(self) -> datetime:

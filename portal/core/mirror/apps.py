@@ -8,7 +8,7 @@ class MirrorConfig(AppConfig):
     label = "mirror"
 
     def ready(self) -> None:
-        from portal.core.mirror import freshness, months, schedule
+        from portal.core.mirror import freshness, keys, months, schedule
         from portal.core.mirror.fields.guests import GUEST
         from portal.core.mirror.fields.members import MEMBER, MEMBERGROUP
         from tenants.signals import connected
@@ -18,5 +18,6 @@ class MirrorConfig(AppConfig):
         schedule.register()
         months.register()
         freshness.register()
+        keys.register()
         for kind, fields in (("member", MEMBER), ("guest", GUEST), ("membergroup", MEMBERGROUP)):
             changes.label(kind, fields.label)

@@ -1,8 +1,10 @@
 """Which areas doors lead to, and which way."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
+
+from django.db.models import QuerySet
 
 from portal.core.mirror.models import Area
 
@@ -36,10 +38,15 @@ def places() -> dict[str, list[Place]]:
     return found
 
 
-def leads() -> dict[str, list[Lead]]:
-    """For each device_id, which way it leads in its areas."""
+def areas_with_doors() -> QuerySet[Area]:
+    """The areas with what tells which way their doors lead."""
+    return Area.objects.only("tenant_id", "area_id", "area_name", "is_outside", "devices_list").order_by("pk")
+
+
+def leads(areas: Iterable[Area] | None = None) -> dict[str, list[Lead]]:
+    """For each device_id, which way it leads in its areas: in these, or in those there are, read in one statement."""
     found: dict[str, list[Lead]] = defaultdict(list)
-    for area in Area.objects.only("tenant_id", "area_id", "area_name", "is_outside", "devices_list").order_by("pk"):
+    for area in areas_with_doors() if areas is None else areas:
         outside = bool(area.is_outside)
         for device_id, side in _doors(area):
             found[device_id].append(Lead(area.area_name, area.area_id, outside, (side == "in") != outside))

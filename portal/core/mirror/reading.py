@@ -21,8 +21,8 @@ from accessapi.resources.tenants import Tenant
 from portal.core.budget.client import client as budgeted
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import doors, own, own_guests, reasons, small
-from portal.core.mirror.models import KeyBox, SharedReading
+from portal.core.mirror import doors, keys, own, own_guests, reasons, small
+from portal.core.mirror.models import SharedReading
 from portal.core.mirror.models.state import sealing_field
 from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
@@ -119,8 +119,7 @@ def _status(connection: Connection, operation: str, path: dict[str, str], priori
         if first and "device_id" in path:
             doors.read(connection.tenant, path["device_id"], data, asked_at)
         elif first:
-            rows = KeyBox.objects.filter(**path).exclude(status_as_of__gt=asked_at)
-            rows.update(status=data, status_as_of=asked_at)
+            keys.read(connection.tenant, path["key_device_id"], data, asked_at)
         return data
 
 
@@ -157,6 +156,21 @@ def read_for_page(ask: Callable[[Connection], T], gone: str) -> T:
         raise NotRead(words % {"time": f"{local(exhausted.retry_at):%H:%M}"}) from None
     except ServiceError as error:
         raise NotRead(" ".join([reasons.trouble(error), _("Showing the last loaded data.")])) from None
+
+
+def status_for_page(ask: Callable[[Connection], Any]) -> str:
+    """Have `ask` read a device's status with the tenant's connection, if that works. Returns why nothing came of it."""
+    connection = current_connection()
+    if not connection.is_connected:
+        return ""
+    try:
+        ask(connection)
+    except BudgetExhausted as exhausted:
+        words = _("No device API calls left this hour; loading is possible from %(time)s.")
+        return words % {"time": f"{local(exhausted.retry_at):%H:%M}"}
+    except ServiceError as error:
+        return " ".join([reasons.trouble(error), _("Showing the last known status.")])
+    return ""
 
 
 def member_for_page(member_id: str) -> Member:

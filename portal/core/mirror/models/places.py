@@ -136,13 +136,17 @@ class PassController(DeviceStatus, TenantModel):
 
 
 class KeyBox(DeviceStatus, TenantModel):
-    """A key box (specification: "Key box"). `units` is the list's array; the status's own is in `status`."""
+    """A key box (specification: "Key box"). `units` is the list's array; the status's own is in `status`.
+
+    What is known of its keys stands in rows of their own (`Key`). `look_at` is the timer of the next reading.
+    """
 
     key_device_id = models.TextField(db_collation="C")
     key_device_name = models.TextField(blank=True, default="")
     product_type = models.TextField(blank=True, default="")
     number_of_management = models.IntegerField(null=True)
     units = models.JSONField(default=list)
+    look_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["tenant", "key_device_id"], name="mirror_keybox_once")]

@@ -1,0 +1,52 @@
+"""What the service's words about a key of a key box mean: whether it is in its place, and what a record tells of it.
+
+The specification shows one of these words ("return") and no complete set, so they are data of the table `[states]`, as
+those of doors are (`doors.py`). A word in no list means nothing here, and is shown as it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from accessapi.doors import Patterns, among
+
+
+class KeyWord(StrEnum):
+    """What a record of the log says about its key."""
+
+    TAKEN = "taken"
+    RETURNED = "returned"
+
+
+class KeyWords(BaseModel):
+    """The lists of words: of a status, and of the log's records, which are compared in small letters."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    key_in: Patterns = ("return", "returned")
+    key_out: Patterns = ("taken", "take", "out")
+    key_taken: Patterns = ("*key taken*",)
+    key_returned: Patterns = ("*key returned*",)
+
+    @model_validator(mode="after")
+    def _in_or_out(self) -> Self:
+        for one, other in (("key_in", "key_out"), ("key_taken", "key_returned")):
+            if both := sorted(set(getattr(self, one)) & set(getattr(self, other))):
+                raise ValueError(f"{both[0]} stands in {one} and in {other}")
+        return self
+
+    def key(self, word: str | None) -> str:
+        """Return in, out, or nothing for a word in neither list."""
+        if among(self.key_in, word):
+            return "in"
+        return "out" if among(self.key_out, word) else ""
+
+    def key_event(self, texts: Iterable[str]) -> KeyWord | None:
+        """Return what the texts of a record tell of its key; None for nothing that is known."""
+        small = [text.lower() for text in texts]
+        lists = ((self.key_taken, KeyWord.TAKEN), (self.key_returned, KeyWord.RETURNED))
+        return next((word for patterns, word in lists if any(among(patterns, text) for text in small)), None)

@@ -1,0 +1,205 @@
+"""What is known of each key of a key box: the last reading and the newest record of the log, folded into one state.
+
+The newer of the two counts. A reading that contradicts a record that is older than it is told as such: the record of
+what happened since may be on its way, or lost. A record counts from its own moment or from when it was heard, whichever
+is earlier, so that a clock of the service's that goes before ours cannot outdo readings to come. A box that is out of
+reach tells nothing of its keys: its answer is what the service last knew.
+
+Records of a key come late and in any order. So each reading takes the records of the last days again, and whoever takes
+anything over holds the row of the box first.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from accessapi.keys import KeyWord
+from accessapi.overrides import States
+from portal.core.mirror import hooks
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History, Key, KeyBox, KeyState
+from portal.core.timers.clock import ClockTime, database_now
+from tenants.models import Tenant
+
+# How often a box is read, and how soon once a reading and the log contradict each other.
+QUIET = timedelta(minutes=30)
+SOON = timedelta(minutes=5)
+# How far back a reading takes records again, and how many of one box at the most.
+AGAIN = timedelta(days=2)
+_MOST = 1_000
+
+_LEARNED = (
+    "unit_name", "restriction", "state", "since", "differs", "known_at", "holder_id", "holder_name", "read_state",
+    "read_since", "read_at", "lock", "raw", "record_state", "record_at", "record_heard_at", "record_id", "person_id",
+    "person_name",
+)  # fmt: skip
+_STATES = {KeyWord.TAKEN: KeyState.OUT, KeyWord.RETURNED: KeyState.IN}
+
+
+def read(tenant: Tenant, key_device_id: str, status: dict[str, Any], at: datetime) -> None:
+    """Take over an answer of operation 28 that was asked for at `at`, unless a newer one is there already."""
+    states = tenant.environment.catalogue.states
+    with transaction.atomic():
+        for box in _held([key_device_id]):
+            if box.status_as_of is not None and box.status_as_of > at:
+                continue
+            box.status, box.status_as_of = status, at
+            keys = _kept(box)
+            if states.is_connected(box.cloud_com_status):
+                _take_reading(keys, status, states, at)
+            records = History.objects.filter(device_id=key_device_id, at__gte=at - AGAIN).exclude(units=[])
+            _take_records(keys, reversed(records.order_by("-at", "-pk")[:_MOST]), states)
+            differs = _settle(keys)
+            box.look_at = at + (SOON if differs else QUIET)
+            box.save(update_fields=["status", "status_as_of", "look_at"])
+
+
+def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
+    """New records came in: listener of the mirror, inside the transaction that takes them over."""
+    of_box: dict[str, list[History]] = {}
+    for record in histories:
+        if record.units and record.device_id:
+            of_box.setdefault(record.device_id, []).append(record)
+    for box in _held(of_box):
+        keys = _kept(box)
+        told = sorted(of_box[box.key_device_id], key=lambda record: record.at)
+        _take_records(keys, told, tenant.environment.catalogue.states)
+        soon = database_now() + SOON
+        if _settle(keys) and box.look_at is not None and box.look_at > soon:
+            KeyBox.objects.filter(pk=box.pk).update(look_at=soon)
+
+
+def listed(tenant: Tenant) -> None:
+    """The list of key boxes was read: have a row for each of its keys."""
+    wanted = {(box.pk, number) for box in KeyBox.objects.only("pk", "units") for number, _, _ in _units(box.units)}
+    known = set(Key.objects.values_list("key_box_id", "unit_no"))
+    changed = {box_id for box_id, _ in wanted ^ known}
+    named = Key.objects.select_related("key_box").only("unit_no", "unit_name", "key_box__units")
+    changed |= {key.key_box_id for key in named if (key.unit_no, key.unit_name) not in _names(key.key_box)}
+    for box in KeyBox.objects.select_for_update(no_key=True).filter(pk__in=changed).order_by("key_device_id"):
+        _settle(_kept(box))
+
+
+def of_list(listed: Iterable[dict[str, Any]]) -> list[Key]:
+    """Return the keys that a key_devices_list of the specification names, as far as they are known."""
+    wanted = {
+        (str(each.get("key_device_id")), str(number))
+        for each in listed
+        if isinstance(each, dict)
+        for number in each.get("units_no_list") or ()
+    }
+    boxes = {box for box, _number in wanted}
+    rows = (
+        Key.objects.filter(key_box__key_device_id__in=boxes).select_related("key_box").defer("raw", "key_box__status")
+    )
+    found = rows.order_by("key_box__key_device_name", "unit_no")
+    return [key for key in found if (key.key_box.key_device_id, key.unit_no) in wanted]
+
+
+def later(key_device_id: str) -> None:
+    """Do not ask about this box before its next turn: the service does not know it, or tells nothing of it."""
+    KeyBox.objects.filter(key_device_id=key_device_id).update(look_at=ClockTime() + QUIET)
+
+
+def _held(key_device_ids: Iterable[str]) -> list[KeyBox]:
+    rows = KeyBox.objects.select_for_update(no_key=True).filter(key_device_id__in=list(key_device_ids))
+    return list(rows.order_by("key_device_id"))
+
+
+def _units(units: Any) -> list[tuple[str, str, bool | None]]:
+    """(number, name, restriction) of what the service lists as a box's units, in its order, each number once."""
+    found = {}
+    for unit in units if isinstance(units, list) else ():
+        if isinstance(unit, dict) and unit.get("unit_no"):
+            restricted = unit.get("restriction")
+            name = str(unit.get("unit_name") or "")
+            found[str(unit["unit_no"])] = name, restricted if isinstance(restricted, bool) else None
+    return [(number, name, restricted) for number, (name, restricted) in found.items()]
+
+
+def _names(box: KeyBox) -> set[tuple[str, str]]:
+    return {(number, name) for number, name, _ in _units(box.units)}
+
+
+def _kept(box: KeyBox) -> dict[str, Key]:
+    """The rows of a box by their numbers, as its list and its status name them; those of no unit any more go."""
+    said = _units(box.units)
+    if not said:  # some services may tell units in the status alone
+        said = _units(box.status.get("units_status"))
+    keys = {key.unit_no: key for key in box.keys.all()}
+    box.keys.exclude(unit_no__in=[number for number, _, _ in said]).delete()
+    kept = {}
+    for number, name, restricted in said:
+        key = kept[number] = keys.get(number) or Key(key_box=box, unit_no=number)
+        key.unit_name, key.restriction = name, restricted
+    return kept
+
+
+def _take_reading(keys: dict[str, Key], status: dict[str, Any], states: States, at: datetime) -> None:
+    units = status.get("units_status")
+    for unit in units if isinstance(units, list) else ():
+        key = keys.get(str(unit.get("unit_no"))) if isinstance(unit, dict) else None
+        if key is None:
+            continue
+        state = states.key(_text(unit.get("key")))
+        if state != key.read_state or key.read_since is None:
+            key.read_since = at
+        key.read_state, key.read_at, key.raw = state, at, unit
+        key.lock = states.lock(_text(unit.get("lock")))
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _take_records(keys: dict[str, Key], records: Iterable[History], states: States) -> None:
+    """Keep of each key the newest record that tells where it is; of two of one moment that with the higher ID."""
+    now = database_now()
+    for record in records:
+        word = states.key_event([record.content, record.member_label])
+        for number, _, _ in _units(record.units) if word is not None else ():
+            key = keys.get(number)
+            if key is None or word is None or not _is_newer(record, key):
+                continue
+            key.record_state, key.record_at, key.record_id = _STATES[word], record.at, record.history_id
+            key.record_heard_at = now
+            key.person_id, key.person_name = record.member_id, record.member_name
+
+
+def _is_newer(record: History, key: Key) -> bool:
+    return key.record_at is None or (record.at, record.history_id) > (key.record_at, key.record_id)
+
+
+def _settle(keys: dict[str, Key]) -> bool:
+    """Write what follows for each key. Returns whether a reading and the log contradict each other anywhere."""
+    for key in keys.values():
+        _fold(key)
+    new = [key for key in keys.values() if key.pk is None]
+    Key.objects.bulk_update([key for key in keys.values() if key.pk is not None], _LEARNED, batch_size=500)
+    Key.objects.bulk_create(new, batch_size=500)
+    return any(key.differs for key in keys.values())
+
+
+def _fold(key: Key) -> None:
+    """Set what follows from the last reading and the newest record."""
+    told_at = min(key.record_at, key.record_heard_at) if key.record_at and key.record_heard_at else None
+    reads = bool(key.read_state) and key.read_at is not None
+    by_reading = reads and (told_at is None or (key.read_at is not None and key.read_at >= told_at))
+    key.differs = by_reading and told_at is not None and key.read_state != key.record_state
+    agrees = told_at is not None and not key.differs
+    if by_reading and not agrees:
+        key.state, key.since = KeyState(key.read_state), key.read_since
+    elif told_at is not None:
+        key.state, key.since = KeyState(key.record_state), told_at
+    else:
+        key.state, key.since = KeyState.UNKNOWN, None
+    key.known_at = max((at for at in (key.read_at, key.record_heard_at) if at is not None), default=None)
+    holds = key.state == KeyState.OUT and key.record_state == KeyState.OUT
+    key.holder_id, key.holder_name = (key.person_id, key.person_name) if holds else ("", "")
+
+
+def register() -> None:
+    hooks.after(Kind.HISTORIES, heard)
+    hooks.after(Kind.KEY_BOXES, listed)

@@ -1,0 +1,135 @@
+"""What is known of a key: the newer of the last reading and the newest record, and where they contradict each other."""
+
+from datetime import timedelta
+
+import pytest
+
+from portal.core.mirror import keys
+from portal.core.mirror.models import Key, KeyBox, KeyState
+from portal.core.timers.clock import database_now
+from tenants.scope import tenant_scope
+from tests.support.keys import key, key_box, reads, tells
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def one(place):
+    key_box(place)
+    return place
+
+
+def ago(minutes):
+    return database_now() - minutes * MINUTE
+
+
+def test_of_a_key_that_nobody_told_of_nothing_is_known(one):
+    assert (key(one).state, key(one).since, key(one).known_at) == (KeyState.UNKNOWN, None, None)
+
+
+def test_a_record_tells_who_took_it_and_since_when(one):
+    at = ago(30)
+    tells(one, "01", "Key taken", at)
+    assert (key(one).state, key(one).holder_id, key(one).since) == (KeyState.OUT, "m-1", at)
+    assert key(one, "02").state == KeyState.UNKNOWN
+    tells(one, "01", "Key returned", ago(5), who="m-2")
+    assert (key(one).state, key(one).holder_id) == (KeyState.IN, "")
+
+
+def test_an_older_record_that_comes_late_changes_nothing(one):
+    tells(one, "01", "Key returned", ago(5))
+    tells(one, "01", "Key taken", ago(30))
+    assert key(one).state == KeyState.IN
+
+
+def test_a_reading_after_the_record_counts_and_the_contradiction_is_said(one):
+    tells(one, "01", "Key taken", ago(30))
+    reads(one, u01="return")
+    found = key(one)
+    assert (found.state, found.differs, found.holder_id) == (KeyState.IN, True, "")
+    with tenant_scope(one.tenant):
+        box = KeyBox.objects.get()
+    assert box.look_at - box.status_as_of == keys.SOON
+    tells(one, "01", "Key returned", ago(2))
+    assert (key(one).state, key(one).differs) == (KeyState.IN, False)
+
+
+def test_a_late_record_that_contradicts_the_reading_has_the_box_read_soon(one):
+    reads(one, u01="return")
+    with tenant_scope(one.tenant):
+        KeyBox.objects.update(look_at=database_now() + keys.QUIET)
+    tells(one, "01", "Key taken", ago(30))
+    assert key(one).differs
+    with tenant_scope(one.tenant):
+        assert KeyBox.objects.get().look_at <= database_now() + keys.SOON
+
+
+def test_a_record_after_the_reading_is_news_and_no_contradiction(one):
+    reads(one, ago=600, u01="return")
+    tells(one, "01", "Key taken", ago(1))
+    assert (key(one).state, key(one).differs) == (KeyState.OUT, False)
+
+
+def test_a_reading_that_agrees_leaves_since_when_and_with_whom(one):
+    at = ago(30)
+    tells(one, "01", "Key taken", at)
+    reads(one, u01="taken")
+    assert (key(one).state, key(one).since, key(one).holder_id) == (KeyState.OUT, at, "m-1")
+
+
+def test_without_any_record_a_key_is_out_since_the_first_reading_that_showed_it(one):
+    reads(one, ago=600, u01="taken")
+    first = key(one).since
+    reads(one, u01="taken")
+    assert (key(one).state, key(one).since) == (KeyState.OUT, first)
+
+
+def test_a_box_out_of_reach_tells_nothing_of_its_keys(one):
+    tells(one, "01", "Key taken", ago(30))
+    reads(one, line="disconnected", u01="return")
+    assert (key(one).state, key(one).differs, key(one).read_at) == (KeyState.OUT, False, None)
+
+
+def test_a_word_that_nobody_knows_is_kept_and_the_record_counts(one):
+    reads(one, u01="levitating")
+    assert (key(one).state, key(one).word) == (KeyState.UNKNOWN, "levitating")
+
+
+def test_a_service_clock_that_goes_before_ours_cannot_outdo_readings_to_come(one):
+    tells(one, "01", "Key taken", database_now() + timedelta(hours=5))
+    reads(one, u01="return")
+    assert key(one).state == KeyState.IN
+
+
+def test_an_older_reading_that_comes_late_changes_nothing(one):
+    reads(one, u01="return")
+    reads(one, ago=60, u01="taken")
+    assert key(one).state == KeyState.IN
+
+
+def test_records_that_a_listener_missed_are_taken_by_the_next_reading(one):
+    from tests.support.log import happened, record
+
+    units = [{"unit_no": "01", "unit_name": ""}]
+    happened(one, record(ago(20), content="Key taken", device_id="K1", units=units, member_id="m-7"))
+    assert key(one).state == KeyState.UNKNOWN
+    reads(one, u01="taken")
+    assert key(one).holder_id == "m-7"
+
+
+def test_keys_come_and_go_with_the_list(one):
+    with tenant_scope(one.tenant):
+        box = KeyBox.objects.get()
+        box.units = [{"unit_no": "01", "unit_name": "新しい名前"}, {"unit_no": "09"}, "nonsense", {"unit_name": "x"}]
+        box.save()
+        keys.listed(one.tenant)
+        assert [str(each) for each in Key.objects.order_by("unit_no")] == ["01 新しい名前", "09"]
+
+
+@pytest.mark.parametrize("status", [{}, {"units_status": None}, {"units_status": [None, {"unit_no": []}, {"key": 3}]}])
+def test_an_answer_of_another_shape_is_kept_and_harms_nothing(one, status):
+    tells(one, "01", "Key taken", ago(30))
+    with tenant_scope(one.tenant):
+        keys.read(one.tenant, "K1", status, database_now())
+        assert KeyBox.objects.get().status == status
+    assert key(one).state == KeyState.OUT

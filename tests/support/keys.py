@@ -1,0 +1,55 @@
+"""Key boxes of a place in the mirror, and what readings and the log tell of their keys."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from portal.core.mirror import keys
+from portal.core.mirror.models import Key, KeyBox
+from portal.core.timers.clock import database_now
+from tenants.scope import tenant_scope
+from tests.support.log import happened, record
+from tests.support.places import Place
+
+NAMES = ("正面玄関 予備", "社用車", "倉庫")
+
+
+def key_box(place: Place, key_device_id: str = "K1", name: str = "総務キーボックス", size: int = 3) -> KeyBox:
+    """A key box with keys 01, 02, …, as the list tells of it."""
+    units = [
+        {"unit_no": f"{number + 1:02d}", "unit_name": NAMES[number % len(NAMES)], "restriction": False}
+        for number in range(size)
+    ]
+    with tenant_scope(place.tenant):
+        box = KeyBox.objects.create(key_device_id=key_device_id, key_device_name=name, units=units)
+        keys.listed(place.tenant)
+    return box
+
+
+def reads(place: Place, key_device_id: str = "K1", *, ago: float = 0, line: str = "connected", **units: Any) -> None:
+    """A reading of so many seconds ago says this of keys: `reads(place, u01="taken")`."""
+    status = {
+        "cloud_com_status": line,
+        "units_status": [
+            {"unit_no": name[1:], "key": word, "lock": "lock", "errors": []} for name, word in units.items()
+        ],
+    }
+    with tenant_scope(place.tenant):
+        keys.read(place.tenant, key_device_id, status, database_now() - timedelta(seconds=ago))
+
+
+def tells(
+    place: Place, unit: str, content: str, at: datetime, *, who: str = "m-1", name: str = "佐藤 花子", box: str = "K1",
+    history_id: str = "",
+) -> None:  # fmt: skip
+    """The log tells of a key, as reading it would."""
+    more = {"history_id": history_id} if history_id else {}
+    units = [{"unit_no": unit, "unit_name": ""}]
+    said = record(at, content=content, device_id=box, units=units, member_id=who, member_name=name, **more)
+    rows = happened(place, said)
+    with tenant_scope(place.tenant):
+        keys.heard(place.tenant, histories=rows)
+
+
+def key(place: Place, unit: str = "01", box: str = "K1") -> Key:
+    with tenant_scope(place.tenant):
+        return Key.objects.get(key_box__key_device_id=box, unit_no=unit)
