@@ -1,15 +1,22 @@
 """The five controls of operation 35, as commands to doors, each at most once and within 15 seconds of the click."""
 
+from datetime import datetime
+
+from django.db import transaction
 from django.db.models import TextChoices
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.limits import INFO_MAX
 from portal.core.budget.priorities import Priority
-from portal.core.intents.actions import Asker, submit
+from portal.core.intents.actions import Asker, dispatch
 from portal.core.intents.models import Intent, target_of
 from portal.core.intents.nonces import Nonce
+from portal.core.intents.record import Asked, record
+from portal.core.intents.states import Reason
 from portal.core.mirror.models import PassController
+from portal.devices.models import Hold
+from tenants.models import Connection, User
 from tenants.roles import Permission
 from tenants.wording import say
 
@@ -39,17 +46,57 @@ _SAID: dict[str, Promise] = {
 }
 
 
-def command(*, door: PassController, command: Command, by: Asker, nonce: Nonce) -> Intent:
-    """Ask the service to unlock or lock a door (operation 35), now. The returned intent says how far it came."""
-    return submit(
-        by=by,
-        permission=Permission.DOORS_OPERATE,
-        operation="operate_door",
-        target=target_of("pass_controller", door.device_id),
-        title=say(f"door.{command.value}", door=door),
-        path={"device_id": door.device_id},
-        body={"tag": "lock_operation", "control": command.value, "info": str(by.user.email)[:INFO_MAX]},
-        nonce=nonce,
-        after={"control": command.value},
-        priority=Priority.DOORS,
-    )
+def command(
+    *, door: PassController, command: Command, by: Asker, nonce: Nonce, until: datetime | None = None
+) -> Intent:
+    """Ask the service to unlock or lock a door (operation 35), now. The returned intent says how far it came.
+
+    A hold ends at `until`, by itself, while nothing newer is asked of the door; without, only when somebody locks it.
+    """
+    asked = asked_of(door, command, by, nonce, by.user)
+    intent, is_new = _hold(asked, until) if command is Command.HOLD else record(**asked)
+    if is_new:
+        dispatch(intent)
+    return intent
+
+
+def _hold(asked: Asked, until: datetime | None) -> tuple[Intent, bool]:
+    """Record a command to hold a door together with the hold, which has its end from the start."""
+    by = asked["by"]
+    with transaction.atomic():
+        intent, is_new = record(**asked)
+        if is_new:
+            Hold.objects.create(
+                tenant=by.tenant,
+                device_id=intent.path["device_id"],
+                intent=intent,
+                by=by.user,
+                support_session=by.support_session,
+                until=until,
+                due_at=until,
+            )
+    return intent, is_new
+
+
+def asked_of(door: PassController, command: Command, by: Asker, nonce: Nonce, person: User) -> Asked:
+    """What an intent for this command records; the service's log names the `person`."""
+    return {
+        "by": by,
+        "permission": Permission.DOORS_OPERATE,
+        "operation": "operate_door",
+        "target": target_of("pass_controller", door.device_id),
+        "title": say(f"door.{command.value}", door=door),
+        "path": {"device_id": door.device_id},
+        "body": {"tag": "lock_operation", "control": command.value, "info": str(person.email)[:INFO_MAX]},
+        "nonce": nonce,
+        "after": {"control": command.value},
+        "priority": Priority.DOORS,
+    }
+
+
+def obstacle(connection: Connection) -> str:
+    """Return why no command can be sent to any door now; empty when one can."""
+    if not connection.is_connected:
+        return str(Reason.CONNECTION.label)
+    operation = connection.tenant.environment.catalogue.operation("operate_door")
+    return str(Reason.LICENCE.label) if operation.licence and not connection.licence_key else ""

@@ -6,9 +6,10 @@ class DevicesConfig(AppConfig):
     label = "devices"
 
     def ready(self) -> None:
-        from portal.devices import alerts, follow, frame, watch
+        from portal.devices import alerts, follow, frame, holds, watch
 
         alerts.register()
         follow.register()
         frame.register()
+        holds.register()
         watch.register()

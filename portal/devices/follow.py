@@ -12,6 +12,7 @@ from portal.core.intents.words import uncertain_words
 from portal.core.mirror import doors, reading
 from portal.core.timers.bell import ring_after_commit
 from portal.core.timers.clock import database_now
+from portal.devices import holds
 from portal.devices.actions import Command
 from portal.devices.watch import READ_STALE
 from tenants.connections.service import current_connection
@@ -44,6 +45,7 @@ def finished(intent: Intent) -> None:
     control, device_id = _control(intent), intent.path.get("device_id", "")
     intent.result["control"] = control
     intent.save(update_fields=["result"])
+    holds.heard(intent, control)
     if intent.state == State.SUCCEEDED and control in _TELLS:
         doors.tell(intent.tenant, device_id, _TELLS[control])
     elif intent.reason == Reason.REQUEST_FAILED and doors.look_at(device_id):

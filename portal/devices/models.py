@@ -1,8 +1,11 @@
-"""When somebody last had a tenant's board of doors in sight."""
+"""When somebody last had a tenant's board of doors in sight; doors held unlocked, and when they are to lock again."""
 
+from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
-from tenants.models import TenantModel
+from portal.core.intents.models import Intent
+from tenants.models import SupportSession, TenantModel
 
 
 class BoardSight(TenantModel):
@@ -15,3 +18,43 @@ class BoardSight(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.looked_at:%Y-%m-%d %H:%M:%S}"
+
+
+class Hold(TenantModel):
+    """A door held unlocked: by whom, until when (null: until somebody locks it), and what became of it.
+
+    `intent` asked for it, `lock` is the last that was asked for its end, the `attempts`-th one. `due_at` is when it
+    is seen to next (null: nobody has to).
+    """
+
+    class State(models.TextChoices):
+        ASKED = "asked"
+        STANDING = "standing"
+        ENDED = "ended"
+        SUPERSEDED = "superseded"
+        FAILED = "failed"
+
+    device_id = models.TextField(db_collation="C")
+    intent = models.OneToOneField(Intent, on_delete=models.PROTECT, related_name="+")
+    lock = models.ForeignKey(Intent, null=True, on_delete=models.PROTECT, related_name="+")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    support_session = models.ForeignKey(SupportSession, null=True, on_delete=models.PROTECT, related_name="+")
+    until = models.DateTimeField(null=True)
+    due_at = models.DateTimeField(null=True)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.ASKED)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["due_at"], name="devices_hold_due", condition=Q(due_at__isnull=False)),
+            models.Index(
+                fields=["tenant", "device_id"], name="devices_hold_open", condition=Q(state__in=["asked", "standing"])
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.device_id}: {self.state}"
+
+
+#: States in which the door is held, or may be in a moment.
+OPEN = (Hold.State.ASKED, Hold.State.STANDING)

@@ -1,6 +1,6 @@
-"""The bells of the watch over doors."""
+"""The bells of doors: of the watch over them, and of holds that end."""
 
-from portal.devices import watch
+from portal.devices import holds, watch
 from portal.site.celery import promised
 from tenants.scope import tenant_scope
 
@@ -9,3 +9,9 @@ from tenants.scope import tenant_scope
 def read_stale(tenant_id: int) -> None:
     with tenant_scope(tenant_id):
         watch.read_stale()
+
+
+@promised(queue="doors", promise="idempotent", seconds=30)
+def end_hold(tenant_id: int, hold_id: int) -> None:
+    with tenant_scope(tenant_id):
+        holds.step(hold_id)

@@ -60,6 +60,14 @@ def goes_on_at(connection: Connection, priority: Priority, call_class: CallClass
     return reading.now if reading.allows(priority) else reading.allows_at(priority)
 
 
+def free_now(connection: Connection, priority: Priority, call_class: CallClass) -> int:
+    """How many calls of this priority can be made now; one at least where one may be tried."""
+    reading = ledger.read(connection, call_class)
+    if not reading.allows(priority):
+        return 0
+    return max(reading.limit - reading.used - kept_from(priority, reading.limit), 1)
+
+
 def minutes_for(calls: int, connection: Connection, priority: Priority) -> int:
     """About how many minutes `calls` general calls of this priority take, given what the hour has left."""
     reading = ledger.read(connection, CallClass.GENERAL)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Required, TypedDict, Unpack
 
 from django.db import IntegrityError, transaction
+from django.db import connection as database
 
 from accessapi.client import Image
 from accessapi.operations import Delivery
@@ -84,6 +85,8 @@ def record(**asked: Unpack[Asked]) -> tuple[Intent, bool]:
     intent = _made(asked)
     try:
         with transaction.atomic():
+            if intent.is_physical:
+                wait_for_turn(intent.tenant, intent.target)
             intent.save(force_insert=True)
             if (image := asked.get("image")) is not None:
                 enclosed = Enclosure(intent=intent, content=image.content, content_type=image.content_type)
@@ -101,6 +104,16 @@ def record(**asked: Unpack[Asked]) -> tuple[Intent, bool]:
     except IntegrityError:
         return Intent.objects.get(nonce=intent.nonce), False
     return intent, True
+
+
+def wait_for_turn(tenant: Tenant, target: str) -> None:
+    """Let nobody else record for this door or key box until the transaction ends, and wait for whoever does.
+
+    So the newest of its commands is the one with the highest number, and whoever looks for it first and then records
+    his own cannot miss one.
+    """
+    with database.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"{tenant.pk}:{target}"])
 
 
 def _made(asked: Asked) -> Intent:

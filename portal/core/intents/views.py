@@ -21,7 +21,9 @@ from tenants.roles import Permission
 
 @tenant_view(Permission.AUDIT_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    stories = [story(intent) for intent in queries.latest()[:50]]
+    """The newest requests; with `show=open`, those under way or unconfirmed."""
+    rows = queries.open_ones() if request.GET.get("show") == "open" else queries.latest()
+    stories = [story(intent) for intent in rows[:50]]
     return render(request, "intents/index.html", {"stories": stories})
 
 

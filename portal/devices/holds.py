@@ -1,0 +1,182 @@
+"""A hold must end: at its time one lock is asked for, by the portal, while nothing newer was asked of the door.
+
+The row carries the promise (`due_at` is its timer), so that it outlives every process and a lost broker. Its lock is an
+intent of its own with its own 15 seconds; one that came to nothing is followed by another, for as long as the hold is
+the newest. The timer takes the door's turn (`record.wait_for_turn`), as whoever asks for a command does, so that either
+it sees the command, or the command is the newer one and the claim of the lock sees it. See decision 0063.
+"""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q, QuerySet, Value
+
+from portal.core.intents import actions as intents
+from portal.core.intents.models import Intent, target_of
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.record import Asker, record, wait_for_turn
+from portal.core.intents.states import NOT_APPLIED, UNDER_WAY, Reason, State
+from portal.core.mirror.models import PassController
+from portal.core.timers import ticking
+from portal.core.timers.clock import ClockTime
+from portal.core.timers.ticking import Wakeup
+from portal.devices.actions import Command, asked_of
+from portal.devices.models import OPEN, Hold
+from tenants.models import Connection, Staff
+from tenants.roles import Permission
+from tenants.scope import tenant_scope
+from tenants.signals import connected
+from tenants.standing import holds_permission
+
+# Between two looks at what is under way; between two tries at first, and at most.
+_SOON, _FIRST, _LATEST = 2.0, 5.0, 300.0
+# What a door is told to stay as, other than to let somebody through once: for that a due lock waits so long.
+_STAYING = (Command.HOLD.value, Command.LOCK.value)
+PASS = timedelta(seconds=30)
+
+
+def step(hold_id: int) -> None:
+    """What the timer of one hold asks for, by one process at a time. Safe to call any number of times."""
+    with transaction.atomic():
+        rows = Hold.objects.select_related("tenant__environment", "by", "support_session", "intent", "lock")
+        due = rows.select_for_update(of=("self",)).filter(pk=hold_id, state__in=OPEN, due_at__lte=ClockTime())
+        for hold in due:
+            wait_for_turn(hold.tenant, target_of("pass_controller", hold.device_id))
+            _see_to(hold)
+
+
+def _see_to(hold: Hold) -> None:
+    newer = _newer(hold)
+    if is_nothing(hold.intent):
+        _close(hold, Hold.State.FAILED)
+    elif newer.filter(_done()).exists():
+        _close(hold, Hold.State.SUPERSEDED)
+    elif hold.lock is not None and hold.lock.state == State.SUCCEEDED:
+        _close(hold, Hold.State.ENDED)
+    elif _is_waited_for(hold) or newer.filter(_passing()).exists():
+        _again(Hold.objects.filter(pk=hold.pk), _SOON)
+    else:
+        _lock(hold)
+
+
+def _is_waited_for(hold: Hold) -> bool:
+    return hold.intent.state in UNDER_WAY or (hold.lock is not None and hold.lock.state in UNDER_WAY)
+
+
+def _lock(hold: Hold) -> None:
+    """Ask for the lock, once more: written down together with the hold that it ends."""
+    door = PassController.objects.filter(device_id=hold.device_id).first() or PassController(
+        device_id=hold.device_id, device_name=hold.device_id
+    )
+    asked = asked_of(door, Command.LOCK, _asker(hold), Nonce(f"{_nonces(hold)}{hold.attempts}"), hold.by)
+    asked["automatic"] = True
+    intent, _is_new = record(**asked)
+    Hold.objects.filter(pk=hold.pk).update(lock=intent, attempts=F("attempts") + 1)
+    _again(Hold.objects.filter(pk=hold.pk), _SOON)
+    intents.dispatch(intent, inline=False)
+
+
+def _asker(hold: Hold) -> Asker:
+    """Whose right the lock needs: of who asked for the hold while they have it, else of somebody who has it now."""
+    may = holds_permission(Permission.DOORS_OPERATE)
+    if Hold.objects.filter(may, pk=hold.pk).exists():
+        return Asker(hold.tenant, hold.by, hold.support_session)
+    staff = Staff.objects.annotate(nobody=Value(None, output_field=Hold._meta.get_field("id")))
+    others = staff.filter(holds_permission(Permission.DOORS_OPERATE, user="user_id", session="nobody"))
+    other = others.select_related("user").order_by("pk").first()
+    return Asker(hold.tenant, other.user if other is not None else hold.by)
+
+
+def heard(intent: Intent, control: str) -> None:
+    """A command of a door came to something: its hold stands or not, has ended, or others are over by it."""
+    if control == Command.HOLD:
+        state, due = (Hold.State.FAILED, Value(None)) if is_nothing(intent) else (Hold.State.STANDING, F("due_at"))
+        Hold.objects.filter(intent=intent, state=Hold.State.ASKED).update(state=state, due_at=due)
+    elif control == Command.LOCK:
+        _told_of_the_end(intent)
+    if _ends_others(intent, control):
+        older = Hold.objects.filter(device_id=intent.path["device_id"], state__in=OPEN, intent_id__lt=intent.pk)
+        older.exclude(lock=intent).update(state=Hold.State.SUPERSEDED, due_at=None)
+
+
+def _told_of_the_end(lock: Intent) -> None:
+    for hold in Hold.objects.filter(lock=lock, state__in=OPEN):
+        if lock.state == State.SUCCEEDED:
+            _close(hold, Hold.State.ENDED)
+        else:
+            _again(Hold.objects.filter(pk=hold.pk), pause(hold.attempts))
+
+
+def is_nothing(intent: Intent) -> bool:
+    """Whether the service surely did nothing of it."""
+    return intent.state in NOT_APPLIED and intent.reason != Reason.REQUEST_FAILED
+
+
+def _ends_others(intent: Intent, control: str) -> bool:
+    """Whether it is a newer word about how the door stays, and was done or may have been.
+
+    A lock that is not sure is none: it is locked again. Nor is a single pass: it is over before the hold is, and a door
+    that somebody let a visitor through must not stay unlocked for the night.
+    """
+    maybe = intent.state == State.UNCERTAIN or intent.reason == Reason.REQUEST_FAILED
+    return (intent.state == State.SUCCEEDED and control in _STAYING) or (maybe and control == Command.HOLD)
+
+
+def _done() -> Q:
+    """Return the same of rows."""
+    maybe = Q(state=State.UNCERTAIN) | Q(reason=Reason.REQUEST_FAILED)
+    return Q(state=State.SUCCEEDED, result__control__in=_STAYING) | maybe & Q(result__control=Command.HOLD.value)
+
+
+def _passing() -> Q:
+    """What is under way, and a single pass until the person is through."""
+    return Q(state__in=UNDER_WAY) | Q(finished_at__gt=ClockTime() - PASS) & ~Q(result__control__in=_STAYING)
+
+
+def _newer(hold: Hold) -> QuerySet[Intent]:
+    """What was asked of the door after the hold, but for its own locks."""
+    target = target_of("pass_controller", hold.device_id)
+    return Intent.objects.filter(target=target, pk__gt=hold.intent_id).exclude(nonce__startswith=_nonces(hold))
+
+
+def _nonces(hold: Hold) -> str:
+    return f"hold-{hold.pk}-"
+
+
+def pause(attempts: int) -> float:
+    """Seconds until the next try."""
+    return min(_FIRST * 2.0 ** min(max(attempts - 1, 0), 10), _LATEST)
+
+
+def _again(holds: QuerySet[Hold], seconds: float) -> None:
+    holds.update(due_at=ClockTime() + timedelta(seconds=seconds))
+
+
+def _close(hold: Hold, state: Hold.State) -> None:
+    Hold.objects.filter(pk=hold.pk).update(state=state, due_at=None)
+
+
+def standing(device_ids: Iterable[str]) -> dict[str, Hold]:
+    """The newest hold of each of these doors that stands."""
+    rows = Hold.objects.filter(device_id__in=list(device_ids), state=Hold.State.STANDING)
+    return {hold.device_id: hold for hold in rows.select_related("by", "lock").order_by("pk")}
+
+
+def on_connected(sender: Any, *, connection: Connection, **more: Any) -> None:
+    """Receiver of tenants.signals.connected: what could not be locked is tried again."""
+    with tenant_scope(connection.tenant):
+        _again(Hold.objects.filter(state__in=OPEN, attempts__gt=0), 0)
+
+
+def _due_ones() -> QuerySet[Hold]:
+    return Hold.objects_across_tenants.filter(state__in=OPEN, due_at__lte=ClockTime())
+
+
+DUE = Wakeup(rows=_due_ones, task="portal.devices.tasks.end_hold")
+
+
+def register() -> None:
+    ticking.register("holds", DUE.look, every=1.0, queue="doors", work=DUE.work)
+    connected.connect(on_connected, dispatch_uid="holds")

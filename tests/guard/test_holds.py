@@ -1,0 +1,252 @@
+"""A guard holds a door unlocked until a time: it locks again by itself, unless somebody asked for something newer."""
+
+import re
+from datetime import timedelta
+from unittest import mock
+
+import pytest
+from django.utils import timezone
+
+from portal.core.intents import following, sending
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce, NotAsked
+from portal.core.intents.record import PORTAL
+from portal.core.intents.states import Reason, State
+from portal.core.intents.sweeping import settle_abandoned
+from portal.core.mirror.models import PassController
+from portal.core.timers.clock import ClockTime, database_now
+from portal.devices import actions, ends, holds
+from portal.devices.actions import Command
+from portal.devices.models import Hold
+from tenants.models import AuditEntry, Staff
+from tenants.scope import tenant_scope
+from tests.support.log import happened, loaded, record
+from tests.support.places import fresh_nonce
+
+DOOR = "mock_succeeded"
+
+
+@pytest.fixture
+def one(place):
+    with tenant_scope(place.tenant):
+        PassController.objects.create(device_id=DOOR, device_name="倉庫 入口")
+    return place
+
+
+@pytest.fixture
+def user(one):
+    return one.staff("guard")
+
+
+@pytest.fixture
+def guard(one, user):
+    return one.client(user)
+
+
+def page(place):
+    return f"/t/{place.tenant.slug}/devices/{DOOR}/"
+
+
+def press(client, place, control="cont_unlock", **more):
+    """Press a button of the door's page; the service follows."""
+    nonce = re.search(r'name="nonce" value="([^"]*)"', client.get(page(place)).content.decode())[1]
+    answer = client.post(page(place) + "command/", {"nonce": nonce, "control": control, **more}, follow=True)
+    settle(place)
+    return answer.content.decode()
+
+
+def settle(place):
+    """Whatever was asked of the service comes to its end."""
+    with tenant_scope(place.tenant):
+        for intent in Intent.objects.filter(state=State.QUEUED).order_by("pk"):
+            sending.send(intent)
+        Intent.objects.filter(state=State.ACCEPTED).update(due_at=database_now())
+        for intent in Intent.objects.filter(state=State.ACCEPTED):
+            following.poll(intent)
+
+
+def hold(place):
+    with tenant_scope(place.tenant):
+        return Hold.objects.select_related("lock", "by").latest("pk")
+
+
+def time_is_over(place, times=1):
+    """The hold's time comes, and its timer rings so many times."""
+    with tenant_scope(place.tenant):
+        Hold.objects.filter(due_at__isnull=False).update(due_at=ClockTime() - timedelta(seconds=1))
+        row = hold(place)
+        for _ in range(times):
+            holds.step(row.pk)
+    settle(place)
+
+
+def sent(place):
+    return [each["control"] for each in place.sandbox.commands(place.service.tenant_id)]
+
+
+def test_a_hold_says_until_when_and_by_whom_on_every_page(one, guard):
+    press(guard, one, end="60")
+    row = hold(one)
+    assert timedelta(minutes=59) < row.until - timezone.now() <= timedelta(hours=1)
+    assert row.state == Hold.State.STANDING
+    at = ends.times.local(row.until)
+    banner = guard.get(f"/t/{one.tenant.slug}/devices/").content.decode()
+    assert "倉庫 入口 is held unlocked." in banner
+    assert f"{at:%H:%M} by {row.by}." in banner
+    assert "Lock now" in banner
+
+
+def test_at_its_time_the_portal_locks_the_door_once(one, guard):
+    press(guard, one, end="15")
+    time_is_over(one, times=3)
+    assert sent(one) == ["cont_unlock", "lock"]
+    assert hold(one).state == Hold.State.ENDED
+    time_is_over(one)
+    assert sent(one) == ["cont_unlock", "lock"]
+    with tenant_scope(one.tenant):
+        assert hold(one).lock.automatic
+        assert AuditEntry.objects.filter(action="operate_door", by_label=PORTAL).count() == 1
+    assert "is held unlocked" not in guard.get(f"/t/{one.tenant.slug}/devices/").content.decode()
+
+
+def test_nothing_is_sent_before_its_time(one, guard):
+    press(guard, one, end="15")
+    with tenant_scope(one.tenant):
+        holds.step(hold(one).pk)
+    assert sent(one) == ["cont_unlock"]
+
+
+def test_a_persons_newer_command_is_the_last_word(one, guard):
+    press(guard, one, end="15")
+    press(guard, one, "lock")
+    assert hold(one).state == Hold.State.SUPERSEDED
+    with tenant_scope(one.tenant):  # and though nobody had heard of it
+        Hold.objects.update(state=Hold.State.STANDING, due_at=ClockTime())
+    time_is_over(one)
+    assert sent(one) == ["cont_unlock", "lock"]
+    assert hold(one).state == Hold.State.SUPERSEDED
+
+
+@pytest.mark.parametrize("control", ["unlock", "in_unlock"])
+def test_letting_a_visitor_through_does_not_leave_the_door_unlocked_for_the_night(one, guard, control):
+    press(guard, one, end="15")
+    assert "data-until" in press(guard, one, control)
+    time_is_over(one)
+    assert sent(one) == ["cont_unlock", control], "nobody is locked out in the doorway"
+    with tenant_scope(one.tenant):
+        Intent.objects.update(finished_at=ClockTime() - holds.PASS)
+    time_is_over(one)
+    assert sent(one) == ["cont_unlock", control, "lock"]
+    assert hold(one).state == Hold.State.ENDED
+
+
+def test_a_command_that_comes_after_the_lock_was_recorded_is_the_last_word(one, guard):
+    press(guard, one, end="15")
+    with tenant_scope(one.tenant):
+        Hold.objects.update(due_at=ClockTime())
+        holds.step(hold(one).pk)
+    press(guard, one, end="60")
+    settle(one)
+    assert "lock" not in sent(one)
+    with tenant_scope(one.tenant):
+        assert Hold.objects.select_related("lock").earliest("pk").lock.reason == Reason.NEWER
+
+
+def test_a_newer_command_that_was_never_sent_leaves_the_hold_as_it_was(one, guard):
+    press(guard, one, end="15")
+    with tenant_scope(one.tenant):
+        late = Nonce(fresh_nonce().value, timezone.now() - timedelta(seconds=60))
+        door = PassController.objects.get()
+        longer = actions.command(door=door, command=Command.HOLD, by=one.asker, nonce=late, until=None)
+        assert Intent.objects.get(pk=longer.pk).state == State.EXPIRED
+        first = Hold.objects.earliest("pk")
+        Hold.objects.update(due_at=ClockTime())
+        holds.step(first.pk)
+        assert hold(one).state == Hold.State.FAILED
+    settle(one)
+    assert sent(one) == ["cont_unlock", "lock"]
+
+
+def test_holding_longer_replaces_the_earlier_end(one, guard):
+    press(guard, one, end="15")
+    press(guard, one, end="240")
+    with tenant_scope(one.tenant):
+        assert list(Hold.objects.order_by("pk").values_list("state", flat=True)) == ["superseded", "standing"]
+
+
+def test_who_lost_the_right_does_not_leave_the_door_unlocked(one, guard, user):
+    press(guard, one, end="15")
+    with tenant_scope(one.tenant):
+        Staff.objects.filter(user=user).update(is_active=False)
+    time_is_over(one)
+    assert sent(one) == ["cont_unlock", "lock"]
+    assert hold(one).lock.by == one.owner
+    assert hold(one).lock.asked_by == "The portal"
+
+
+def test_a_lock_that_came_to_nothing_is_tried_again_and_every_page_says_why(one, guard):
+    press(guard, one, end="15")
+    with tenant_scope(one.tenant):
+        Hold.objects.update(due_at=ClockTime())
+        holds.step(hold(one).pk)
+        Intent.objects.filter(pk=hold(one).lock.pk).update(deadline=database_now() - timedelta(seconds=1))
+    settle(one)
+    assert hold(one).lock.state == State.EXPIRED
+    banner = guard.get(f"/t/{one.tenant.slug}/devices/").content.decode()
+    assert "Locking again did not succeed and is tried again." in banner
+    time_is_over(one)
+    assert sent(one) == ["cont_unlock", "lock"]
+    assert hold(one).state == Hold.State.ENDED
+
+
+def test_a_hold_whose_answer_was_lost_is_locked_at_its_end_too(one, guard):
+    press(guard, one, end="15")
+    with tenant_scope(one.tenant):
+        row = hold(one)
+        Hold.objects.update(state=Hold.State.ASKED)
+        Intent.objects.filter(pk=row.intent_id).update(state=State.SENDING)
+        settle_abandoned(Intent.objects.get(pk=row.intent_id))
+    assert hold(one).state == Hold.State.STANDING
+    time_is_over(one)
+    assert sent(one) == ["cont_unlock", "lock"]
+
+
+def test_pauses_grow_to_five_minutes():
+    assert [holds.pause(n) for n in (1, 2, 3, 20)] == [5, 10, 20, 300]
+
+
+def test_without_an_end_that_can_be_nothing_is_sent(one, guard):
+    assert "Choose how long" in press(guard, one)
+    for moment in ("", "2020-01-01T10:00", f"{timezone.now() + timedelta(days=3):%Y-%m-%dT%H:%M}"):
+        assert "within the next 24 hours" in press(guard, one, end="moment", moment=moment)
+    assert sent(one) == []
+
+
+def test_only_who_says_so_holds_a_door_without_an_end(one, guard):
+    press(guard, one, end="open")
+    assert hold(one).due_at is None
+    assert "until somebody locks it" in guard.get(f"/t/{one.tenant.slug}/").content.decode()
+
+
+def test_six_in_the_evening_is_offered_until_six(one):
+    noon = ends.times.local(timezone.now()).replace(hour=12)
+    with mock.patch.object(ends, "database_now", return_value=noon):
+        assert ends.End.EVENING in ends.offered()
+        assert ends.until_of("evening", "").hour == 18
+        assert (ends.until_of("moment", f"{noon:%Y-%m-%d}T23:00") - noon) < ends.LONGEST
+    with mock.patch.object(ends, "database_now", return_value=noon.replace(hour=19)):
+        assert ends.End.EVENING not in ends.offered()
+        with pytest.raises(NotAsked):
+            ends.until_of("evening", "")
+
+
+def test_the_newest_command_says_which_record_proves_it(one, guard):
+    press(guard, one, "lock")
+    loaded(one)
+    assert "No record in the activity log yet." in guard.get(page(one)).content.decode()
+    with tenant_scope(one.tenant):
+        command = Intent.objects.get()
+    words = f"Remote lock succeeded; request {command.request_id}"
+    (row,) = happened(one, record(command.sent_at, category="operation", content=words, device_id=DOOR))
+    shown = guard.get(page(one)).content.decode()
+    assert f"/logs/records/{row.history_id}/" in shown.partition('id="door-commands"')[2].partition('id="happened"')[0]
