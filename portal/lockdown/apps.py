@@ -1,0 +1,12 @@
+from django.apps import AppConfig
+
+
+class LockdownConfig(AppConfig):
+    name = "portal.lockdown"
+    label = "lockdown"
+
+    def ready(self) -> None:
+        from portal.lockdown import frame, standing
+
+        frame.register()
+        standing.register()

@@ -1,0 +1,86 @@
+"""Lockdowns in the frame of every page: banners while one stands or waits, and the button on the page of doors."""
+
+from collections.abc import Iterator
+
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from portal.core.ui import frame, panels
+from portal.core.ui.frame import Banner
+from portal.core.ui.vocabulary import join_sentences
+from portal.lockdown.models import Lockdown, State
+from portal.lockdown.sheet import Sheet
+from tenants.access import TenantRequest
+from tenants.roles import Permission
+
+
+def orders(request: TenantRequest) -> Iterator[Banner]:
+    """What stands, for everybody in the tenant, with how far it is for those who may see doors; and what waits for a
+    second person, for those who may be that.
+    """
+    rows = _orders().select_related("started_by", "by", "confirmed_by", "tenant__environment").order_by("pk")
+    for order in rows:
+        if order.state == State.STANDING:
+            yield _standing(request, order)
+        elif request.access.can(Permission.LOCKDOWN):
+            yield _asked(request, order)
+
+
+def _orders() -> QuerySet[Lockdown]:
+    return Lockdown.objects.filter(Q(state=State.STANDING) | Q(state=State.ASKED, confirm_by__gt=Now()))
+
+
+def _standing(request: TenantRequest, order: Lockdown) -> Banner:
+    sees_doors, kind = request.access.can(Permission.DEVICES_VIEW), order.get_kind_display()
+    if not sees_doors:
+        return Banner("alarm", f"{kind}.", _who(order), icon="lock", since=order.started_at)
+    sheet = Sheet(order)
+    said = f"{sheet.headline} ({sheet.doubt})" if sheet.doubt else sheet.headline
+    return Banner(
+        "alarm",
+        _("%(order)s: %(said)s.") % {"order": kind, "said": said},
+        join_sentences([_who(order), sheet.halted]),
+        icon="lock-open" if order.unlocks else "lock",
+        since=order.started_at,
+        action=_("Show outcome"),
+        action_url=reverse("lockdown:page", args=[request.tenant.slug, order.pk]),
+        action_get=True,
+    )
+
+
+def _asked(request: TenantRequest, order: Lockdown) -> Banner:
+    is_mine = order.started_by == request.user
+    return Banner(
+        "alarm",
+        _("%(who)s asks for a second person: %(order)s.")
+        % {"who": order.started_by, "order": order.get_kind_display()},
+        _("Nothing has been sent yet."),
+        since=order.started_at,
+        until=order.confirm_by,
+        action=_("Show outcome") if is_mine else _("Confirm…"),
+        action_url=reverse("lockdown:page", args=[request.tenant.slug, order.pk]),
+        action_get=True,
+    )
+
+
+def _who(order: Lockdown) -> str:
+    who = _("Started by %(who)s.") % {"who": order.started_by}
+    if order.confirmed_by is None:
+        return who
+    return join_sentences([who, _("Confirmed by %(who)s.") % {"who": order.confirmed_by}])
+
+
+def button(request: TenantRequest) -> SafeString:
+    """The way from the doors to their lockdown, for those who may start one."""
+    if not request.access.can(Permission.LOCKDOWN):
+        return SafeString("")
+    return render_to_string("lockdown/button.html", {"request": request})
+
+
+def register() -> None:
+    frame.banner(orders, when=lambda: _orders().only("pk"))
+    panels.register("devices", button)

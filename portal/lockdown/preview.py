@@ -1,0 +1,151 @@
+"""Which doors an order is about, what it takes and what stands against it: what is said before anybody presses."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.http import QueryDict
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+
+from accessapi.operations import CallClass
+from portal.core.budget import ledger
+from portal.core.budget.priorities import Priority, kept_from
+from portal.core.budget.readings import Reading
+from portal.core.intents.nonces import NotAsked
+from portal.core.mirror.models import Area, DoorState, PassController
+from portal.core.mirror.places import places
+from portal.devices import actions as devices
+from portal.devices import queries
+from portal.lockdown.models import Forecast, Scope
+from tenants.connections.service import current_connection
+from tenants.models import Connection
+
+_SEPARATOR = "\n"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What somebody chose: all doors, those of an area, or these."""
+
+    scope: Scope
+    area_id: str = ""
+    chosen: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, given: QueryDict) -> "Wanted":
+        """What a form or an address says. Raises NotAsked for no scope that there is: never more than was meant."""
+        scope = str(given.get("scope", ""))
+        if scope not in Scope.values:
+            raise NotAsked(_("Choose which doors to lock. Nothing was sent."))
+        return cls(Scope(scope), given.get("area", ""), tuple(given.getlist("door")))
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The same as texts, for a session to keep."""
+        return {"scope": self.scope.value, "area": self.area_id, "doors": _SEPARATOR.join(self.chosen)}
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, str]) -> "Wanted":
+        return cls(Scope(values["scope"]), values["area"], tuple(values["doors"].split(_SEPARATOR)))
+
+    @property
+    def area_name(self) -> str:
+        """The name of the area that is meant; empty for other scopes."""
+        if self.scope is not Scope.AREA:
+            return ""
+        return next((area.area_name for area in Area.objects.all() if area.area_id == self.area_id), "")
+
+    def doors(self) -> list[PassController]:
+        """Return the doors that are meant and known, those that are not locked before the others."""
+        every = list(queries.by_calm().defer("extra", "told"))
+        if self.scope is Scope.ALL:
+            return every
+        if self.scope is Scope.AREA:
+            where = places()
+            return [door for door in every if any(p.area_id == self.area_id for p in where.get(door.device_id, ()))]
+        return [door for door in every if door.device_id in self.chosen]
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What locking these doors takes: a device API call for each."""
+
+    doors: list[PassController]
+    connection: Connection
+
+    @classmethod
+    def of(cls, doors: list[PassController]) -> "Preview":
+        return cls(doors, current_connection())
+
+    @property
+    def halted(self) -> str:
+        return devices.obstacle(self.connection)
+
+    @cached_property
+    def _reading(self) -> Reading:
+        return ledger.read_all(self.connection)[CallClass.DEVICE]
+
+    @property
+    def calls(self) -> int:
+        return len(self.doors)
+
+    @property
+    def left(self) -> int:
+        """The device API calls that doors' commands may spend now."""
+        return max(self._reading.limit - self._reading.used, 0)
+
+    @property
+    def kept(self) -> int:
+        """Of the hour's calls, those that only doors' commands may spend."""
+        return kept_from(Priority.PEOPLE, self._reading.limit)
+
+    @property
+    def at_once(self) -> int:
+        return min(self.left, self.calls)
+
+    @property
+    def later(self) -> int:
+        return self.calls - self.at_once
+
+    @property
+    def goes_on_at(self) -> datetime:
+        """When the first call comes back, for the doors that have to wait."""
+        return self._reading.refills_at() or self._reading.now
+
+    @property
+    def offline(self) -> list[PassController]:
+        return [door for door in self.doors if door.state == DoorState.OFFLINE]
+
+    @property
+    def unknown(self) -> list[PassController]:
+        return [door for door in self.doors if (door.state or DoorState.UNKNOWN) == DoorState.UNKNOWN]
+
+    @property
+    def held(self) -> list[PassController]:
+        return [door for door in self.doors if queries.is_held(door)]
+
+    def forecasts(self) -> list[tuple[PassController, Forecast | None]]:
+        """What is to be expected of each door."""
+        return [(door, self._forecast(place, door)) for place, door in enumerate(self.doors)]
+
+    def _forecast(self, place: int, door: PassController) -> Forecast | None:
+        if place >= self.left:
+            return Forecast.CALLS
+        if door.state == DoorState.OFFLINE:
+            return Forecast.OFFLINE
+        return Forecast.UNKNOWN if door in self.unknown else None
+
+
+def choices(wanted: Wanted | None) -> dict[str, Any]:
+    """What the form offers, and what of it is chosen."""
+    chosen = wanted or Wanted(Scope.ALL)
+    return {
+        "scopes": Scope,
+        "wanted": chosen,
+        "areas": list(Area.objects.order_by("area_name", "pk").values_list("area_id", "area_name")),
+        "doors": list(
+            PassController.objects.order_by("device_name", "pk").only("tenant_id", "device_id", "device_name")
+        ),
+    }

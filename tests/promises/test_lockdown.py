@@ -1,0 +1,251 @@
+"""Lockdown: 60 doors, workers killed, 30 device calls an hour: each door's state is told truly, nothing is doubled."""
+
+import secrets
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+from django.db import connections, transaction
+
+from portal.core.budget.client import client
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import KEPT_FOR_DOORS, Priority
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce
+from portal.core.intents.states import Reason, State
+from portal.core.mirror.models import PassController
+from portal.lockdown import actions, outcomes, standing
+from portal.lockdown.models import Lockdown, Scope
+from portal.lockdown.preview import Wanted
+from tests.support.house import House
+from tests.support.stage import Customer, Stage
+from tests.support.waiting import PATIENCE, until
+
+DOORS, DEVICE = 60, 30
+_MORE = """
+INSERT INTO service_passcontroller (tenant_id, device_id, name, area_id, in_out, has_power, is_connected, is_forced)
+SELECT tenant_id, 'more-' || number, 'Door ' || number, area_id, in_out, true, true, false FROM
+(SELECT * FROM service_passcontroller WHERE tenant_id = %s LIMIT 1) one, generate_series(1, %s) number
+"""
+
+
+def building(customer: Customer) -> None:
+    """Sixty doors, at the service and in the mirror."""
+    with customer.scope():
+        more = DOORS - PassController.objects.count()
+        PassController.objects.bulk_create(
+            PassController(device_id=f"more-{number}", device_name=f"Door {number}") for number in range(1, more + 1)
+        )
+    with psycopg.connect(customer.house.sandbox.database_url, autocommit=True) as service:
+        service.execute(_MORE, [customer.service.tenant_id, more])
+
+
+def lock_all(customer: Customer, *doors: str) -> Lockdown:
+    """Start a lockdown of all doors, or of these."""
+    asker, wanted = customer.asker(), Wanted(Scope.CHOSEN, chosen=doors) if doors else Wanted(Scope.ALL)
+    with customer.scope():
+        return actions.start(wanted=wanted, by=asker, nonce=Nonce(secrets.token_urlsafe(12)))
+
+
+def release(customer: Customer, order: Lockdown) -> None:
+    asker = customer.asker()
+    with customer.scope():
+        actions.release(order=order, by=asker, nonce=Nonce(secrets.token_urlsafe(12)))
+
+
+def told(customer: Customer, order: Lockdown) -> dict[str, str]:
+    """What the page says of each door."""
+    with customer.scope():
+        row = Lockdown.objects.select_related("tenant__environment", "by").get(pk=order.pk)
+        return {each.row.device_id: each.came for each in outcomes.outcomes(row)}
+
+
+def settled(customer: Customer, order: Lockdown, seconds: float = 60) -> dict[str, str]:
+    """What the page says as soon as nothing is under way."""
+    until(
+        lambda: outcomes.SENDING not in told(customer, order).values(), seconds, saying="every door came to something"
+    )
+    return told(customer, order)
+
+
+def requests(customer: Customer) -> list[Intent]:
+    with customer.scope():
+        return list(Intent.objects.filter(operation="operate_door"))
+
+
+def locks_at(customer: Customer) -> Counter[str]:
+    """How many locks the service took for each door."""
+    return Counter(each["device_id"] for each in customer.arrivals(control="lock"))
+
+
+def lies(customer: Customer, came: dict[str, str]) -> list[str]:
+    """Doors told as locked that the service never took a lock for, and doors told as never asked that it did."""
+    arrived = locks_at(customer)
+    asked: dict[str, list[Intent]] = {}
+    for intent in requests(customer):
+        asked.setdefault(intent.path["device_id"], []).append(intent)
+    false = [door for door, word in came.items() if word == outcomes.DONE and not arrived[door]]
+    surely_not = {State.EXPIRED, State.CANCELLED}
+    never = [door for door, tries in asked.items() if all(each.state in surely_not for each in tries)]
+    return false + [door for door in never if arrived[door]]
+
+
+def doubled(customer: Customer) -> list[str]:
+    """Doors with more arrivals than tries that may have left: a try arrives once at most."""
+    left = Counter(each.path["device_id"] for each in requests(customer) if each.sent_at is not None)
+    return [door for door, count in locks_at(customer).items() if count > left[door]]
+
+
+def spend_as_people(customer: Customer) -> int:
+    """People read doors until they are held back; how many device calls that took."""
+    spent = 0
+    with customer.scope():
+        connection = customer.connection()
+        while True:
+            try:
+                with client(connection, Priority.PEOPLE) as service:
+                    service.call("pass_controller_status", path={"device_id": customer.doors[0]})
+                spent += 1
+            except BudgetExhausted:
+                return spent
+
+
+@pytest.fixture
+def small(house: House) -> Iterator[Stage]:
+    """A service that gives thirty device calls an hour."""
+    with house.stage(limits={"general": 720, "device": DEVICE, "window_seconds": 3600}) as made:
+        yield made
+
+
+def test_sixty_doors_with_thirty_calls_and_workers_killed_are_told_as_they_are(
+    house: House, small: Stage, figure: Callable[..., None]
+) -> None:
+    customer = small.customer(behaviour={"device_seconds": 0})
+    building(customer)
+    with house.steady.paused():
+        began = time.monotonic()
+        order = lock_all(customer)
+        for pause in (0.3, 0.8):
+            time.sleep(pause)
+            house.urgent.kill()
+            house.urgent.start()
+        came = settled(customer, order)
+    took = time.monotonic() - began
+    counted = Counter(came.values())
+    figure("lockdown", "60 doors, 30 calls, 2 kills: doors locked", counted[outcomes.DONE], "at most 30")
+    figure("lockdown", "60 doors, 30 calls, 2 kills: seconds until each is told", f"{took:.1f}", "below 60")
+    assert len(came) == DOORS
+    assert lies(customer, came) == []
+    assert doubled(customer) == []
+    assert sum(locks_at(customer).values()) <= DEVICE
+    assert not any(call["status"] == 429 for call in customer.calls())
+    unsent = [each for each in requests(customer) if each.reason == Reason.BUDGET]
+    assert unsent
+    assert all(each.sent_at is None for each in unsent)
+    release(customer, order)
+
+
+def test_sixty_doors_with_calls_enough_are_asked_within_their_fifteen_seconds(
+    house: House, stage: Stage, figure: Callable[..., None]
+) -> None:
+    customer = stage.customer(behaviour={"device_seconds": 0})
+    building(customer)
+    with house.steady.paused():
+        order = lock_all(customer)
+        came = settled(customer, order)
+    sent = [each.sent_at - each.created_at for each in requests(customer)]
+    figure(
+        "lockdown", "60 doors: seconds until the last request is sent", f"{max(sent).total_seconds():.1f}", "below 15"
+    )
+    figure("lockdown", "60 doors: device calls", len(customer.calls(35)), DOORS)
+    # One door of the service's has no connection: it takes the command and reports a failure.
+    assert Counter(came.values()) == {outcomes.DONE: DOORS - 1, outcomes.MISSED: 1}
+    assert len(customer.calls(35)) == DOORS
+    assert lies(customer, came) == doubled(customer) == []
+    release(customer, order)
+
+
+def test_what_people_read_leaves_a_lockdown_its_share(house: House, small: Stage) -> None:
+    customer = small.customer(behaviour={"device_seconds": 0})
+    with house.steady.paused():
+        spent = spend_as_people(customer)
+        assert spent == DEVICE - int(DEVICE * KEPT_FOR_DOORS)
+        order = lock_all(customer)
+        until(lambda: sum(locks_at(customer).values()) == int(DEVICE * KEPT_FOR_DOORS), saying="the share is spent")
+    release(customer, order)
+
+
+def test_doors_follow_by_themselves_when_calls_return(house: House, figure: Callable[..., None]) -> None:
+    """Three calls and five doors: two are not sent in time, and are locked by requests of their own later."""
+    with house.stage(limits={"general": 720, "device": 3, "window_seconds": 2}) as quick:
+        customer = quick.customer(behaviour={"device_seconds": 0})
+        doors = customer.doors[:5]
+        with house.steady.paused():
+            began = time.monotonic()
+            order = lock_all(customer, *doors)
+            until(lambda: outcomes.MISSED in told(customer, order).values(), 30, saying="two are told as not sent")
+            until(lambda: set(told(customer, order).values()) == {outcomes.DONE}, 90, saying="every door is locked")
+        took = time.monotonic() - began
+    figure("lockdown", "5 doors, 3 calls in 27 s: seconds until all are locked", f"{took:.0f}", "below 60")
+    assert locks_at(customer) == Counter(doors)
+    assert len(requests(customer)) == 7
+    release(customer, order)
+
+
+def test_nothing_is_asked_after_a_persons_newer_command_or_the_release(house: House, small: Stage) -> None:
+    customer = small.customer(behaviour={"device_seconds": 0})
+    with small.proxy.down():
+        order = lock_all(customer)
+        opened = customer.unlock(control="cont_unlock", inline=False)
+    assert customer.settled(opened).state == State.SUCCEEDED
+    with customer.scope():
+        Intent.objects.exclude(pk=opened.pk).exclude(finished_at=None).update(finished_at="2020-01-01T00:00Z")
+    until(lambda: outcomes.MISSED not in told(customer, order).values(), 60, saying="the other doors are tried again")
+    came = settled(customer, order)
+    assert came[customer.doors[0]] == outcomes.NEWER
+    assert locks_at(customer)[customer.doors[0]] == 0
+    release(customer, order)
+    tries = len(requests(customer))
+    time.sleep(4)
+    assert len(requests(customer)) == tries
+
+
+def test_a_try_waits_for_a_command_that_is_just_being_recorded(house: House, small: Stage) -> None:
+    """Whichever is first, no lock is asked for after a person's newer command."""
+    customer = small.customer(behaviour={"device_seconds": 0})
+    begun, go = threading.Event(), threading.Event()
+    with house.quiet():
+        order = lock_all(customer, customer.doors[0])
+        with customer.scope():
+            Intent.objects.update(state=State.CANCELLED, reason=Reason.NOT_SENT, finished_at="2020-01-01T00:00Z")
+
+        def one_of_both(number: int) -> None:
+            try:
+                with customer.scope(), transaction.atomic():
+                    if number == 0:
+                        customer.unlock(control="cont_unlock", rung=False)
+                        begun.set()
+                        go.wait(PATIENCE)
+                    else:
+                        begun.wait(PATIENCE)
+                        standing.step(order.pk)
+            finally:
+                connections.close_all()
+
+        with ThreadPoolExecutor(2) as threads:
+            both = [threads.submit(one_of_both, number) for number in (0, 1)]
+            begun.wait(PATIENCE)
+            until(lambda: house.waiting_for_locks() > 0, saying="the try waits")
+            go.set()
+            for each in both:
+                each.result(PATIENCE)
+    assert [each.body["control"] for each in sorted(requests(customer), key=lambda it: it.pk)] == [
+        "lock",
+        "cont_unlock",
+    ]
+    assert told(customer, order) == {customer.doors[0]: outcomes.NEWER}
+    release(customer, order)

@@ -1,0 +1,127 @@
+"""Lockdowns as tests press them: start one, let workers do what was asked for, look at what the page says."""
+
+import re
+from datetime import timedelta
+
+from portal.core.budget.models import Gauge, Spent
+from portal.core.intents import following, sending
+from portal.core.intents.models import Intent
+from portal.core.intents.states import Reason, State
+from portal.core.mirror.models import Area, DoorState, PassController
+from portal.core.timers.clock import ClockTime, database_now
+from portal.lockdown import outcomes, standing
+from portal.lockdown.models import Lockdown, LockdownDoor
+from tenants.models import Connection
+from tenants.scope import tenant_scope
+
+NAMES = ("正面", "倉庫", "会議室")
+
+
+def furnish(place):
+    """Three doors that the service knows; the first two lead to an area."""
+    place.sandbox.settings(place.service.tenant_id, device_seconds=0)
+    listed = place.sandbox.api("GET", "/v1/devices/passes", token=place.service.token).json()
+    ids = [each["device_id"] for each in listed[place.sandbox.addresses.catalogue.shapes.pass_list_key]][:3]
+    with tenant_scope(place.tenant):
+        for device_id, name in zip(ids, NAMES, strict=True):
+            PassController.objects.create(device_id=device_id, device_name=name, state=DoorState.UNLOCKED)
+        Area.objects.create(
+            area_id="A1", area_name="一階", devices_list=[{"device_id": each, "in_out": "in"} for each in ids[:2]]
+        )
+    place.doors = ids
+    return place
+
+
+def url(place, rest=""):
+    return f"/t/{place.tenant.slug}/lockdown/{rest}"
+
+
+def nonce_of(client, address):
+    return re.search(r'name="nonce" value="([^"]*)"', client.get(address).content.decode())[1]
+
+
+def start(client, place, act="start", **wanted):
+    """Choose doors, look at the preview and press; the page that follows."""
+    wanted = wanted or {"scope": "all"}
+    nonce = nonce_of(client, url(place, "new/?scope=all"))
+    return client.post(url(place, f"{act}/"), {"nonce": nonce, **wanted}, follow=True)
+
+
+def press(client, place, act):
+    """Press a button of the lockdown's page."""
+    page = url(place, f"{order(place).pk}/")
+    return client.post(f"{page}{act}/", {"nonce": nonce_of(client, page)}, follow=True).content.decode()
+
+
+def order(place):
+    with tenant_scope(place.tenant):
+        return Lockdown.objects.latest("pk")
+
+
+def settle(place):
+    """Workers send what was asked for and follow it to its end."""
+    with tenant_scope(place.tenant):
+        for intent in Intent.objects.filter(state=State.QUEUED).order_by("pk"):
+            sending.send(intent)
+        Intent.objects.filter(state=State.ACCEPTED).update(due_at=database_now())
+        for intent in Intent.objects.filter(state=State.ACCEPTED):
+            following.poll(intent)
+
+
+def step(place, of=None):
+    """The timer of an order, or of the latest, rings, and workers do what it asks for."""
+    with tenant_scope(place.tenant):
+        standing.step((of or order(place)).pk)
+    settle(place)
+
+
+def time_passes(place, **passed):
+    """Everything that was tried lies so far back."""
+    with tenant_scope(place.tenant):
+        for intent in Intent.objects.exclude(finished_at=None):
+            Intent.objects.filter(pk=intent.pk).update(finished_at=intent.finished_at - timedelta(**passed))
+
+
+def page(client, place):
+    return client.get(url(place, f"{order(place).pk}/")).content.decode()
+
+
+def came(place):
+    """What came of each door, in the order of their names' list."""
+    with tenant_scope(place.tenant):
+        row = Lockdown.objects.select_related("tenant__environment", "by").get(pk=order(place).pk)
+        found = {each.row.name: each.came for each in outcomes.outcomes(row)}
+    return [found[name] for name in NAMES if name in found]
+
+
+def sent(place):
+    return sorted((each["device_id"], each["control"]) for each in place.sandbox.commands(place.service.tenant_id))
+
+
+def lose(place, name, reason=Reason.NOT_SENT, state=State.CANCELLED):
+    """The request to this door came to nothing."""
+    with tenant_scope(place.tenant):
+        row = LockdownDoor.objects.get(name=name, lockdown=order(place))
+        changes = {"state": state, "reason": reason, "finished_at": ClockTime(), "due_at": None}
+        Intent.objects.filter(pk=row.intent_id).update(**changes)
+
+
+def no_calls_left(place, left=0):
+    """The service said that so many device calls are left."""
+    with tenant_scope(place.tenant):
+        connection = Connection.objects.get()
+        Gauge.objects.update_or_create(
+            connection=connection, generation=connection.token_generation, call_class="device",
+            defaults={"limit_seen": 10, "others": 10 - left, "others_until": database_now() + timedelta(minutes=20)},
+        )  # fmt: skip
+
+
+def calls_an_hour(place, limit):
+    """The service gives so many device calls an hour, and none of this hour was made yet."""
+    place.sandbox.settings(place.service.tenant_id, device_limit=limit)
+    with tenant_scope(place.tenant):
+        connection = Connection.objects.get()
+        Spent.objects.all().delete()
+        Gauge.objects.all().delete()
+        mine = {"connection": connection, "generation": connection.token_generation}
+        Gauge.objects.create(tenant=place.tenant, call_class="device", limit_seen=limit, **mine)
