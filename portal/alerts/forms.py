@@ -12,7 +12,7 @@ from django.utils.translation import pgettext_lazy
 from portal.core.alerts.models import TEXT_MAX, Severity
 from portal.core.alerts.rules import Hours, Kept
 
-_DAYS = [
+DAYS = [
     (0, _("Monday")),
     (1, _("Tuesday")),
     (2, _("Wednesday")),
@@ -41,7 +41,7 @@ class RuleForm(forms.Form):
     severity = forms.TypedChoiceField(label=_("Severity"), choices=Severity.choices, coerce=int)
     days = forms.TypedMultipleChoiceField(
         label=_("Days (none: always)"),
-        choices=_DAYS,
+        choices=DAYS,
         coerce=int,
         required=False,
         widget=forms.CheckboxSelectMultiple,

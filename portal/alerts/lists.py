@@ -54,6 +54,7 @@ class Alerts(Table):
     name = "alerts"
     caption = gettext_lazy("Alerts")
     default_sort = "-weight"
+    pace = "live"
     columns = (
         Column("severity", gettext_lazy("Severity"), cell=severity, sort="weight"),
         Column("what", gettext_lazy("Alert"), phone="title", fixed=True),

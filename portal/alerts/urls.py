@@ -1,12 +1,19 @@
 from django.urls import path
 
-from portal.alerts import views
+from portal.alerts import notifying, views
 
 app_name = "alerts"
 urlpatterns = [
     path("", views.index, name="index"),
     path("rules/", views.rule_list, name="rules"),
     path("rules/<slug:watched>/", views.rule, name="rule"),
+    path("rules/<slug:watched>/recipients/", notifying.recipients, name="recipients"),
+    path("notifications/", notifying.mine, name="notify"),
+    path("notifications/addresses/", notifying.addresses, name="addresses"),
+    path("notifications/addresses/<int:address_id>/", notifying.address, name="address"),
+    path("notifications/addresses/<int:address_id>/try/", notifying.probe, name="address_try"),
+    path("notifications/addresses/<int:address_id>/renew/", notifying.renew, name="address_renew"),
+    path("notifications/addresses/<int:address_id>/remove/", notifying.remove, name="address_remove"),
     path("<int:alert_id>/", views.alert, name="alert"),
     path("<int:alert_id>/take/", views.take, name="take"),
     path("<int:alert_id>/give-back/", views.give_back, name="give_back"),

@@ -11,15 +11,17 @@ from django.utils.translation import gettext as _
 
 from portal.alerts.forms import NoteForm, RuleForm
 from portal.alerts.lists import Alerts, severity, state
+from portal.alerts.notify_forms import RecipientsForm
 from portal.core.alerts import acts
 from portal.core.alerts.kinds import KINDS
-from portal.core.alerts.models import Alert, AlertRecord, Rule
+from portal.core.alerts.models import Alert, AlertNote, AlertRecord, Rule
 from portal.core.alerts.past import try_against_past
 from portal.core.alerts.rules import rule_of, rules
 from portal.core.alerts.shown import Words
 from portal.core.intents.record import Asker
 from portal.core.log import visible
 from portal.core.mirror.models import History
+from portal.core.telling.models import Telling
 from portal.core.ui import watching
 from portal.core.ui.addresses import row_or_404
 from tenants.access import TenantRequest, tenant_view
@@ -50,6 +52,7 @@ def _found(alert_id: int) -> Alert:
 
 def _context(request: TenantRequest, found: Alert) -> dict[str, Any]:
     words = Words.of(request.access, [found])
+    tellings = list(found.tellings.select_related("user", "address").order_by("pk")[:_MOST])
     notes = list(found.notes.select_related("by").order_by("-pk")[:_MOST])
     return {
         "alert": found,
@@ -60,12 +63,17 @@ def _context(request: TenantRequest, found: Alert) -> dict[str, Any]:
         "records": _records(request, found),
         "count": found.records.count(),
         "notes": notes,
+        "tellings": tellings,
         "may_take": request.access.can(Permission.ALERTS_TAKE),
         "is_mine": found.taken_by_id == request.user.pk,
-        "seen": watching.mark(
-            found.times, found.last_at, found.ended_at, found.taken_by_id, found.closed_at, len(notes)
-        ),
+        "seen": _mark(found, notes, tellings),
     }
+
+
+def _mark(found: Alert, notes: list[AlertNote], tellings: list[Telling]) -> str:
+    """Return the mark of all that changes on the page."""
+    steps = found.times, found.last_at, found.ended_at, found.taken_by_id, found.closed_at
+    return watching.mark(*steps, len(notes), [(each.state, each.answer) for each in tellings])
 
 
 def _records(request: TenantRequest, found: Alert) -> list[History]:
@@ -138,7 +146,8 @@ def rule(request: TenantRequest, watched: str) -> HttpResponseBase:
     if watched not in KINDS:
         raise Http404
     form = RuleForm(rule_of(KINDS[watched], Rule.objects.filter(kind=watched).first()), request.POST or None)
-    context = {"rule": form.rule, "form": form, "may_try": request.access.can(Permission.LOGS_VIEW)}
+    may_try = request.access.can(Permission.LOGS_VIEW)
+    context = {"rule": form.rule, "form": form, "may_try": may_try, "recipients": RecipientsForm.of(watched)}
     if form.is_valid():
         if "try" not in request.POST:
             acts.change_rule(rule=form.wanted, by=Asker.of(request))

@@ -198,6 +198,16 @@ class TestWorkingWithOne:
         again = said(guard.post(at(one, "alerts:close", alert.pk), {"text": "Again"}, follow=True))
         assert "closed this alert already." in again
 
+    def test_what_can_be_written_down_follows_what_becomes_of_the_alert(self, one, guard, alert):
+        def part():
+            return guard.get(at(one, "alerts:alert", alert.pk), headers={"X-Seen": "-"}).content.decode()
+
+        assert "Save note" in part()
+        assert "Close alert" in part()
+        guard.post(at(one, "alerts:close", alert.pk), {"text": "Door shut"})
+        assert "Save note" in part()
+        assert "Close alert" not in part()
+
     def test_closed_ones_come_after_open_ones(self, one, guard, alert):
         guard.post(at(one, "alerts:close", alert.pk), {"text": "Door shut"})
         told(one, record(timezone.now(), category="suspicious", content="Odd", device_id="D1", device_name="倉庫 入口"))
@@ -229,6 +239,14 @@ class TestBanners:
         guard.post(at(one, "alerts:take", alert.pk))
         guard.get(at(one, "alerts:alert", alert.pk))
         assert "refused 5 times" not in guard.get(at(one, "logs:index")).content.decode()
+
+    def test_it_stands_also_when_it_is_over_until_somebody_closes_it(self, one, guard):
+        told(one, forced(3, device_id="D2"), forced(1, device_id="D2", status="restore"))
+        page = said(guard.get(at(one, "logs:index")))
+        assert "倉庫 入口 was forced open." in page
+        assert "Over, not taken" in page
+        guard.post(at(one, "alerts:close", alerts(one, "forced")[0].pk), {"text": "Door shut"})
+        assert "Over, not taken" not in said(guard.get(at(one, "logs:index")))
 
     def test_a_door_has_one_banner_for_one_cause(self, one, guard):
         told(one, forced(3))

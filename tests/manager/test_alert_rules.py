@@ -1,11 +1,14 @@
 """A facility manager changes a rule of alerts, and tries it against the past month before."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
 
+from portal.core.alerts.kinds import KINDS
 from portal.core.alerts.models import Rule, Watch
 from portal.core.alerts.rules import Hours
 from portal.core.ui.times import TOKYO
@@ -103,6 +106,17 @@ class TestTrying:
         happened(one, record(moment, category="emergency", content="forced_open", device_id="D1"))
         form = {"is_on": "on", "severity": "3", "quiet": "15", "try": "1"}
         assert "It would have raised 1 alert." in said(manager.post(at(one, "alerts:rule", "forced"), form))
+
+    def test_a_log_too_long_to_search_while_somebody_waits_is_given_up(self, one, manager, monkeypatch):
+        def slow(*_):
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_sleep(2)")
+            return ()
+
+        monkeypatch.setattr("portal.core.alerts.past._SECONDS", 0.1)
+        monkeypatch.setitem(KINDS, "refused", replace(KINDS["refused"], past=slow))
+        page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"try": "1"}))
+        assert "too long to be searched" in page
 
     def test_what_the_log_does_not_tell_is_said(self, one, manager):
         form = {"is_on": "on", "severity": "3", "quiet": "15", "minutes": "15", "try": "1"}

@@ -1,8 +1,13 @@
-"""Alerts in the frame of every page: a banner for each serious one that goes on and that nobody has taken."""
+"""Alerts in the frame of every page: a banner for each serious one until somebody takes or closes it.
 
-from collections.abc import Iterator
+Also when what it tells of is over: nobody may have seen it.
+"""
 
-from django.db.models import QuerySet
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet, TextField, Value
+from django.db.models.functions import Concat
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -11,7 +16,7 @@ from portal.core.alerts.models import Alert, Severity
 from portal.core.alerts.shown import Words
 from portal.core.mirror.doors import LOUD
 from portal.core.mirror.models import PassController
-from portal.core.ui import frame
+from portal.core.ui import frame, together
 from portal.core.ui.addresses import within
 from portal.core.ui.frame import Banner
 from tenants.access import TenantRequest
@@ -19,14 +24,14 @@ from tenants.roles import Permission
 
 # More than these would push the page itself out of sight.
 MOST = 2
+# By which name the frame asks whether there are any.
+_ASKED = f"{__name__}.banners"
 _TONES = {Severity.ALARM: "alarm", Severity.WARNING: "note"}
 
 
 def banners(request: TenantRequest) -> Iterator[Banner]:
     """Tell of the alerts that wait for somebody, the most serious first, but for doors that have a banner already."""
-    if not request.access.can(Permission.ALERTS_VIEW):
-        return
-    found = _without_doors(list(_waiting().order_by("-weight", "-pk")[:50]))
+    found = [each for each in _found(request) if not each.has_banner]
     words = Words.of(request.access, found[:MOST])
     for each in found[:MOST]:
         yield _banner(request, each, words.sentence(each), str(each.pk))
@@ -35,18 +40,36 @@ def banners(request: TenantRequest) -> Iterator[Banner]:
         yield _banner(request, more[0], text, "")
 
 
+def waiting(request: TenantRequest) -> Mapping[str, Any] | None:
+    """Tell the browser how many alerts wait, and of the newest which it is and of what kind; None without any."""
+    found = _found(request) if together.told(request, _ASKED) else []
+    if not found:
+        return None
+    newest = max(found, key=lambda each: each.pk)
+    return {"count": len(found), "newest": newest.pk, "title": Words(request.access, {}).title(newest)}
+
+
+def _found(request: TenantRequest) -> list[Any]:
+    """Return the alerts that wait, the most serious first; asked once a request. `has_banner`: by the door itself."""
+    if not request.access.can(Permission.ALERTS_VIEW):
+        return []
+    if "waiting_alerts" not in vars(request):
+        rows = _waiting().annotate(has_banner=_of_loud_doors()).order_by("-weight", "-pk")
+        vars(request)["waiting_alerts"] = list(rows[:50])
+    found: list[Any] = vars(request)["waiting_alerts"]
+    return found
+
+
 def _waiting() -> QuerySet[Alert]:
-    return Alert.objects.filter(weight__gte=Severity.WARNING, ended_at=None, taken_by=None)
+    return Alert.objects.filter(weight__gte=Severity.WARNING, taken_by=None)
 
 
-def _without_doors(found: list[Alert]) -> list[Alert]:
-    """Leave out alerts about a door's state while the door's own banner tells of it."""
-    about = {name for name, kind in KINDS.items() if kind.of_door}
-    if not any(each.kind in about for each in found):
-        return found
-    loud = PassController.objects.filter(state__in=LOUD).values_list("device_id", flat=True)
-    subjects = {f"pass_controller:{device_id}" for device_id in loud}
-    return [each for each in found if each.kind not in about or each.subject not in subjects]
+def _of_loud_doors() -> "ExpressionWrapper[Any]":
+    """Whether an alert is about a door's state, of which the door's own banner tells now."""
+    about = [name for name, kind in KINDS.items() if kind.of_door]
+    loud = PassController.objects.filter(state__in=LOUD)
+    subjects = loud.values(subject=Concat(Value("pass_controller:"), "device_id", output_field=TextField()))
+    return ExpressionWrapper(Q(kind__in=about, subject__in=subjects), output_field=BooleanField())
 
 
 def _banner(request: TenantRequest, alert: Alert, text: str, name: str) -> Banner:
@@ -54,6 +77,7 @@ def _banner(request: TenantRequest, alert: Alert, text: str, name: str) -> Banne
     return Banner(
         _TONES[Severity(alert.severity)],
         text,
+        _("Over, not taken") if name and alert.ended_at is not None else "",
         since=alert.began_at if name else None,
         action=_("Show alert") if name else _("All alerts"),
         action_url=within("alerts:alert", slug, name) if name else within("alerts:index", slug),
@@ -63,3 +87,4 @@ def _banner(request: TenantRequest, alert: Alert, text: str, name: str) -> Banne
 
 def register() -> None:
     frame.banner(banners, when=lambda: _waiting().only("pk"))
+    frame.register("alerts", waiting)

@@ -3,7 +3,7 @@
 Whoever writes holds the tenant's `Watch`, so that two never begin the same alert and no record is counted twice.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from django.db.models import QuerySet
@@ -13,18 +13,31 @@ from portal.core.alerts.models import Alert, AlertRecord
 from portal.core.alerts.rules import Kept
 from portal.core.mirror.models import History
 
+_listeners: list[Callable[[Sequence[Alert]], None]] = []
+
+
+def when_begun(listener: Callable[[Sequence[Alert]], None]) -> None:
+    """Have `listener` called with alerts that begin, in their transaction."""
+    _listeners.append(listener)
+
 
 def keep(rule: Kept, seen: Iterable[Seen]) -> None:
     """Keep what was heard: begin alerts, go on with those that there are, end those that are over."""
     found = sorted(seen, key=lambda each: each.at)
-    known = _known(rule, found)
+    known, begun = _known(rule, found), []
     for each in found:
         fresh = [record for record in each.records if record.history_id not in known]
         if each.over:
             _open(rule, each.subject).filter(began_at__lte=each.at).update(ended_at=each.at)
         elif (fresh or not each.records) and rule.counts(each.at):
-            _write(_gone_on(rule, each) or _begun(rule, each), fresh)
+            alert = _gone_on(rule, each)
+            if alert is None:
+                begun.append(alert := _begun(rule, each))
+            _write(alert, fresh)
             known |= {record.history_id for record in fresh}
+    if begun:
+        for listener in _listeners:
+            listener(begun)
 
 
 def stand(rule: Kept, seen: Iterable[Seen], now: datetime) -> None:

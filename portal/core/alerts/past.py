@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db import OperationalError, connection, transaction
+from psycopg.errors import QueryCanceled
+
 from portal.core.alerts.keeping import beginnings
 from portal.core.alerts.of_log import MOST
 from portal.core.alerts.rules import Kept
@@ -14,15 +17,21 @@ from portal.core.timers.clock import database_now
 from tenants.models import Tenant
 
 MONTH = timedelta(days=30)
+# A person waits for the answer: a statement that takes longer is given up.
+_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
 class Tried:
-    """When a rule would have fired; `missing` says what of the month is not known. None where the log cannot tell."""
+    """When a rule would have fired; `missing` says what of the month is not known. None where the log cannot tell.
+
+    `took_long`: it was given up, the log being too long to be looked through while somebody waits.
+    """
 
     fired: Sequence[datetime] | None
     missing: Sequence[Line] = ()
     most: int = MOST
+    took_long: bool = False
 
 
 def try_against_past(tenant: Tenant, rule: Kept) -> Tried:
@@ -31,5 +40,12 @@ def try_against_past(tenant: Tenant, rule: Kept) -> Tried:
         return Tried(None)
     until = database_now()
     since = until - MONTH
-    fired = beginnings(rule.kind.past(tenant, since, until, rule.values), rule)
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{int(_SECONDS * 1000)}ms"])
+            fired = beginnings(rule.kind.past(tenant, since, until, rule.values), rule)
+    except OperationalError as error:
+        if not isinstance(error.__cause__, QueryCanceled):
+            raise
+        return Tried(None, took_long=True)
     return Tried(fired, gaps.lines(coverage(), since, until))

@@ -15,9 +15,9 @@ _MEMBER = "member:"
 
 @dataclass(frozen=True)
 class Words:
-    """Words alerts for one reader. `names` are those of people, by their ids."""
+    """Words alerts for one reader, or for who knows whom. `names` are those of people, by their ids."""
 
-    access: Access
+    access: Access | None
     names: Mapping[str, str]
 
     @classmethod
@@ -44,7 +44,8 @@ class Words:
         person = _person(alert)
         if not person:
             return _("Unknown credential")
-        return self.names.get(person, person) if may_see(self.access, alert) else _("A person")
+        seen = self.access is not None and may_see(self.access, alert)
+        return self.names.get(person, person) if seen else _("A person")
 
     def place(self, alert: Alert) -> str:
         """Return at which door it was."""

@@ -1,0 +1,102 @@
+"""Who is told of alerts: a person's own choice, a rule's recipients, the tenant's web addresses."""
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+
+from portal.alerts.notify_forms import AddressForm, RecipientsForm, WishForm
+from portal.core.alerts.kinds import KINDS
+from portal.core.intents.record import Asker
+from portal.core.telling import acts
+from portal.core.telling.models import Telling, WebAddress, Wish
+from portal.core.telling.writing import least_for
+from portal.core.ui.addresses import row_or_404
+from tenants.access import Refused, TenantRequest, tenant_view
+from tenants.roles import Permission
+
+# Tellings that an address's page shows, the newest.
+_LAST = 20
+
+
+@tenant_view(Permission.ALERTS_VIEW, methods=["GET", "POST"])
+def mine(request: TenantRequest) -> HttpResponseBase:
+    """What a person gets by e-mail; in the browser, what this page asks it for."""
+    kept = Wish.objects.filter(user=request.user).first()
+    form = WishForm(kept, least_for(request.access.role.name), request.POST or None)
+    if form.is_valid():
+        if request.access.support_session:
+            raise Refused(_("In a support session you get no e-mail about alerts."))
+        acts.wish(least=form.cleaned_data["least"], hours=form.hours, by=Asker.of(request))
+        messages.success(request, _("Notifications saved."))
+        return redirect("alerts:notify", request.tenant.slug)
+    may_manage = request.access.can(Permission.ALERTS_MANAGE)
+    return render(request, "alerts/notify.html", {"form": form, "may_manage": may_manage})
+
+
+@tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
+def recipients(request: TenantRequest, watched: str) -> HttpResponseBase:
+    """Keep who is told of a rule's alerts."""
+    if watched not in KINDS:
+        raise Http404
+    form = RecipientsForm.of(watched, request.POST)
+    if form.is_valid():
+        said = form.cleaned_data
+        acts.change_audience(kind=KINDS[watched], roles=said["roles"], people=said["people"], by=Asker.of(request))
+        messages.success(request, _("Recipients saved."))
+    else:
+        messages.error(request, _("Choose roles and people from the list. Nothing was changed."))
+    return redirect("alerts:rule", request.tenant.slug, watched)
+
+
+@tenant_view(Permission.ALERTS_MANAGE, methods=["GET", "POST"], reauth=True)
+def addresses(request: TenantRequest) -> HttpResponse:
+    """The tenant's web addresses, and a form for another; its secret is shown once, in the answer."""
+    form = AddressForm(request.POST or None)
+    if form.is_valid():
+        try:
+            return _secret(request, acts.add_address(said=form.cleaned_data, by=Asker.of(request)))
+        except acts.NotKept:
+            most = {"most": acts.MOST_ADDRESSES}
+            form.add_error("name", _("There is an address of this name, or there are %(most)s already.") % most)
+    rows = [(each, acts.masked(each.url)) for each in WebAddress.objects.order_by("name")]
+    return render(request, "alerts/addresses.html", {"form": form, "rows": rows})
+
+
+def _secret(request: TenantRequest, row: WebAddress) -> HttpResponse:
+    return render(request, "alerts/address_secret.html", {"row": row, "value": row.secret})
+
+
+def _found(address_id: int) -> WebAddress:
+    return row_or_404(WebAddress.objects.all(), pk=address_id)
+
+
+@tenant_view(Permission.ALERTS_MANAGE)
+def address(request: TenantRequest, address_id: int) -> HttpResponse:
+    """One web address, masked, with what it answered last."""
+    row = _found(address_id)
+    last = Telling.objects.filter(address=row).select_related("alert").order_by("-pk")[:_LAST]
+    return render(request, "alerts/address.html", {"row": row, "shown": acts.masked(row.url), "last": last})
+
+
+@tenant_view(Permission.ALERTS_MANAGE, methods=["POST"], reauth=True)
+def probe(request: TenantRequest, address_id: int) -> HttpResponseBase:
+    """Have a test sent to an address."""
+    acts.try_address(address=_found(address_id), by=Asker.of(request))
+    messages.success(request, _("Test requested. Reload this page to see the answer."))
+    return redirect("alerts:address", request.tenant.slug, address_id)
+
+
+@tenant_view(Permission.ALERTS_MANAGE, methods=["POST"], reauth=True)
+def renew(request: TenantRequest, address_id: int) -> HttpResponse:
+    """Make a new secret, which is shown once."""
+    return _secret(request, acts.renew_secret(address=_found(address_id), by=Asker.of(request)))
+
+
+@tenant_view(Permission.ALERTS_MANAGE, methods=["POST"], reauth=True)
+def remove(request: TenantRequest, address_id: int) -> HttpResponseBase:
+    """Take an address away, with what was sent to it."""
+    acts.remove_address(address=_found(address_id), by=Asker.of(request))
+    messages.success(request, _("Web address removed."))
+    return redirect("alerts:addresses", request.tenant.slug)

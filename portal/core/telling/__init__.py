@@ -1,0 +1,1 @@
+"""Telling people and web addresses of alerts: each once."""

@@ -1,0 +1,78 @@
+"""Which networks a tenant's web address may lead to: public ones, and those that the operator allows.
+
+Whoever may write down an address must not reach through the portal what only the portal can reach.
+"""
+
+import socket
+from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+from django.conf import settings
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+# Public by name, and yet ways to elsewhere: an IPv4 address within an IPv6 one, translators, relays, protocols' own.
+_WAYS_ROUND: tuple[Network, ...] = tuple(
+    ip_network(each)
+    for each in (
+        "192.0.0.0/24",
+        "192.88.99.0/24",
+        "100.64.0.0/10",
+        "::/96",
+        "::ffff:0:0/96",
+        "::ffff:0:0:0/96",
+        "64:ff9b::/96",
+        "64:ff9b:1::/48",
+        "100::/64",
+        "2001::/23",
+        "2002::/16",
+        "fc00::/7",
+        "fec0::/10",
+    )
+)
+
+
+class Refused(Exception):
+    """The address leads to a network that the portal does not post to."""
+
+
+class Unknown(Exception):
+    """The name has no address now."""
+
+
+def may_reach(text: str) -> bool:
+    """Return whether the portal posts to an IP address."""
+    address = ip_address(text.partition("%")[0])
+    if _in(address, settings.ALERT_NETWORKS):
+        return True
+    special = address.is_multicast or address.is_reserved or address.is_unspecified or address.is_loopback
+    private = address.is_private or address.is_link_local or not address.is_global
+    return not (special or private or _in(address, _WAYS_ROUND))
+
+
+def addresses_of(host: str, port: int) -> list[str]:
+    """Resolve a name and return its addresses. Raises Unknown, or Refused when one of them may not be reached."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise Unknown from None
+    addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
+    if not addresses:
+        raise Unknown
+    if not all(map(may_reach, addresses)):
+        raise Refused
+    return addresses
+
+
+def is_refused_number(host: str) -> bool:
+    """Return whether a host is written as a number, in any spelling, that may not be reached. Asks no name server."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
+    except (OSError, UnicodeError):
+        return False
+    return not all(may_reach(str(each[4][0])) for each in found)
+
+
+def _in(address: Address, networks: Sequence[Network]) -> bool:
+    return any(address in each for each in networks if each.version == address.version)

@@ -1,0 +1,63 @@
+"""Writing down who is to be told of alerts: in the transaction in which they begin, so that none is forgotten."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from portal.core.alerts.models import Alert, Severity
+from portal.core.alerts.rules import Hours
+from portal.core.telling.models import Audience, Telling, WebAddress, Wish
+from portal.core.timers import bell
+from portal.core.timers.clock import database_now
+from tenants import roles
+from tenants.models import Staff
+from tenants.roles import Permission
+from tenants.scope import current_tenant_id
+
+TASK = "portal.core.telling.tasks.tell"
+# Of more than these at once, the timer rings for the rest.
+_RUNG = 50
+
+
+def least_for(role: str) -> int:
+    """Return from which severity on a role gets e-mail until the person chooses otherwise; 0: none."""
+    return Severity.ALARM if roles.role(role).permissions >= {Permission.ALERTS_TAKE} else 0
+
+
+def begun(alerts: Sequence[Alert]) -> None:
+    """Write down who is told of alerts that begin, and ring for it once that is kept."""
+    now = database_now()
+    staff = [each for each in _staff() if Permission.ALERTS_VIEW in roles.role(each.role).permissions]
+    wishes = {each.user_id: each for each in Wish.objects.filter(user__in=[each.user_id for each in staff])}
+    audiences = {each.kind: each for each in Audience.objects.all()}
+    addresses = list(WebAddress.objects.only("pk", "tenant_id", "least"))
+    rows = []
+    for alert in alerts:
+        wanted = (each for each in staff if _is_meant(each, audiences.get(alert.kind)))
+        people = (each for each in wanted if _wants(each, wishes.get(each.user_id), alert, now))
+        rows += [Telling(alert=alert, user_id=each.user_id) for each in people]
+        rows += [Telling(alert=alert, address=each) for each in addresses if alert.severity >= each.least]
+    ring(Telling.objects.bulk_create(rows))
+
+
+def ring(rows: Sequence[Telling]) -> None:
+    """Have a worker told of what was written, as soon as it can be seen."""
+    tenant = current_tenant_id()
+    calls = [(tenant, each.pk) for each in rows[:_RUNG]]
+    transaction.on_commit(lambda: bell.ring(TASK, calls))
+
+
+def _staff() -> Iterator[Staff]:
+    return Staff.objects.filter(is_active=True, user__is_active=True).order_by("pk").iterator()
+
+
+def _is_meant(staff: Staff, audience: Audience | None) -> bool:
+    return audience is None or staff.role in audience.roles or staff.user_id in audience.people
+
+
+def _wants(staff: Staff, wish: Wish | None, alert: Alert, now: datetime) -> bool:
+    """Return whether a person wants e-mail of an alert now."""
+    least = wish.least if wish is not None else least_for(staff.role)
+    hours = Hours.of(wish.hours) if wish is not None else None
+    return 0 < least <= alert.severity and not (hours is not None and hours.hold(now))

@@ -1,0 +1,63 @@
+// Alerts that wait for somebody: their number in the title, and of a new one a sound and a notification, where this
+// browser is to give them. Of all tabs one tells: the newest that was told of rests in the browser's storage.
+const plain = document.title;
+const TOLD = `alerts:told:${location.pathname.split("/")[2]}`;
+
+function look() {
+  const part = document.getElementById("banners");
+  if (!part?.hasAttribute("hx-get")) return;
+  const { waiting, newest, kind } = part.dataset;
+  document.title = waiting ? `(${waiting}) ${plain}` : plain;
+  if (!localStorage["alerts:sound"] && !localStorage["alerts:show"]) return localStorage.removeItem(TOLD);
+  alone(() => {
+    const told = localStorage[TOLD];
+    if (told !== undefined && Number(newest ?? 0) <= Number(told)) return;
+    localStorage[TOLD] = newest ?? 0;
+    if (told !== undefined) tell(kind);
+  });
+}
+// Tabs look at the same moment; without locks (an address without TLS) two may both tell.
+const alone = (act) => (navigator.locks ? navigator.locks.request("alerts", act) : act());
+
+function tell(kind) {
+  if (localStorage["alerts:sound"]) sound();
+  if (!localStorage["alerts:show"] || globalThis.Notification?.permission !== "granted") return;
+  const shown = new Notification(plain, { body: kind, tag: TOLD });
+  shown.addEventListener("click", () => { focus(); shown.close(); });
+}
+function sound() {
+  const context = new AudioContext();
+  const tone = context.createOscillator();
+  tone.frequency.value = 880;
+  tone.connect(context.destination);
+  tone.addEventListener("ended", () => context.close());
+  tone.start();
+  tone.stop(context.currentTime + 0.4);
+}
+document.addEventListener("htmx:afterSettle", look);
+look();
+
+// What a person chose for this browser.
+const settings = document.getElementById("alert-settings");
+function choose(name, on) {
+  if (on) localStorage[name] = "on";
+  else localStorage.removeItem(name);
+  draw();
+}
+function draw() {
+  const shows = Boolean(localStorage["alerts:show"]) && globalThis.Notification?.permission === "granted";
+  settings.querySelector("[data-alert-sound]").checked = Boolean(localStorage["alerts:sound"]);
+  settings.querySelector("[data-alert-show]").hidden = shows;
+  settings.querySelector("[data-alert-hide]").hidden = !shows;
+}
+settings?.addEventListener("change", ({ target }) => {
+  if (target.matches("[data-alert-sound]")) choose("alerts:sound", target.checked);
+});
+settings?.addEventListener("click", async ({ target }) => {
+  if (target.matches("[data-alert-hide]")) choose("alerts:show", false);
+  if (!target.matches("[data-alert-show]")) return;
+  const allowed = (await globalThis.Notification?.requestPermission()) === "granted";
+  settings.querySelector("[data-alert-refused]").hidden = allowed;
+  choose("alerts:show", allowed);
+});
+if (settings) draw();

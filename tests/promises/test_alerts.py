@@ -1,0 +1,275 @@
+"""Alerts: none lost, none doubled, each told once, whoever is killed; and no way through them into private networks."""
+
+import email
+import email.policy
+import socket
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from portal.core.alerts.models import Alert, AlertRecord, Watch
+from portal.core.mirror import hooks, schedule
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import History, MirrorState
+from portal.core.mirror.rows import insert_records
+from portal.core.telling.models import State, Telling, WebAddress
+from tenants.models import User
+from tests.support.chat import Chat
+from tests.support.effort import SOAK
+from tests.support.house import House, Process
+from tests.support.log import record
+from tests.support.mailbox import Mailbox
+from tests.support.stage import Customer, Stage
+from tests.support.waiting import until
+
+PATIENCE = 60
+EVENTS = 10_000 if SOAK else 500
+DOORS = 100
+KILLS = 5 if SOAK else 1
+
+
+@pytest.fixture
+def customer(stage: Stage) -> Customer:
+    """A tenant that is watched, with one person who is told of alarms."""
+    customer = stage.customer()
+    customer.owner = customer.staff("owner")
+    with customer.scope():
+        Watch.objects.create(tenant=customer.tenant, since=timezone.now() - timedelta(days=1))
+    return customer
+
+
+def take_over(customer: Customer, *records) -> list[History]:
+    """Records are taken over from the log and told to whoever listens, in one transaction as the mirror does."""
+    with customer.scope(), transaction.atomic():
+        insert_records(records)
+        rows = list(History.objects.filter(history_id__in=[each.history_id for each in records]).order_by("at", "pk"))
+        hooks.tell(Kind.HISTORIES, customer.tenant, histories=rows)
+    return rows
+
+
+def forced(device: str, seconds_ago: float = 30, **said: str):
+    at = timezone.now() - timedelta(seconds=seconds_ago)
+    return record(at, category="suspicious", content="forced_open", device_id=device, device_name=device, **said)
+
+
+def mails(house: House, user: User) -> Counter[str]:
+    """How often each telling arrived at a person's address, by the house's mails."""
+    found: Counter[str] = Counter()
+    for path in Path(house.folder, "mails").glob("*"):
+        for text in path.read_text().split("-" * 79):
+            mail = email.message_from_string(text.strip(), policy=email.policy.default)
+            if mail["To"] == user.email and mail["X-Alert"]:
+                found[mail["X-Alert"]] += 1
+    return found
+
+
+def tellings(customer: Customer) -> list[Telling]:
+    with customer.scope():
+        return list(Telling.objects.order_by("pk"))
+
+
+def all_ended(customer: Customer) -> bool:
+    with customer.scope():
+        return not Telling.objects.exclude(due_at=None).exists()
+
+
+@contextmanager
+def sender(house: House, **settings: str) -> Iterator[Process]:
+    """A worker that tells, with a mail server or networks of its own, in the place of the house's."""
+    process = Process(house.programs(**settings).worker("telling", "sync", 1))
+    process.start()
+    try:
+        yield process
+    finally:
+        process.stop()
+
+
+def ring(customer: Customer) -> None:
+    for each in tellings(customer):
+        customer.house.deliver("portal.core.telling.tasks.tell", customer.tenant.pk, each.pk, queue="sync")
+
+
+def age(customer: Customer, seconds: int) -> None:
+    """Let what was claimed look older, and be due, instead of waiting for it."""
+    customer.house.sql(
+        "UPDATE telling_telling SET claimed_at = claimed_at - make_interval(secs => %s), due_at = now()"
+        " WHERE tenant_id = %s AND due_at IS NOT NULL",
+        seconds,
+        customer.tenant.pk,
+    )
+
+
+class TestWhoeverIsKilled:
+    def test_between_record_and_alert_and_before_the_telling_is_kept_nothing_is_lost(
+        self, house: House, customer: Customer
+    ) -> None:
+        schedule.start(customer.tenant)
+        until(lambda: _log(customer) is not None, PATIENCE, saying="the log is read")
+        with customer.scope():
+            watch = Watch.objects.get()
+        for table, pk in (("alerts_watch", watch.pk), ("tenants_user", customer.owner.pk)):
+            door = customer.doors[0] if table == "alerts_watch" else customer.doors[1]
+            with house.locked(table, pk):
+                house.sandbox.console("doors", tenant_id=customer.service.tenant_id, device_id=door, action="force")
+                read_the_log(customer)
+                until(house.waiting_for_locks, PATIENCE, saying="what was read waits to be kept")
+                house.steady.kill()
+            house.mend()
+            age_leases(customer)
+        until(lambda: len(_alerts(customer)) == 2 and all_ended(customer), 2 * PATIENCE, saying="both are alerts, told")
+        assert [each.times for each in _alerts(customer)] == [1, 1]
+        assert [each.state for each in tellings(customer)] == [State.TOLD, State.TOLD]
+        assert list(mails(house, customer.owner).values()) == [1, 1]
+
+    def test_before_the_claim_it_is_told_by_the_next_once_however_often_the_bell_rings(
+        self, house: House, customer: Customer
+    ) -> None:
+        house.steady.kill()
+        take_over(customer, forced("D1"))
+        house.mend()
+        for _ in range(5):
+            ring(customer)
+        until(lambda: all_ended(customer), PATIENCE, saying="it is told")
+        assert (tellings(customer)[0].state, sum(mails(house, customer.owner).values())) == (State.TOLD, 1)
+
+    def test_between_claim_and_sending_it_is_uncertain_and_not_sent(self, house: House, customer: Customer) -> None:
+        with house.quiet(), silent_server() as url, sender(house, EMAIL_URL=url) as worker:
+            take_over(customer, forced("D1"))
+            ring(customer)
+            until(lambda: tellings(customer)[0].state == State.SENDING, PATIENCE, saying="it is claimed")
+            worker.kill()
+        self.is_uncertain(customer)
+        assert not mails(house, customer.owner)
+
+    def test_between_sending_and_noting_it_is_uncertain_and_not_sent_again(
+        self, house: House, customer: Customer
+    ) -> None:
+        with Mailbox() as mailbox, house.quiet():
+            mailbox.held.set()
+            with sender(house, EMAIL_URL=mailbox.url) as worker:
+                take_over(customer, forced("D1"))
+                ring(customer)
+                until(lambda: mailbox.mails, PATIENCE, saying="it arrives")
+                worker.kill()
+            mailbox.held.clear()
+        self.is_uncertain(customer)
+        assert mailbox.to == [customer.owner.email]
+        assert not mails(house, customer.owner)
+
+    def is_uncertain(self, customer: Customer) -> None:
+        age(customer, 100)
+        until(lambda: all_ended(customer), PATIENCE, saying="nobody waits for it any more")
+        assert [each.state for each in tellings(customer)] == [State.UNCERTAIN]
+        with customer.browser(customer.owner) as browser:
+            page = browser.get(customer.url(f"alerts/{_alerts(customer)[0].pk}/")).text
+        assert "Uncertain, perhaps sent" in page
+
+
+def test_of_many_events_none_is_lost_or_doubled_and_each_alert_is_told_once(
+    house: House, customer: Customer, figure
+) -> None:
+    """Doors flap, records come twice, and whoever sends is killed again and again."""
+    found = []
+    for start in range(0, EVENTS, DOORS):
+        some = [forced(f"D{number}", 60 - start * 50 / EVENTS) for number in range(DOORS)]
+        shut = [forced(f"D{number}", 59.9 - start * 50 / EVENTS, status="restore") for number in range(0, DOORS, 2)]
+        take_over(customer, *some, *shut)
+        take_over(customer, *some, *shut)
+        found += some
+        if start % (EVENTS // KILLS) == 0:
+            house.steady.kill()
+            house.mend()
+    until(lambda: _waiting(customer) == 0, 4 * PATIENCE, saying="all is sent, or its sender died")
+    age(customer, 100)
+    until(lambda: all_ended(customer), PATIENCE, saying="nothing is due any more")
+    with customer.scope():
+        kept = AlertRecord.objects.filter(kind="forced").values_list("history_id", flat=True)
+        assert Counter(kept) == Counter(each.history_id for each in found)
+    alerts, told, arrived = _alerts(customer), tellings(customer), mails(house, customer.owner)
+    sent = {f"{each.alert_id}.{each.pk}" for each in told if each.state == State.TOLD}
+    uncertain = sum(each.state == State.UNCERTAIN for each in told)
+    figure("alerts", f"records of {EVENTS} lost or doubled", 0, "0")
+    figure("alerts", f"tellings of {len(alerts)} doubled", sum(arrived.values()) - len(arrived), "0")
+    figure("alerts", f"tellings uncertain after {KILLS} kills", uncertain, "at most 2 a kill")
+    assert len(alerts) == DOORS
+    assert Counter(each.alert_id for each in told) == Counter(each.pk for each in alerts)
+    assert set(arrived.values()) <= {1}
+    assert sent <= set(arrived)
+    assert len(sent) + uncertain == len(told)
+    assert uncertain <= 2 * KILLS
+
+
+class TestAWebAddress:
+    def test_on_a_private_network_is_never_reached(self, house: House, customer: Customer, tmp_path: Path) -> None:
+        with Chat(tmp_path) as chat:
+            with customer.scope():
+                for host in ("localhost", "127.0.0.1", "[::ffff:127.0.0.1]"):
+                    made = {"name": host, "url": chat.url(host), "secret": "s", "least": 1, "language": "en"}
+                    WebAddress.objects.create(**made)
+            take_over(customer, forced("D1"))
+            until(lambda: all_ended(customer), PATIENCE, saying="all are refused")
+            assert chat.posts == []
+        answers = [(each.state, each.answer) for each in tellings(customer) if each.address_id]
+        assert answers == [(State.FAILED, "network refused")] * 3
+
+    def test_is_reached_where_the_operator_allows_it_and_leads_nowhere_else(
+        self, house: House, customer: Customer, tmp_path: Path
+    ) -> None:
+        with Chat(tmp_path) as chat, house.quiet():
+            chat.answers = [(307, {"Location": chat.url(path="/inside")}, b"")]
+            with customer.scope():
+                made = {"name": "chat", "url": chat.url("127.0.0.1"), "secret": "s", "least": 1, "language": "en"}
+                WebAddress.objects.create(**made)
+            allowed = {"PORTAL_ALERT_NETWORKS": "127.0.0.0/8", "SSL_CERT_FILE": str(chat.certificate)}
+            with sender(house, **allowed):
+                take_over(customer, forced("D1"))
+                ring(customer)
+                until(lambda: all_ended(customer), PATIENCE, saying="it is answered")
+            assert [each.path for each in chat.posts] == ["/hook/geheim1234"]
+        answers = [(each.state, each.answer) for each in tellings(customer) if each.address_id]
+        assert answers == [(State.FAILED, "HTTP 307")]
+
+
+@contextmanager
+def silent_server() -> Iterator[str]:
+    """A mail server that takes the connection and never says a word."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        yield f"smtp://127.0.0.1:{listening.getsockname()[1]}"
+
+
+def read_the_log(customer: Customer) -> None:
+    with customer.scope():
+        schedule.read_on(customer.tenant, Kind.HISTORIES)
+
+
+def age_leases(customer: Customer) -> None:
+    """Let the reading of a worker that is gone be free again, instead of waiting for it."""
+    customer.house.sql(
+        "UPDATE mirror_mirrorstate SET lease_until = now(), due_at = now() WHERE tenant_id = %s AND kind = %s",
+        customer.tenant.pk,
+        Kind.HISTORIES,
+    )
+
+
+def _log(customer: Customer):
+    with customer.scope():
+        state = MirrorState.objects.filter(kind=Kind.HISTORIES).first()
+    return state and state.as_of
+
+
+def _alerts(customer: Customer) -> list[Alert]:
+    with customer.scope():
+        return list(Alert.objects.filter(kind="forced").order_by("pk"))
+
+
+def _waiting(customer: Customer) -> int:
+    with customer.scope():
+        return Telling.objects.filter(state=State.WAITING).count()

@@ -1,0 +1,93 @@
+"""A chat's web address on this machine, over TLS with a certificate of its own."""
+
+import datetime
+import ipaddress
+import ssl
+import threading
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+NAMES = ("chat.example.test", "localhost")
+
+
+@dataclass(frozen=True)
+class Post:
+    path: str
+    headers: dict[str, str]
+    body: bytes
+
+
+class Chat(ThreadingHTTPServer):
+    """A context manager. Each POST is answered by the next of `answers` (status, headers, body), then by 200."""
+
+    daemon_threads = True
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.posts: list[Post] = []
+        self.answers: list[tuple[int, dict[str, str], bytes]] = []
+        self.certificate = folder / "chat.pem"
+        _write_certificate(self.certificate)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate)
+        self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
+        self.port = self.server_address[1]
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.shutdown()
+        self.server_close()
+
+    def url(self, host: str = "localhost", path: str = "/hook/geheim1234") -> str:
+        return f"https://{host}:{self.port}{path}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Chat
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.posts.append(Post(self.path, dict(self.headers), body))
+        status, headers, said = self.server.answers.pop(0) if self.server.answers else (200, {}, b"ok")
+        self.send_response(status)
+        for name, value in {"Content-Length": str(len(said)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(said)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def _write_certificate(path: Path) -> None:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAMES[0])])
+    now = datetime.datetime.now(datetime.UTC)
+    names = [*map(x509.DNSName, NAMES), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=30))
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    path.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
