@@ -36,18 +36,21 @@ class Said:
     member_id: str
     device_id: str
     texts: Sequence[str]
+    units: frozenset[str] = frozenset()
 
     @classmethod
     def by(cls, told: Mapping[str, Any]) -> "Said":
         """Read a record as the service tells it."""
         ids = [each.get("id") if isinstance(each, dict) else "" for each in (told.get("member"), told.get("device"))]
-        return cls(str(ids[0] or ""), str(ids[1] or ""), list(_texts(told)))
+        device = told.get("device")
+        units = device.get("units") if isinstance(device, dict) else ()
+        return cls(str(ids[0] or ""), str(ids[1] or ""), list(_texts(told)), _numbers(units))
 
     @classmethod
     def of(cls, record: History) -> "Said":
         """Read a record that the mirror has."""
         words = [record.content, record.member_label, record.member_attribute, record.extra, record.units]
-        return cls(record.member_id, record.device_id, list(_texts(words)))
+        return cls(record.member_id, record.device_id, list(_texts(words)), _numbers(record.units))
 
     def has(self, text: str) -> bool:
         return any(text in each for each in self.texts)
@@ -95,7 +98,7 @@ def record_of(intent: Intent, records: QuerySet[History]) -> History | None:
 
 def _asked_around(record: History, asked: QuerySet[Intent]) -> list[Intent]:
     """The commands for the record's device, and those about its person, that were sent around its time."""
-    targets = [target_of("pass_controller", record.device_id)]
+    targets = [target_of(kind, record.device_id) for kind in ("pass_controller", "key_box")]
     targets += [target_of("member", record.member_id)] if record.member_id else []
     rows = asked.filter(target__in=targets, delivery=Delivery.PHYSICAL).exclude(_NOT_DONE)
     sent = rows.filter(sent_at__gte=record.at - _LONGEST, sent_at__lte=record.at + EARLIER)
@@ -103,12 +106,20 @@ def _asked_around(record: History, asked: QuerySet[Intent]) -> list[Intent]:
 
 
 def _is_about(said: Said, intent: Intent) -> bool:
-    return said.device_id in _devices(intent) and intent.path.get("member_id", said.member_id) == said.member_id
+    here = said.device_id in _devices(intent) and intent.path.get("member_id", said.member_id) == said.member_id
+    asked = set((intent.body or {}).get("targets", ()))
+    return here and (not asked or not said.units or bool(asked & said.units))
+
+
+def _numbers(units: Any) -> frozenset[str]:
+    """Return the numbers of the keys that a record is about."""
+    found = units if isinstance(units, list) else ()
+    return frozenset(str(each.get("unit_no")) for each in found if isinstance(each, dict))
 
 
 def _devices(intent: Intent) -> set[str]:
     boxes = {str(target["device_id"]) for target in (intent.body or {}).get("targets_list", ())}
-    return boxes or {str(intent.path.get("device_id", ""))}
+    return boxes or {str(intent.path.get("device_id") or intent.path.get("key_device_id", ""))}
 
 
 def _is_in_time(intent: Intent, at: datetime) -> bool:

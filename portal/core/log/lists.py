@@ -35,11 +35,6 @@ _CHIP = '<span class="chip chip-{}">{}</span>'
 _PAGES = {"member": "members:page", "guest": "guests:guest"}
 
 
-def key_boxes(slug: str) -> str:
-    """Return the address of the list of key boxes, which have no pages of their own."""
-    return f"{within('devices:index', slug)}#key-boxes"
-
-
 class Links:
     """Where the `people` and `places` of records lead, for whoever may go there: looked up once for a page."""
 
@@ -59,11 +54,10 @@ class Links:
         return within(_PAGES[known.kind], self.slug, record.member_id)
 
     def place(self, record: History) -> str:
-        """The page of where it was: a door's own, the list that has a key box; empty for none."""
+        """The page of where it was: a door's own, a key box's own; empty for none."""
         kind = self.kinds.get(record.device_id)
-        if kind == "box":
-            return key_boxes(self.slug)
-        return within("devices:door", self.slug, record.device_id) if kind else ""
+        page = {"box": "keys:box", "door": "devices:door"}.get(kind or "")
+        return within(page, self.slug, record.device_id) if page else ""
 
 
 def what(record: History) -> SafeString:

@@ -1,0 +1,48 @@
+"""An alert about each key that is out for longer than the tenant's rule allows."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import DateTimeField, ExpressionWrapper, IntegerField, Subquery, Value
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Coalesce
+from django.utils.translation import gettext_lazy as _
+
+from portal.core.alerts.kinds import AlertKind, Seen, Values
+from portal.core.alerts.kinds import Value as Number
+from portal.core.alerts.kinds import register as add
+from portal.core.alerts.models import Rule, Severity
+from portal.core.mirror.models import Key, KeyState
+from portal.core.timers.clock import ClockTime, database_now
+from tenants.models import Tenant
+
+
+def overdue_at() -> Any:
+    """The moment before which a key that is out was taken too long ago, by the tenant's rule: for a statement."""
+    kept = Rule.objects.filter(kind=OVERDUE.name).annotate(
+        allowed=Cast(KeyTextTransform("hours", "values"), IntegerField())
+    )
+    hours = Coalesce(Subquery(kept.values("allowed")[:1]), Value(OVERDUE.values[0].default))
+    return ExpressionWrapper(ClockTime() - hours * Value(timedelta(hours=1)), output_field=DateTimeField())
+
+
+def _overdue(tenant: Tenant, values: Values) -> Iterator[Seen]:
+    before = database_now() - timedelta(hours=values["hours"])
+    for key in Key.objects.filter(state=KeyState.OUT, since__lte=before).select_related("key_box").order_by("pk"):
+        box = key.key_box
+        facts = {"device": box.key_device_id, "device_name": f"{box} {key}", "hours": values["hours"]}
+        yield Seen(f"key:{box.key_device_id}/{key.unit_no}", key.since or before, facts)
+
+
+OVERDUE = AlertKind(
+    name="key_overdue",
+    said=_("%(place)s was out for more than %(hours)s hours."),
+    severity=Severity.WARNING,
+    values=(Number("hours", _("Out longer than (hours)"), 12, 1, 720),),
+    look=_overdue,
+)
+
+
+def register() -> None:
+    add(OVERDUE)

@@ -1,0 +1,14 @@
+from django.apps import AppConfig
+
+
+class KeysConfig(AppConfig):
+    name = "portal.keys"
+    label = "keys"
+
+    def ready(self) -> None:
+        from portal.keys import alerts, follow, frame, watch
+
+        alerts.register()
+        follow.register()
+        frame.register()
+        watch.register()

@@ -1,0 +1,106 @@
+"""The list of keys: what contradicts itself and what is out comes first."""
+
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from portal.core.mirror import freshness
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Key, KeyBox, KeyState
+from portal.core.ui.tables import Column, Empty, Table
+from portal.core.ui.tables.filters import Filter
+from portal.core.ui.tables.keyset import Page
+from portal.keys import queries
+from portal.keys.queries import House
+from tenants.access import TenantRequest
+
+_STATES = (
+    ("out", pgettext_lazy("key", "Out")),
+    ("overdue", pgettext_lazy("key", "Overdue")),
+    ("unknown", gettext_lazy("Unknown")),
+    ("differs", gettext_lazy("Contradictory")),
+    ("in", pgettext_lazy("key", "In the box")),
+)
+
+
+def _by_state(rows: QuerySet[Key], values: list[str]) -> QuerySet[Key]:
+    wanted = Q(pk=None)
+    for value in values:
+        wanted |= {
+            "out": Q(shown=KeyState.OUT),
+            "overdue": Q(late=True),
+            "unknown": Q(shown=KeyState.UNKNOWN),
+            "differs": Q(odd=True),
+            "in": Q(shown=KeyState.IN),
+        }[value]
+    return rows.filter(wanted)
+
+
+class Keys(Table):
+    name = "keys"
+    caption = gettext_lazy("Keys")
+    search_label = gettext_lazy("Find a key by number, name or key box")
+    default_sort = "calm"
+    columns = (
+        Column("key", pgettext_lazy("box", "Key"), value=str, sort="unit_no", phone="title", fixed=True),
+        Column("box", gettext_lazy("Key box"), value=lambda row: str(row.key_box), sort="key_box__key_device_name"),
+        Column("state", gettext_lazy("State"), sort="calm", export=False),
+        Column("holder", pgettext_lazy("key", "With")),
+        Column("since", gettext_lazy("Since"), kind="time"),
+        Column("doubt", gettext_lazy("Doubt")),
+    )
+    filters = (
+        Filter("state", gettext_lazy("State"), _STATES, _by_state),
+        Filter(
+            "box",
+            gettext_lazy("Key box"),
+            lambda request: [(box.key_device_id, str(box)) for box in KeyBox.objects.order_by("key_device_name", "pk")],
+            lambda rows, values: rows.filter(key_box__key_device_id__in=values),
+        ),
+    )
+
+    def __init__(self, request: TenantRequest, house: House, **more: Any) -> None:
+        super().__init__(request, queries.known(request), **more)
+        self.seen = house.seen
+
+    @property
+    def empty(self) -> Empty | None:
+        usual = Empty(_("No key boxes yet"), _("The vendor sets up key boxes."), "key")
+        return freshness.empty(self.request, usual, Kind.KEY_BOXES)
+
+    def complete_page(self, page: Page) -> Page:
+        found = {each.key.pk: each for each in queries.shown(self.request, page.rows)}
+        self.complete(
+            state={"value": lambda row: found[row.pk].chip},
+            holder={"cell": lambda row: _holder(found[row.pk]), "value": lambda row: found[row.pk].holder},
+            since={"value": lambda row: found[row.pk].since},
+            doubt={"value": lambda row: _doubt(found[row.pk])},
+        )
+        self.found = found
+        return page
+
+    def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
+        box = Q(key_box__key_device_name__icontains=text)
+        return queryset.filter(Q(unit_no=text) | Q(unit_name__icontains=text) | box)
+
+    def row_href(self, row: Key) -> str:
+        return self.found[row.pk].href
+
+    def row_class(self, row: Key) -> str:
+        return "loud" if self.found[row.pk].tone in ("alarm", "loud") else ""
+
+
+def _holder(row: queries.Shown) -> SafeString | str:
+    if row.holder and row.holder_url:
+        return format_html('<a href="{}">{}</a>', row.holder_url, row.holder)
+    return row.holder or ("" if row.state != KeyState.OUT else _("Nobody knows"))
+
+
+def _doubt(row: queries.Shown) -> str:
+    if row.odd:
+        return _("The key box says otherwise than the activity log.")
+    return ", ".join(row.key.errors)

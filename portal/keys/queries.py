@@ -1,0 +1,257 @@
+"""What a person may know of keys: where each is, with whom and since when, and who had it before.
+
+Who may see records of the log sees what follows from them; everybody else sees what readings of the boxes say.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import (
+    BooleanField,
+    Case,
+    CharField,
+    Count,
+    ExpressionWrapper,
+    F,
+    Max,
+    Min,
+    Q,
+    QuerySet,
+    TextField,
+    Value,
+    When,
+)
+from django.db.models.functions import Cast, Coalesce, Concat
+from django.urls import reverse
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, npgettext
+
+from accessapi.keys import KeyWord
+from portal.core.intents import queries as intents
+from portal.core.intents.models import Intent, target_of
+from portal.core.log import visible
+from portal.core.mirror.models import History, Key, KeyBox, KeyState
+from portal.core.ui import watching
+from portal.core.ui.chips import Chip
+from portal.keys.alerts import overdue_at
+from tenants.access import Access, TenantRequest
+
+_HEAVY = ("key_box__status", "key_box__extra", "key_box__units")
+# Records of a key from which the chain of its holders is drawn.
+MOST = 50
+_PAGES = {"member": "members:page", "guest": "guests:guest"}
+
+
+def columns(access: Access) -> tuple[str, str]:
+    """Return the columns of a key's state, and since when it is in it, that a person may know."""
+    return ("state", "since") if visible.may_look(access) else ("read_state", "read_since")
+
+
+def known(request: TenantRequest) -> QuerySet[Key]:
+    """Return all keys with what this person may know: `shown`, `shown_since`, `late`, `who`, `odd`; ordered by `calm`.
+
+    What contradicts itself comes first, then what is out, the longest first, then what nobody knows.
+    """
+    log, (state, since) = visible.may_look(request.access), columns(request.access)
+    late = Q(**{state: KeyState.OUT, f"{since}__lte": overdue_at()})
+    told = {
+        "shown": F(state),
+        "shown_since": F(since),
+        "late": ExpressionWrapper(late, output_field=BooleanField()),
+        "who": F("holder_id") if log else Value("", output_field=TextField()),
+        "odd": F("differs") if log else Value(False, output_field=BooleanField()),
+    }
+    rows = Key.objects.select_related("key_box").defer(*_HEAVY).annotate(**told)
+    first = Coalesce(Cast(since, CharField()), Value(""))
+    rank = Case(
+        When(odd=True, then=Value("1")),
+        When(shown=KeyState.OUT, then=Concat(Value("2"), first, output_field=CharField())),
+        When(shown=KeyState.UNKNOWN, then=Value("3")),
+        default=Value("4"),
+    )
+    place = Concat(rank, Value(" "), "key_box__key_device_name", Value(" "), "unit_no", output_field=CharField())
+    return rows.annotate(calm=place).order_by("calm", "pk")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One key as a person sees it; `holder` is a name, with the address of its page if they may go there.
+
+    `since` is when a record says that it came there; of a key that is out also when a reading first showed that, and
+    then it may have been before (`at_least`).
+    """
+
+    key: Key
+    href: str
+    state: KeyState
+    since: datetime | None
+    at_least: bool
+    odd: bool
+    holder: str
+    holder_url: str
+    overdue: bool
+
+    @property
+    def chip(self) -> Chip:
+        if self.overdue:
+            return Chip("key_overdue")
+        return Chip(self.state.chip, "" if self.state else self.key.word)
+
+    @property
+    def tone(self) -> str:
+        """The class of its tile."""
+        if self.overdue:
+            return "alarm"
+        if self.odd:
+            return "loud"
+        return {KeyState.OUT: "out", KeyState.IN: "quiet"}.get(self.state, "unknown")
+
+
+def shown(request: TenantRequest, rows: Iterable[Key]) -> list[Shown]:
+    """Return rows of `known` with their holders' names, looked up once."""
+    rows, log = list(rows), visible.may_look(request.access)
+    people, slug = visible.people(request.access, {vars(key)["who"] for key in rows} - {""}), request.tenant.slug
+    found = []
+    for key in rows:
+        told, box = vars(key), key.key_box.key_device_id
+        by_record = log and told["shown"] == key.record_state and not key.differs
+        state, since, person = KeyState(told["shown"]), told["shown_since"], people.get(told["who"])
+        found.append(
+            Shown(
+                key,
+                href=reverse("keys:key", args=[slug, box, key.unit_no]),
+                state=state,
+                since=since if state == KeyState.OUT or by_record else None,
+                at_least=not by_record,
+                odd=told["odd"],
+                holder=(person.name if person else key.holder_name or told["who"]) if told["who"] else "",
+                holder_url=reverse(_PAGES[person.kind], args=[slug, told["who"]]) if person and person.is_there else "",
+                overdue=bool(told["late"]),
+            )
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class House:
+    """All keys of the request's tenant in figures."""
+
+    request: TenantRequest
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        state, since = columns(self.request.access)
+        out, odd = Q(**{state: KeyState.OUT}), Q(differs=True) if state == "state" else Q(pk=None)
+        return Key.objects.aggregate(
+            all=Count("pk"),
+            out=Count("pk", filter=out),
+            overdue=Count("pk", filter=out & Q(**{f"{since}__lte": overdue_at()})),
+            unknown=Count("pk", filter=Q(**{state: KeyState.UNKNOWN})),
+            odd=Count("pk", filter=odd),
+        )
+
+    @cached_property
+    def boxes(self) -> Sequence[KeyBox]:
+        """The boxes by name, each with its figures."""
+        state = f"keys__{columns(self.request.access)[0]}"
+        rows = KeyBox.objects.defer("extra", "units").annotate(
+            n=Count("keys"),
+            out=Count("keys", filter=Q(**{state: KeyState.OUT})),
+            unknown=Count("keys", filter=Q(**{state: KeyState.UNKNOWN})),
+        )
+        found = list(rows.order_by("key_device_name", "pk")[:200])
+        for box in found:
+            box.tenant = self.request.tenant
+        return found
+
+    @property
+    def headline(self) -> str:
+        """How many keys are out, of how many, and how many of them for too long."""
+        n, of_all, late = self.counts["out"], self.counts["all"], self.counts["overdue"]
+        if not n:
+            return ngettext("%(all)d key, none known to be out", "%(all)d keys, none known to be out", of_all) % {
+                "all": of_all
+            }
+        said = ngettext("%(n)d of %(all)d key out", "%(n)d of %(all)d keys out", of_all) % {"n": n, "all": of_all}
+        if not late:
+            return said
+        return _("%(said)s, %(n)d overdue") % {"said": said, "n": late}
+
+    @property
+    def doubt(self) -> str:
+        """What the headline does not know."""
+        offline = sum(not is_connected(box) for box in self.boxes)
+        parts = (
+            (self.counts["unknown"], npgettext("key", "%(n)d unknown", "%(n)d unknown", self.counts["unknown"])),
+            (self.counts["odd"], ngettext("%(n)d contradictory", "%(n)d contradictory", self.counts["odd"])),
+            (offline, ngettext("%(n)d key box offline", "%(n)d key boxes offline", offline)),
+        )
+        return _(", ").join(words % {"n": n} for n, words in parts if n)
+
+    @property
+    def as_of(self) -> datetime | None:
+        """When the box that waits longest was read; None where one was never."""
+        read = [box.status_as_of for box in self.boxes]
+        return min((at for at in read if at), default=None) if all(read) else None
+
+    @property
+    def seen(self) -> str:
+        """The mark of all that is drawn of them."""
+        keys = Key.objects.aggregate(Count("pk"), Max("known_at"), Max("record_heard_at"), Max("pk"))
+        boxes = KeyBox.objects.aggregate(Min("status_as_of"), Max("status_as_of"), Count("pk"))
+        return watching.mark(sorted(keys.items()), sorted(boxes.items()), visible.may_look(self.request.access))
+
+
+def is_connected(box: KeyBox) -> bool:
+    """Whether the last reading says that the box reaches the service."""
+    return box.tenant.environment.catalogue.states.is_connected(box.cloud_com_status)
+
+
+@dataclass
+class Holding:
+    """From a taking to the return that followed. `first` is the record that tells of it first; without `since` that is
+    the return. `gap` says what the log does not tell of it.
+    """
+
+    first: History
+    since: History | None = None
+    until: History | None = None
+    gap: str = ""
+    name: str = ""
+
+
+def custody(request: TenantRequest, key: Key) -> tuple[list[Holding], bool]:
+    """Return who had the key, the newest first, and whether there is more in the log."""
+    about = visible.records(request.access).filter(device_id=key.key_box.key_device_id)
+    of_key = about.filter(units__contains=[{"unit_no": key.unit_no}]).order_by("-at", "-pk")
+    records = list(of_key[: MOST + 1])
+    states = request.tenant.environment.catalogue.states
+    found: list[Holding] = []
+    for record in reversed(records[:MOST]):
+        word = states.key_event([record.content, record.member_label])
+        if word is not None:
+            _take(found, record, word)
+    names = visible.names(request.access, {each.first.member_id for each in found} - {""})
+    for each in found:
+        each.name = names.get(each.first.member_id, each.first.member_name)
+    return found[::-1], len(records) > MOST
+
+
+def _take(found: list[Holding], record: History, word: KeyWord) -> None:
+    last = found[-1] if found else None
+    is_open = last is not None and last.until is None
+    if word is KeyWord.TAKEN:
+        if is_open and last is not None:
+            last.gap = _("No return was recorded before somebody took it again.")
+        found.append(Holding(record, since=record))
+    elif is_open and last is not None:
+        last.until = record
+    else:
+        found.append(Holding(record, until=record, gap=_("Returned without a recorded taking.")))
+
+
+def latest_commands(box: KeyBox) -> list[Intent]:
+    """The newest commands for keys of this box, whoever gave them."""
+    return list(intents.latest(target_of("key_box", box.key_device_id)).select_related("tenant")[:5])

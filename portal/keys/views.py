@@ -1,0 +1,176 @@
+"""Keys: all of them, a box with its commands, and one key with those who had it."""
+
+from functools import partial
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from portal.core.budget.priorities import Priority
+from portal.core.intents import nonces
+from portal.core.intents.asking import Button, once, seen_at
+from portal.core.intents.nonces import Nonce, NotAsked
+from portal.core.intents.record import Asker
+from portal.core.log import visible
+from portal.core.log.happened import Happened
+from portal.core.mirror import freshness, reading, search
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import KeyBox
+from portal.core.ui import watching
+from portal.core.ui.addresses import row_or_404
+from portal.keys import actions, queries
+from portal.keys.actions import Command
+from portal.keys.lists import Keys
+from tenants import carrying
+from tenants.access import TenantRequest, tenant_view
+from tenants.carrying import Carried
+from tenants.connections.service import current_connection
+from tenants.roles import Permission
+
+_FOUND = 8
+
+
+@tenant_view(Permission.DEVICES_VIEW)
+def index(request: TenantRequest) -> HttpResponse:
+    """All keys of all boxes: what contradicts itself, is overdue or out comes first."""
+    house = queries.House(request)
+    return Keys(request, house).respond("keys/index.html", {"house": house})
+
+
+@tenant_view(Permission.DEVICES_VIEW)
+def box(request: TenantRequest, key_device_id: str) -> HttpResponse:
+    """A box's page; while somebody looks, what is known of its keys and what was asked of it."""
+    found = _box(key_device_id)
+    context = _followed(request, found)
+    if watching.has_seen(request, context["seen"]):
+        return watching.unchanged()
+    if watching.is_asked(request):
+        return render(request, "keys/now.html", context | {"fresh": True})
+    if carrying.ASKED in request.GET:  # confirming came back without carrying anything through
+        messages.info(request, _("Nothing was sent by this confirmation. Check the latest commands, then try again."))
+    context |= {"licensed": current_connection().has_licence_key, "commands": list(Command)}
+    return render(request, "keys/box.html", context)
+
+
+@tenant_view(Permission.DEVICES_VIEW)
+def status(request: TenantRequest, key_device_id: str) -> HttpResponse:
+    """All that follows a box, read from the service within budget; without an answer, what is known last and why."""
+    _box(key_device_id)  # one that is not there is not asked for
+    trouble = reading.status_for_page(lambda line: reading.key_box_status(line, key_device_id, Priority.PEOPLE))
+    context = _followed(request, _box(key_device_id)) | {"trouble": trouble, "fresh": True, "read": True}
+    response = render(request, "keys/now.html", context)
+    response["HX-Trigger-After-Settle"] = "seen-again"
+    return response
+
+
+@tenant_view(Permission.DEVICES_VIEW)
+def key(request: TenantRequest, key_device_id: str, unit_no: str) -> HttpResponse:
+    """One key: where it is by its box and by the log, and who had it."""
+    rows = queries.known(request).filter(key_box__key_device_id=key_device_id, unit_no=unit_no)
+    found = next(iter(queries.shown(request, rows)), None)
+    if found is None:
+        raise Http404
+    access, who = request.access, request.GET.get("who", "")
+    may_lend = access.can(Permission.DOORS_OPERATE) and access.can(Permission.MEMBERS_VIEW)
+    chain, has_more = queries.custody(request, found.key)
+    context = {
+        "shown": found,
+        "key": found.key,
+        "box": found.key.key_box,
+        "may_look": visible.may_look(access),
+        "since_today": visible.since(access),
+        "chain": chain,
+        "has_more": has_more,
+        "log": freshness.known(request)[Kind.HISTORIES],
+        "may_lend": may_lend,
+        "who": who,
+        "members": list(search.found_by(access, who)[:_FOUND]) if may_lend and who else [],
+        "may_operate": access.can(Permission.KEYS_OPERATE),
+        "licensed": current_connection().has_licence_key,
+        "commands": list(Command),
+    }
+    return render(request, "keys/key.html", context)
+
+
+def carried(request: TenantRequest, key_device_id: str) -> Carried | None:
+    """The command of a posted form, to be carried through; None for a form that could not be used anyway."""
+    wanted, box, numbers = request.POST.get("control", ""), _box(key_device_id), request.POST.getlist("unit")
+    try:
+        nonce = nonces.check(request)
+    except nonces.BadNonce:
+        return None
+    if wanted not in Command.values or not numbers:
+        return None
+    slug = request.tenant.slug
+    return Carried(
+        title=Command(wanted).of(box, numbers),
+        page=reverse("keys:box", args=[slug, key_device_id]),
+        through=f"{__name__}.carry_through",
+        values={
+            "tenant": slug,
+            "key_device_id": key_device_id,
+            "control": wanted,
+            "nonce": nonce.value,
+            "unit": ",".join(numbers),
+        },
+    )
+
+
+def carry_through(request: TenantRequest, values: dict[str, str]) -> HttpResponseBase:
+    """Send the command within 15 seconds of the confirming click, as the same person asked for it before."""
+    nonce = Nonce(values["nonce"], nonces.clicked_at(request))
+    control, numbers = Command(values["control"]), values["unit"].split(",")
+    box = values["key_device_id"]
+    return _send(request, values["tenant"], key_device_id=box, numbers=numbers, control=control, nonce=nonce)
+
+
+@tenant_view(Permission.KEYS_OPERATE, methods=["POST"])
+def _send(
+    request: TenantRequest, key_device_id: str, numbers: list[str], control: Command, nonce: Nonce
+) -> HttpResponseBase:
+    page, box = reverse("keys:box", args=[request.tenant.slug, key_device_id]), _box(key_device_id)
+    try:
+        by = Asker.of(request)
+        intent = actions.command(box=box, numbers=numbers, command=control, by=by, nonce=nonce)
+    except NotAsked as reason:
+        messages.error(request, str(reason))
+        return redirect(page)
+    return redirect(seen_at(page, intent))
+
+
+@tenant_view(Permission.KEYS_OPERATE, methods=["POST"], carries=carried)
+def command(request: TenantRequest, key_device_id: str) -> HttpResponse:
+    found, page = _box(key_device_id), reverse("keys:box", args=[request.tenant.slug, key_device_id])
+    wanted = request.POST.get("control", "")
+    if wanted not in Command.values:
+        messages.error(request, _("This command is not available. Nothing was sent."))
+        return redirect(page)
+    numbers = request.POST.getlist("unit")
+    act = partial(actions.command, box=found, numbers=numbers, command=Command(wanted))
+    intent = once(request, Button(request), act)
+    return redirect(page if intent is None else seen_at(page, intent))
+
+
+def _box(key_device_id: str) -> KeyBox:
+    return row_or_404(KeyBox.objects.select_related("tenant__environment"), key_device_id=key_device_id)
+
+
+def _followed(request: TenantRequest, box: KeyBox) -> dict[str, Any]:
+    """What is shown of a box while somebody looks, and the mark that it is known by."""
+    intents, here = queries.latest_commands(box), Happened(request, "device", [box.key_device_id], follow=False)
+    rows = queries.known(request).filter(key_box=box).order_by("unit_no")
+    keys = queries.shown(request, rows)
+    told = [(each.key.known_at, each.state, each.odd, each.overdue) for each in keys]
+    return {
+        "box": box,
+        "keys": keys,
+        "intents": intents,
+        "happened": here,
+        "online": queries.is_connected(box),
+        "seen": watching.mark(box.status_as_of, told, here.seen, intents[0].pk if intents else 0),
+        "may_operate": request.access.can(Permission.KEYS_OPERATE),
+    }

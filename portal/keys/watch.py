@@ -1,0 +1,59 @@
+"""Keeping what is known of keys young: each box is read now and then, sooner where a reading and the log disagree.
+
+A reading costs one of the device calls of the hour, so it takes the share of sync at most, whoever has waited longest
+first, and stops at once when the hour runs short. The log tells of keys between two readings, at no cost of its own.
+"""
+
+from django.db.models import F, Q
+
+from accessapi.errors import NotFound, ServiceError
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.mirror import keys, reading
+from portal.core.mirror.models import KeyBox
+from portal.core.timers import ticking
+from portal.core.timers.bell import ring
+from portal.core.timers.clock import ClockTime
+from tenants.connections.service import current_connection
+from tenants.models import Connection
+from tenants.scope import across_tenants
+
+_AT_ONCE = 10
+READ_STALE = "portal.keys.tasks.read_stale"
+
+
+def look() -> None:
+    with across_tenants("the watch looks for key boxes of every tenant"):
+        connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
+        due = KeyBox.objects_across_tenants.filter(_due(), tenant_id__in=connected)
+        found = list(due.values_list("tenant_id", flat=True).distinct())
+    ring(READ_STALE, [(tenant_id,) for tenant_id in found])
+
+
+def read_stale() -> int:
+    """Read the key boxes of the tenant in scope whose time has come, within budget. Returns how many were read."""
+    connection = current_connection()
+    if not connection.is_connected:
+        return 0
+    due = KeyBox.objects.filter(_due()).order_by(F("look_at").asc(nulls_first=True), "pk")
+    read = 0
+    for key_device_id in list(due.values_list("key_device_id", flat=True)[:_AT_ONCE]):
+        try:
+            reading.key_box_status(connection, key_device_id, Priority.SYNC)
+            read += 1
+        except NotFound:
+            keys.later(key_device_id)
+        except BudgetExhausted:
+            break
+        except ServiceError:
+            keys.later(key_device_id)
+            break
+    return read
+
+
+def _due() -> Q:
+    return Q(look_at__isnull=True) | Q(look_at__lte=ClockTime())
+
+
+def register() -> None:
+    ticking.register("key_boxes", look, every=60.0, queue="sync")

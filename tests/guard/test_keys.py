@@ -1,0 +1,193 @@
+"""A guard and the keys: which are out, with whom and since when, who had one before, and releasing them."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accessapi.keys import KeyWord
+from portal.core.alerts import watching
+from portal.core.alerts.models import Alert
+from portal.core.intents import following, sending
+from portal.core.intents.models import Intent
+from portal.core.intents.states import State
+from portal.core.mirror.models import KeyBox, Member
+from portal.core.timers.clock import database_now
+from portal.keys import watch
+from tenants.scope import tenant_scope
+from tests.support.desk import said
+from tests.support.keys import key, key_box, reads, tells
+from tests.support.log import loaded
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def one(place):
+    key_box(place)
+    loaded(place)
+    return place
+
+
+@pytest.fixture
+def guard(one):
+    return one.client(one.staff("guard"))
+
+
+def page(place, rest=""):
+    return f"/t/{place.tenant.slug}/keys/{rest}"
+
+
+def ago(hours):
+    return database_now() - hours * HOUR
+
+
+def test_the_list_says_which_keys_are_out_with_whom_and_what_it_does_not_know(one, guard):
+    reads(one, u01="return", u02="return")
+    tells(one, "02", "Key taken", database_now() + HOUR / 60)
+    words = said(guard.get(page(one)))
+    assert "1 of 3 keys out" in words
+    assert "(1 unknown)" in words
+    assert "佐藤 花子" in words
+    assert words.index("02 社用車") < words.index("03 倉庫") < words.index("01 正面玄関 予備")
+
+
+def test_a_key_that_is_out_for_longer_than_the_rule_allows_is_overdue_and_an_alert(one, guard):
+    tells(one, "02", "Key taken", ago(13))
+    words = said(guard.get(page(one)))
+    assert "1 of 3 keys out, 1 overdue" in words
+    with tenant_scope(one.tenant):
+        watching.look()
+        alert = Alert.objects.get(kind="key_overdue")
+    assert "総務キーボックス 02 社用車 was out for more than 12 hours." in said(
+        guard.get(f"/t/{one.tenant.slug}/alerts/{alert.pk}/")
+    )
+    tells(one, "02", "Key returned", ago(0))
+    with tenant_scope(one.tenant):
+        watching.look()
+        assert Alert.objects.get().ended_at is not None
+
+
+def test_where_box_and_log_disagree_it_is_said(one, guard):
+    tells(one, "01", "Key taken", ago(2))
+    reads(one, u01="return")
+    assert "1 contradictory" in said(guard.get(page(one)))
+    assert "Key box and activity log disagree" in said(guard.get(page(one, "K1/")))
+    words = said(guard.get(page(one, "K1/01/")))
+    assert "The key box says otherwise than the activity log." in words
+
+
+def test_a_keys_page_tells_its_holders_and_the_gaps_between_them(one):
+    manager = one.client(one.staff("facility manager"))
+    tells(one, "01", "Key taken", ago(9), who="m-1", name="佐藤 花子")
+    tells(one, "01", "Key returned", ago(8), who="m-1", name="佐藤 花子")
+    tells(one, "01", "Key taken", ago(7), who="m-2", name="鈴木 一郎")
+    tells(one, "01", "Key taken", ago(6), who="m-3", name="高橋 美咲")
+    tells(one, "01", "Key returned", ago(5), who="m-3", name="高橋 美咲")
+    tells(one, "01", "Key returned", ago(4), who="m-4", name="田中 実")
+    words = said(manager.get(page(one, "K1/01/")))
+    names = ["田中 実", "高橋 美咲", "鈴木 一郎", "佐藤 花子"]
+    assert sorted(names, key=words.rindex) == names
+    assert "No return was recorded before somebody took it again." in words
+    assert "Returned without a recorded taking." in words
+
+
+def test_who_may_not_see_the_log_sees_what_the_box_says_and_nobody(one, make):
+    reads(one, ago=7200, u01="return", u02="taken")
+    tells(one, "01", "Key taken", ago(1))
+    support = one.client(one.staff("guard"))
+    assert "佐藤 花子" in said(support.get(page(one)))
+    from portal.keys import queries
+    from tenants import roles
+
+    class Nobody(roles.Role):
+        name, title, permissions = "nobody", "Nobody", roles.VIEWS - {roles.Permission.LOGS_VIEW}
+
+    request = support.get(page(one)).wsgi_request
+    with tenant_scope(one.tenant):
+        request.access = type("A", (), {"can": lambda self, p: p in Nobody.permissions})()
+        request.tenant = one.tenant
+        found = {each.key.unit_no: each for each in queries.shown(request, queries.known(request))}
+    assert (found["01"].state, found["01"].holder) == ("in", "")
+    assert found["02"].state == "out"
+
+
+def test_keys_are_released_and_locked_and_the_outcome_is_followed(one, guard):
+    real = one.sandbox.api("GET", "/v1/devices/keys", token=one.service.token).json()["key_devices"][0]
+    box = real["key_device_id"]
+    with tenant_scope(one.tenant):
+        KeyBox.objects.filter(key_device_id="K1").update(key_device_id=box)
+    one.sandbox.settings(one.service.tenant_id, device_seconds=0)
+    form = guard.get(page(one, f"{box}/")).content.decode()
+    nonce = re.search(r'name="nonce" value="([^"]*)"', form)[1]
+    answer = guard.post(page(one, f"{box}/command/"), {"nonce": nonce, "control": "unlock", "unit": ["01", "02"]})
+    assert answer.status_code == 302
+    with tenant_scope(one.tenant):
+        intent = Intent.objects.get(operation="operate_keys")
+        assert (intent.body["targets"], intent.body["control"]) == (["01", "02"], "unlock")
+        if intent.state == State.QUEUED:
+            sending.send(intent)
+        Intent.objects.filter(state=State.ACCEPTED).update(due_at=database_now())
+        for each in Intent.objects.filter(state=State.ACCEPTED):
+            following.poll(each)
+        assert Intent.objects.get().state == State.SUCCEEDED
+    assert "Release key 01, 02: 総務キーボックス" in said(guard.get(page(one, f"{box}/")))
+
+
+@pytest.mark.parametrize("units", [[], ["77"], ["01", "99"]])
+def test_nothing_is_sent_for_keys_that_the_box_does_not_have(one, guard, units):
+    form = guard.get(page(one, "K1/")).content.decode()
+    if "control" not in form:
+        pytest.skip("no licence")
+    nonce = re.search(r'name="nonce" value="([^"]*)"', form)[1]
+    told = guard.post(page(one, "K1/command/"), {"nonce": nonce, "control": "unlock", "unit": units}, follow=True)
+    assert "Nothing was sent." in said(told)
+    with tenant_scope(one.tenant):
+        assert not Intent.objects.exists()
+
+
+def test_a_key_is_lent_to_a_member_from_its_page(one):
+    manager = one.client(one.staff("facility manager"))
+    with tenant_scope(one.tenant):
+        Member.objects.create(member_id="m-9", member_name="Ichiro Suzuki", name_key="ichiro suzuki")
+    found = manager.get(page(one, "K1/02/") + "?who=m-9").content.decode()
+    assert "Temporary keys" in found
+    form = manager.get(f"/t/{one.tenant.slug}/members/m-9/keys/?units=02@K1").content.decode()
+    assert re.search(r'value="02@K1"\s+checked', form)
+
+
+def test_a_due_box_is_read_within_budget_and_only_once(one):
+    real = one.sandbox.api("GET", "/v1/devices/keys", token=one.service.token).json()["key_devices"][0]
+    with tenant_scope(one.tenant):
+        KeyBox.objects.filter(key_device_id="K1").update(key_device_id=real["key_device_id"], units=real["units"])
+        assert (watch.read_stale(), watch.read_stale()) == (1, 0)
+    assert key(one, "01", real["key_device_id"]).read_at is not None
+
+
+def test_many_keys_take_as_many_statements_as_few(one, guard):
+    with CaptureQueriesContext(connection) as few:
+        guard.get(page(one))
+    for number in range(2, 12):
+        key_box(one, f"K{number}", f"キーボックス {number}", size=30)
+    with CaptureQueriesContext(connection) as many:
+        guard.get(page(one))
+    assert len(many) <= len(few) + 1
+
+
+def test_other_words_for_keys_are_known_by_the_overrides(one):
+    states = one.tenant.environment.catalogue.states
+    assert states.key_event(["Key taken"]) is KeyWord.TAKEN
+    assert states.key("levitating") == ""
+
+
+def test_the_record_of_a_command_is_that_of_the_key_it_was_for(one, guard):
+    """Two keys of one box: which record tells of which command is known by the key's number."""
+    from portal.core.log import causes
+
+    def asked(unit):
+        return Intent(path={"key_device_id": "K1"}, body={"targets": [unit]})
+
+    said_of = causes.Said("", "K1", [], frozenset({"01"}))
+    assert [causes._is_about(said_of, asked(unit)) for unit in ("01", "02")] == [True, False]
