@@ -7,6 +7,9 @@ class HomeConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.ui import frame
+        from portal.home import inside, queries
         from portal.home.views import connection_lost
 
         frame.banner(connection_lost)
+        inside.register()
+        queries.register()

@@ -3,48 +3,53 @@
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Now
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 
 from portal.core.budget import outlook as budget
 from portal.core.budget.outlook import Outlook
-from portal.core.intents import queries as intents
-from portal.core.intents.words import story
+from portal.core.inside.ways import ways
 from portal.core.jobs import kinds
-from portal.core.jobs.models import Job
-from portal.core.jobs.states import JobState
+from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import JobState, RowState
+from portal.core.log import filters, visible
 from portal.core.mirror import freshness as mirror
+from portal.core.mirror.coverage import Coverage
 from portal.core.mirror.freshness import Freshness
+from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Member, PassController
-from portal.core.ui import watching
+from portal.core.ui import together, watching
 from portal.core.ui.addresses import within
 from portal.core.ui.chips import Chip
-from portal.core.ui.outcomes import Outcome
 from portal.core.visits.days import Day
 from portal.core.visits.standing import LABELS, Standing
-from portal.devices import queries
-from portal.devices import queries as doors_of_tenant
-from portal.members import leavers
-from portal.today import queries as desk
+from portal.home import attention, entries, figures, inside, steps
+from portal.home.attention import Line
+from portal.home.entries import Entries
+from portal.home.figures import Figures, as_stored, moment
+from portal.home.inside import Inside
+from portal.home.steps import Step
 from portal.today.boards import State
 from tenants.access import Access, TenantRequest
-from tenants.models import AuditEntry, Connection
+from tenants.models import Connection
 from tenants.roles import Permission
-from tenants.trail import queries as trail
 from tenants.wording import Said
 
-_FEW = 5
-_LOUD = 12
-_SOON = timedelta(days=14)
-_COUNTED = 1_000
+# Long jobs that are looked at, the newest; of those at work so many are shown.
+_MOST_JOBS, _FEW = 50, 5
+# For so long after its end, a job whose rows were not all applied is told of.
+_LATELY = timedelta(days=14)
 # What a manager asks of the day at the desk; the rest is told there.
 _ASKED_OF_GUESTS = (Standing.OVERDUE, Standing.EXPECTED, Standing.HERE, Standing.LEFT)
+_ARRIVED = (Standing.OVERDUE, Standing.HERE, Standing.LEFT)
 
 
 @dataclass(frozen=True)
 class Doors:
-    """The doors at a glance: those that need somebody, with their state, how many more do, and how many there are."""
+    """The doors that stand out, each with its state; `more` of them are not listed, and how many there are at all."""
 
     total: int
     unread: int
@@ -73,61 +78,89 @@ class Count:
 
 
 @dataclass(frozen=True)
+class Guests:
+    """Today's guests: how many of those who were expected have arrived, and how many stand how."""
+
+    arrived: int
+    due: int
+    counts: list[Count]
+
+
+@dataclass(frozen=True)
 class Ending:
-    """Members whose use ends soon: the first of them, and how many (at most _COUNTED + 1)."""
+    """Members whose use ends soon: the first of them, and how many (more than MOST were not counted)."""
 
     members: list[Member]
     number: int
 
     @property
-    def is_more(self) -> bool:
-        return self.number > _COUNTED
+    def words(self) -> str:
+        return attention.counted(self.number)
 
 
 @dataclass(frozen=True)
 class Home:
+    """What is shown. `as_of`: when anything of it was last learned; `doubts`: what of it is not known."""
+
     connection: Connection | None
+    as_of: datetime | None = None
+    lines: list[Line] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+    steps: list[Step] | None = None  # of a tenant of which nothing is known yet, in place of everything else
+    inside: Inside | None = None
+    entries: Entries | None = None
+    doors: Doors | None = None
+    guests: Guests | None = None
+    ending: Ending | None = None
+    under_way: int = 0
+    jobs: list[Running] = field(default_factory=list)
     fresh: Freshness | None = None
     budget: Outlook | None = None
-    doors: Doors | None = None
-    guests: list[Count] | None = None
-    ending: Ending | None = None
-    undecided: list[Outcome] = field(default_factory=list)
-    under_way: list[Outcome] = field(default_factory=list)
-    jobs: list[Running] = field(default_factory=list)
-    changes: list[AuditEntry] = field(default_factory=list)
     log_url: str = ""  # empty for whoever may not see the activity log
 
     @property
-    def needs_somebody(self) -> bool:
-        return bool(self.undecided or (self.doors and self.doors.loud))
+    def is_urgent(self) -> bool:
+        return any(line.tone != "quiet" for line in self.lines)
 
     @property
     def seen(self) -> str:
         """What the part that follows by itself is known by."""
-        doors, ending = self.doors, self.ending
         return watching.mark(
-            doors and (doors.total, doors.unread, doors.more, [(d.pk, d.state, d.known_at) for d, _chip in doors.loud]),
-            [(each.number, each.href) for each in self.guests or ()],
-            ending and (ending.number, [member.pk for member in ending.members]),
-            [(story.id, story.state) for story in self.undecided + self.under_way],
+            self.as_of, self.lines, self.doubts, self.steps, self.inside, self.under_way,
+            self.entries and self.entries.chart,
+            self.doors and (self.doors.total, [(d.pk, d.device_id, d.state, d.known_at) for d, _ in self.doors.loud]),
+            self.guests and [(each.number, each.href) for each in self.guests.counts],
+            self.ending and (self.ending.number, [each.member_id for each in self.ending.members]),
             [(job.href, job.state, job.starts_at) for job in self.jobs],
-        )
+        )  # fmt: skip
 
 
 def now(request: TenantRequest) -> Home:
-    """What moves by itself while somebody looks: what needs somebody, doors, guests, running work, what ends soon."""
-    access = request.access
-    asked = _asked() if access.can(Permission.AUDIT_VIEW) else []
-    return Home(
-        connection=getattr(access.tenant, "connection", None),
-        doors=_doors() if access.can(Permission.DEVICES_VIEW) else None,
-        guests=_guests(access) if access.can(Permission.GUESTS_VIEW) else None,
-        ending=_ending() if access.can(Permission.MEMBERS_VIEW) else None,
-        undecided=[one for one in asked if one.state == "uncertain"][:_FEW],
-        under_way=[one for one in asked if one.state != "uncertain"][:_FEW],
-        jobs=_jobs(access),
-        log_url=within("logs:index", access.tenant.slug) if access.can(Permission.LOGS_TODAY) else "",
+    """What moves by itself while somebody looks."""
+    access, at = request.access, timezone.now()
+    for name in (inside.AREAS, _JOBS):
+        together.want(request, name)
+    log = filters.coverage_of(request)
+    fresh = mirror.known(request)
+    known = ways(together.told(request, inside.AREAS))
+    found = figures.figures(access, at, known)
+    home = Home(connection=getattr(access.tenant, "connection", None))
+    if steps.is_new(access, found):
+        return replace(home, steps=steps.steps(access, fresh))
+    jobs = _jobs(request)
+    return replace(
+        home,
+        as_of=_as_of(access, found, fresh),
+        lines=attention.lines(access, found, [job for job in jobs if job.state in _OVER]),
+        doubts=attention.doubts(access, found, fresh, at),
+        inside=inside.told(access, found, fresh, known),
+        entries=_entries(access, found, log, at),
+        doors=_doors(found),
+        guests=_guests(access, found),
+        ending=_ending(access, found),
+        under_way=found.number("under_way") if access.can(Permission.AUDIT_VIEW) else 0,
+        jobs=[_running(job) for job in jobs if job.state not in _OVER][:_FEW],
+        log_url=within("logs:index", access.tenant.slug) if visible.may_look(access) else "",
     )
 
 
@@ -138,46 +171,75 @@ def home(request: TenantRequest) -> Home:
         now(request),
         fresh=mirror.known(request) if access.can(Permission.MEMBERS_VIEW) else None,
         budget=budget.known(request) if access.can(Permission.CONNECTION_VIEW) else None,
-        changes=trail.newest(8) if access.can(Permission.AUDIT_VIEW) else [],
     )
 
 
-def _asked() -> list[Outcome]:
-    """The newest of what is under way or needs a decision."""
-    return [story(intent) for intent in intents.open_ones().select_related("tenant")[: 4 * _FEW]]
+def _as_of(access: Access, found: Figures, fresh: Freshness) -> datetime | None:
+    """When anything that is shown was last learned."""
+    log = fresh[Kind.HISTORIES].as_of if visible.may_look(access) else None
+    learned = [found.told.get("doors_at"), log, fresh.last_sync]
+    return max((each for each in learned if each is not None), default=None)
 
 
-def _doors() -> Doors:
-    known = list(doors_of_tenant.by_calm())
-    loud = [(door, queries.state_of(door)) for door in known if door.attention]
-    return Doors(len(known), sum(door.known_at is None for door in known), loud[:_LOUD], max(0, len(loud) - _LOUD))
+def _entries(access: Access, found: Figures, log: Coverage, at: datetime) -> Entries | None:
+    if not found.number("any_passed"):  # nobody passed yet, or the log was not counted yet
+        return None
+    return entries.entries(entries.days(access, at), found.rows("entries"), log, at)
 
 
-def _guests(access: Access) -> list[Count]:
-    """Today's guests; none at all is an empty list."""
-    day = Day.today()
-    found = desk.counts(desk.of_day(day, timezone.now()))
-    page = reverse("guests:index", args=[access.tenant.slug])
-    shown = [one for one in _ASKED_OF_GUESTS if found.get(one) or one != Standing.OVERDUE]
-    return [
-        Count(LABELS[one], found.get(one, 0), page + State(day).query(show=str(one)), one == Standing.OVERDUE)
-        for one in (shown if found else ())
+def _doors(found: Figures) -> Doors | None:
+    if not found.has("doors"):
+        return None
+    loud = [(door, Chip(door.state or "unknown")) for door in found.doors]
+    more = sum(found.door_states.values()) - len(loud)
+    return Doors(found.number("doors"), found.number("unread"), loud, more)
+
+
+def _guests(access: Access, found: Figures) -> Guests | None:
+    if not found.has("standings"):
+        return None
+    there, page = found.standings, reverse("guests:index", args=[access.tenant.slug])
+    shown = [one for one in _ASKED_OF_GUESTS if there.get(one) or one != Standing.OVERDUE]
+    counts = [
+        Count(LABELS[one], there.get(one, 0), page + State(Day.today()).query(show=str(one)), one == Standing.OVERDUE)
+        for one in (shown if there else ())
     ]
+    arrived = sum(there.get(one, 0) for one in _ARRIVED)
+    return Guests(arrived, arrived + there.get(Standing.EXPECTED, 0), counts)
 
 
-def _ending() -> Ending:
-    until = int((timezone.now() + _SOON).timestamp())
-    rows = leavers.rows_of(leavers.Which.ENDING).filter(use_end_key__lte=until)
-    first = list(rows.order_by("use_end_key", "pk")[: _FEW + 1])
-    return Ending(first[:_FEW], len(first) if len(first) <= _FEW else rows.order_by()[: _COUNTED + 1].count())
+def _ending(access: Access, found: Figures) -> Ending | None:
+    if not found.has("ending"):
+        return None
+    first = found.rows("ending_first") if attention.names_people(access) else []
+    rows = [each | {"use_date_end": moment(each["use_date_end"])} for each in first]
+    return Ending([Member(**each) for each in rows], found.number("ending"))
 
 
-def _jobs(access: Access) -> list[Running]:
-    """Long jobs that are at work or wait for their moment, of those kinds that this person may run."""
-    at_work = Job.objects.filter(
-        state__in=[JobState.MAPPED, JobState.WAITING, JobState.RUNNING], permission__in=access.permissions
-    )
-    found = at_work.select_related("tenant").order_by("-pk")[:_FEW]
-    return [
-        Running(kinds.kind_of(job).titled(job), kinds.page(job), JobState(job.state), job.starts_at) for job in found
-    ]
+_JOBS = "jobs_lately"
+_AT_WORK = (JobState.MAPPED, JobState.WAITING, JobState.RUNNING)
+_OVER = (JobState.DONE, JobState.STOPPED)
+_NOT_APPLIED = (RowState.FAILED, RowState.UNCERTAIN)
+
+
+def _lately() -> QuerySet[Job]:
+    """Long jobs that are at work or wait, or that are lately over with rows not applied: the newest of them."""
+    left = Row.objects.filter(job=OuterRef("pk"), state__in=_NOT_APPLIED, retried_in=None)
+    over = Q(state__in=_OVER, finished_at__gte=Now() - _LATELY) & Q(Exists(left))
+    return Job.objects.filter(Q(state__in=_AT_WORK) | over).defer("headings").order_by("-pk")[:_MOST_JOBS]
+
+
+def _jobs(request: TenantRequest) -> list[Job]:
+    """Return those of the kinds that this person may run."""
+    found = [job for job in together.told(request, _JOBS) if job.permission in request.access.permissions]
+    for job in found:
+        job.tenant, job.title = request.tenant, as_stored(job.title)
+    return found
+
+
+def register() -> None:
+    together.ask(_JOBS, _lately, everywhere=False)
+
+
+def _running(job: Job) -> Running:
+    return Running(kinds.kind_of(job).titled(job), kinds.page(job), JobState(job.state), job.starts_at)

@@ -15,18 +15,31 @@ from tenants.access import SignedInRequest, TenantRequest, tenant_view, tenants_
 from tenants.landing import home_of
 from tenants.models import Connection
 from tenants.roles import Permission
+from tenants.trail import queries as trail
+
+# Acts that the overview shows.
+_FEW = 8
 
 
 @tenant_view(Permission.TENANT_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
     """The page; while somebody looks, the part of it that moves."""
     if not watching.is_asked(request):
-        context = {"home": queries.home(request), "may_see_connection": request.access.can(Permission.CONNECTION_VIEW)}
-        return render(request, "home/index.html", context)
+        may_see = {f"may_see_{name}": request.access.can(each) for name, each in _SEEN.items()}
+        return render(request, "home/index.html", {"home": queries.home(request), **may_see})
     home = queries.now(request)
     if watching.has_seen(request, home.seen):
         return watching.unchanged()
     return render(request, "home/now.html", {"home": home})
+
+
+_SEEN = {"connection": Permission.CONNECTION_VIEW, "changes": Permission.AUDIT_VIEW}
+
+
+@tenant_view(Permission.AUDIT_VIEW)
+def changes(request: TenantRequest) -> HttpResponse:
+    """The newest acts, which the page asks for once it is there: they look up outcomes and names of their own."""
+    return render(request, "home/changes.html", {"changes": trail.newest(_FEW)})
 
 
 def landing(request: SignedInRequest) -> HttpResponse:

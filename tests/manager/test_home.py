@@ -1,78 +1,289 @@
-"""A tenant's overview: what each role finds there."""
+"""The overview as the picture of the day: what needs attention first, who is in, and how far that is known."""
 
 import re
 from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.db.models import F
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from portal.core.alerts import acts, watching
+from portal.core.alerts.models import Alert, Rule
+from portal.core.inside import hours, passages
+from portal.core.inside.models import PassedHour
 from portal.core.intents.models import Intent
+from portal.core.intents.record import Asker
+from portal.core.jobs.models import Job, Row
+from portal.core.mirror.coverage import start_of
 from portal.core.mirror.models import Member, PassController
+from portal.core.ui.times import TOKYO
 from portal.core.visits.models import Visit
+from portal.lockdown.models import Lockdown, LockdownDoor
 from tenants.models import Connection
 from tenants.scope import tenant_scope
+from tests.support import kept
 from tests.support.doors import shows
-from tests.support.members import tight
+from tests.support.keys import key_box, tells
+from tests.support.log import area, happened, loaded, record
+from tests.support.members import MembersDesk, tight
 from tests.support.places import fresh_nonce
+
+ROLES = ("owner", "facility manager", "guard", "auditor")
+
+
+@pytest.fixture
+def house(place):
+    """A house with a door that is shut, of whose log everything is read."""
+    with tenant_scope(place.tenant):
+        PassController.objects.create(device_id="front", device_name="正面エントランス 入口")
+    shows(place, "front")
+    loaded(place)
+    return place
 
 
 def home(place, role="facility manager"):
     return tight(place.client(place.staff(role)).get(f"/t/{place.tenant.slug}/").content.decode())
 
 
-def test_connection_and_calls_are_one_line_beneath_everything_else(place):
-    html = home(place)
-    line = html[html.index("home-line") :].partition("</summary>")[0]
+def lines(html):
+    """What needs attention: (text, detail), in its order."""
+    found = re.search(r'class="home-lines">(.*?)</ul>', html, re.DOTALL)
+    rows = re.findall(r"<a [^>]*>([^<]*)</a>\s*(?:<span>([^<]*)</span>)?", found[1]) if found else []
+    return [(text.strip(), detail.strip()) for text, detail in rows]
+
+
+def request_of(place, **values):
+    with tenant_scope(place.tenant):
+        return Intent.objects.create(
+            tenant=place.tenant, nonce=fresh_nonce().value, operation="create_member", delivery="create",
+            title="Create member: X", by=place.owner, permission="members_edit", priority=1, queue="interactive",
+            **({"state": "uncertain", "reason": "lost", "due_at": None} | values),
+        )  # fmt: skip
+
+
+def forced(place, device_id, name):
+    """A door is forced open, and the rules have looked."""
+    with tenant_scope(place.tenant):
+        PassController.objects.create(device_id=device_id, device_name=name)
+    shows(place, device_id, door="open", errors=["forced_open"])
+    with tenant_scope(place.tenant):
+        watching.look()
+
+
+def import_with_failed_rows(place, **values):
+    with tenant_scope(place.tenant):
+        job = Job.objects.create(
+            kind="import", title="new.csv", permission="imports_run", by=place.owner,
+            **({"state": "done", "finished_at": timezone.now()} | values),
+        )  # fmt: skip
+        Row.objects.create(job=job, line=2, action="create", state="failed")
+    return job
+
+
+def came_in(place, member_id, device_id):
+    """Somebody passes a door now."""
+    rows = happened(place, record(timezone.now(), member_id=member_id, member_name=member_id, device_id=device_id))
+    with tenant_scope(place.tenant):
+        passages.heard(place.tenant, histories=rows)
+
+
+def test_connection_and_calls_are_one_line_beneath_everything_else(house):
+    html = home(house)
+    line = html[html.index('"home-line"') :].partition("</summary>")[0]
     for words in ("Connected", "API calls left", "720"):
         assert words in line
-    for heading in ("Needs attention", "Doors", "Guests today", "Ends within 14 days"):
-        assert html.index(f">{heading}</h2>") < html.index("home-line")
+    for heading in ("Needs attention", "In the building", "Doors", "Guests today", "Ends within 14 days"):
+        assert html.index(f">{heading}</h2>") < html.index('"home-line"')
 
 
-def test_the_overview_counts_todays_guests_and_names_whose_access_ends_soon(place):
+def test_the_overview_counts_todays_guests_and_names_whose_access_ends_soon(house):
     now = timezone.now()
-    with tenant_scope(place.tenant):
-        Visit.objects.create(
-            guest_id="G", guest_name="山田", use_date_start=now, use_date_end=now + timedelta(hours=1), stage="issued"
-        )
+    with tenant_scope(house.tenant):
+        hours = {"use_date_start": now, "use_date_end": now + timedelta(hours=1), "stage": "issued"}
+        Visit.objects.create(guest_id="G", guest_name="山田", **hours)
+        Visit.objects.create(guest_id="H", guest_name="田中", arrived_at=now, **hours)
         for name, days in (("佐藤", 3), ("鈴木", 13), ("高橋", 15), ("伊藤", -1)):
             end = now + timedelta(days=days)
             Member.objects.create(member_id=name, member_name=name, use_date_end=end, use_end_key=int(end.timestamp()))
-    html = home(place)
+    html = home(house)
+    assert "1 of 2 arrived" in html
     assert re.search(r'show=expected">Expected</a>\s*<b>1</b>', html)
     assert re.findall(r">(佐藤|鈴木|高橋|伊藤)</a>", html) == ["佐藤", "鈴木"]
     assert "2 members" in html
+    assert ("1 expired member not deleted", "") in lines(html)
 
 
-def test_a_quiet_house_says_that_nothing_needs_attention(place):
-    assert "Nothing needs attention" in home(place)
+def test_a_quiet_house_says_that_nothing_needs_attention(house):
+    html = home(house)
+    assert "Nothing needs attention" in html
+    assert re.search(r"as of\s*<time", html)
 
 
-def test_a_door_that_needs_somebody_is_on_the_first_page(place):
-    with tenant_scope(place.tenant):
+@pytest.mark.parametrize("role", ["facility manager", "guard"])
+def test_calm_is_not_claimed_where_something_is_not_known(house, role):
+    with tenant_scope(house.tenant):
+        PassController.objects.create(device_id="new", device_name="屋上")
+    assert "Nothing needs attention" not in home(house, role)
+    assert "Not known: 1 door not loaded" in home(house, role)
+    loaded(house, ago=3 * 3600)
+    assert "activity log not updated, 1 door not loaded" in home(house, role)
+    with tenant_scope(house.tenant):
+        Connection.objects.update(state=Connection.State.BROKEN)
+    assert "Not known: not connected to the service" in home(house, role)
+
+
+def test_alerts_come_first_with_their_place_and_stay_quiet_once_taken(house):
+    forced(house, "store", "倉庫 入口")
+    assert lines(home(house))[:2] == [
+        ("1 alert not taken", "Door forced open: 倉庫 入口"),
+        ("1 door needs attention", "Forced open"),
+    ]
+    with tenant_scope(house.tenant):
+        acts.take(alert=Alert.objects.get(), by=Asker(house.tenant, house.owner))
+    assert lines(home(house)) == [("1 door needs attention", "Forced open"), ("1 alert taken, still open", "")]
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_door_that_needs_somebody_is_on_the_first_page(house, role):
+    with tenant_scope(house.tenant):
         PassController.objects.create(device_id="d", device_name="裏口")
-    shows(place, "d", door="open", lock="unlock")
-    html = home(place, "guard")
+    shows(house, "d", door="open", lock="unlock")
+    html = home(house, role)
     assert "裏口" in html
     assert ">Open<" in html
+    assert ("1 door needs attention", "Open") in lines(html)
 
 
-def test_what_needs_a_decision_comes_first(place):
+def test_requests_without_an_answer_and_jobs_with_failed_rows_lead_to_where_they_are_settled(house):
+    request = request_of(house)
+    job = import_with_failed_rows(house)
+    html = home(house)
+    assert lines(html) == [
+        ("1 uncertain request", "Create member: X"),
+        ("1 job with rows not applied", "Import new.csv"),
+    ]
+    assert f'href="/t/{house.tenant.slug}/intents/{request.pk}/"' in html
+    assert f"/imports/{job.pk}/" in html
+    request_of(house)
+    assert f'href="/t/{house.tenant.slug}/intents/?show=open"' in home(house)
+
+
+def test_a_job_of_long_ago_and_one_whose_rows_were_sent_again_are_not_told(house):
+    import_with_failed_rows(house, finished_at=timezone.now() - timedelta(days=15))
+    job = import_with_failed_rows(house)
+    with tenant_scope(house.tenant):
+        again = Job.objects.create(kind="import", permission="imports_run", by=house.owner, state="done")
+        Row.objects.filter(job=job).update(retried_in=again)
+    assert lines(home(house)) == []
+
+
+def test_how_many_are_in_the_building_says_how_certain_it_is(house):
+    area(house, "Hall", front="in")
+    came_in(house, "M1", "front")
+    assert re.search(r"About 1 in the building</a></p>\s*<p>0 by an entry, 1 likely", home(house))
+    area(house, "Lobby", front="in", back="out")
+    html = home(house)
+    assert "At least 1 in the building" in html
+    assert re.search(r"Activity log complete through \d\d:\d\d", html)
+
+
+def passed(place, at, device_id="front", times=1, **said):
+    """Members pass a door; the log tells of it."""
+    found = [record(at, member_id="M1", device_id=device_id, **said) for _ in range(times)]
+    rows = happened(place, *found)
     with tenant_scope(place.tenant):
-        Intent.objects.create(
-            tenant=place.tenant, nonce=fresh_nonce().value, operation="create_member", delivery="create",
-            title="Create member: X", by=place.owner, permission="members_edit", priority=1, queue="interactive",
-            state="uncertain", reason="lost", due_at=None,
-        )  # fmt: skip
-    html = home(place)
-    assert html.index("Needs attention") < html.index("Create member: X") < html.index("home-line")
+        hours.heard(place.tenant, histories=rows)
 
 
-def test_a_guard_sees_neither_members_nor_calls_nor_changes(place):
-    html = home(place, "guard")
-    for words in ("Guests today", "Ends within", "Recent changes"):
+def this_hour():
+    return timezone.now().replace(minute=0, second=0, microsecond=0)
+
+
+def figures_of(html, at):
+    """The figures behind the picture, of an hour: (today, usual)."""
+    name = f"{at.astimezone(TOKYO):%H}:00"
+    row = re.search(rf'<th scope="row">{name}</th>(.*?)</tr>', html, re.DOTALL)[1]
+    return tuple(re.findall(r">([^<>]+)</td>", row))
+
+
+@pytest.fixture
+def with_ways_out(house):
+    area(house, "Hall", front="in", back="out")
+    return house
+
+
+def test_entries_by_hour_stand_beside_what_is_usual_for_this_weekday(with_ways_out):
+    house, hour = with_ways_out, this_hour()
+    passed(house, hour, times=3)
+    passed(house, hour, device_id="back")
+    for weeks, times in ((1, 4), (2, 8)):
+        passed(house, hour - timedelta(weeks=weeks), times=times)
+    passed(house, hour - timedelta(days=1), times=50)
+    loaded(house, days=15)
+    assert figures_of(home(house), hour) == ("3", "6")
+    assert re.search(r"3 entries today</p>\s*<p class=\"muted\">Usually about \d+ by now", home(house))
+
+
+def test_before_this_weekday_is_known_days_of_the_same_sort_tell_what_is_usual(with_ways_out):
+    house, hour = with_ways_out, this_hour()
+    today = hour.astimezone(TOKYO).weekday()
+    alike = [n for n in range(1, 7) if ((today - n) % 7 >= 5) == (today >= 5)]
+    for number in range(1, 7):
+        passed(house, hour - timedelta(days=number), times=5 if number in alike else 9)
+    sixth = start_of(hour.astimezone(TOKYO).date() - timedelta(days=6))
+    loaded(house, days=(timezone.now() - sixth) / timedelta(days=1))
+    html = home(house)
+    assert figures_of(html, hour) == ("0", "5")
+    assert ("Usual from Monday to Friday" if today < 5 else "Usual on Saturday and Sunday") in html
+
+
+def test_a_guard_sees_todays_entries_and_nothing_of_other_days(with_ways_out):
+    hour = this_hour()
+    passed(with_ways_out, hour, times=3)
+    before = home(with_ways_out, "guard")
+    passed(with_ways_out, hour - timedelta(weeks=1), times=4)
+    assert figures_of(home(with_ways_out, "guard"), hour) == figures_of(before, hour) == ("3",)
+    assert "Usually" not in before
+
+
+def test_what_is_usual_is_not_said_of_days_that_are_not_loaded(with_ways_out):
+    passed(with_ways_out, this_hour())
+    loaded(with_ways_out, days=0.5)
+    html = home(with_ways_out)
+    assert "1 entry today" in html
+    assert "Usually" not in html
+
+
+def test_refusals_keys_and_what_a_notification_alone_told_are_no_entries(with_ways_out):
+    house, hour = with_ways_out, this_hour()
+    passed(house, hour)
+    passed(house, hour, category="warning")
+    passed(house, hour, units=[{"unit_no": "01"}])
+    passed(house, hour, notified=True)
+    assert figures_of(home(house), hour)[0] == "1"
+
+
+def test_hours_are_counted_again_from_the_log_and_let_go_in_time(with_ways_out):
+    house, hour = with_ways_out, this_hour()
+    happened(house, *[record(hour - timedelta(days=20), member_id="M1", device_id="front") for _ in range(2)])
+    passages.look()
+    passed(house, hour)
+    happened(house, record(hour, member_id="M2", device_id="front"))  # whom the listener missed
+    passages.look()
+    passages.look()
+    with tenant_scope(house.tenant):
+        assert sorted(PassedHour.objects.values_list("number", flat=True)) == [2, 2]
+        PassedHour.objects.update(hour=F("hour") - timedelta(days=40))
+    passages.look()
+    with tenant_scope(house.tenant):
+        assert list(PassedHour.objects.values_list("number", flat=True)) == [2]
+
+
+def test_a_guard_sees_neither_members_nor_calls_nor_changes(house):
+    html = home(house, "guard")
+    for words in ("Guests today", "Ends within", "Recent changes", "expired member"):
         assert words not in html
     service = html[html.index("home-service") :].partition("</details>")[0]  # the frame's footer tells of calls, too
     assert "Connected" in service
@@ -81,25 +292,97 @@ def test_a_guard_sees_neither_members_nor_calls_nor_changes(place):
 
 
 @pytest.mark.parametrize("role", ["facility manager", "guard", "auditor"])
-def test_the_overview_leads_to_the_activity_log(place, role):
-    part = home(place, role).partition('id="overview"')[2]
-    assert f'href="/t/{place.tenant.slug}/logs/"' in part
+def test_the_overview_leads_to_the_activity_log(house, role):
+    part = home(house, role).partition('id="overview"')[2]
+    assert f'href="/t/{house.tenant.slug}/logs/"' in part
 
 
-def test_an_unconnected_tenant_says_what_to_do_next(place):
+def steps(html):
+    """The next steps: (text, whether it is done, whether it leads somewhere)."""
+    found = re.findall(r"<li>(.*?)</li>", html[html.index('id="next-steps"') :].partition("</ol>")[0], re.DOTALL)
+    return [
+        (re.findall(r"<(?:a|span)[^>]*>([^<]+)</(?:a|span)>", each)[1], ">Done<" in each, "<a " in each)
+        for each in found
+    ]
+
+
+def test_a_new_tenant_says_what_to_do_next_by_role(place):
     with tenant_scope(place.tenant):
         Connection.objects.update(state=Connection.State.NONE)
-    assert "Not connected" in home(place)
+    connect = "Connect this tenant to the service"
+    html = home(place, "owner")
+    assert "Needs attention" not in html
+    assert steps(html)[0] == (connect, False, True)
+    assert ("Invite staff", True, False) in steps(html)
+    assert ("Create presets for guests", False, True) in steps(html)
+    assert steps(home(place, "guard")) == [(connect, False, False), ("Load the doors", False, False)]
+    assert "An owner does this." in home(place, "guard")
 
 
-def test_the_home_costs_the_same_few_queries_however_much_there_is(place):
-    client = place.client()
-    client.get(f"/t/{place.tenant.slug}/")
-    with CaptureQueriesContext(connection) as few:
-        client.get(f"/t/{place.tenant.slug}/")
+def test_a_connected_tenant_with_nothing_in_it_says_how_far_it_is(place):
+    assert steps(home(place, "owner"))[0] == ("Connect this tenant to the service", True, False)
+    kept.read(place, unread=MembersDesk.unread)
+    assert "Next steps" not in home(place, "owner")
+
+
+def lively(place):
+    """A house in which everything happens at once."""
+    for number in range(3):
+        forced(place, f"f{number}", f"Door {number}")
+    for number in range(30):
+        with tenant_scope(place.tenant):
+            PassController.objects.create(device_id=f"d{number}", device_name=f"Quiet {number}")
+        request_of(place, state="queued")
+        request_of(place)
+        import_with_failed_rows(place)
+        came_in(place, f"M{number}", "front")
     with tenant_scope(place.tenant):
-        for n in range(30):
-            PassController.objects.create(device_id=f"d{n}", device_name=f"Door {n}")
+        Member.objects.create(member_id="M1", member_name="佐々木 健太郎")
+        order = Lockdown.objects.create(
+            kind="lockdown", scope="all", state="standing", by=place.owner, started_by=place.owner
+        )
+        LockdownDoor.objects.create(lockdown=order, device_id="front", name="Front")
+        Alert.objects.create(
+            kind="refused", subject="member:M1", severity=2, weight=2, began_at=timezone.now(), last_at=timezone.now(),
+            facts={"n": 5, "minutes": 10, "person": True, "device": "front", "device_name": "Front"},
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_the_overview_costs_twelve_queries_at_most_however_much_there_is(house, role):
+    client = house.client(house.staff(role))
+    client.get(f"/t/{house.tenant.slug}/")
+    with CaptureQueriesContext(connection) as few:
+        client.get(f"/t/{house.tenant.slug}/")
+    lively(house)
     with CaptureQueriesContext(connection) as many:
-        client.get(f"/t/{place.tenant.slug}/")
-    assert len(many) <= len(few) <= 12
+        client.get(f"/t/{house.tenant.slug}/")
+    assert len(few) <= 9
+    assert len(many) <= 12, [each["sql"][:200] for each in many]
+
+
+def test_recent_changes_come_once_the_page_is_there_for_those_who_may_see_the_audit_log(house):
+    at = f"/t/{house.tenant.slug}/recent-changes/"
+    assert f'hx-get="{at}"' in home(house)
+    assert f'hx-get="{at}"' not in home(house, "guard")
+    assert house.client(house.staff("guard")).get(at).status_code == 403
+
+
+def test_what_has_not_changed_is_not_drawn_again(house):
+    client = house.client(house.staff("guard"))
+    page = client.get(f"/t/{house.tenant.slug}/").content.decode()
+    shown = re.search(r'id="overview"[^>]*data-seen="([^"]+)"', page)[1]
+    assert client.get(f"/t/{house.tenant.slug}/", headers={"X-Seen": shown}).status_code == 204
+    forced(house, "store", "倉庫 入口")
+    answer = client.get(f"/t/{house.tenant.slug}/", headers={"X-Seen": shown})
+    assert "倉庫 入口" in answer.content.decode()
+
+
+def test_keys_that_are_overdue_are_told_first_and_those_in_use_are_quiet(house):
+    key_box(house)
+    tells(house, "01", "Key taken", timezone.now() - timedelta(hours=30))
+    tells(house, "02", "Key taken", timezone.now() - timedelta(hours=1))
+    assert lines(home(house)) == [("1 key overdue", "総務キーボックス 01 正面玄関 予備"), ("2 keys out", "")]
+    with tenant_scope(house.tenant):
+        Rule.objects.create(kind="key_overdue", is_on=True, severity=2, values={"hours": 48})
+    assert lines(home(house)) == [("2 keys out", "")]

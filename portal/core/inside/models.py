@@ -1,4 +1,4 @@
-"""Where each person was last: the newest record of the log by which they passed a door."""
+"""Where each person was last, by the newest record of the log of a door; and how often doors were passed by hour."""
 
 from django.db import models
 
@@ -24,3 +24,18 @@ class Inside(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.member_id} {self.at:%Y-%m-%d %H:%M}"
+
+
+class PassedHour(TenantModel):
+    """How often people of the service passed a door in one hour, by the log (`hours.py`). Tells of nobody."""
+
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False)
+    hour = models.DateTimeField()
+    device_id = models.TextField(db_collation="C")
+    number = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "hour", "device_id"], name="inside_passed_once")]
+
+    def __str__(self) -> str:
+        return f"{self.device_id} {self.hour:%Y-%m-%d %H}: {self.number}"

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from portal.core.inside import hours
 from portal.core.inside.models import Inside
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History, MirrorState
@@ -45,7 +46,9 @@ def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
 
 
 def look() -> None:
-    """Take what is new of the log once more, in every tenant whose log is read, and let go what the log lets go."""
+    """Take what is new of the log once more, in every tenant whose log is read, and let go what the log lets go;
+    count its last hours anew.
+    """
     with across_tenants("the last passages of every tenant are looked through"):
         read = MirrorState.objects_across_tenants.filter(kind=Kind.HISTORIES, as_of__isnull=False)
         tenants = [state.tenant for state in read.select_related("tenant")]
@@ -54,6 +57,7 @@ def look() -> None:
         with tenant_scope(tenant), transaction.atomic():
             _take(tenant.pk, now - _AGAIN, None)
             Inside.objects.filter(at__lt=now - KEEP).delete()
+            hours.count_again(tenant)
 
 
 def _take(tenant_id: int, since: datetime, new: list[int] | None) -> None:

@@ -5,11 +5,13 @@ of everybody else who was seen and not seen leaving it is likely. Whoever was la
 not in. Nobody knows of people without a record: every number is one of at least.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, QuerySet, TextChoices
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, TextChoices
+from django.db.models.functions import JSONObject
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
@@ -62,6 +64,21 @@ class Moves:
     came: list[Person]
 
 
+@dataclass(frozen=True)
+class Number:
+    """How many are in: `sure` by an entry, and so many more are likely."""
+
+    sure: int = 0
+    likely: int = 0
+
+    @property
+    def all(self) -> int:
+        return self.sure + self.likely
+
+    def __add__(self, other: "Number") -> "Number":
+        return Number(self.sure + other.sure, self.likely + other.likely)
+
+
 def may_see_members(access: Access) -> bool:
     """Whether a person may know which members are in: who may take a roll call, or see all of the log."""
     return access.can(Permission.ROLL_CALL) or access.can(Permission.LOGS_VIEW)
@@ -81,6 +98,19 @@ def members(now: datetime) -> list[Person]:
     told = _told([row for row in rows if row.member_id not in theirs])
     found = [_member(row, theirs.get(row.member_id), told.get(row.history_id, ""), known) for row in rows]
     return sorted(found, key=lambda each: (fold(each.name), each.key))
+
+
+def last_doors(now: datetime) -> QuerySet[Inside, Any]:
+    """By which door how many members passed last: a row for each door, however many members there are."""
+    by_door = _passed(now).order_by().values("device_id").annotate(n=Count("pk"))
+    return by_door.values(said=JSONObject(door=F("device_id"), n=F("n")))
+
+
+def number_of(doors: Mapping[str, int], known: Ways) -> Number:
+    """Return how many members are in, of those who passed each of these doors last."""
+    inward = {door: n for door, n in doors.items() if door not in known.out}
+    sure = sum(n for door, n in inward.items() if door in known.sure)
+    return Number(sure, sum(inward.values()) - sure)
 
 
 def moved_since(since: datetime) -> "Moves":

@@ -1,7 +1,9 @@
 """What a passage of a door tells: whoever passed is in the building, has left it, or nothing is certain."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from portal.core.mirror.models import Area
 from portal.core.mirror.places import Lead, leads, leads_out
 
 
@@ -23,9 +25,9 @@ class Ways:
         return next((lead.name for lead in self.into.get(device_id, ())), "")
 
 
-def ways() -> Ways:
-    """Return what is known of the tenant's doors now, in one statement."""
-    known = leads()
+def ways(areas: Iterable[Area] | None = None) -> Ways:
+    """Return what is known of the tenant's doors now: by these areas, or by those there are, read in one statement."""
+    known = leads(areas)
     everywhere = {lead.area_id for found in known.values() for lead in found if lead.is_outside}
     outside = {device for device, found in known.items() if any(each.area_id in everywhere for each in found)}
     out = {device for device in leads_out(known) if not everywhere or device in outside}

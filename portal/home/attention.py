@@ -1,0 +1,171 @@
+"""What needs attention, as lines with a count and a link, the most urgent first; and whether calm may be believed."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from portal.core.alerts.models import Alert, Severity
+from portal.core.alerts.shown import Words
+from portal.core.jobs import kinds
+from portal.core.jobs.models import Job
+from portal.core.log import visible
+from portal.core.mirror.freshness import Freshness
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import DoorState
+from portal.core.ui.addresses import within
+from portal.core.ui.chips import Chip
+from portal.home.figures import MOST, NAMED, Figures, as_stored
+from portal.members.leavers import Which
+from tenants.access import Access
+from tenants.models import Connection
+from tenants.roles import Permission
+
+# The log is read at least this often, also where notifications tell what is new.
+LATE = timedelta(minutes=75)
+
+
+@dataclass(frozen=True)
+class Line:
+    """Something that needs attention. `tone` is alarm, loud, doubt or quiet; `detail` names the first of them."""
+
+    tone: str
+    icon: str
+    text: str
+    href: str
+    detail: str = ""
+
+
+def lines(access: Access, found: Figures, failed: Sequence[Job]) -> list[Line]:
+    """Return what needs attention, as far as this person may know; what can wait is quiet and comes last."""
+    parts = (_alerts, _doors, _keys, _uncertain)
+    urgent = [line for part in parts for line in part(access, found)]
+    urgent.sort(key=lambda line: line.tone != "alarm")
+    calm = (_taken, _keys_out, _expired)
+    return [*urgent, *_failed(access, failed), *(line for part in calm for line in part(access, found))]
+
+
+def counted(number: int) -> str:
+    """Return a number as a line tells it; more than MOST were not counted."""
+    return f"{MOST:,}+" if number > MOST else f"{number:,}"
+
+
+def _alerts(access: Access, found: Figures) -> Iterator[Line]:
+    if number := found.number("alerts_waiting"):
+        words = ngettext("%(n)s alert not taken", "%(n)s alerts not taken", number) % {"n": counted(number)}
+        first = found.alerts
+        worst = max((each.severity for each in first), default=Severity.NOTE)
+        tone = "alarm" if worst == Severity.ALARM else "loud"
+        href = f"{within('alerts:index', access.tenant.slug)}?state=untaken"
+        yield Line(tone, "alert-triangle", words, href, _named([_alert(access, each) for each in first], number))
+
+
+def _alert(access: Access, alert: Alert) -> str:
+    """Name an alert and its place, and nobody in it."""
+    words = Words(access, {})
+    return f"{words.title(alert)}: {words.place(alert)}" if alert.facts.get("device") else words.title(alert)
+
+
+def _taken(access: Access, found: Figures) -> Iterator[Line]:
+    if number := found.number("alerts_taken"):
+        words = ngettext("%(n)s alert taken, still open", "%(n)s alerts taken, still open", number)
+        href = f"{within('alerts:index', access.tenant.slug)}?state=open"
+        yield Line("quiet", "user-check", words % {"n": counted(number)}, href)
+
+
+def _doors(access: Access, found: Figures) -> Iterator[Line]:
+    if number := sum(found.door_states.values()):
+        words = ngettext("%(n)s door needs attention", "%(n)s doors need attention", number) % {"n": counted(number)}
+        tone = "alarm" if _ALARMING & found.door_states.keys() else "loud"
+        href = f"{within('devices:index', access.tenant.slug)}?view=board&only=attention"
+        yield Line(tone, "door", words, href, " · ".join(_states(found)))
+
+
+def _keys(access: Access, found: Figures) -> Iterator[Line]:
+    if number := found.number("keys_late"):
+        words = ngettext("%(n)s key overdue", "%(n)s keys overdue", number) % {"n": counted(number)}
+        names = [f"{each['box']} {each['unit_no']} {each['unit_name']}".strip() for each in found.rows("keys_first")]
+        href = f"{within('keys:index', access.tenant.slug)}?state=overdue"
+        yield Line("loud", "key", words, href, _named(names, number))
+
+
+def _keys_out(access: Access, found: Figures) -> Iterator[Line]:
+    if number := found.number("keys_out"):
+        words = ngettext("%(n)s key out", "%(n)s keys out", number) % {"n": counted(number)}
+        yield Line("quiet", "key", words, f"{within('keys:index', access.tenant.slug)}?state=out")
+
+
+_ALARMING = {DoorState.FORCED_OPEN, DoorState.LEFT_OPEN, DoorState.HELD_OPEN, DoorState.HELD}
+
+
+def _states(found: Figures) -> Iterator[str]:
+    for state, number in found.door_states.items():
+        word = Chip(state or "unknown").word
+        yield f"{word} {number}" if number > 1 else word
+
+
+def names_people(access: Access) -> bool:
+    """Whether the overview names people: whoever helps from outside sees how many there are."""
+    return access.support_session is None
+
+
+def _uncertain(access: Access, found: Figures) -> Iterator[Line]:
+    if number := found.number("uncertain"):
+        words = ngettext("%(n)s uncertain request", "%(n)s uncertain requests", number) % {"n": counted(number)}
+        first = found.rows("uncertain_first")
+        titles = [str(as_stored(each["title"])) for each in first] if names_people(access) else []
+        slug = access.tenant.slug
+        every = f"{within('intents:index', slug)}?show=open" if access.can(Permission.AUDIT_VIEW) else ""
+        href = within("intents:page", slug, first[0]["id"]) if number == 1 or not every else every
+        yield Line("doubt", "question-mark", words, href, _named(titles, number))
+
+
+def _failed(access: Access, jobs: Sequence[Job]) -> Iterator[Line]:
+    """A line for each family of jobs, which leads to the job, or to the list of several."""
+    families: dict[str, list[Job]] = defaultdict(list)
+    for job in jobs:
+        families[kinds.kind_of(job).family].append(job)
+    for family, found in families.items():
+        number = len(found)
+        words = ngettext("%(n)s job with rows not applied", "%(n)s jobs with rows not applied", number)
+        titles = [str(kinds.kind_of(job).titled(job)) for job in found[:NAMED]]
+        several = _LISTS.get(family) if number > 1 else None
+        href = within(several, access.tenant.slug) if several else kinds.page(found[0])
+        yield Line("loud", "table-import", words % {"n": counted(number)}, href, _named(titles, number))
+
+
+# Where jobs of a family are listed.
+_LISTS = {"import": "imports:index", "change": "changes:index"}
+
+
+def _expired(access: Access, found: Figures) -> Iterator[Line]:
+    if number := found.number("expired"):
+        words = ngettext("%(n)s expired member not deleted", "%(n)s expired members not deleted", number)
+        href = within("members:leavers_of", access.tenant.slug, Which.ENDED.value)
+        yield Line("quiet", "clock-x", words % {"n": counted(number)}, href)
+
+
+def _named(names: Sequence[str], number: int) -> str:
+    return " · ".join(names) + (" …" if names and number > NAMED else "")
+
+
+def doubts(access: Access, found: Figures, fresh: Freshness, now: datetime) -> list[str]:
+    """Return what is not known, so that calm is not read from ignorance."""
+    line: Connection | None = getattr(access.tenant, "connection", None)
+    said = [] if line is not None and line.is_connected else [_("not connected to the service")]
+    if visible.may_look(access) or access.can(Permission.ALERTS_VIEW):
+        said += _of_log(fresh, now)
+    if unread := found.number("unread"):
+        said.append(ngettext("%(n)s door not loaded", "%(n)s doors not loaded", unread) % {"n": counted(unread)})
+    return said
+
+
+def _of_log(fresh: Freshness, now: datetime) -> list[str]:
+    through = fresh[Kind.HISTORIES].as_of
+    if through is None:
+        return [_("activity log not loaded")]
+    late = fresh[Kind.HISTORIES].error or now - through > LATE
+    return [_("activity log not updated")] if late else []

@@ -1,0 +1,79 @@
+"""Entries by hour today, beside what is usual for this day of the week."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from portal.core.inside.hours import WEEKS
+from portal.core.mirror.coverage import Coverage, Missing, start_of
+from portal.core.ui import charts
+from portal.core.ui.charts import Pairs
+from portal.core.ui.times import local
+from tenants.access import Access
+from tenants.roles import Permission
+
+_HOURS, _SATURDAY = range(24), 5
+
+
+@dataclass(frozen=True)
+class Entries:
+    """How many there were today, and how many are usual by this time; empty where that is not known."""
+
+    headline: str
+    so_far: str
+    chart: Pairs
+
+
+def days(access: Access, now: datetime) -> list[date]:
+    """Return the days that are looked at: today; with the whole log, the last week and this weekday before it."""
+    today = local(now).date()
+    if not access.can(Permission.LOGS_VIEW):
+        return [today]
+    before = [*range(1, 8), *(7 * week for week in range(2, WEEKS + 1))]
+    return [today, *(today - timedelta(days=number) for number in before)]
+
+
+def entries(looked: list[date], rows: Iterable[Mapping[str, Any]], known: Coverage, now: datetime) -> Entries:
+    """Put the counts of these days together."""
+    counted = {local(datetime.fromisoformat(row["hour"])): int(row["n"]) for row in rows}
+    by_day = {day: [counted.get(local(start_of(day) + timedelta(hours=hour)), 0) for hour in _HOURS] for day in looked}
+    today, at = by_day[looked[0]], local(now)
+    like, called = _alike(looked[0], [day for day in looked[1:] if _is_whole(day, known)])
+    usual = [round(sum(by_day[day][hour] for day in like) / len(like)) for hour in _HOURS] if like else []
+    points = [
+        (f"{hour:02d}:00", today[hour] if hour <= at.hour else None, usual[hour] if usual else None) for hour in _HOURS
+    ]
+    chart = charts.pairs(_("Entries by hour"), (_("Today"), called), points)
+    return Entries(_headline(sum(today)), _so_far(usual, at), chart)
+
+
+def _is_whole(day: date, known: Coverage) -> bool:
+    """Whether the log holds a day from its beginning to its end, as far as anybody can tell."""
+    gaps = known.gaps(start_of(day), start_of(day + timedelta(days=1)))
+    return known.through is not None and all(gap.why is Missing.OUTAGE for gap in gaps)
+
+
+def _alike(today: date, whole: Sequence[date]) -> tuple[list[date], str]:
+    """Return the days that tell what is usual, and what that is called: this weekday's, else those of the same sort."""
+    same = [day for day in whole if day.weekday() == today.weekday()]
+    if same:
+        return same, _("Usual for this weekday")
+    is_rest = today.weekday() >= _SATURDAY
+    alike = [day for day in whole if (day.weekday() >= _SATURDAY) == is_rest]
+    return alike, _("Usual on Saturday and Sunday") if is_rest else _("Usual from Monday to Friday")
+
+
+def _headline(number: int) -> str:
+    return ngettext("%(n)s entry today", "%(n)s entries today", number) % {"n": f"{number:,}"}
+
+
+def _so_far(usual: list[int], at: datetime) -> str:
+    """Say how many are usual by this time, the hour that runs in proportion."""
+    if not usual:
+        return ""
+    so_far = round(sum(usual[: at.hour]) + usual[at.hour] * at.minute / 60)
+    return _("Usually about %(n)s by now") % {"n": f"{so_far:,}"}

@@ -1,0 +1,206 @@
+"""What the overview counts of a tenant, asked in one statement however much there is of it.
+
+Each figure belongs to a permission, is counted up to MOST, and comes from an index: with 200,000 members, too.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import Count, Exists, F, Max, QuerySet
+from django.db.models.functions import JSONObject
+from django.utils.functional import cached_property
+
+from portal.core.alerts.models import Alert
+from portal.core.inside import hours, people
+from portal.core.inside.models import PassedHour
+from portal.core.inside.ways import Ways
+from portal.core.intents import queries as intents
+from portal.core.intents.states import UNDER_WAY, State
+from portal.core.log import visible
+from portal.core.mirror.models import DoorState, Key, KeyState, Member, PassController
+from portal.core.visits import queries as visits
+from portal.core.visits.days import Day
+from portal.core.visits.standing import Standing
+from portal.devices import queries as doors
+from portal.home import entries
+from portal.keys import alerts as keys
+from portal.keys.queries import columns
+from portal.members import leavers
+from portal.members.leavers import Counted, Which
+from portal.today import queries as desk
+from tenants.access import Access
+from tenants.models import Tenant
+from tenants.roles import Permission
+from tenants.wording import Said, SaidField
+
+# More of anything than this is told as "more than".
+MOST = 1_000
+# What is named of a figure, and doors that are listed.
+NAMED, LISTED = 3, 12
+SOON = timedelta(days=14)
+Columns = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What was counted; a figure that the person may not know is not among `told`."""
+
+    told: Mapping[str, Any]
+
+    def number(self, name: str) -> int:
+        return int(self.told.get(name) or 0)
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        return list(self.told.get(name) or ())
+
+    def has(self, name: str) -> bool:
+        return name in self.told
+
+    @cached_property
+    def alerts(self) -> list[Alert]:
+        """The most serious of the alerts that nobody has taken."""
+        return [Alert(**each) for each in self.rows("alerts_first")]
+
+    @cached_property
+    def door_states(self) -> dict[str, int]:
+        """How many doors that need attention are in each state, the most alarming first."""
+        found = {each["state"]: each["n"] for each in self.rows("door_states")}
+        return {state: found[state] for state in [*DoorState.values, ""] if state in found}
+
+    @cached_property
+    def doors(self) -> list[PassController]:
+        """The doors that need attention, the most alarming first, LISTED at most."""
+        moments = ("state_since", "known_at", "status_as_of")
+        return [PassController(**each | {name: moment(each[name]) for name in moments}) for each in self.rows("loud")]
+
+    @cached_property
+    def standings(self) -> dict[Standing, int]:
+        """How many of today's guests there are of each standing."""
+        return {Standing(each["standing"]): each["n"] for each in self.rows("standings")}
+
+    @cached_property
+    def last_doors(self) -> dict[str, int]:
+        return {each["door"]: each["n"] for each in self.rows("last_doors")}
+
+
+def moment(text: str | None) -> datetime | None:
+    """Return a moment as JSON tells it."""
+    return datetime.fromisoformat(text) if text else None
+
+
+def figures(access: Access, now: datetime, known: Ways) -> Figures:
+    """Count what this person may know; `known` tells entries from exits."""
+    columns = _always()
+    if visible.may_look(access):
+        columns["any_passed"] = Exists(PassedHour.objects.all())
+        columns["entries"] = ArraySubquery(hours.of_days(entries.days(access, now), known.out))
+    for permission, build in _PARTS.items():
+        if access.can(permission):
+            columns |= build(now)
+    if people.may_see_members(access):
+        columns |= _inside(now)
+    if access.can(Permission.DEVICES_VIEW):
+        columns |= _keys(access)
+    columns |= _asked(access)
+    return Figures(Tenant.objects.filter(pk=access.tenant.pk).values(**columns).get())
+
+
+def _always() -> Columns:
+    return {"any_member": Exists(Member.objects.all()), "any_door": Exists(PassController.objects.all())}
+
+
+def _number(rows: QuerySet[Any]) -> Counted:
+    return Counted(rows.order_by().values("pk")[: MOST + 1])
+
+
+def _listed(rows: QuerySet[Any], *names: str, most: int = NAMED) -> ArraySubquery:
+    return ArraySubquery(rows.values(as_json=JSONObject(**dict(zip(names, names, strict=True))))[:most])
+
+
+def _alerts(_now: datetime) -> Columns:
+    open_ones = Alert.objects.filter(closed_at=None, weight__gt=0)
+    waiting = open_ones.filter(taken_by=None)
+    first = waiting.order_by("-weight", "-pk")
+    return {
+        "alerts_waiting": _number(waiting),
+        "alerts_taken": _number(open_ones.exclude(taken_by=None)),
+        "alerts_first": _listed(first, "kind", "subject", "severity", "facts"),
+    }
+
+
+def _doors(_now: datetime) -> Columns:
+    loud = PassController.objects.filter(attention=True)
+    by_state = loud.order_by().values("state").annotate(n=Count("pk"))
+    told = ("device_id", "device_name", "state", "state_since", "known_at", "status", "status_as_of", "attention")
+    known = PassController.objects.order_by().values("tenant").annotate(at=Max("known_at"))
+    return {
+        "doors": _number(PassController.objects.all()),
+        "unread": _number(PassController.objects.filter(known_at=None)),
+        "doors_at": known.values("at"),
+        "door_states": ArraySubquery(by_state.values(as_json=JSONObject(state=F("state"), n=F("n")))),
+        "loud": _listed(doors.by_calm().filter(attention=True), *told, most=LISTED),
+    }
+
+
+def _keys(access: Access) -> Columns:
+    """Count keys that are out and overdue: by readings alone for whoever may not see what the log tells."""
+    state, since = columns(access)
+    out = Key.objects.filter(**{state: KeyState.OUT})
+    late = out.filter(**{f"{since}__lte": keys.overdue_at()}).order_by(since, "pk")
+    named = late.annotate(box=F("key_box__key_device_name"))
+    return {
+        "keys_out": _number(out),
+        "keys_late": _number(late),
+        "keys_first": _listed(named, "unit_no", "unit_name", "box"),
+    }
+
+
+def _members(now: datetime) -> Columns:
+    soon = leavers.rows_of(Which.ENDING).filter(use_end_key__lte=int((now + SOON).timestamp()))
+    first = soon.order_by("use_end_key", "pk")
+    return {
+        "expired": _number(leavers.rows_of(Which.ENDED)),
+        "ending": _number(soon),
+        "ending_first": _listed(first, "member_id", "member_name", "use_date_end", most=NAMED),
+    }
+
+
+def _guests(now: datetime) -> Columns:
+    by_standing = desk.of_day(Day.today(), now).order_by().values("standing").annotate(n=Count("pk"))
+    return {"standings": ArraySubquery(by_standing.values(as_json=JSONObject(standing=F("standing"), n=F("n"))))}
+
+
+def _inside(now: datetime) -> Columns:
+    present = visits.present()
+    return {
+        "last_doors": ArraySubquery(people.last_doors(now)),
+        "guests_in": _number(present),
+        "guests_going": _number(present.filter(suggested_leave_at__isnull=False)),
+        "guests_unmarked": _number(visits.used_unmarked(now)),
+    }
+
+
+def _asked(access: Access) -> Columns:
+    mine = intents.visible_to(access)
+    uncertain = mine.filter(state=State.UNCERTAIN)
+    return {
+        "uncertain": _number(uncertain),
+        "uncertain_first": _listed(uncertain.order_by("-pk"), "id", "title"),
+        "under_way": _number(mine.filter(state__in=UNDER_WAY)),
+    }
+
+
+_PARTS: dict[Permission, Callable[[datetime], Columns]] = {
+    Permission.ALERTS_VIEW: _alerts,
+    Permission.DEVICES_VIEW: _doors,
+    Permission.MEMBERS_VIEW: _members,
+    Permission.GUESTS_VIEW: _guests,
+}
+
+
+def as_stored(title: str) -> Said | str:
+    """Return the title of a request or a job, of the text that is stored."""
+    return SaidField().from_db_value(title, None, None) or ""

@@ -1,0 +1,97 @@
+"""What a guard sees first: alerts and doors, who is in, today's entries; and what others of the house see."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from portal.core.alerts import watching
+from portal.core.inside import hours, passages
+from portal.core.mirror.models import Member, PassController
+from portal.core.visits.models import Visit
+from tenants.models import SupportSession, User
+from tenants.scope import tenant_scope
+from tests.support.doors import shows
+from tests.support.log import area, happened, loaded, record
+from tests.support.places import signed_in
+
+HEADINGS = ("In the building", "Doors", "Entries by hour", "Guests today", "Ends within 14 days")
+
+
+@pytest.fixture
+def house(place):
+    """A house in which somebody came in, a guest is here and a door was forced open."""
+    now = timezone.now()
+    with tenant_scope(place.tenant):
+        for key, name in (("front", "正面エントランス 入口"), ("store", "倉庫 入口")):
+            PassController.objects.create(device_id=key, device_name=name)
+        end = now + timedelta(days=3)
+        ends = {"use_date_end": end, "use_end_key": int(end.timestamp())}
+        Member.objects.create(member_id="M1", member_name="佐々木 健太郎", **ends)
+        hours_of = {"use_date_start": now, "use_date_end": now + timedelta(hours=1), "stage": "issued"}
+        Visit.objects.create(guest_id="G", guest_name="山田 花子", arrived_at=now, **hours_of)
+    shows(place, "front")
+    shows(place, "store", door="open", errors=["forced_open"])
+    area(place, "Hall", front="in", back="out")
+    rows = happened(place, record(now, member_id="M1", member_name="佐々木 健太郎", device_id="front"))
+    loaded(place)
+    with tenant_scope(place.tenant):
+        for listener in (passages, hours):
+            listener.heard(place.tenant, histories=rows)
+        watching.look()
+    return place
+
+
+@pytest.fixture
+def helper(house):
+    """Platform staff in a support session."""
+    user = User.objects.create_user("support@example.test", "x" * 12, name="S", platform_role="support")
+    with tenant_scope(house.tenant):
+        ends = timezone.now() + timedelta(hours=1)
+        SupportSession.objects.create(tenant=house.tenant, user=user, reason="Ticket 12", expires_at=ends)
+    return user
+
+
+def overview(house, user):
+    html = signed_in(user).get(f"/t/{house.tenant.slug}/").content.decode()
+    return html[html.index('id="overview"') :]
+
+
+def headings(html):
+    return [each for each in HEADINGS if re.search(rf">\s*{each}\s*</h2>", html)]
+
+
+def test_a_guard_sees_alerts_and_doors_who_is_in_and_todays_entries(house):
+    html = overview(house, house.staff("guard"))
+    assert headings(html) == ["In the building", "Doors", "Entries by hour"]
+    for words in ("1 alert not taken", "Door forced open: 倉庫 入口", "1 entry today", "At least 2 in the building"):
+        assert words in html
+    assert "Roll call" in html
+    assert html.index("1 alert not taken") < html.index("1 door needs attention") < html.index("In the building")
+
+
+@pytest.mark.parametrize("role", ["owner", "facility manager"])
+def test_owners_and_managers_see_all_of_it(house, role):
+    assert headings(overview(house, house.staff(role))) == list(HEADINGS)
+
+
+def test_an_auditor_sees_all_of_it_and_starts_no_roll_call(house):
+    html = overview(house, house.staff("auditor"))
+    assert headings(html) == list(HEADINGS)
+    assert "Roll call" not in html
+
+
+def test_support_sees_states_and_counts_and_nothing_of_the_log(house, helper):
+    html = overview(house, helper)
+    assert headings(html) == ["Doors", "Guests today", "Ends within 14 days"]
+    assert "1 alert not taken" in html
+    assert "1 member" in html
+    for name in ("佐々木", "山田", "entry today", "in the building", "View activity log"):
+        assert name not in html
+
+
+def test_a_guard_reads_nobodys_name_here(house):
+    html = overview(house, house.staff("guard"))
+    assert "佐々木" not in html
+    assert "山田" not in html
