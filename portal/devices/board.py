@@ -134,13 +134,21 @@ class Board:
 
     @property
     def groups(self) -> list[Group]:
-        """The tiles by area, by name, those of doors in no area last; in each, what needs somebody first."""
+        """The tiles by area: areas with a door that needs somebody first, the most alarming of them foremost; then the
+        others by name, those of doors in no area last. In each, what needs somebody first.
+        """
         found: dict[tuple[bool, str, str], list[Tile]] = {}
         for door in filter(self._matches, self.doors):
             first = next(iter(self._shown_places(door)), None)
             key = (False, first.name, first.area_id) if first else (True, "", "")
             found.setdefault(key, []).append(self._tile(door, first))
-        return [Group(name, tiles) for (_none, name, _id), tiles in sorted(found.items(), key=lambda each: each[0])]
+        place = {key: number for number, key in enumerate(found)}  # doors come the most alarming first
+
+        def rank(each: tuple[tuple[bool, str, str], list[Tile]]) -> tuple[Any, ...]:
+            key, tiles = each
+            return (0, place[key]) if tiles[0].door.attention else (1, 0, *key)
+
+        return [Group(key[1], tiles) for key, tiles in sorted(found.items(), key=rank)]
 
     @property
     def empty(self) -> Empty | None:

@@ -12,6 +12,8 @@ from portal.core.mirror.models import DoorState, PassController
 from portal.core.ui import frame, palette
 from portal.core.ui.frame import Banner
 from portal.core.ui.palette import Hit
+from portal.devices import holds, queries
+from portal.devices.models import Hold
 from portal.devices.queries import is_held
 from tenants.access import TenantRequest
 from tenants.roles import Permission
@@ -26,8 +28,9 @@ def loud_doors(request: TenantRequest) -> Iterator[Banner]:
         return
     found = list(_loud().defer("status", "extra", "told"))
     found.sort(key=lambda door: (LOUD.index(DoorState(door.state)), door.device_name, door.pk))
+    held = holds.standing(door.device_id for door in found[:MOST] if is_held(door))
     for door in found[:MOST]:
-        yield _of(request, door)
+        yield _of(request, door, held.get(door.device_id))
     if more := found[MOST:]:
         yield Banner(
             "alarm",
@@ -44,11 +47,12 @@ def _loud() -> QuerySet[PassController]:
     return PassController.objects.filter(state__in=LOUD)
 
 
-def _of(request: TenantRequest, door: PassController) -> Banner:
+def _of(request: TenantRequest, door: PassController, hold: Hold | None) -> Banner:
     lockable = is_held(door) and request.access.can(Permission.DOORS_OPERATE)
     return Banner(
         "alarm",
         _WORDS[DoorState(door.state)]() % {"door": door},
+        queries.told(hold) if hold is not None else "",
         icon="door-enter" if is_held(door) else "alert-triangle",
         since=door.state_since,
         action=_("Lock now") if lockable else _("Show door"),

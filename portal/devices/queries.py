@@ -11,15 +11,19 @@ from accessapi.doors import DoorWord
 from accessapi.overrides import States
 from portal.core.intents import queries as intents
 from portal.core.intents.models import Intent, target_of
+from portal.core.intents.states import UNDER_WAY, Reason, State
 from portal.core.log import visible
 from portal.core.log.happened import Happened
 from portal.core.mirror import freshness
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import DoorState, History, PassController
+from portal.core.timers.clock import database_now
 from portal.core.ui import watching
 from portal.core.ui.chips import Chip
 from portal.core.ui.tables import Empty
-from portal.core.ui.vocabulary import word
+from portal.core.ui.times import local
+from portal.core.ui.vocabulary import join_sentences, word
+from portal.devices.models import Hold
 from tenants.access import Access, TenantRequest
 
 _ERRORS: dict[DoorWord | None, str] = {DoorWord.FORCED: "forced_open", DoorWord.LEFT: "left_open"}
@@ -61,6 +65,19 @@ def is_held(door: PassController) -> bool:
     return door.state in (DoorState.HELD, DoorState.HELD_OPEN)
 
 
+def told(hold: Hold) -> str:
+    """Until when a door is held and by whom, and why it is held still when that time is over."""
+    if hold.until is None:
+        return _("Held by %(who)s until somebody locks it.") % {"who": hold.by}
+    at = local(hold.until)
+    form = "%H:%M" if at.date() == local(database_now()).date() else "%Y-%m-%d %H:%M"
+    words = _("Held until %(at)s by %(who)s.") % {"at": format(at, form), "who": hold.by}
+    if hold.lock is None or hold.lock.state in (*UNDER_WAY, State.SUCCEEDED):
+        return words
+    why = Reason(hold.lock.reason).label if hold.lock.reason in Reason.values else hold.lock.reason
+    return join_sentences([words, _("Locking again did not succeed and is tried again."), str(why)])
+
+
 def by_calm() -> QuerySet[PassController]:
     """All doors by `calm`: those that need somebody first, the most alarming of them foremost."""
     loud = [state for state in DoorState if state not in (DoorState.LOCKED, DoorState.UNKNOWN)]
@@ -100,7 +117,7 @@ def latest_commands(door: PassController) -> list[Intent]:
     return list(intents.latest(target_of("pass_controller", door.device_id)).select_related("tenant")[:5])
 
 
-def mark_of(door: PassController, happened: Happened, commands: list[Intent]) -> str:
+def mark_of(door: PassController, happened: Happened, commands: list[Intent], hold: Hold | None) -> str:
     """What a door's page is known by; outcome lines follow their commands themselves."""
     newest = commands[0].pk if commands else 0
-    return watching.mark(door.known_at, door.status_as_of, door.state, happened.seen, newest)
+    return watching.mark(door.known_at, door.status_as_of, door.state, happened.seen, newest, hold and told(hold))

@@ -1,5 +1,6 @@
 """Doors: the list, a door, its status read now, and its commands."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -10,22 +11,22 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accessapi.errors import ServiceError
-from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.intents import nonces
 from portal.core.intents.asking import Button, once, seen_at
-from portal.core.intents.nonces import Nonce
+from portal.core.intents.models import Intent
+from portal.core.intents.nonces import Nonce, NotAsked
 from portal.core.intents.record import Asker
 from portal.core.log.happened import Happened
-from portal.core.mirror import reading, reasons
-from portal.core.mirror.models import KeyBox, PassController
+from portal.core.mirror import reading
+from portal.core.mirror.models import PassController
 from portal.core.mirror.places import places
 from portal.core.mirror.queries import get_door
 from portal.core.ui import watching
-from portal.devices import actions, board, queries, sight
+from portal.devices import actions, board, ends, holds, queries, sight
 from portal.devices.actions import Command
 from portal.devices.lists import Doors
+from portal.devices.wall import Wall
 from tenants import carrying
 from tenants.access import TenantRequest, tenant_view
 from tenants.carrying import Carried
@@ -40,11 +41,22 @@ def index(request: TenantRequest) -> HttpResponse:
     shown = board.Board(request)
     if chosen == "board" and watching.is_asked(request):
         return _board_anew(request, shown)
-    key_boxes = KeyBox.objects.order_by("key_device_name", "pk")[:200]
-    context = {"key_boxes": key_boxes, "views": board.views(request, chosen)}
+    context = {"views": board.views(request, chosen)}
     if chosen == "list":
         return Doors(request, queries.by_calm()).respond("devices/index.html", context)
     return render(request, "devices/index.html", context | {"board": shown})
+
+
+@tenant_view(Permission.DEVICES_VIEW)
+def wall(request: TenantRequest) -> HttpResponse:
+    """The board for a screen on a wall, which follows as the board does."""
+    shown = Wall(request)
+    sight.mark()
+    if watching.has_seen(request, shown.seen):
+        return watching.unchanged()
+    return render(
+        request, "devices/wall_now.html" if watching.is_asked(request) else "devices/wall.html", {"wall": shown}
+    )
 
 
 def _board_anew(request: TenantRequest, shown: board.Board) -> HttpResponse:
@@ -70,7 +82,9 @@ def door(request: TenantRequest, device_id: str) -> HttpResponse:
     context |= {
         "areas": places().get(device_id, []),
         "sees_areas": request.access.can(Permission.AREAS_VIEW),
-        "commands": list(Command),
+        "commands": [each for each in Command if each is not Command.HOLD],
+        "hold": Command.HOLD,
+        "ends": ends.offered(),
         "connection": connection,
         "licensed": connection.has_licence_key,
     }
@@ -80,18 +94,8 @@ def door(request: TenantRequest, device_id: str) -> HttpResponse:
 @tenant_view(Permission.DEVICES_VIEW)
 def status(request: TenantRequest, device_id: str) -> HttpResponse:
     """All that follows a door, read from the service within budget; without an answer, what is known last and why."""
-    found = get_door(device_id)
-    trouble = ""
-    connection = current_connection()
-    try:
-        if connection.is_connected:
-            reading.door_status(connection, device_id, Priority.PEOPLE)
-    except BudgetExhausted as exhausted:
-        trouble = _("No device API calls left this hour; loading is possible from %(time)s.") % {
-            "time": f"{exhausted.retry_at.astimezone():%H:%M}"
-        }
-    except ServiceError as error:
-        trouble = " ".join([reasons.trouble(error), _("Showing the last known status.")])
+    get_door(device_id)  # one that is not there is not asked for
+    trouble = reading.status_for_page(lambda line: reading.door_status(line, device_id, Priority.PEOPLE))
     found = get_door(device_id)  # whatever came of the reading: others may have learned something meanwhile
     context = _followed(request, found) | {"trouble": trouble, "fresh": True, "read": True}
     response = render(request, "devices/now.html", context)
@@ -109,27 +113,41 @@ def carried(request: TenantRequest, device_id: str) -> Carried | None:
         return None
     if wanted not in Command.values:
         return None
+    end = {name: request.POST.get(name, "") for name in ("end", "moment")} if wanted == Command.HOLD else {}
     slug = request.tenant.slug
     return Carried(
         title=Command(wanted).of(door),
         page=reverse("devices:door", args=[slug, device_id]),
         through=f"{__name__}.carry_through",
-        values={"tenant": slug, "device_id": device_id, "control": wanted, "nonce": nonce.value},
+        values={"tenant": slug, "device_id": device_id, "control": wanted, "nonce": nonce.value, **end},
     )
 
 
 def carry_through(request: TenantRequest, values: dict[str, str]) -> HttpResponseBase:
     """Send the command within 15 seconds of the confirming click, as the same person asked for it before."""
     nonce = Nonce(values["nonce"], nonces.clicked_at(request))
-    return _send(request, values["tenant"], device_id=values["device_id"], control=values["control"], nonce=nonce)
+    end = {name: values[name] for name in ("end", "moment") if name in values}
+    control = Command(values["control"])
+    return _send(request, values["tenant"], device_id=values["device_id"], control=control, nonce=nonce, end=end)
 
 
 @tenant_view(Permission.DOORS_OPERATE, methods=["POST"])
-def _send(request: TenantRequest, device_id: str, control: str, nonce: Nonce) -> HttpResponseBase:
-    door = get_door(device_id)
-    intent = actions.command(door=door, command=Command(control), by=Asker.of(request), nonce=nonce)
+def _send(
+    request: TenantRequest, device_id: str, control: Command, nonce: Nonce, end: Mapping[str, str]
+) -> HttpResponseBase:
     page = reverse("devices:door", args=[request.tenant.slug, device_id])
+    try:
+        intent = _command(get_door(device_id), control, end, by=Asker.of(request), nonce=nonce)
+    except NotAsked as reason:
+        messages.error(request, str(reason))
+        return redirect(page)
     return redirect(seen_at(page, intent))
+
+
+def _command(door: PassController, control: Command, end: Mapping[str, str], *, by: Asker, nonce: Nonce) -> Intent:
+    """Ask for a command; a hold until the end that was chosen. Raises NotAsked without one."""
+    until = ends.until_of(end.get("end", ""), end.get("moment", "")) if control is Command.HOLD else None
+    return actions.command(door=door, command=control, by=by, nonce=nonce, until=until)
 
 
 @tenant_view(Permission.DOORS_OPERATE, methods=["POST"], carries=carried)
@@ -139,19 +157,22 @@ def command(request: TenantRequest, device_id: str) -> HttpResponse:
     if wanted not in Command.values:
         messages.error(request, _("This command is not available. Nothing was sent."))
         return redirect(page)
-    intent = once(request, Button(request), partial(actions.command, door=found, command=Command(wanted)))
+    intent = once(request, Button(request), partial(_command, found, Command(wanted), request.POST))
     return redirect(page if intent is None else seen_at(page, intent))
 
 
 def _followed(request: TenantRequest, door: PassController) -> dict[str, Any]:
     """What is shown of a door while somebody looks, and the mark that it is known by."""
     intents = queries.latest_commands(door)
+    held = holds.standing([door.device_id]).get(door.device_id) if queries.is_held(door) else None
     here = Happened(request, "device", [door.device_id], follow=False)
     return {
         "door": door,
         "intents": intents,
         "happened": here,
-        "seen": queries.mark_of(door, here, intents),
+        "seen": queries.mark_of(door, here, intents, held),
+        "held": held,
+        "held_words": queries.told(held) if held is not None else "",
         "state": queries.state_of(door),
         "words": queries.words_of(door, request.tenant.environment.catalogue.states),
         "may_operate": request.access.can(Permission.DOORS_OPERATE),

@@ -23,6 +23,12 @@ function move(step) {
   else if (now < 0) choose(document.getElementById(chosen) ?? all[Math.min(step > 0 ? place : Math.max(place - 1, 0), all.length - 1)]);
   else choose(all[Math.min(Math.max(now + step, 0), all.length - 1)]);
 }
+// What was drawn a moment ago may be pressed before htmx has taken it up: then the whole page would be loaded.
+function press(button) {
+  if (!button) return;
+  htmx.process(button.closest("form") ?? button);
+  button.click();
+}
 const typing = (target) => target.matches?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]");
 
 function inSearch(event) {
@@ -43,7 +49,7 @@ const acts = {
   ArrowDown: () => move(1),
   ArrowUp: () => move(-1),
   "/": () => search && (search.focus(), search.select()),
-  u: (event) => event.repeat || $("[data-undo]")?.click(),
+  u: (event) => event.repeat || press($("[data-undo]")),
 };
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.keyCode === 229 || $("dialog[open], details[data-menu][open]")) return;
@@ -53,7 +59,7 @@ document.addEventListener("keydown", (event) => {
   const link = $(`a[data-key="${CSS.escape(event.key)}"], button[data-key="${CSS.escape(event.key)}"]`);
   if (acts[event.key] && (rows().length || event.key === "/" || event.key === "u")) acts[event.key](event);
   else if (row && event.key === "Enter" && event.target === row) $("[data-open]", row).click();
-  else if (row && /^[aAl]$/.test(event.key)) event.repeat || $(`[data-do="${event.key}"]`, row)?.click(); // a key held down is one press
+  else if (row && /^[aAl]$/.test(event.key)) event.repeat || press($(`[data-do="${event.key}"]`, row)); // a key held down is one press
   else if (link) link.click();
   else return;
   event.preventDefault();

@@ -80,9 +80,11 @@ document.addEventListener("htmx:configRequest", (event) => {
 // (`X-Again`), which knows how many pages ask. Notices are asked about along with what else the page follows.
 const turns = new Map();
 const later = (part, seconds) => turns.set(part, performance.now() + 1000 * seconds);
+// A page in the background rests, but for its notices where this browser is to tell of alerts (`alerts.js`).
+const rests = (part) => document.hidden && !(part === "banners" && (localStorage["alerts:sound"] || localStorage["alerts:show"]));
 const LOST = 30; // seconds after which a request without any answer is made again
 document.addEventListener("htmx:beforeRequest", (event) => {
-  if (watched(event) && document.hidden) event.preventDefault();
+  if (watched(event) && rests(watched(event))) event.preventDefault();
   else if (watched(event)) later(watched(event), LOST);
 });
 document.addEventListener("htmx:afterRequest", (event) => {
@@ -91,12 +93,11 @@ document.addEventListener("htmx:afterRequest", (event) => {
 });
 document.addEventListener("banners-changed", () => document.getElementById("banners")?.dispatchEvent(new Event("look")));
 setInterval(() => {
-  if (document.hidden) return;
   const parts = [...document.querySelectorAll("[data-watch][hx-get]")];
   for (const part of parts) {
     const name = part.dataset.watch;
     if (!turns.has(name)) later(name, part.dataset.every);
-    else if (performance.now() >= turns.get(name) && (name !== "banners" || parts.length === 1)) part.dispatchEvent(new Event("look"));
+    else if (performance.now() >= turns.get(name) && !rests(name) && (name !== "banners" || parts.length === 1 || document.hidden)) part.dispatchEvent(new Event("look"));
   }
 }, 100);
 const kept = new Map(); // where focus stood in each part that is drawn anew: on a row of a list, or on a link

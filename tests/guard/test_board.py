@@ -54,9 +54,9 @@ def tiles(html):
 
 def test_each_door_stands_once_under_its_first_area_the_loudest_first(building, guard):
     html = board(guard, building)
-    assert tiles(html) == [("quiet", "L"), ("alarm", "F"), ("hatched", "O"), ("unknown", "N"), ("quiet", "X")]
+    assert tiles(html) == [("alarm", "F"), ("hatched", "O"), ("unknown", "N"), ("quiet", "L"), ("quiet", "X")]
     headings = re.findall(r"<h2>\s*(.*?)\s*<span", html)
-    assert headings == ["Annex", "Main", "Not in an area"]
+    assert headings == ["Main", "Annex", "Not in an area"], "a forced door stands on top"
     assert "also Main" in html
     for word in ("Forced open", "Offline", "Unknown", "Locked"):
         assert f"<span>{word}</span>" in html

@@ -1,0 +1,26 @@
+// A board on a wall is looked at from afar: when it stops hearing, it must say so in its largest letters.
+const old = document.getElementById("wall-old");
+const clock = document.getElementById("wall-clock");
+const full = document.getElementById("wall-full");
+const OLD = 40; // seconds without an answer; it asks every ten
+const time = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+let heard = Date.now();
+
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  if (detail.elt?.id === "wall" && detail.successful) heard = Date.now();
+});
+function tell() {
+  clock.textContent = time.format(Date.now());
+  const is = Date.now() - heard > 1000 * OLD;
+  if (is) old.textContent = old.dataset.words.replace("%t", time.format(heard));
+  old.hidden = !is;
+  document.body.classList.toggle("wall-is-old", is);
+}
+tell();
+setInterval(tell, 1000);
+
+if (document.fullscreenEnabled) {
+  full.hidden = false;
+  full.addEventListener("click", () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()));
+  document.addEventListener("fullscreenchange", () => { full.hidden = Boolean(document.fullscreenElement); });
+}
