@@ -22,6 +22,7 @@ def main() -> int:
 
     django.setup()
     from bench import (
+        alerts,
         areas,
         doors,
         exports,
@@ -36,6 +37,7 @@ def main() -> int:
         syncs,
         ticks,
         trickle,
+        watched,
     )
     from bench.figures import Figure, table
     from bench.ground import Sizes, ground
@@ -63,6 +65,9 @@ def main() -> int:
         "webhooks": hooks.answers,
         "screen": hooks.screen,
         "calls": hooks.calls,
+        "alerts": alerts.told,
+        "board": watched.board,
+        "rollcall": watched.roll_call,
         "tick": ticks.tick,
         "idle": idle.idle,
         "sandbox": sandbox.scale,

@@ -69,7 +69,7 @@ def screen(ground: Ground) -> list[Figure]:
     say(f"{clicks} records on their way to the screen, one after another, then some after a quiet while")
     with ground.house.stage(limits=PLENTY) as stage:
         customer = stage.customer()
-        _listening(customer)
+        listening(customer)
         with customer.browser("facility manager") as browser:
             page = _Page(browser, customer.url("logs/"))
             busy = [page.seconds_until_shown(customer, random.uniform(0.2, 3)) for _ in range(clicks)]
@@ -126,7 +126,7 @@ def calls(ground: Ground) -> list[Figure]:
         customer = stage.customer()
         _loaded(customer)
         polled = _hour(customer)
-        _listening(customer)
+        listening(customer)
         with customer.scope():
             until(lambda: Webhook.objects.filter(working=Webhook.Working.WORKING).exists(), 60, saying="it is heard")
         hooked = _hour(customer)
@@ -160,7 +160,7 @@ def _earlier(moment: str, by: timedelta) -> str:
     return (datetime.fromisoformat(moment) - by).isoformat()
 
 
-def _listening(customer: Customer) -> None:
+def listening(customer: Customer) -> None:
     """The service's webhook is set, the log is read, and a first notification was heard."""
     _loaded(customer)
     hook = Hook(customer.tenant)

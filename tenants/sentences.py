@@ -34,6 +34,8 @@ REQUESTS: dict[str, Promise] = {
     "door.cont_unlock": _("Hold unlocked: %(door)s"),
     "door.in_unlock": _("Unlock for entry: %(door)s"),
     "door.out_unlock": _("Unlock for exit: %(door)s"),
+    "key.unlock": _("Release key %(numbers)s: %(box)s"),
+    "key.lock": _("Lock key %(numbers)s: %(box)s"),
     "webhook.on": _("Switch on the webhook"),
     "webhook.off": _("Switch off the webhook"),
     "webhook.categories": _("Change the webhook categories"),
@@ -167,6 +169,67 @@ RECORDS: dict[str, Promise] = {
     "log.export_stopped": _("Export of the activity log stopped: %(kind)s"),
     "log.export_continued": _("Export of the activity log continued: %(kind)s"),
     "log.export_downloaded": _("Export of the activity log downloaded: %(kind)s"),
+    "lockdown.asked": ngettext_lazy(
+        "Lockdown asked for, waiting for a second person: %(n)s door",
+        "Lockdown asked for, waiting for a second person: %(n)s doors",
+        "n",
+    ),
+    "lockdown.started": ngettext_lazy("Lockdown started: %(n)s door", "Lockdown started: %(n)s doors", "n"),
+    "lockdown.sent_again": ngettext_lazy("Lockdown sent again: %(n)s door", "Lockdown sent again: %(n)s doors", "n"),
+    "lockdown.released": ngettext_lazy("Lockdown released: %(n)s door", "Lockdown released: %(n)s doors", "n"),
+    "lockdown.replaced": ngettext_lazy(
+        "Lockdown replaced by a new one: %(n)s door", "Lockdown replaced by a new one: %(n)s doors", "n"
+    ),
+    "lockdown.withdrawn": ngettext_lazy(
+        "Lockdown not confirmed, nothing sent: %(n)s door", "Lockdown not confirmed, nothing sent: %(n)s doors", "n"
+    ),
+    "lockdown.rehearsed": ngettext_lazy(
+        "Lockdown rehearsed, nothing sent: %(n)s door", "Lockdown rehearsed, nothing sent: %(n)s doors", "n"
+    ),
+    "evacuation.asked": ngettext_lazy(
+        "Evacuation unlock asked for, waiting for a second person: %(n)s door",
+        "Evacuation unlock asked for, waiting for a second person: %(n)s doors",
+        "n",
+    ),
+    "evacuation.started": ngettext_lazy(
+        "Evacuation unlock started: %(n)s door", "Evacuation unlock started: %(n)s doors", "n"
+    ),
+    "evacuation.sent_again": ngettext_lazy(
+        "Evacuation unlock sent again: %(n)s door", "Evacuation unlock sent again: %(n)s doors", "n"
+    ),
+    "evacuation.released": ngettext_lazy(
+        "Evacuation unlock released: %(n)s door", "Evacuation unlock released: %(n)s doors", "n"
+    ),
+    "evacuation.replaced": ngettext_lazy(
+        "Evacuation unlock replaced by a new one: %(n)s door",
+        "Evacuation unlock replaced by a new one: %(n)s doors",
+        "n",
+    ),
+    "evacuation.withdrawn": ngettext_lazy(
+        "Evacuation unlock not confirmed, nothing sent: %(n)s door",
+        "Evacuation unlock not confirmed, nothing sent: %(n)s doors",
+        "n",
+    ),
+    "evacuation.rehearsed": ngettext_lazy(
+        "Evacuation unlock rehearsed, nothing sent: %(n)s door",
+        "Evacuation unlock rehearsed, nothing sent: %(n)s doors",
+        "n",
+    ),
+    "relock.started": ngettext_lazy(
+        "Locking after an evacuation started: %(n)s door", "Locking after an evacuation started: %(n)s doors", "n"
+    ),
+    "relock.sent_again": ngettext_lazy(
+        "Locking after an evacuation sent again: %(n)s door", "Locking after an evacuation sent again: %(n)s doors", "n"
+    ),
+    "relock.released": ngettext_lazy(
+        "Locking after an evacuation ended: %(n)s door", "Locking after an evacuation ended: %(n)s doors", "n"
+    ),
+    "relock.replaced": ngettext_lazy(
+        "Locking after an evacuation replaced by a new one: %(n)s door",
+        "Locking after an evacuation replaced by a new one: %(n)s doors",
+        "n",
+    ),
+    "lockdown.settings": _("Lockdown settings changed"),
     "plan.added": _("Floor plan added: %(name)s"),
     "plan.replaced": _("Floor plan replaced: %(name)s"),
     "plan.edited": _("Floor plan edited: %(name)s"),
@@ -179,6 +242,11 @@ RECORDS: dict[str, Promise] = {
     "alert.note": _("Note on alert %(alert)s"),
     "alert.close": _("Alert %(alert)s closed"),
     "alert_rule.change": _("Alert rule changed: %(kind)s"),
+    "alert_rule.notify": _("Recipients of an alert rule changed: %(kind)s"),
+    "alert_address.add": _("Web address for alerts added: %(name)s"),
+    "alert_address.renew": _("Secret of a web address for alerts renewed: %(name)s"),
+    "alert_address.remove": _("Web address for alerts removed: %(name)s"),
+    "alert_address.test": _("Web address for alerts tested: %(name)s"),
     "alert_kind.refused": _("Repeated refusals"),
     "alert_kind.suspicious": _("Suspicious event"),
     "alert_kind.out_of_hours": _("Person out of hours"),
@@ -188,6 +256,7 @@ RECORDS: dict[str, Promise] = {
     "alert_kind.forced": _("Door forced open"),
     "alert_kind.left_open": _("Door left open"),
     "alert_kind.offline": _("Device offline"),
+    "alert_kind.key_overdue": _("Key overdue"),
     "rights_template.create": _("Rights template created: %(name)s"),
     "rights_template.change": _("Rights template changed: %(name)s"),
     "rights_template.delete": _("Rights template deleted: %(name)s"),
@@ -267,6 +336,8 @@ TARGETS: Mapping[str, Promise] = {
     "guests": _("Guests"),
     "import": _("Import"),
     "invitation": _("Invitation"),
+    "key_box": _("Key box"),
+    "lockdown": _("Lockdown"),
     "log": _("Activity log"),
     "member": _("Member"),
     "membergroup": _("Group"),

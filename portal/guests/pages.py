@@ -13,10 +13,11 @@ from accessapi.limits import GUEST_DELETED_AFTER_DAYS
 from portal.core.budget.priorities import Priority
 from portal.core.intents.states import State
 from portal.core.intents.words import story
+from portal.core.mirror import keys as mirror_keys
 from portal.core.mirror import reading
 from portal.core.mirror.fields.guests import AREAS, GRACE, KEYS, REMARKS
 from portal.core.mirror.fields.values import address
-from portal.core.mirror.models import Guest
+from portal.core.mirror.models import Guest, KeyState
 from portal.core.timers.clock import database_now
 from portal.core.ui.chips import Chip
 from portal.core.ui.outcomes import Outcome
@@ -54,6 +55,7 @@ def facts(request: TenantRequest, visit: Visit) -> dict[str, Any]:
         "presence": presence_of(request, visit, now),
         "areas": known.area_names(areas) if areas is not None else None,
         "keys": known.key_names(keys) if keys is not None else None,
+        "key_states": _key_states(keys, visit.guest_id or "") if keys else [],
         "remarks": detail.get(REMARKS.name) or "",
         "grace": detail.get(GRACE.name),
         "key_end": guest.key_return_date_end if guest is not None and keys else None,
@@ -69,6 +71,19 @@ def facts(request: TenantRequest, visit: Visit) -> dict[str, Any]:
         "extend": ExtendForm(visit=visit, presets=presets()),
         "fresh": _is_fresh(guest, now),
     }
+
+
+def _key_states(keys: list[dict[str, Any]], guest_id: str) -> list[tuple[str, Chip, datetime | None, bool]]:
+    """(key, state, since, whether this guest has it) of each of a guest's keys, as the keys' pages say."""
+    return [
+        (
+            f"{key.key_box} {key}",
+            Chip(KeyState(key.state).chip),
+            key.since,
+            bool(guest_id) and key.holder_id == guest_id,
+        )
+        for key in mirror_keys.of_list(keys)
+    ]
 
 
 def may_cut(visit: Visit) -> bool:

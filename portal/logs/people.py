@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from django.http import Http404
 
 from portal.core.log import visible
-from portal.core.log.lists import key_boxes
 from portal.core.mirror import search
 from portal.core.mirror.models import History, KeyBox, Member, PassController
 from portal.core.ui import palette
@@ -57,7 +56,7 @@ def place_of(access: Access, device_id: str, name: str = "") -> Named:
         return Named(device_id, door.device_name, within("devices:door", slug, device_id) if may else "", "door")
     box = KeyBox.objects.filter(key_device_id=device_id).only("tenant_id", "key_device_name").first()
     if box is not None:
-        href = key_boxes(slug) if may else ""
+        href = within("keys:box", slug, device_id) if may else ""
         return Named(device_id, box.key_device_name, href, "key_box")
     return Named(device_id, name)
 

@@ -228,8 +228,10 @@ class TemporaryForm(forms.Form):
     )  # fmt: skip
     info = inputs.line(_("For the log"), limits.INFO_MAX, help_text=_("Leave empty to use your e-mail address."))
 
-    def __init__(self, data: Any = None, *, member: Member, boxes: Sequence[KeyBox]) -> None:
-        super().__init__(data, initial={"period": str(PERIODS[1])})
+    def __init__(
+        self, data: Any = None, *, member: Member, boxes: Sequence[KeyBox], chosen: Sequence[str] = ()
+    ) -> None:
+        super().__init__(data, initial={"period": str(PERIODS[1]), "units": list(chosen)})
         self._drawn = partial(temporary.drawn, boxes, member.rights)
         periods = [(str(seconds), temporary.duration(seconds)) for seconds in PERIODS]
         units = [unit.value for box in self.boxes for unit in box.units]

@@ -79,7 +79,7 @@ def _end(days: int) -> int:
     return int((timezone.now() + timedelta(days=days)).timestamp())
 
 
-class _Counted(Subquery):
+class Counted(Subquery):
     """How many rows a query gives, as a column."""
 
     template = "(SELECT count(*) FROM (%(subquery)s) counted)"
@@ -88,7 +88,7 @@ class _Counted(Subquery):
 
 def counts(tenant: Tenant, lists: Iterable[Which]) -> dict[str, int]:
     """How many members each of these lists has, up to 10,001, in one query."""
-    columns = {which.value: _Counted(rows_of(which).order_by().values("pk")[: COUNTED + 1]) for which in lists}
+    columns = {which.value: Counted(rows_of(which).order_by().values("pk")[: COUNTED + 1]) for which in lists}
     counted: dict[str, Any] = dict(Tenant.objects.filter(pk=tenant.pk).values(**columns).get())
     return counted
 

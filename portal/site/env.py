@@ -1,6 +1,7 @@
 """Typed reading of the environment. A missing or malformed variable fails at start and is named."""
 
 import os
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
@@ -58,6 +59,14 @@ def choice(name: str, allowed: tuple[str, ...]) -> str:
 def names(name: str, default: str = "") -> list[str]:
     """A comma-separated list, without blanks."""
     return [item.strip() for item in text(name, default).split(",") if item.strip()]
+
+
+def networks(name: str) -> list[IPv4Network | IPv6Network]:
+    """A comma-separated list of networks, as 10.1.0.0/16."""
+    try:
+        return [ip_network(item) for item in names(name)]
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name}: {error}") from None
 
 
 def database(name: str, engine: str) -> dict[str, object]:

@@ -48,6 +48,7 @@ INSTALLED_APPS = [
     "portal.core.log",
     "portal.core.inside",
     "portal.core.alerts",
+    "portal.core.telling",
     "portal.rights",
     "portal.core.jobs",
     "portal.imports",
@@ -58,7 +59,10 @@ INSTALLED_APPS = [
     "portal.codes",
     "portal.today",
     "portal.rollcall",
+    # Its banner stands above those of single doors.
+    "portal.lockdown",
     "portal.devices",
+    "portal.keys",
     "portal.plans",
     "portal.logs",
     "portal.hooks",
@@ -280,6 +284,9 @@ LOGGING = {
 
 globals().update(env.mail("EMAIL_URL"))
 DEFAULT_FROM_EMAIL = env.text("MAIL_FROM", "Access portal <no-reply@localhost>")
+
+# Networks that tenants' web addresses for alerts may lead to although they are not public.
+ALERT_NETWORKS = env.networks("PORTAL_ALERT_NETWORKS")
 
 # Who may read /metrics: whoever brings this as a bearer token. Empty: nobody.
 METRICS_TOKEN = env.text("PORTAL_METRICS_TOKEN", "")

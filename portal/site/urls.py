@@ -30,6 +30,8 @@ areas = [
     path("roll-call/", include("portal.rollcall.urls")),
     path("imports/", include("portal.imports.urls")),
     path("devices/", include("portal.devices.urls")),
+    path("lockdown/", include("portal.lockdown.urls")),
+    path("keys/", include("portal.keys.urls")),
     path("plans/", include("portal.plans.urls")),
     path("logs/", include("portal.logs.urls")),
     path("alerts/", include("portal.alerts.urls")),

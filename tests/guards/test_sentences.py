@@ -12,6 +12,7 @@ from portal.areas.merging import Act
 from portal.core.intents.record import PORTAL
 from portal.devices.actions import Command
 from portal.hooks import actions as hooks
+from portal.keys.actions import Command as KeyCommand
 from portal.today import erasing, suggesting
 from tenants.roles import ROLES
 from tenants.sentences import ACTORS, NOBODY, REFUSALS, TEXTS
@@ -66,6 +67,10 @@ COMPUTED = {
         "member.reveal_card", "member.reveal_qr", "member.reveal_one_time"
     },
     ("portal/devices/actions.py", "f'door.{command.value}'"): {f"door.{value}" for value in Command.values},
+    ("portal/keys/actions.py", "f'key.{command.value}'"): {f"key.{value}" for value in KeyCommand.values},
+    ("portal/lockdown/actions.py", "f'{order.kind}.{act}'"): {
+        each for each in TEXTS if each.startswith(("lockdown.", "evacuation.", "relock.")) and "settings" not in each
+    },
     ("portal/guests/actions.py", "act"): {"guest.change", "guest.extend"},
     ("portal/guests/actions.py", "action"): given("portal/guests/actions.py", "_write_down", at=2),
     ("portal/plans/actions.py", "action"): given("portal/plans/actions.py", "_write_down", at=2),
@@ -91,6 +96,10 @@ COMPUTED = {
         "connection.licence_key_stored", "connection.licence_key_removed"
     },
     ("portal/core/alerts/acts.py", "action"): given("portal/core/alerts/acts.py", "_write_down", at=2),
+    ("portal/core/telling/acts.py", "action"): given("portal/core/telling/acts.py", "_write_down", at=2),
+    ("portal/core/telling/acts.py", "f'alert_kind.{kind.name}'"): {
+        each for each in TEXTS if each.startswith("alert_kind.")
+    },
     ("portal/core/alerts/acts.py", "f'alert_kind.{kind}'"): {each for each in TEXTS if each.startswith("alert_kind.")},
     ("portal/hooks/actions.py", "f'webhook.{act}'"): {f"webhook.{act}" for act in hooks.Act},
     ("tenants/connections/grant.py", "f'refused.{reason}'"): {f"refused.{reason}" for reason in REFUSALS},

@@ -62,7 +62,7 @@ def test_a_door_is_unlocked_and_its_page_tells_what_came_of_it(place, manager):
 def test_a_click_asks_the_database_little(place, manager, django_assert_max_num_queries):
     unlock(manager, place)
     fields = {**form_of(manager, place), "control": "unlock"}
-    with django_assert_max_num_queries(33):  # eight of them begin and end transactions
+    with django_assert_max_num_queries(34):  # eight of them begin and end transactions
         manager.post(page_of(place) + "command/", fields)
 
 
@@ -164,7 +164,7 @@ def test_an_uncertain_command_says_that_the_door_may_have_opened(place, manager)
 
 def test_a_door_that_is_held_unlocked_is_on_top_of_every_page_until_it_is_locked(place, manager):
     def command(control):
-        unlock(manager, place, control=control)
+        unlock(manager, place, control=control, end="60")
         with tenant_scope(place.tenant):
             newest = Intent.objects.order_by("-pk").first()
             Intent.objects.filter(pk=newest.pk, state="accepted").update(due_at=database_now())

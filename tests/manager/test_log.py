@@ -100,8 +100,8 @@ def test_every_record_stands_there_newest_first_with_who_where_and_how_far_the_l
     assert f'href="{reverse("members:page", args=[one.tenant.slug, "m-1"])}"' in page
     assert f'href="{reverse("guests:guest", args=[one.tenant.slug, "g-1"])}"' in page
     assert f'href="{reverse("devices:door", args=[one.tenant.slug, "D1"])}"' in page
-    boxes = f"{reverse('devices:index', args=[one.tenant.slug])}#key-boxes"
-    assert f'<a href="{boxes}">総務キーボックス</a>' in page
+    box = reverse("keys:box", args=[one.tenant.slug, "K1"])
+    assert f'<a href="{box}">総務キーボックス</a>' in page
     assert "Reported by notification, details not loaded" in words
     assert "<code>lunar</code>" in page
     assert "<code>waxing</code>" in page

@@ -95,9 +95,9 @@ def test_everything_that_the_service_said_is_there(one, manager):
     assert "Complete through" in words
 
 
-def test_a_key_box_leads_to_the_key_boxes(one, manager):
+def test_a_key_box_leads_to_its_page(one, manager):
     (row,) = happened(one, record(NOW, device_id="K1", device_name="総務キーボックス", content="Key taken"))
-    assert "/devices/#key-boxes" in manager(row).content.decode()
+    assert "/keys/K1/" in manager(row).content.decode()
 
 
 def test_who_and_what_is_unknown_has_its_name_and_no_link(one, manager):

@@ -16,7 +16,7 @@ from portal.core.intents.actions import submit
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.mirror import reading, schedule, tasks
-from portal.core.mirror.models import Area, Group, Member
+from portal.core.mirror.models import Area, Group, Key, KeyBox, Member
 from portal.core.timers.clock import database_now
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
@@ -107,13 +107,23 @@ def test_a_door_is_unlocked_held_and_locked_again(place):
     page = f"/t/{place.tenant.slug}/devices/{device}/"
     for control, locked in (("cont_unlock", "Unlocked"), ("lock", "Locked")):
         fields = fields_of(client.get(page).content.decode(), "/command/")
-        client.post(page + "command/", {**fields, "control": control})
+        client.post(page + "command/", {**fields, "control": control, "end": "15"})
         time_passes(place)
         assert locked in said(client.get(page + "status/"))
     assert [command["control"] for command in place.sandbox.commands(place.service.tenant_id)] == [
         "cont_unlock", "lock",
     ]  # fmt: skip
     assert door(place, device).status["door_status"]["lock"] == "locked"
+
+
+def test_where_a_key_is_is_known_by_other_words(place):
+    box = place.sandbox.api("GET", "/v1/devices/keys", token=place.service.token).json()["key_devices"][0]
+    with tenant_scope(place.tenant):
+        KeyBox.objects.create(key_device_id=box["key_device_id"], key_device_name="Keys", units=box["units"])
+        reading.key_box_status(place.connection, box["key_device_id"], Priority.PEOPLE)
+        states = set(Key.objects.values_list("read_state", flat=True))
+        raw = {key.word for key in Key.objects.all()}
+    assert (states, raw) == ({"in", "out"}, {"placed", "lent"})
 
 
 def test_a_service_that_allows_far_fewer_calls_is_never_asked_too_often(contrary, db):

@@ -11,6 +11,11 @@ from tenants.scope import tenant_scope
 from tests.receptionist.test_roll_call import early, furnish, start  # noqa: F401 - a fixture
 from tests.support.barriers import barriers
 
+WITHOUT_NETWORK = """
+const there = fetch;
+globalThis.fetch = (...asked) => sessionStorage.lost ? Promise.reject(new TypeError("no network")) : there(...asked);
+"""
+
 
 @pytest.fixture
 def phones(place, open_page):
@@ -62,6 +67,9 @@ def test_a_phone_without_a_network_keeps_its_ticks_over_a_reload_and_sends_each_
     one, two = phones
     rests(two)
     two.context.set_offline(True)
+    # What a worker stands behind, the browser may send though it is offline: nothing may leave, now and after a reload.
+    two.add_init_script(WITHOUT_NETWORK)
+    two.evaluate(f"sessionStorage.lost = 1; {WITHOUT_NETWORK}; true")
     tick(two, "相沢")
     tick(two, "馬場", "Not found")
     expect(two.locator("#roll-waiting")).to_have_text("Offline: 2 not sent yet. Your ticks are kept on this phone.")
@@ -71,6 +79,7 @@ def test_a_phone_without_a_network_keeps_its_ticks_over_a_reload_and_sends_each_
     expect(two.locator("#roll-waiting")).to_contain_text("3 not sent yet")
     assert ticks(place) == 0
     tick(one, "相沢", "Not found")
+    two.evaluate("sessionStorage.removeItem('lost')")
     two.context.set_offline(False)
     expect(one.locator("#roll-headline")).to_have_text("1 of 3 accounted for, 0 not yet, 2 not found")
     expect(two.locator("#roll-waiting")).to_be_hidden()

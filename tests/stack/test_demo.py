@@ -74,6 +74,17 @@ def _sign_in(checkout: Path, page: str) -> str:
         return visitor.send(visitor.form(field="password"), login=owner["email"], password=owner["password"]).text
 
 
+def _shows(checkout: Path, page: str, *words: str, seconds: int) -> bool:
+    """Whether a page shows all of these words within so many seconds."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        text = _sign_in(checkout, page)
+        if all(each in text for each in words):
+            return True
+        time.sleep(5)
+    return False
+
+
 def _manage(checkout: Path, *arguments: str) -> str:
     env = {name: value for name, value in os.environ.items() if name in {"HOME", "PATH", "LANG"}}
     command = [sys.executable, "-m", "stack", "manage", "--", *arguments]
@@ -91,6 +102,8 @@ def test_it_comes_up_connected_continues_and_ends_without_a_trace(checkout: Path
         assert "2,000" in _sign_in(checkout, "members/")
         added = _manage(checkout, "add_staff", "kato@example.com", "--role", "guard", "--tenant", first)
         assert "is now guard" in added
+        life = ("2 alerts not taken", "Forced open", "Left open")
+        assert _shows(checkout, "", *life, seconds=150)  # rules look once a minute
         family = below(demo.pid)
         os.killpg(demo.pid, signal.SIGINT)
         demo.wait(120)

@@ -8,7 +8,7 @@ from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from portal.core.mirror.models import PassController
+from portal.core.mirror.models import KeyBox, PassController
 from tenants.access import SAFE
 from tenants.models import AuditEntry, SupportSession
 from tenants.roles import OWNERS_OWN, PLATFORM_ROLES
@@ -18,6 +18,16 @@ from tests.support.places import signed_in
 #: Every write that asks, by the name of its address: doors and keys, secrets, the connection, staff, support.
 ASKS = {
     "devices:command",
+    "lockdown:start",
+    "lockdown:rehearse",
+    "lockdown:open",
+    "lockdown:rehearse_open",
+    "lockdown:confirm",
+    "lockdown:withdraw",
+    "lockdown:save_settings",
+    "lockdown:again",
+    "lockdown:release",
+    "keys:command",
     "members:keys",
     "members:one_time",
     "members:reveal",
@@ -26,6 +36,10 @@ ASKS = {
     "connection:reissue",
     "connection:revoke",
     "connection:licence_key",
+    "alerts:addresses",
+    "alerts:address_try",
+    "alerts:address_renew",
+    "alerts:address_remove",
     "webhook:change",
     "webhook:reveal",
     "webhook:test",
@@ -66,6 +80,7 @@ HARMLESS = {
     },
     "takes, closes and sets up alerts, which open nothing": {
         "alerts:take", "alerts:give_back", "alerts:note", "alerts:close", "alerts:rule",
+        "alerts:recipients", "alerts:notify",
     },
     "must be done in seconds in an evacuation, and opens nothing": {
         "rollcall:index", "rollcall:ticks", "rollcall:add", "rollcall:end",
@@ -133,6 +148,7 @@ def test_an_aged_session_is_asked_and_nothing_is_done(two, name):
     path = path_of(WRITES[name][0])
     with tenant_scope(two.a):
         PassController.objects.create(device_id="1", device_name="Entrance")
+        KeyBox.objects.create(key_device_id="1", key_device_name="Keys")
     answer = aged(person).post(path, {"reason": "x", "minutes": "30", "email": "x@example.test", "role": "owner"})
     assert (answer.status_code, answer["Location"].partition("?")[0]) == (302, "/accounts/reauthenticate/")
     with tenant_scope(two.a):

@@ -60,6 +60,59 @@ def bars(title: Text, points: Sequence[tuple[str, int]], *, unit: Text = "", eve
 
 
 @dataclass(frozen=True, slots=True)
+class Pair:
+    """Two bars of one time, the second wider and behind the first; None for what is not known, or not yet."""
+
+    name: str
+    label: str
+    x: float
+    first: Bar | None
+    second: Bar | None
+
+    @property
+    def bars(self) -> list[tuple[str, Bar]]:
+        """What there is to draw, each with its class, the one behind first."""
+        both = (("chart-usual", self.second), ("chart-bar", self.first))
+        return [(name, bar) for name, bar in both if bar is not None and bar.value]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Pairs of bars over time, with what each of the two is called. Draw with `{% pairs chart %}`."""
+
+    title: Text
+    first: Text
+    second: Text
+    pairs: Sequence[Pair]
+    top: int
+    width: int
+
+    @property
+    def has_second(self) -> bool:
+        return any(pair.second is not None for pair in self.pairs)
+
+
+def pairs(
+    title: Text, names: tuple[Text, Text], points: Sequence[tuple[str, int | None, int | None]], *, every: int = 3
+) -> Pairs:
+    """(name, count, other count) as pairs of bars with the name under each `every`th."""
+    top = max([count for _name, *both in points for count in both if count is not None] + [1])
+
+    def bar(count: int | None, x: float, width: float, name: str) -> Bar | None:
+        if count is None:
+            return None
+        height = max(round(count / top * _HEIGHT, 2), 1.5) if count else 0
+        return Bar(x, round(_HEIGHT - height, 2), width, height, "", name, count)
+
+    drawn = []
+    for place, (name, first, second) in enumerate(points):
+        x = place * _STEP + 1
+        label = name if place % every == 0 else ""
+        drawn.append(Pair(name, label, x, bar(first, x + 2, _STEP - 6, name), bar(second, x, _STEP - 2, name)))
+    return Pairs(title, *names, drawn, top, len(points) * _STEP)
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """A piece of a bar: `kind` is a class of the style sheet."""
 

@@ -5,6 +5,7 @@ frame imports none of them:
 
 - `register("freshness", fn)`: `{"as_of": datetime | None, "last_sync": datetime | None, "refresh_url": str}`
 - `register("budget", fn)`: `{"meters": [{"label": str, "left": int, "limit": int, "refills_at": datetime | None}]}`
+- `register("alerts", fn)`: `{"count": int, "newest": int, "title": str}` of what waits for somebody
 - `guided(fn)`: `{"address": str}` of the guide's page about this page; asked outside of tenants too
 - `banner(fn, when=rows)`: an iterable of `Banner`; `rows()` gives a queryset without which there is none
 
@@ -212,7 +213,7 @@ class Frame:
             (each.tone, str(each.title), str(each.text), each.since, each.until, str(each.action), each.action_url)
             for each in self.banners
         ]
-        return watching.mark(shown)
+        return watching.mark(shown, self.alerts)
 
     @cached_property
     def banners(self) -> list[Banner]:
@@ -223,7 +224,12 @@ class Frame:
         for name, (source, asked) in _banners.items():
             if not asked or together.told(self.request, name):
                 own += source(self.request)
-        return own
+        return sorted(own, key=lambda each: each.tone == "note")  # what alarms stands above what can wait
+
+    @cached_property
+    def alerts(self) -> Mapping[str, Any] | None:
+        """How many alerts wait and which is the newest, for title, sound and notifications of the browser."""
+        return self._fact("alerts")
 
     @cached_property
     def freshness(self) -> Mapping[str, Any] | None:

@@ -84,7 +84,8 @@ def keys(request: TenantRequest, member_id: str) -> HttpResponse:
     """Let the member take keys for a while. Asked who it is before the form, so that what is filled in is not lost."""
     request.access.check(Permission.MEMBERS_VIEW)
     member = get_member(member_id)
-    form = TemporaryForm(request.POST or None, member=member, boxes=list(mirror.key_boxes().defer("status")[:200]))
+    boxes, chosen = list(mirror.key_boxes().defer("status")[:200]), request.GET.getlist("units")
+    form = TemporaryForm(request.POST or None, member=member, boxes=boxes, chosen=chosen)
     if form.is_valid():
         body = form.body(Asker.of(request))
         act = partial(temporary.ask, member=member, body=body)

@@ -158,6 +158,12 @@ def bars(chart: charts.Bars, open_table: bool = False) -> dict[str, Any]:
     return {"chart": chart, "open_table": open_table}
 
 
+@register.inclusion_tag("components/pairs.html")
+def pairs(chart: charts.Pairs) -> dict[str, Any]:
+    """`{% pairs chart %}`: two counts beside each other over time, with their figures in a table behind."""
+    return {"chart": chart}
+
+
 @register.inclusion_tag("components/meter.html")
 def meter(source: Any) -> dict[str, Any]:
     """`{% meter calls %}`: how much of a limit is left and when it refills."""

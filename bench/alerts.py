@@ -1,0 +1,104 @@
+"""Alerts: from a door that is forced at the service to the list that somebody has open, and to a mailbox."""
+
+import random
+import re
+import time
+from pathlib import Path
+
+from bench.doors import PLENTY
+from bench.figures import Figure, percentile
+from bench.ground import Ground, say
+from bench.hooks import listening
+from portal.core.alerts.models import Alert, Watch
+from portal.core.timers.clock import database_now
+from portal.hooks.hints import EARNED
+from tests.support.browser import Browser
+from tests.support.stage import Customer
+from tests.support.waiting import until
+
+_ALERT = re.compile(r"/alerts/(\d+)/")
+_MARK = re.compile(r'id="([\w-]+)"[^>]*data-seen="(\w+)"')
+_MOST = 60.0
+
+
+def told(ground: Ground) -> list[Figure]:
+    """One alert after another in a house that is notified; a person has the list open and gets e-mail."""
+    clicks = 1 + ground.sizes.clicks // 4
+    say(f"{clicks} alerts on their way to the screen and the mailbox")
+    with ground.house.stage(limits=PLENTY) as stage:
+        customer = stage.customer()
+        person = customer.staff("facility manager")
+        listening(customer)
+        with customer.scope():
+            Watch.objects.get_or_create(tenant=customer.tenant)
+        with customer.browser(person) as browser:
+            page = _Page(browser, customer.url("alerts/"), ground.house.folder / "mails")
+            late = [page.seconds_until_told(customer) for _ in range(clicks)]
+    again = ground.sizes.again("alerts", clicks=ground.sizes.clicks)
+    return [
+        _line("on the screen", [screen for screen, _mail in late], 5, again),
+        _line("in the mailbox", [mail for _screen, mail in late], 5, again),
+    ]
+
+
+def _line(where: str, late: list[float], reach: float, again: str) -> Figure:
+    last, half = percentile(late, 0.95), percentile(late, 0.5)
+    beside = f"p50 {half:.2f} s of {len(late)}"
+    return Figure(f"event at the service to an alert {where}, p95", f"{last:.2f} s", beside, last, ("<=", reach), again)
+
+
+class _Page:
+    """The list of alerts that is open and asks again at the pace that the site says, beside a mailbox."""
+
+    def __init__(self, browser: Browser, path: str, mails: Path) -> None:
+        self.browser, self.path, self.mails = browser, path, mails
+        html = browser.get(path).text
+        marks = dict(_MARK.findall(html))
+        self.part = next(name for name in marks if name != "banners")
+        self.every = float(re.findall(rf'id="{self.part}".*?data-every="([\d.]+)"', html, re.S)[0])
+        self.mark, self.seen, self.read = marks[self.part], set(_ALERT.findall(html)), self._mailed()
+        self.next = time.monotonic() + self.every
+
+    def seconds_until_told(self, customer: Customer) -> tuple[float, float]:
+        """Force a door after a quiet while, and wait until both tell of it; then the alert is over.
+
+        Where much happens at a time the log is read at a slower pace, which is the budget's and none of alerts'.
+        """
+        time.sleep(2 * EARNED + random.uniform(2, 4))  # one reading for the door forced, one for the door shut
+        where = {"tenant_id": customer.service.tenant_id, "device_id": random.choice(customer.doors)}
+        customer.house.sandbox.console("doors", **where, action="force")
+        happened, screen, mail = time.monotonic(), 0.0, 0.0
+        while not (screen and mail):
+            if time.monotonic() > happened + _MOST:
+                raise RuntimeError(f"not told within {_MOST:.0f} s: screen {screen}, mailbox {mail}")
+            time.sleep(0.02)
+            mail = mail or (self._has_mail() and time.monotonic() - happened)
+            screen = screen or (self._shows() and time.monotonic() - happened)
+        customer.house.sandbox.console("doors", **where, action="close")
+        with customer.scope():
+            until(
+                lambda: not Alert.objects.filter(ended_at=None).exists(), _MOST, saying="the log tells that it is over"
+            )
+            Alert.objects.update(closed_at=database_now(), weight=0)  # what happens next is another alert
+        return screen, mail
+
+    def _shows(self) -> bool:
+        if time.monotonic() < self.next:
+            return False
+        headers = {"HX-Request": "true", "HX-Target": self.part, "HX-Current-URL": self.path, "X-Seen": self.mark}
+        answer = self.browser.get(self.path, headers=headers)
+        self.next = time.monotonic() + max(self.every, float(answer.headers.get("X-Again", 0)))
+        if answer.status_code != 200:
+            return False
+        self.mark = dict(_MARK.findall(answer.text))[self.part]
+        found = set(_ALERT.findall(answer.text)) - self.seen
+        self.seen |= found
+        return bool(found)
+
+    def _has_mail(self) -> bool:
+        found = self._mailed() - self.read
+        self.read |= found
+        return bool(found)
+
+    def _mailed(self) -> set[Path]:
+        return {path for path in self.mails.glob("*") if b"X-Alert" in path.read_bytes()}
