@@ -112,6 +112,12 @@ const covering = new ResizeObserver(covered);
 const coverers = () => $$(".banners, .foot, .bar, .bulk, .rights-foot").forEach((part) => covering.observe(part));
 coverers();
 document.addEventListener("htmx:afterSettle", coverers);
+// The observer tells only with the next picture; a key may be pressed before that, right after something came up.
+document.addEventListener("focusin", (event) => {
+  const before = getComputedStyle(document.documentElement).scrollPaddingBottom;
+  covered();
+  if (getComputedStyle(document.documentElement).scrollPaddingBottom !== before) event.target.scrollIntoView({ block: "nearest" });
+});
 
 // Copying, and closing of notes.
 document.addEventListener("click", async (event) => {
