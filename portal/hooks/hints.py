@@ -11,6 +11,7 @@ import structlog
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef, QuerySet
 
+from accessapi.doors import DoorWord
 from portal.core.mirror import schedule
 from portal.core.mirror.kinds import EVERY, Kind
 from portal.core.mirror.leases import BACKLOG, free
@@ -32,6 +33,9 @@ log = structlog.get_logger(__name__)
 # longer: a house with a record now and then has it read at once, one with a record a second every 20 s, which is sync's
 # whole share of the hour. When that share runs short, the usual pace is kept.
 EARNED = 20
+# Of a door that is forced or was left open one must hear at once, however much is told: such a reading waits a second
+# only, until this many seconds are still to be earned. Alarms upon alarms are read as the rest is.
+ALARM_PAUSE, ALARM_OWED = timedelta(seconds=1), 30 * EARNED
 # No reading is asked for any more on account of a record that the log does not have: after this long while the log
 # cannot be read, and after PATIENCE whatever the reason. It stays as it was told.
 TROUBLE, PATIENCE = timedelta(seconds=10), timedelta(seconds=60)
@@ -40,6 +44,7 @@ AT_ONCE = 500
 RING_AGAIN = timedelta(seconds=20)
 # Repeated notifications are known for this long. An older one finds its record in the log.
 KEEP = timedelta(days=7)
+_ALARMS = (DoorWord.FORCED, DoorWord.LEFT)
 
 
 def look() -> None:
@@ -97,6 +102,8 @@ def _unread_since(webhook: Webhook, state: MirrorState | None, now: datetime) ->
 def _ask(webhook: Webhook, connection: Connection, since: datetime, now: datetime) -> datetime:
     """Ask for a reading, unless the last one was a moment ago; when to look again."""
     pause = timedelta(seconds=webhook.pause)
+    if pause > ALARM_PAUSE and webhook.owed < ALARM_OWED and _tells_of_an_alarm(connection):
+        pause = ALARM_PAUSE
     if webhook.asked_at is not None and now < webhook.asked_at + pause:
         return webhook.asked_at + pause
     schedule.read_since(connection.tenant, Kind.HISTORIES, since)
@@ -106,6 +113,14 @@ def _ask(webhook: Webhook, connection: Connection, since: datetime, now: datetim
     webhook.pause = usual if free(connection, BACKLOG) else EVERY[Kind.HISTORIES]
     webhook.asked_at = now
     return now + timedelta(seconds=webhook.pause)
+
+
+def _tells_of_an_alarm(connection: Connection) -> bool:
+    """Whether something that was told and not read yet is an alarm of a door, and calls are left to read it at once."""
+    catalogue = connection.tenant.environment.catalogue
+    found = filter(None, map(told.record_of, _unread().order_by("-received_at")[:AT_ONCE]))
+    alarms = (catalogue.states.event([record.content]) in _ALARMS for record in found)
+    return any(alarms) and free(connection, BACKLOG)
 
 
 def _unreadable(connection: Connection, state: MirrorState | None) -> bool:

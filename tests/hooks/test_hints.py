@@ -151,6 +151,24 @@ class TestTheLog:
         assert [each.notified for each in records(hook, name)] == [False]
         assert (states(hook), len(house.calls(LOG))) == (["read"], before + 1)
 
+    @pytest.mark.parametrize("words", ["forced open", "open too long"])
+    def test_is_read_a_second_later_for_an_alarm_however_much_was_told(self, hook, post, process, words):
+        asked_at = database_now() - timedelta(seconds=2)
+        hook.change(asked_at=asked_at, pause=15, owed=300)
+        post(notification(event_name=words, category="emergency"))
+        process.flush()
+        look(hook)
+        assert hook.row.asked_at > asked_at
+        assert hook.row.pause == 15, "what comes after it waits as before"
+
+    def test_is_read_at_its_pace_for_alarms_upon_alarms(self, hook, post, process):
+        asked_at = database_now() - timedelta(seconds=2)
+        hook.change(asked_at=asked_at, pause=20, owed=600)
+        post(notification(event_name="forced open"))
+        process.flush()
+        look(hook)
+        assert hook.row.due_at == asked_at + timedelta(seconds=20)
+
     def test_that_is_read_at_once_has_nothing_shown_before_it(self, house, hook, post, process):
         post(notification("h-1"))
         process.flush()
