@@ -67,6 +67,7 @@ def main() -> int:
         "calls": hooks.calls,
         "alerts": alerts.told,
         "board": watched.board,
+        "boardcalls": watched.board_calls,
         "rollcall": watched.roll_call,
         "tick": ticks.tick,
         "idle": idle.idle,

@@ -11,6 +11,7 @@ from bench.ground import Ground, say
 from portal.core.mirror.models import PassController
 from portal.core.timers.clock import database_now
 from portal.rollcall.models import How, Listed, RollCall
+from tests.support.boards import building, hour
 from tests.support.browser import Browser
 from tests.support.stage import Customer
 
@@ -49,6 +50,21 @@ def board(ground: Ground) -> list[Figure]:
         Figure(f"a look by one of {VIEWERS} viewers, p95", ms(percentile(late, 0.95)), "", percentile(late, 0.95),
                ("<=", 2), again),
     ]  # fmt: skip
+
+
+def board_calls(ground: Ground) -> list[Figure]:
+    """Device calls of an hour in which a board of a hundred doors is open, for one viewer and for twenty."""
+    say("an hour of a board, twice, in minutes that pass quickly")
+    calls = {}
+    for viewers in (1, VIEWERS):
+        with ground.house.stage() as stage:
+            customer = stage.customer()
+            building(customer, DOORS)
+            calls[viewers] = hour(customer, viewers)
+    note = "the device calls of the first hour after a start, when no door was read yet; half of them is the cap"
+    return [Figure(f"calls an hour of a board of {DOORS} doors, {VIEWERS} viewers", str(calls[VIEWERS]),
+                   f"one viewer {calls[1]}", calls[VIEWERS] / calls[1], ("<=", 1), ground.sizes.again("boardcalls"),
+                   note)]  # fmt: skip
 
 
 def _timed(browser: Browser, customer: Customer, *, seen: bool = False) -> float:

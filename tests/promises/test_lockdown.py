@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-import psycopg
 import pytest
 from django.db import connections, transaction
 
@@ -17,31 +16,15 @@ from portal.core.budget.priorities import KEPT_FOR_DOORS, Priority
 from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.states import Reason, State
-from portal.core.mirror.models import PassController
 from portal.lockdown import actions, outcomes, standing
 from portal.lockdown.models import Lockdown, Scope
 from portal.lockdown.preview import Wanted
+from tests.support.boards import building
 from tests.support.house import House
 from tests.support.stage import Customer, Stage
 from tests.support.waiting import PATIENCE, until
 
 DOORS, DEVICE = 60, 30
-_MORE = """
-INSERT INTO service_passcontroller (tenant_id, device_id, name, area_id, in_out, has_power, is_connected, is_forced)
-SELECT tenant_id, 'more-' || number, 'Door ' || number, area_id, in_out, true, true, false FROM
-(SELECT * FROM service_passcontroller WHERE tenant_id = %s LIMIT 1) one, generate_series(1, %s) number
-"""
-
-
-def building(customer: Customer) -> None:
-    """Sixty doors, at the service and in the mirror."""
-    with customer.scope():
-        more = DOORS - PassController.objects.count()
-        PassController.objects.bulk_create(
-            PassController(device_id=f"more-{number}", device_name=f"Door {number}") for number in range(1, more + 1)
-        )
-    with psycopg.connect(customer.house.sandbox.database_url, autocommit=True) as service:
-        service.execute(_MORE, [customer.service.tenant_id, more])
 
 
 def lock_all(customer: Customer, *doors: str) -> Lockdown:
@@ -125,7 +108,7 @@ def test_sixty_doors_with_thirty_calls_and_workers_killed_are_told_as_they_are(
     house: House, small: Stage, figure: Callable[..., None]
 ) -> None:
     customer = small.customer(behaviour={"device_seconds": 0})
-    building(customer)
+    building(customer, DOORS)
     with house.steady.paused():
         began = time.monotonic()
         order = lock_all(customer)
@@ -153,7 +136,7 @@ def test_sixty_doors_with_calls_enough_are_asked_within_their_fifteen_seconds(
     house: House, stage: Stage, figure: Callable[..., None]
 ) -> None:
     customer = stage.customer(behaviour={"device_seconds": 0})
-    building(customer)
+    building(customer, DOORS)
     with house.steady.paused():
         order = lock_all(customer)
         came = settled(customer, order)
