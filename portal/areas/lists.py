@@ -41,7 +41,7 @@ class Areas(Table):
     search_label = _("Find an area")
     default_sort = "area_name"
     columns: Sequence[Column] = (
-        Column("name", _("Area"), str, sort="area_name", phone="title", fixed=True),
+        Column("name", _("Area"), str, sort="name_order", phone="title", fixed=True),
         Column("doors", _("Doors")),
         Column("flags", _("Kind")),
         Column("may", _("May enter"), kind="number", help=_("Of the members whose rights are loaded")),

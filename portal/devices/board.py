@@ -16,6 +16,7 @@ from portal.core.log import visible
 from portal.core.mirror import doors, freshness, log
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import DoorState, History, PassController
+from portal.core.mirror.order import natural_key
 from portal.core.mirror.places import Place, places
 from portal.core.ui import watching
 from portal.core.ui.addresses import within
@@ -90,7 +91,10 @@ class Board:
 
     @cached_property
     def places(self) -> dict[str, list[Place]]:
-        return {each: sorted(found, key=lambda place: (place.name, place.area_id)) for each, found in places().items()}
+        return {
+            each: sorted(found, key=lambda place: (natural_key(place.name), place.area_id))
+            for each, found in places().items()
+        }
 
     @cached_property
     def last(self) -> dict[str, History]:
@@ -137,18 +141,18 @@ class Board:
         """The tiles by area: areas with a door that needs somebody first, the most alarming of them foremost; then the
         others by name, those of doors in no area last. In each, what needs somebody first.
         """
-        found: dict[tuple[bool, str, str], list[Tile]] = {}
+        found: dict[tuple[bool, str, str, str], list[Tile]] = {}
         for door in filter(self._matches, self.doors):
             first = next(iter(self._shown_places(door)), None)
-            key = (False, first.name, first.area_id) if first else (True, "", "")
+            key = (False, natural_key(first.name), first.area_id, first.name) if first else (True, "", "", "")
             found.setdefault(key, []).append(self._tile(door, first))
         place = {key: number for number, key in enumerate(found)}  # doors come the most alarming first
 
-        def rank(each: tuple[tuple[bool, str, str], list[Tile]]) -> tuple[Any, ...]:
+        def rank(each: tuple[tuple[bool, str, str, str], list[Tile]]) -> tuple[Any, ...]:
             key, tiles = each
             return (0, place[key]) if tiles[0].door.attention else (1, 0, *key)
 
-        return [Group(key[1], tiles) for key, tiles in sorted(found.items(), key=rank)]
+        return [Group(key[-1], tiles) for key, tiles in sorted(found.items(), key=rank)]
 
     @property
     def empty(self) -> Empty | None:
@@ -217,7 +221,8 @@ class Board:
     def area_links(self) -> list[tuple[str, str, bool]]:
         """The same of every area that has doors; empty where there are not two to choose from."""
         there = {(place.name, place.area_id) for door in self.doors for place in self.places.get(door.device_id, ())}
-        choices = [("", _("All areas")), *((area_id, name) for name, area_id in sorted(there))]
+        by_name = sorted(there, key=lambda place: (natural_key(place[0]), place[1]))
+        choices = [("", _("All areas")), *((area_id, name) for name, area_id in by_name)]
         if any(door.device_id not in self.places for door in self.doors):
             choices.append(("none", _("Not in an area")))
         asked = self.address.get("area")

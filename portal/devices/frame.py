@@ -27,7 +27,7 @@ def loud_doors(request: TenantRequest) -> Iterator[Banner]:
     if not request.access.can(Permission.DEVICES_VIEW):
         return
     found = list(_loud().defer("status", "extra", "told"))
-    found.sort(key=lambda door: (LOUD.index(DoorState(door.state)), door.device_name, door.pk))
+    found.sort(key=lambda door: (LOUD.index(DoorState(door.state)), door.name_order, door.pk))
     held = holds.standing(door.device_id for door in found[:MOST] if is_held(door))
     for door in found[:MOST]:
         yield _of(request, door, held.get(door.device_id))
@@ -73,7 +73,7 @@ def doors(request: TenantRequest, text: str) -> Iterator[Hit]:
     """The first doors by name that hold `text`."""
     if not request.access.can(Permission.DEVICES_VIEW):
         return
-    found = PassController.objects.filter(device_name__icontains=text).order_by("device_name", "pk")
+    found = PassController.objects.filter(device_name__icontains=text).order_by("name_order", "pk")
     for door in found[: palette.MOST]:
         yield Hit(str(door), reverse("devices:door", args=[request.tenant.slug, door.device_id]), "door")
 

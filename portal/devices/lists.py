@@ -21,7 +21,7 @@ class Doors(Table):
     default_sort = "calm"
     views = ("board", "list")
     columns = (
-        Column("name", _("Door"), value=str, sort="device_name", phone="title", fixed=True),
+        Column("name", _("Door"), value=str, sort="name_order", phone="title", fixed=True),
         Column("state", _("State"), value=queries.state_of, sort="calm", export=False),
         Column("areas", _("Area")),
         Column("door", _("Door leaf")),

@@ -83,7 +83,7 @@ def by_calm() -> QuerySet[PassController]:
     loud = [state for state in DoorState if state not in (DoorState.LOCKED, DoorState.UNKNOWN)]
     ranks = [When(state=state, then=Value(str(place))) for place, state in enumerate(loud)]
     rank = Case(*ranks, When(attention=True, then=Value("8")), default=Value("9"))
-    rows = PassController.objects.annotate(calm=Concat(rank, "device_name", output_field=CharField()))
+    rows = PassController.objects.annotate(calm=Concat(rank, "name_order", output_field=CharField()))
     return rows.order_by("calm", "pk")
 
 

@@ -16,7 +16,7 @@ def boxes(request: TenantRequest, text: str) -> Iterator[Hit]:
     """The first key boxes by name that hold `text`."""
     if not request.access.can(Permission.DEVICES_VIEW):
         return
-    found = KeyBox.objects.filter(key_device_name__icontains=text).order_by("key_device_name", "pk")
+    found = KeyBox.objects.filter(key_device_name__icontains=text).order_by("name_order", "pk")
     for box in found.only("tenant_id", "key_device_id", "key_device_name")[: palette.MOST]:
         yield Hit(str(box), reverse("keys:box", args=[request.tenant.slug, box.key_device_id]), "key")
 

@@ -46,8 +46,8 @@ class Keys(Table):
     search_label = gettext_lazy("Find a key by number, name or key box")
     default_sort = "calm"
     columns = (
-        Column("key", pgettext_lazy("box", "Key"), value=str, sort="unit_no", phone="title", fixed=True),
-        Column("box", gettext_lazy("Key box"), value=lambda row: str(row.key_box), sort="key_box__key_device_name"),
+        Column("key", pgettext_lazy("box", "Key"), value=str, sort="number_order", phone="title", fixed=True),
+        Column("box", gettext_lazy("Key box"), value=lambda row: str(row.key_box), sort="key_box__name_order"),
         Column("state", gettext_lazy("State"), sort="calm", export=False),
         Column("holder", pgettext_lazy("key", "With")),
         Column("since", gettext_lazy("Since"), kind="time"),
@@ -58,7 +58,7 @@ class Keys(Table):
         Filter(
             "box",
             gettext_lazy("Key box"),
-            lambda request: [(box.key_device_id, str(box)) for box in KeyBox.objects.order_by("key_device_name", "pk")],
+            lambda request: [(box.key_device_id, str(box)) for box in KeyBox.objects.order_by("name_order", "pk")],
             lambda rows, values: rows.filter(key_box__key_device_id__in=values),
         ),
     )

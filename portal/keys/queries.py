@@ -71,7 +71,7 @@ def known(request: TenantRequest) -> QuerySet[Key]:
         When(shown=KeyState.UNKNOWN, then=Value("3")),
         default=Value("4"),
     )
-    place = Concat(rank, Value(" "), "key_box__key_device_name", Value(" "), "unit_no", output_field=CharField())
+    place = Concat(rank, Value(" "), "key_box__name_order", Value(" "), "number_order", output_field=CharField())
     return rows.annotate(calm=place).order_by("calm", "pk")
 
 
@@ -161,7 +161,7 @@ class House:
             out=Count("keys", filter=Q(**{state: KeyState.OUT})),
             unknown=Count("keys", filter=Q(**{state: KeyState.UNKNOWN})),
         )
-        found = list(rows.order_by("key_device_name", "pk")[:200])
+        found = list(rows.order_by("name_order", "pk")[:200])
         for box in found:
             box.tenant = self.request.tenant
         return found

@@ -162,7 +162,7 @@ def _box(key_device_id: str) -> KeyBox:
 def _followed(request: TenantRequest, box: KeyBox) -> dict[str, Any]:
     """What is shown of a box while somebody looks, and the mark that it is known by."""
     intents, here = queries.latest_commands(box), Happened(request, "device", [box.key_device_id], follow=False)
-    rows = queries.known(request).filter(key_box=box).order_by("unit_no")
+    rows = queries.known(request).filter(key_box=box).order_by("number_order")
     keys = queries.shown(request, rows)
     told = [(each.key.known_at, each.state, each.odd, each.overdue) for each in keys]
     return {

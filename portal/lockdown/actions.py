@@ -11,6 +11,7 @@ from portal.core.intents.nonces import Nonce, NotAsked
 from portal.core.intents.record import Asker, wait_for_turn
 from portal.core.intents.states import State as Sent
 from portal.core.mirror.models import PassController
+from portal.core.mirror.order import natural_key
 from portal.core.timers.clock import ClockTime, database_now
 from portal.lockdown.models import Kind, Lockdown, LockdownDoor, Scope, State, setting
 from portal.lockdown.outcomes import DONE, NEWER, SENDING, outcomes
@@ -200,7 +201,7 @@ def _end(order: Lockdown, state: State, by: Asker) -> None:
 
 
 def _recorded(by: Asker, act: str, order: Lockdown, doors: int) -> None:
-    names = list(order.doors.order_by("name", "pk").values_list("name", flat=True))
+    names = sorted(order.doors.values_list("name", flat=True), key=natural_key)
     asked = {} if order.started_by_id == by.user.pk else {"started_by": str(order.started_by)}
     audit.record(
         **by.author,

@@ -16,7 +16,7 @@ from tenants.wording import say
 
 def save(*, evacuation: bool, doors: Sequence[str], second: Second, by: Asker) -> None:
     """Keep the setting; of the doors those that are known."""
-    known = PassController.objects.order_by("device_name", "pk").values_list("device_id", flat=True)
+    known = PassController.objects.order_by("name_order", "pk").values_list("device_id", flat=True)
     wanted = {"evacuation": evacuation, "doors": [each for each in known if each in doors], "second": second.value}
     with transaction.atomic():
         before = _facts(setting())

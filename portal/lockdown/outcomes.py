@@ -14,6 +14,7 @@ from portal.core.intents.models import Intent, target_of
 from portal.core.intents.states import NOT_APPLIED, UNDER_WAY, Reason
 from portal.core.intents.states import State as Sent
 from portal.core.mirror.models import DoorState, PassController
+from portal.core.mirror.order import natural_key
 from portal.core.ui.chips import Chip
 from portal.devices.actions import Command
 from portal.devices.queries import state_of
@@ -117,7 +118,9 @@ def outcomes(order: Lockdown) -> list[Outcome]:
     doors = PassController.objects.filter(device_id__in=[row.device_id for row in rows]).defer("extra", "told")
     known = {door.device_id: door for door in doors}
     found = [Outcome(row, newer.get(row.device_id), known.get(row.device_id), order) for row in rows]
-    return sorted(found, key=lambda each: (not each.opened_since and ORDER.index(each.came), str(each.row)))
+    return sorted(
+        found, key=lambda each: (not each.opened_since and ORDER.index(each.came), natural_key(str(each.row)))
+    )
 
 
 def counted(found: Iterable[Outcome]) -> Counter[str]:

@@ -144,8 +144,8 @@ def choices(wanted: Wanted | None) -> dict[str, Any]:
     return {
         "scopes": Scope,
         "wanted": chosen,
-        "areas": list(Area.objects.order_by("area_name", "pk").values_list("area_id", "area_name")),
+        "areas": list(Area.objects.order_by("name_order", "pk").values_list("area_id", "area_name")),
         "doors": list(
-            PassController.objects.order_by("device_name", "pk").only("tenant_id", "device_id", "device_name")
+            PassController.objects.order_by("name_order", "pk").only("tenant_id", "device_id", "device_name")
         ),
     }

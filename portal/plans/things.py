@@ -67,7 +67,7 @@ class Mark:
 def known(slug: str) -> dict[str, Thing]:
     """Return all doors and key boxes of the tenant by their key, the most alarming doors first."""
     found = [_door(slug, place, door) for place, door in enumerate(queries.by_calm())]
-    for box in KeyBox.objects.order_by("key_device_name", "pk"):
+    for box in KeyBox.objects.order_by("name_order", "pk"):
         href = reverse("keys:box", args=[slug, box.key_device_id])
         found.append(Thing(Placed.KEY_BOX, box.key_device_id, str(box), href, rank=(2, str(box))))
     return {thing.key: thing for thing in found}

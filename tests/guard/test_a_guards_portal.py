@@ -47,7 +47,7 @@ def page(client, place, rest=""):
 
 def test_doors_that_need_somebody_come_first(building, guard):
     assert re.findall(r"Archive|Bureau|倉庫 入口", page(guard, building, "devices/?view=list"))[0] == "倉庫 入口"
-    by_name = page(guard, building, "devices/?view=list&sort=device_name").partition("<tbody")[2]
+    by_name = page(guard, building, "devices/?view=list&sort=name_order").partition("<tbody")[2]
     assert re.findall(r"Archive|Bureau|倉庫 入口", by_name)[0] == "Archive"
 
 

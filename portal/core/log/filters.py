@@ -187,7 +187,7 @@ def register() -> None:
     together.ask(_DAYS, lambda: HistoryDay.objects.all(), everywhere=False)
     together.ask(DEVICES, _devices, everywhere=False)
     together.ask(
-        _AREAS, lambda: Area.objects.order_by("area_name", "pk").values_list("area_id", "area_name"), everywhere=False
+        _AREAS, lambda: Area.objects.order_by("name_order", "pk").values_list("area_id", "area_name"), everywhere=False
     )
 
 

@@ -94,7 +94,7 @@ def of_list(listed: Iterable[dict[str, Any]]) -> list[Key]:
     rows = (
         Key.objects.filter(key_box__key_device_id__in=boxes).select_related("key_box").defer("raw", "key_box__status")
     )
-    found = rows.order_by("key_box__key_device_name", "unit_no")
+    found = rows.order_by("key_box__name_order", "number_order")
     return [key for key in found if (key.key_box.key_device_id, key.unit_no) in wanted]
 
 

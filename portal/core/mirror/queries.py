@@ -125,15 +125,15 @@ def groups() -> QuerySet[Group]:
 
 
 def areas() -> QuerySet[Area]:
-    return Area.objects.order_by("area_name", "pk")
+    return Area.objects.order_by("name_order", "pk")
 
 
 def pass_controllers() -> QuerySet[PassController]:
-    return PassController.objects.order_by("device_name", "pk")
+    return PassController.objects.order_by("name_order", "pk")
 
 
 def key_boxes() -> QuerySet[KeyBox]:
-    return KeyBox.objects.order_by("key_device_name", "pk")
+    return KeyBox.objects.order_by("name_order", "pk")
 
 
 def guests() -> QuerySet[Guest]:

@@ -5,6 +5,7 @@ from django.db.models import TextChoices
 from django.utils.translation import pgettext_lazy
 
 from portal.core.mirror.models.places import KeyBox
+from portal.core.mirror.order import natural_order
 from tenants.models import TenantModel
 
 
@@ -31,6 +32,7 @@ class Key(TenantModel):
 
     key_box = models.ForeignKey(KeyBox, on_delete=models.CASCADE, related_name="keys")
     unit_no = models.TextField(db_collation="C")
+    number_order = natural_order("unit_no", "unit_no")
     unit_name = models.TextField(blank=True, default="")
     restriction = models.BooleanField(null=True)
     state = models.CharField(max_length=3, choices=KeyState, blank=True, default=KeyState.UNKNOWN)

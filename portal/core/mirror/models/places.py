@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import TextChoices
 
+from portal.core.mirror.order import natural_order
 from tenants.models import TenantModel
 from tenants.vault import EncryptedJSON
 
@@ -12,6 +13,7 @@ class Area(TenantModel):
 
     area_id = models.TextField(db_collation="C")
     area_name = models.TextField()
+    name_order = natural_order("area_name", "area_id")
     is_outside = models.BooleanField(null=True)
     is_management = models.BooleanField(null=True)
     devices_list = models.JSONField(default=list)
@@ -118,6 +120,7 @@ class PassController(DeviceStatus, TenantModel):
 
     device_id = models.TextField(db_collation="C")
     device_name = models.TextField(blank=True, default="")
+    name_order = natural_order("device_name", "device_id")
     state = models.CharField(
         max_length=12, choices=DoorState, blank=True, default=DoorState.UNKNOWN, db_default=DoorState.UNKNOWN
     )
@@ -143,6 +146,7 @@ class KeyBox(DeviceStatus, TenantModel):
 
     key_device_id = models.TextField(db_collation="C")
     key_device_name = models.TextField(blank=True, default="")
+    name_order = natural_order("key_device_name", "key_device_id")
     product_type = models.TextField(blank=True, default="")
     number_of_management = models.IntegerField(null=True)
     units = models.JSONField(default=list)
