@@ -1,6 +1,7 @@
 """Forms of floor plans: a file with a name, and where things stand."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +89,9 @@ class Places:
 
     def __init__(self, slug: str, plan: FloorPlan, posted: Mapping[str, str] | None) -> None:
         self.plan = plan
-        found, rows = things.known(slug), {f"{row.kind}:{row.identifier}": row for row in things.placements(plan)}
+        found, rows = things.known(slug), {row.key: row for row in things.placements(plan)}
+        self._there = {key: (row.x, row.y) for key, row in rows.items()}
+        self.was = self._there if posted is None else _read(posted.get("was", ""), self._there)
         for row in rows.values():
             thing = things.of_placement(row, found)
             found[thing.key] = thing
@@ -118,6 +121,22 @@ class Places:
     def is_full(self) -> bool:
         return sum(each.on for each in self.lines) > MOST_PLACED
 
+    @property
+    def was_told(self) -> str:
+        """What stood on the plan when this form was made, as the form brings it back."""
+        return json.dumps(self.was)
+
+    def take_over(self, mine: Collection[str]) -> list[str]:
+        """Show what others placed meanwhile, but for these things, of which the names are returned."""
+        for each in self.lines:
+            key = each.thing.key
+            if key not in mine:
+                at = self._there.get(key)
+                each.on = at is not None
+                each.x, each.y = (f"{side / 10:g}" for side in at) if at else (each.x, each.y)
+        self.was = self._there
+        return [each.thing.name for each in self.lines if each.thing.key in mine]
+
     def rows(self) -> list[Placement]:
         """Return what is to stand on the plan."""
         return [
@@ -132,6 +151,14 @@ class Places:
             for each in self.lines
             if each.on
         ]
+
+
+def _read(told: str, otherwise: dict[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+    """Return what a form says stood on the plan when it was made; `otherwise` when it says nothing readable."""
+    try:
+        return {str(key): (int(x), int(y)) for key, (x, y) in json.loads(told).items()}
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+        return otherwise
 
 
 def _apart(place: int) -> tuple[int, int]:

@@ -54,5 +54,10 @@ class Placement(TenantModel):
             models.UniqueConstraint(fields=["plan", "kind", "identifier"], name="plans_placement_once_a_plan")
         ]
 
+    @property
+    def key(self) -> str:
+        """What a form knows the thing by."""
+        return f"{self.kind}:{self.identifier}"
+
     def __str__(self) -> str:
         return f"{self.kind} {self.identifier} at {self.x}, {self.y}"

@@ -82,7 +82,7 @@ def _door(slug: str, place: int, door: PassController) -> Thing:
 def of_placement(row: Placement, things: Mapping[str, Thing]) -> Thing:
     """Return the thing that a placement is about, also when the service does not list it any more."""
     kind = Placed(row.kind)
-    if found := things.get(f"{row.kind}:{row.identifier}"):
+    if found := things.get(row.key):
         return found
     if kind == Placed.CAMERA:
         return Thing(kind, row.identifier, row.identifier, rank=(3, row.identifier))

@@ -6,15 +6,22 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from portal.core.intents.record import Asker
 from portal.core.ui import watching
 from portal.core.ui.addresses import row_or_404
+from portal.core.ui.vocabulary import joined
 from portal.plans import actions, things
 from portal.plans.forms import DrawingForm, NameForm, NewPlanForm, Places
 from portal.plans.models import FloorPlan
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
+
+_MEANWHILE = gettext_lazy(
+    "Nothing was saved: someone else moved or removed %(names)s in the meantime. Your positions are shown here. "
+    "Save again to keep them."
+)
 
 
 @tenant_view(Permission.DEVICES_VIEW)
@@ -78,9 +85,13 @@ def edit(request: TenantRequest, pk: int) -> HttpResponseBase:
     places = Places(request.tenant.slug, found, posted)
     if places.is_valid() & form.is_valid():
         try:
-            actions.edit(plan=found, name=form.cleaned_data["name"], placed=places.rows(), by=Asker.of(request))
+            wanted = {"name": form.cleaned_data["name"], "placed": places.rows(), "was": places.was}
+            actions.edit(plan=found, **wanted, by=Asker.of(request))
         except actions.NotKept as why:
             form.add_error("name", str(why))
+        except actions.ChangedMeanwhile as meanwhile:
+            names = {"names": joined(places.take_over(meanwhile.keys))}
+            form.add_error(None, _MEANWHILE % names)
         else:
             messages.success(request, _("Floor plan saved."))
             return redirect("plans:edit" if form.cleaned_data["camera"] else "plans:plan", request.tenant.slug, pk)

@@ -14,6 +14,7 @@ from portal.core.mirror.models import KeyBox, PassController
 from portal.plans.models import FloorPlan, Placement
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
+from tests.support.browser import Forms
 from tests.support.members import said
 
 LONG = "東京本社ビル 北館 三階 会議室エリア 西側通用口"
@@ -73,6 +74,18 @@ def floor(house, manager):
 
 def save(client, place, plan, **typed):
     return client.post(at(place, "edit", plan.pk), {"name": "1 階", "camera": "", **typed}, follow=True)
+
+
+def fields(answer):
+    """What the form of an answer would send as it stands."""
+    page = Forms()
+    page.feed(answer.content.decode())
+    return next(form.values for form in page.found if "was" in form.values)
+
+
+def opened(client, place, plan):
+    """What the form brings back of the plan as it was when somebody opened it."""
+    return {"was": fields(client.get(at(place, "edit", plan.pk)))["was"]}
 
 
 WHERE = {"on:door:D1": "on", "x:door:D1": "25", "y:door:D1": "50.5"}
@@ -154,6 +167,33 @@ class TestPlacing:
         save(manager, house, floor, **WHERE)
         save(manager, house, floor, **{"x:door:D1": "25", "y:door:D1": "50"})
         assert placed(house) == []
+
+    def test_two_people_who_place_different_things_lose_nothing_of_each_other(self, house, manager, floor):
+        save(manager, house, floor, **WHERE)
+        mine, theirs = opened(manager, house, floor), opened(manager, house, floor)
+        save(manager, house, floor, **theirs | WHERE | {"x:door:D1": "75"})
+        boxes = {"on:key_box:K1": "on", "x:key_box:K1": "0", "y:key_box:K1": "100"}
+        assert "Floor plan saved." in said(save(manager, house, floor, **mine | WHERE | boxes))
+        assert placed(house) == [("door", "D1", 750, 505), ("key_box", "K1", 0, 1000)]
+
+    def test_of_two_people_who_place_the_same_thing_the_second_is_asked(self, house, manager, floor):
+        save(manager, house, floor, **WHERE)
+        mine, theirs = opened(manager, house, floor), opened(manager, house, floor)
+        boxes = {"on:key_box:K1": "on", "x:key_box:K1": "0", "y:key_box:K1": "100"}
+        save(manager, house, floor, **theirs | WHERE | {"x:door:D1": "75"} | boxes)
+        answer = save(manager, house, floor, **mine | WHERE | {"x:door:D1": "10"})
+        words = said(answer)
+        assert "Nothing was saved: someone else moved or removed 正面入口 in the meantime." in words
+        assert placed(house) == [("door", "D1", 750, 505), ("key_box", "K1", 0, 1000)]
+        shown = {**fields(answer), "name": "1 階"}
+        assert (shown["x:door:D1"], shown["on:key_box:K1"]) == ("10", "on")
+        assert "Floor plan saved." in said(save(manager, house, floor, **shown))
+        assert placed(house) == [("door", "D1", 100, 505), ("key_box", "K1", 0, 1000)]
+
+    @pytest.mark.parametrize("was", ["[", "[1]", '{"door:D1": 3}', '{"door:D1": [1e999, 2]}', "[" * 5000])
+    def test_a_form_that_tells_nonsense_of_before_places_what_it_says(self, house, manager, floor, was):
+        save(manager, house, floor, **WHERE, was=was)
+        assert placed(house) == [("door", "D1", 250, 505)]
 
     def test_a_door_that_the_service_lists_no_more_stays_and_says_so(self, house, manager, floor):
         save(manager, house, floor, **WHERE)

@@ -18,7 +18,7 @@ class Form:
     values: dict[str, str] = field(default_factory=dict)
 
 
-class _Forms(HTMLParser):
+class Forms(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.found: list[Form] = []
@@ -98,7 +98,7 @@ class Browser:
 
 def forms_of(page: httpx2.Response, url: str) -> list[Form]:
     """The forms of a page, their actions resolved to paths."""
-    reader = _Forms()
+    reader = Forms()
     reader.feed(page.text)
     for form in reader.found:
         form.action = urljoin(str(page.url), form.action).removeprefix(url)
