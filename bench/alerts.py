@@ -33,11 +33,15 @@ def told(ground: Ground) -> list[Figure]:
             Watch.objects.get_or_create(tenant=customer.tenant)
         with customer.browser(person) as browser:
             page = _Page(browser, customer.url("alerts/"), ground.house.folder / "mails")
-            late = [page.seconds_until_told(customer) for _ in range(clicks)]
+            late = [page.after_a_quiet_while(customer) for _ in range(clicks)]
+            time.sleep(2 * EARNED)
+            close = [page.seconds_until_told(customer, door) for door in customer.doors]
     again = ground.sizes.again("alerts", clicks=ground.sizes.clicks)
     return [
         _line("on the screen", [screen for screen, _mail in late], 5, again),
         _line("in the mailbox", [mail for _screen, mail in late], 5, again),
+        _line("on the screen, one door after another", [screen for screen, _mail in close], 5, again),
+        _line("in the mailbox, one door after another", [mail for _screen, mail in close], 5, again),
     ]
 
 
@@ -59,13 +63,23 @@ class _Page:
         self.mark, self.seen, self.read = marks[self.part], set(_ALERT.findall(html)), self._mailed()
         self.next = time.monotonic() + self.every
 
-    def seconds_until_told(self, customer: Customer) -> tuple[float, float]:
-        """Force a door after a quiet while, and wait until both tell of it; then the alert is over.
-
-        Where much happens at a time the log is read at a slower pace, which is the budget's and none of alerts'.
-        """
+    def after_a_quiet_while(self, customer: Customer) -> tuple[float, float]:
+        """Force a door after a quiet while, and wait until both tell of it; then the alert is over."""
         time.sleep(2 * EARNED + random.uniform(2, 4))  # one reading for the door forced, one for the door shut
-        where = {"tenant_id": customer.service.tenant_id, "device_id": random.choice(customer.doors)}
+        door = random.choice(customer.doors)
+        found = self.seconds_until_told(customer, door)
+        where = {"tenant_id": customer.service.tenant_id, "device_id": door}
+        customer.house.sandbox.console("doors", **where, action="close")
+        with customer.scope():
+            until(
+                lambda: not Alert.objects.filter(ended_at=None).exists(), _MOST, saying="the log tells that it is over"
+            )
+            Alert.objects.update(closed_at=database_now(), weight=0)  # what happens next is another alert
+        return found
+
+    def seconds_until_told(self, customer: Customer, door: str) -> tuple[float, float]:
+        """Force a door, and wait until both tell of it."""
+        where = {"tenant_id": customer.service.tenant_id, "device_id": door}
         customer.house.sandbox.console("doors", **where, action="force")
         happened, screen, mail = time.monotonic(), 0.0, 0.0
         while not (screen and mail):
@@ -74,12 +88,6 @@ class _Page:
             time.sleep(0.02)
             mail = mail or (self._has_mail() and time.monotonic() - happened)
             screen = screen or (self._shows() and time.monotonic() - happened)
-        customer.house.sandbox.console("doors", **where, action="close")
-        with customer.scope():
-            until(
-                lambda: not Alert.objects.filter(ended_at=None).exists(), _MOST, saying="the log tells that it is over"
-            )
-            Alert.objects.update(closed_at=database_now(), weight=0)  # what happens next is another alert
         return screen, mail
 
     def _shows(self) -> bool:

@@ -37,6 +37,7 @@ class Permission(StrEnum):
     ALERTS_TAKE = "alerts_take"
     ALERTS_MANAGE = "alerts_manage"
     ROLL_CALL = "roll_call"
+    ROLL_CALL_VIEW = "roll_call_view"
     LOGS_VIEW = "logs_view"
     LOGS_TODAY = "logs_today"
     CONNECTION_VIEW = "connection_view"
@@ -77,6 +78,7 @@ TITLES: dict[Permission, Promise] = {
     P.ALERTS_TAKE: _("Take and close alerts"),
     P.ALERTS_MANAGE: _("Change alert rules and who is notified"),
     P.ROLL_CALL: _("Run a roll call"),
+    P.ROLL_CALL_VIEW: _("View roll calls and their reports"),
     P.LOGS_VIEW: _("View the activity log"),
     P.LOGS_TODAY: _("View today’s activity"),
     P.CONNECTION_VIEW: _("View the connection"),
@@ -136,7 +138,7 @@ class Receptionist(Role):
     name = "receptionist"
     title = _("Receptionist")
     purpose = _("Checks in guests at the desk.")
-    permissions = frozenset({P.BUILDING_VIEW, P.GUESTS_VIEW, P.GUESTS_DESK, P.ROLL_CALL})
+    permissions = frozenset({P.BUILDING_VIEW, P.GUESTS_VIEW, P.GUESTS_DESK, P.ROLL_CALL, P.ROLL_CALL_VIEW})
 
 
 class Guard(Role):
@@ -145,7 +147,7 @@ class Guard(Role):
     purpose = _("Monitors and unlocks doors.")
     permissions = frozenset(
         {P.TENANT_VIEW, P.BUILDING_VIEW, P.DEVICES_VIEW, P.DOORS_OPERATE, P.KEYS_OPERATE, P.LOGS_TODAY}
-        | {P.ALERTS_VIEW, P.ALERTS_TAKE, P.ROLL_CALL}
+        | {P.ALERTS_VIEW, P.ALERTS_TAKE, P.ROLL_CALL, P.ROLL_CALL_VIEW}
     )
 
 
@@ -161,7 +163,7 @@ class Support(Role):
     title = _("Support")
     purpose = _("Supports customers, only in support sessions.")
     # Who went where and when is the customer's own business, whoever helps.
-    permissions = (VIEWS - {P.LOGS_VIEW}) | {P.MEMBERS_EDIT, P.GROUPS_EDIT, P.RIGHTS_EDIT, P.IMPORTS_RUN}
+    permissions = (VIEWS - {P.LOGS_VIEW, P.ROLL_CALL_VIEW}) | {P.MEMBERS_EDIT, P.GROUPS_EDIT, P.RIGHTS_EDIT, P.IMPORTS_RUN}
     platform = True
 
 

@@ -41,14 +41,14 @@ def told(access: Access, found: Figures, fresh: Freshness, known: Ways) -> Insid
     guests = Number(found.number("guests_in") - going, going + found.number("guests_unmarked"))
     members = people.number_of(found.last_doors, known)
     words = {"members": members.all, "guests": guests.all}
-    may_call = access.can(Permission.ROLL_CALL)
+    may_look = access.can(Permission.ROLL_CALL_VIEW)
     return Inside(
         _headline(members + guests, is_known=through is not None),
         _certainty(members + guests),
         _("Members: %(members)d, guests: %(guests)d") % words,
         _("Activity log complete through %(time)s") % {"time": Day.today().clock(through)} if through else "",
         within("guests:building", slug),
-        within("rollcall:index", slug) if may_call else "",
+        within("rollcall:index", slug) if may_look else "",
     )
 
 

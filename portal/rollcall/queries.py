@@ -25,6 +25,7 @@ ON_PHONES = {
     "headline": HEADLINE,
     "offline": gettext_lazy("Offline. What you tick is kept on this phone."),
     "signed_out": gettext_lazy("You are signed out. Sign in again to send what you ticked."),
+    "no_right": gettext_lazy("You no longer have permission to tick. What you ticked was not sent."),
     "waiting": gettext_lazy("Offline: %(n)s not sent yet. Your ticks are kept on this phone."),
     "refused": gettext_lazy("%(n)s not kept: ticked after the roll call had ended."),
 }

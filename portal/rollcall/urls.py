@@ -7,6 +7,7 @@ from portal.rollcall import views
 app_name = "rollcall"
 urlpatterns = [
     path("", views.index, name="index"),
+    path("start/", views.start, name="start"),
     path("<int:call_id>/", views.page, name="page"),
     path("<int:call_id>/state/", views.state, name="state"),
     path("<int:call_id>/ticks/", views.ticks, name="ticks"),

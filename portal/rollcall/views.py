@@ -24,15 +24,25 @@ from tenants.roles import Permission
 _MOST = 2000  # presses that a phone sends at once
 
 
-@tenant_view(Permission.ROLL_CALL, methods=["GET", "POST"])
+@tenant_view(Permission.ROLL_CALL_VIEW)
 def index(request: TenantRequest) -> HttpResponse:
-    """Roll calls so far, and the form that begins one."""
-    form = StartForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        call = actions.start(**form.cleaned_data, by=Asker.of(request))
-        return redirect("rollcall:page", request.tenant.slug, call.pk)
-    context = {"form": form, "calls": queries.all_calls()}
-    return render(request, "rollcall/index.html", context, status=422 if request.method == "POST" else 200)
+    """Roll calls so far, and the form that begins one for whoever may."""
+    return _index(request, StartForm())
+
+
+@tenant_view(Permission.ROLL_CALL, methods=["POST"])
+def start(request: TenantRequest) -> HttpResponse:
+    """Begin a roll call and go to it; without a reason the form says so."""
+    form = StartForm(request.POST)
+    if not form.is_valid():
+        return _index(request, form, status=422)
+    call = actions.start(**form.cleaned_data, by=Asker.of(request))
+    return redirect("rollcall:page", request.tenant.slug, call.pk)
+
+
+def _index(request: TenantRequest, form: StartForm, status: int = 200) -> HttpResponse:
+    context = {"form": form, "calls": queries.all_calls(), "may_call": request.access.can(Permission.ROLL_CALL)}
+    return render(request, "rollcall/index.html", context, status=status)
 
 
 @tenant_view(Permission.ROLL_CALL)
@@ -104,7 +114,8 @@ def end(request: TenantRequest, call_id: int) -> HttpResponse:
     return redirect("rollcall:report", request.tenant.slug, call_id)
 
 
-@tenant_view(Permission.ROLL_CALL)
+@tenant_view(Permission.ROLL_CALL_VIEW)
 def report(request: TenantRequest, call_id: int) -> HttpResponse:
     """Who was accounted for, by whom and when, with everything that was said; to be printed."""
-    return render(request, "rollcall/report.html", {"sheet": queries.sheet(queries.get(call_id))})
+    context = {"sheet": queries.sheet(queries.get(call_id)), "may_call": request.access.can(Permission.ROLL_CALL)}
+    return render(request, "rollcall/report.html", context)

@@ -27,6 +27,7 @@ function follow() {
   let last = Number(roll.dataset.last); // the newest tick that this page shows
   let offline = !navigator.onLine;
   let note = "";
+  let refused = false; // whoever is signed in may not tick here any more
   let signedOut = false; // the site answers with another page than was asked for
   let pressed = 0;
 
@@ -44,7 +45,7 @@ function follow() {
     const line = document.getElementById("roll-headline");
     if (line.textContent !== text) line.textContent = text;
     const n = kept().length;
-    const said = signedOut ? roll.dataset.signedOut : n && offline ? filled(roll.dataset.waiting, { n }) : offline ? roll.dataset.offline : note;
+    const said = signedOut ? roll.dataset.signedOut : n && refused ? roll.dataset.noRight : n && offline ? filled(roll.dataset.waiting, { n }) : offline ? roll.dataset.offline : note;
     waiting.hidden = !said;
     if (waiting.textContent !== said) waiting.textContent = said;
   }
@@ -84,15 +85,28 @@ function follow() {
     }
   }
 
+  const tokens = (within) => within.querySelectorAll("[name=csrfmiddlewaretoken]");
+  function post(ticks) {
+    const headers = { "Content-Type": "application/json", "X-CSRFToken": tokens(document)[0].value };
+    return fetch(ticksUrl, { method: "POST", headers, body: JSON.stringify(ticks) });
+  }
+  // Whoever signed in anew in another tab has another token than this page: take that of the page as it is now.
+  async function renewed() {
+    const answer = await fetch(location.pathname);
+    if (!answer.ok || answer.redirected) return false;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const each of tokens(document)) each.value = tokens(page)[0].value;
+    return true;
+  }
   let sending = false;
   async function send() {
     const ticks = kept();
     if (sending || !ticks.length) return;
     sending = true;
     try {
-      const token = document.querySelector("[name=csrfmiddlewaretoken]").value;
-      const headers = { "Content-Type": "application/json", "X-CSRFToken": token };
-      const answer = await fetch(ticksUrl, { method: "POST", headers, body: JSON.stringify(ticks) });
+      let answer = await post(ticks);
+      if (answer.status === 403 && await renewed()) answer = await post(ticks);
+      refused = answer.status === 403;
       offline = !answer.ok || answer.redirected;
       signedOut = answer.redirected;
       if (!offline) {

@@ -18,11 +18,12 @@ from portal.core.mirror.models import Member
 from portal.core.mirror.months import KEEP
 from portal.rollcall import keeping
 from portal.rollcall.models import Listed, RollCall, Tick
-from tenants.models import AuditEntry
+from tenants.models import AuditEntry, SupportSession, User
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import visit
 from tests.support.log import area, happened, record
 from tests.support.members import said
+from tests.support.places import signed_in
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +51,7 @@ def furnish(place):
 
 
 def start(place, client, nonce=None, name="Fire alarm"):
-    answer = client.post(f"/t/{place.tenant.slug}/roll-call/", {"name": name, "nonce": nonce or uuid.uuid4()})
+    answer = client.post(f"/t/{place.tenant.slug}/roll-call/start/", {"name": name, "nonce": nonce or uuid.uuid4()})
     assert answer.status_code == 302, answer.content
     return answer["Location"]
 
@@ -202,10 +203,34 @@ def test_it_ends_and_its_report_stays(place, begun):
     assert "Nobody was added" in said(client.post(f"{at}people/", {"name": "X", "nonce": uuid.uuid4()}, follow=True))
 
 
-def test_auditors_and_strangers_take_no_roll_call(place, begun):
+def test_an_auditor_reads_the_reports_and_takes_no_roll_call(place, begun):
+    client, at = begun
+    send(client, at, press(listed(place, "相沢")))
+    auditor, first = place.client(place.staff("auditor")), f"/t/{place.tenant.slug}/roll-call/"
+    page = said(auditor.get(first))
+    assert "Fire alarm" in page
+    assert "Start roll call" not in page
+    assert f"{at}report/" in auditor.get(first).content.decode()
+    report = said(auditor.get(f"{at}report/"))
+    assert "1 of 3 accounted for" in report
+    assert "Tick people off" not in report
+    for rest, answer in (
+        ("", auditor.get(at)),
+        ("ticks/", auditor.post(f"{at}ticks/")),
+        ("end/", auditor.post(f"{at}end/")),
+    ):
+        assert answer.status_code == 403, rest
+    assert auditor.post(f"{first}start/", {"name": "X", "nonce": uuid.uuid4()}).status_code == 403
+
+
+def test_support_reads_no_roll_call(place, begun):
     _, at = begun
-    assert place.client(place.staff("auditor")).get(at).status_code == 403
-    assert place.client(place.staff("auditor")).get(f"/t/{place.tenant.slug}/roll-call/").status_code == 403
+    user = User.objects.create_user("support@example.test", "x" * 12, name="S", platform_role="support")
+    with tenant_scope(place.tenant):
+        ends = timezone.now() + timedelta(hours=1)
+        SupportSession.objects.create(tenant=place.tenant, user=user, reason="Ticket 12", expires_at=ends)
+    assert signed_in(user).get(f"{at}report/").status_code == 403
+    assert signed_in(user).get(f"/t/{place.tenant.slug}/devices/").status_code == 200
 
 
 def test_three_hundred_people_are_one_page_of_few_statements(place, begun):

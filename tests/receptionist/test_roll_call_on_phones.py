@@ -7,6 +7,7 @@ from django.conf import settings
 from playwright.sync_api import expect
 
 from portal.rollcall.models import Tick
+from tenants.models import Staff
 from tenants.scope import tenant_scope
 from tests.receptionist.test_roll_call import early, furnish, start  # noqa: F401 - a fixture
 from tests.support.barriers import barriers
@@ -92,6 +93,33 @@ def test_a_phone_that_was_signed_out_says_so_and_keeps_what_is_pressed(phones):
     tick(two, "相沢")
     expect(two.locator("#roll-waiting")).to_have_text("You are signed out. Sign in again to send what you ticked.")
     assert two.evaluate("localStorage.length") == 1
+
+
+def test_a_phone_that_was_signed_in_anew_sends_what_was_kept(place, phones, open_tab):
+    open_tab.excused.append("403")
+    two = phones[1]
+    cookies = place.client(place.staff("guard")).cookies
+    two.context.add_cookies(
+        [{"name": settings.SESSION_COOKIE_NAME, "value": cookies[settings.SESSION_COOKIE_NAME].value, "url": two.url}]
+    )
+    two.context.clear_cookies(name=settings.CSRF_COOKIE_NAME)
+    tick(two, "相沢")
+    expect(row(phones[0], "相沢").locator(".roll-told")).to_contain_text(re.compile(r", \d\d:\d\d"))
+    assert ticks(place) == 1
+    expect(two.locator("#roll-waiting")).to_be_hidden()
+
+
+def test_a_phone_whose_person_may_tick_no_more_says_so(place, phones, open_tab):
+    open_tab.excused.append("403")
+    two = phones[1]
+    with tenant_scope(place.tenant):
+        Staff.objects.filter(role="guard").update(role="auditor")
+    tick(two, "相沢")
+    expect(two.locator("#roll-waiting")).to_have_text(
+        "You no longer have permission to tick. What you ticked was not sent."
+    )
+    assert two.evaluate("localStorage.length") == 1
+    assert ticks(place) == 0
 
 
 def test_what_rests_on_the_phone_goes_when_the_roll_call_ends(phones):

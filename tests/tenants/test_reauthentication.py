@@ -83,7 +83,7 @@ HARMLESS = {
         "alerts:recipients", "alerts:notify",
     },
     "must be done in seconds in an evacuation, and opens nothing": {
-        "rollcall:index", "rollcall:ticks", "rollcall:add", "rollcall:end",
+        "rollcall:start", "rollcall:ticks", "rollcall:add", "rollcall:end",
     },
     "draws floor plans, which open nothing": {"plans:new", "plans:edit", "plans:replace", "plans:delete"},
     "sets up the desk": {
