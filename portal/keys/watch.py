@@ -9,7 +9,7 @@ from django.db.models import F, Q
 from accessapi.errors import NotFound, ServiceError
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import keys, reading
+from portal.core.mirror import freshness, keys, reading
 from portal.core.mirror.models import KeyBox
 from portal.core.timers import ticking
 from portal.core.timers.bell import ring
@@ -36,8 +36,12 @@ def read_stale() -> int:
     if not connection.is_connected:
         return 0
     due = KeyBox.objects.filter(_due()).order_by(F("look_at").asc(nulls_first=True), "pk")
-    read = 0
-    for key_device_id in list(due.values_list("key_device_id", flat=True)[:_AT_ONCE]):
+    boxes, read = list(due.values_list("key_device_id", flat=True)[:_AT_ONCE]), 0
+    if freshness.is_refused(connection, "key_box_status"):  # one of them is asked whether that is so still
+        for key_device_id in boxes[1:]:
+            keys.later(key_device_id)
+        boxes = boxes[:1]
+    for key_device_id in boxes:
         try:
             reading.key_box_status(connection, key_device_id, Priority.SYNC)
             read += 1

@@ -16,6 +16,7 @@ from portal.core.intents.states import State
 from portal.core.mirror.models import KeyBox, Member
 from portal.core.timers.clock import database_now
 from portal.keys import watch
+from tenants.models import Connection
 from tenants.scope import tenant_scope
 from tests.support.desk import said
 from tests.support.keys import key, key_box, reads, tells
@@ -164,6 +165,18 @@ def test_a_due_box_is_read_within_budget_and_only_once(one):
         KeyBox.objects.filter(key_device_id="K1").update(key_device_id=real["key_device_id"], units=real["units"])
         assert (watch.read_stale(), watch.read_stale()) == (1, 0)
     assert key(one, "01", real["key_device_id"]).read_at is not None
+
+
+def test_where_the_contract_lacks_key_boxes_one_is_asked_now_and_then(make):
+    house = make(contracts=("door", "qr"))
+    for number in range(3):
+        key_box(house, f"K{number}")
+    with tenant_scope(house.tenant):
+        Connection.objects.update(contracts_refused=["key_box"])
+        before = len(house.sandbox.calls(house.service.tenant_id, 28))
+        assert [watch.read_stale() for _ in range(3)] == [0, 0, 0]
+        assert len(house.sandbox.calls(house.service.tenant_id, 28)) == before + 1
+        assert KeyBox.objects.filter(look_at__gt=database_now()).count() == 3
 
 
 def test_many_keys_take_as_many_statements_as_few(one, guard):

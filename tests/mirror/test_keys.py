@@ -95,6 +95,18 @@ def test_a_word_that_nobody_knows_is_kept_and_the_record_counts(one):
     assert (key(one).state, key(one).word) == (KeyState.UNKNOWN, "levitating")
 
 
+def test_a_contradiction_that_nothing_ends_has_its_box_read_ever_less(one):
+    tells(one, "01", "Key taken", ago(200))
+    pauses = []
+    for minutes in (150, 145, 138, 120, 60, 0):
+        reads(one, ago=60 * minutes, u01="return")
+        with tenant_scope(one.tenant):
+            box = KeyBox.objects.get()
+        pauses.append(round((box.look_at - box.status_as_of).total_seconds() / 60))
+    assert key(one).differs
+    assert pauses == [5, 5, 12, 30, 30, 30]
+
+
 def test_a_service_clock_that_goes_before_ours_cannot_outdo_readings_to_come(one):
     tells(one, "01", "Key taken", database_now() + timedelta(hours=5))
     reads(one, u01="return")

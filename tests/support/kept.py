@@ -116,7 +116,7 @@ def _rows(ended: datetime) -> Iterator[sql.Composed]:
     """What puts back the tenant's rows in everything that a reading writes."""
     for model in _models():
         table = sql.Identifier(model._meta.db_table)
-        columns = [each.column for each in model._meta.local_fields]
+        columns = [each.column for each in model._meta.local_fields if not each.generated]
         with connection.cursor() as cursor:
             cursor.execute(sql.SQL("SELECT json_agg(to_json(t))::text FROM {} t").format(table))
             rows = cursor.fetchone()[0]

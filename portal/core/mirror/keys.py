@@ -23,7 +23,8 @@ from portal.core.mirror.models import History, Key, KeyBox, KeyState
 from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import Tenant
 
-# How often a box is read, and how soon once a reading and the log contradict each other.
+# How often a box is read, and how soon once a reading and the log contradict each other. The longer they do, the less
+# another reading will tell.
 QUIET = timedelta(minutes=30)
 SOON = timedelta(minutes=5)
 # How far back a reading takes records again, and how many of one box at the most.
@@ -51,8 +52,8 @@ def read(tenant: Tenant, key_device_id: str, status: dict[str, Any], at: datetim
                 _take_reading(keys, status, states, at)
             records = History.objects.filter(device_id=key_device_id, at__gte=at - AGAIN).exclude(units=[])
             _take_records(keys, reversed(records.order_by("-at", "-pk")[:_MOST]), states)
-            differs = _settle(keys)
-            box.look_at = at + (SOON if differs else QUIET)
+            _settle(keys)
+            box.look_at = at + _pause(keys, at)
             box.save(update_fields=["status", "status_as_of", "look_at"])
 
 
@@ -182,9 +183,20 @@ def _settle(keys: dict[str, Key]) -> bool:
     return any(key.differs for key in keys.values())
 
 
+def _pause(keys: dict[str, Key], at: datetime) -> timedelta:
+    """How long until the next reading: as long as the youngest contradiction has lasted, within SOON and QUIET."""
+    began = [max(filter(None, (key.read_since, _told_at(key)))) for key in keys.values() if key.differs]
+    return min(max(at - max(began), SOON), QUIET) if began else QUIET
+
+
+def _told_at(key: Key) -> datetime | None:
+    """When the newest record tells of, but no later than it was heard: a service's clock may be ahead of ours."""
+    return min(key.record_at, key.record_heard_at) if key.record_at and key.record_heard_at else None
+
+
 def _fold(key: Key) -> None:
     """Set what follows from the last reading and the newest record."""
-    told_at = min(key.record_at, key.record_heard_at) if key.record_at and key.record_heard_at else None
+    told_at = _told_at(key)
     reads = bool(key.read_state) and key.read_at is not None
     by_reading = reads and (told_at is None or (key.read_at is not None and key.read_at >= told_at))
     key.differs = by_reading and told_at is not None and key.read_state != key.record_state

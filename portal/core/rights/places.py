@@ -7,6 +7,7 @@ from typing import Any
 from django.db.models import F, JSONField, Value
 
 from portal.core.mirror.models import Area, KeyBox
+from portal.core.mirror.order import natural_key
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def known() -> Places:
     """What the entered tenant has; one query."""
     areas = _named(Area, "area_id", "area_name", Value(None, JSONField()))
     boxes = _named(KeyBox, "key_device_id", "key_device_name", F("units"))
-    found = sorted(areas.union(boxes, all=True), key=lambda row: (row[1], row[0]))
+    found = sorted(areas.union(boxes, all=True), key=lambda row: (natural_key(row[1]), row[0]))
     return Places(
         {id_: name or id_ for kind, name, id_, _ in found if kind == Area.__name__},
         {id_: Box(name or id_, _units(units)) for kind, name, id_, units in found if kind == KeyBox.__name__},
@@ -57,4 +58,4 @@ def _units(listed: object) -> dict[str, str]:
     """Numbers and names of a key box's array of units, whatever else stands in it."""
     units = [unit for unit in listed if isinstance(unit, dict)] if isinstance(listed, list) else []
     named = {str(unit["unit_no"]): str(unit.get("unit_name") or "") for unit in units if unit.get("unit_no")}
-    return dict(sorted(named.items()))
+    return dict(sorted(named.items(), key=lambda unit: natural_key(unit[0])))
