@@ -16,13 +16,15 @@ from portal.core.intents.actions import submit
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.mirror import reading, schedule, tasks
-from portal.core.mirror.models import Area, Group, Key, KeyBox, Member
+from portal.core.mirror.kinds import Kind
+from portal.core.mirror.models import Area, Group, Key, KeyBox, Member, MirrorState
 from portal.core.timers.clock import database_now
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.changes import ChangesDesk
 from tests.support.desk import GuestDesk, fields_of, said
 from tests.support.doors import door, real_doors
+from tests.support.dwelling import House
 from tests.support.elsewhere import Elsewhere
 from tests.support.images import jpeg
 from tests.support.members import MembersDesk
@@ -124,6 +126,25 @@ def test_where_a_key_is_is_known_by_other_words(place):
         states = set(Key.objects.values_list("read_state", flat=True))
         raw = {key.word for key in Key.objects.all()}
     assert (states, raw) == ({"in", "out"}, {"placed", "lent"})
+
+
+def test_who_has_a_key_is_known_by_other_words_of_the_log(place):
+    box = place.sandbox.api("GET", "/v1/devices/keys", token=place.service.token).json()["key_devices"][0]
+    house = House(place.sandbox, place.service)
+    holder = house.member(card_data="CARD1")
+    with tenant_scope(place.tenant):
+        KeyBox.objects.create(key_device_id=box["key_device_id"], key_device_name="Keys", units=box["units"])
+        reading.key_box_status(place.connection, box["key_device_id"], Priority.PEOPLE)
+        unit = Key.objects.filter(read_state="in", restriction=False).order_by("number_order")[0].unit_no
+        told = []
+        for act in ("take", "return"):
+            assert house.key(act, unit, "CARD1")["admitted"] is True
+            schedule.start(place.tenant)
+            MirrorState.objects.filter(kind=Kind.HISTORIES).update(due_at=database_now())
+            tasks.read_due()
+            key = Key.objects.get(key_box__key_device_id=box["key_device_id"], unit_no=unit)
+            told.append((key.state, key.holder_id, key.differs))
+    assert told == [("out", holder, False), ("in", "", False)]
 
 
 def test_a_service_that_allows_far_fewer_calls_is_never_asked_too_often(contrary, db):

@@ -29,6 +29,8 @@ QUIET = timedelta(minutes=30)
 SOON = timedelta(minutes=5)
 # How far back a reading takes records again, and how many of one box at the most.
 AGAIN = timedelta(days=2)
+# The log tells whole seconds: what it tells of may have happened up to a second after.
+_GRAIN = timedelta(seconds=1)
 _MOST = 1_000
 
 _LEARNED = (
@@ -194,11 +196,18 @@ def _told_at(key: Key) -> datetime | None:
     return min(key.record_at, key.record_heard_at) if key.record_at and key.record_heard_at else None
 
 
+def _is_later(key: Key) -> bool:
+    """Whether the last reading was surely made after what the newest record tells of."""
+    if key.read_at is None or key.record_at is None or key.record_heard_at is None:
+        return False
+    return key.read_at >= min(key.record_at + _GRAIN, key.record_heard_at)
+
+
 def _fold(key: Key) -> None:
     """Set what follows from the last reading and the newest record."""
     told_at = _told_at(key)
     reads = bool(key.read_state) and key.read_at is not None
-    by_reading = reads and (told_at is None or (key.read_at is not None and key.read_at >= told_at))
+    by_reading = reads and (told_at is None or _is_later(key))
     key.differs = by_reading and told_at is not None and key.read_state != key.record_state
     agrees = told_at is not None and not key.differs
     if by_reading and not agrees:
