@@ -54,8 +54,7 @@ def facts(request: TenantRequest, visit: Visit) -> dict[str, Any]:
         "state": state_of(visit),
         "presence": presence_of(request, visit, now),
         "areas": known.area_names(areas) if areas is not None else None,
-        "keys": known.key_names(keys) if keys is not None else None,
-        "key_states": _key_states(keys, visit.guest_id or "") if keys else [],
+        **_keys(known, keys, visit.guest_id or ""),
         "remarks": detail.get(REMARKS.name) or "",
         "grace": detail.get(GRACE.name),
         "key_end": guest.key_return_date_end if guest is not None and keys else None,
@@ -73,17 +72,17 @@ def facts(request: TenantRequest, visit: Visit) -> dict[str, Any]:
     }
 
 
-def _key_states(keys: list[dict[str, Any]], guest_id: str) -> list[tuple[str, Chip, datetime | None, bool]]:
-    """(key, state, since, whether this guest has it) of each of a guest's keys, as the keys' pages say."""
-    return [
-        (
-            f"{key.key_box} {key}",
-            Chip(KeyState(key.state).chip),
-            key.since,
-            bool(guest_id) and key.holder_id == guest_id,
-        )
-        for key in mirror_keys.of_list(keys)
+def _keys(known: Places, keys: list[dict[str, Any]] | None, guest_id: str) -> dict[str, Any]:
+    """`keys`: a guest's keys by name where the state of some is not known; None before they are loaded. `key_states`:
+    (key, state, whether this guest has it) of each, as the keys' pages say.
+    """
+    states = [
+        (key, Chip(KeyState(key.state).chip), bool(guest_id) and key.holder_id == guest_id)
+        for key in mirror_keys.of_list(keys or [])
     ]
+    missing = len(states) < sum(len(each.get("units_no_list") or ()) for each in keys or ())
+    names = known.key_names(keys) if keys and missing else []
+    return {"keys": None if keys is None else names, "key_states": states}
 
 
 def may_cut(visit: Visit) -> bool:
