@@ -112,6 +112,7 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
     _wait(supervisor, f"{portal_url}/readyz", web)
     demo_setup.set_up_desks(state, portal_url)
     demo_setup.set_up_plan(state, portal_url)
+    demo_setup.hold_door(state, portal_url)
     _say(f"Ready: {portal_url}  (Ctrl-C stops it, the next start continues)")
     while True:
         supervisor.look()

@@ -64,6 +64,8 @@ class Trouble:
 
 # Longer ago than a door may be left open before it is an alert.
 TROUBLES = (Trouble("Loading dock 入口", "force", 4), Trouble("倉庫 入口", "hold", 9))
+# A door of the first tenant that is held unlocked from the first start, for four hours.
+HELD = "Meeting rooms 入口"
 
 
 @dataclass(frozen=True)

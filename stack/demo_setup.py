@@ -5,6 +5,7 @@ interfaces: the sandbox's control API, the portal's own commands and pages.
 """
 
 import json
+import re
 import subprocess
 import time
 from collections.abc import Mapping
@@ -12,11 +13,12 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 
 from stack import demo_plan
-from stack.demo_cast import ENVIRONMENT, PEOPLE, PRESETS, TENANTS, TROUBLES, Preset
+from stack.demo_cast import ENVIRONMENT, HELD, PEOPLE, PRESETS, TENANTS, TROUBLES, Preset
 from stack.demo_state import State
 from stack.paths import PYTHON, ROOT, write_private
 from stack.visitor import UnexpectedPage, Visitor
@@ -154,6 +156,25 @@ def set_up_plan(state: State, portal_url: str) -> None:
                 given |= {box: "on", f"x:{key}": str(place[0] / 10), f"y:{key}": str(place[1] / 10)}
         visitor.send(form, **given)
     state.keep("plan", True)
+
+
+def hold_door(state: State, portal_url: str) -> None:
+    """Hold a door of the first tenant unlocked for four hours, by its page; the doors must have been read."""
+    if state.get("held"):
+        return
+    tenant = TENANTS[0].slug
+    manager = next(each.email for each in PEOPLE if each.tenant == tenant and each.role == "facility manager")
+    doors = f"/t/{tenant}/devices/?view=list"
+    with Visitor() as visitor:
+        visitor.open(f"{portal_url}/accounts/login/?next={quote(doors)}")
+        found = visitor.send(visitor.form(field="password"), login=manager, password=state.passwords[manager])
+        link = re.search(rf'href="([^"]*/devices/[^"/]+/)"[^>]*>\s*{HELD}', found.text)
+        if link is None:
+            raise UnexpectedPage(f"{found.url} has no door called {HELD}")
+        visitor.open(f"{portal_url}{link[1]}")
+        form = visitor.form(field="end")
+        visitor.send(form, end="240", control=next(value for name, value in form.buttons if name == "control"))
+    state.keep("held", True)
 
 
 def _areas_read(visitor: Visitor, page: str) -> None:

@@ -10,6 +10,7 @@ from accessapi.errors import NotFound, ServiceError
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.mirror import freshness, keys, reading
+from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import KeyBox
 from portal.core.timers import ticking
 from portal.core.timers.bell import ring
@@ -37,7 +38,7 @@ def read_stale() -> int:
         return 0
     due = KeyBox.objects.filter(_due()).order_by(F("look_at").asc(nulls_first=True), "pk")
     boxes, read = list(due.values_list("key_device_id", flat=True)[:_AT_ONCE]), 0
-    if freshness.is_refused(connection, "key_box_status"):  # one of them is asked whether that is so still
+    if freshness.is_refused(connection, Kind.KEY_BOXES):  # one of them is asked whether that is so still
         for key_device_id in boxes[1:]:
             keys.later(key_device_id)
         boxes = boxes[:1]

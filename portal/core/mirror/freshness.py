@@ -221,9 +221,9 @@ def empty(request: TenantRequest, usual: Empty | None, kind: Kind, operation: st
     return Empty(_("Not available") if why.refused else _("Not loaded yet"), why.text, why.icon)
 
 
-def is_refused(line: Connection, operation: str) -> bool:
-    """Return whether the last answers said that an operation's contract, scope or licence is missing."""
-    return _refused(line, current_tenant().environment.catalogue.operation(operation)) is not None
+def is_refused(line: Connection, kind: Kind) -> bool:
+    """Return whether the last answers said that a contract or scope is missing without which a kind is not read."""
+    return _refused(line, current_tenant().environment.catalogue.operation(_LISTS[kind])) is not None
 
 
 def _refused(line: Connection, operation: Operation) -> Absence | None:
