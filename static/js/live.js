@@ -87,7 +87,8 @@ document.addEventListener("htmx:beforeRequest", (event) => {
   if (watched(event) && rests(watched(event))) event.preventDefault();
   else if (watched(event)) later(watched(event), LOST);
 });
-document.addEventListener("htmx:afterRequest", (event) => {
+// Told before the answer is drawn as well: a part that draws itself anew is no longer there afterwards.
+for (const told of ["htmx:beforeOnLoad", "htmx:afterRequest"]) document.addEventListener(told, (event) => {
   const { elt, xhr } = event.detail;
   if (watched(event)) later(watched(event), Math.max(elt.dataset.every, xhr.getResponseHeader("X-Again") ?? 0));
 });

@@ -206,6 +206,21 @@ def test_a_page_asks_once_for_all_that_it_follows_at_the_pace_it_was_told(one, t
     assert [url.rsplit("/", 2)[1] for url in found] == ["devices", "devices"]
 
 
+@pytest.mark.parametrize("rest", ["", "devices/", "devices/wall/"])
+def test_a_part_that_was_drawn_anew_asks_again_at_its_own_pace(one, tab, rest):
+    tab.add_init_script(f"window.heard = 0; {HEARS}")
+    tab.clock.install(time=0)
+    tab.clock.pause_at(20)
+    tab.goes(rest)
+    found = looks(tab)
+    shows(one, "D", door="open", errors=["forced_open"])
+    tab.clock.run_for(11_000)
+    expect(tab.locator("#overview, #board, #wall")).to_contain_text("Forced open")
+    before = len(found)
+    tab.clock.run_for(12_000)
+    heard(tab, before + 1)
+
+
 def test_a_page_that_nobody_looks_at_asks_nothing_and_at_once_when_it_comes_to_the_front(one, tab):
     found = looks(tab)
     tab.add_init_script(
