@@ -18,6 +18,7 @@ from portal.core.jobs.models import Job
 from portal.core.mirror.fields.members import CODE, END, GROUP, NAME
 from portal.core.mirror.models import UNREADABLE, Member
 from portal.core.rights import replacing
+from portal.core.ui.vocabulary import bracketed
 
 Body = dict[str, Any]
 # What one member would get: a body with the values it replaces, or the word for being left out.
@@ -171,7 +172,7 @@ def _who(names: list[str], n: int) -> str:
     text = _(", ").join(names)
     if more := n - len(names):
         text = ngettext("%(list)s and %(n)d more", "%(list)s and %(n)d more", more) % {"list": text, "n": more}
-    return " " + _("(%(names)s)") % {"names": text}
+    return " " + bracketed(text)
 
 
 def nothing(plan: Plan) -> str:

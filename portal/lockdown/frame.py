@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from portal.core.ui import frame, panels
 from portal.core.ui.frame import Banner
-from portal.core.ui.vocabulary import join_sentences
+from portal.core.ui.vocabulary import bracketed, join_sentences
 from portal.lockdown.models import Lockdown, State
 from portal.lockdown.sheet import Sheet
 from tenants.access import TenantRequest
@@ -39,7 +39,7 @@ def _standing(request: TenantRequest, order: Lockdown) -> Banner:
     if not sees_doors:
         return Banner("alarm", f"{kind}.", _who(order), icon="lock", since=order.started_at)
     sheet = Sheet(order)
-    said = f"{sheet.headline} ({sheet.doubt})" if sheet.doubt else sheet.headline
+    said = f"{sheet.headline} {bracketed(sheet.doubt)}" if sheet.doubt else sheet.headline
     return Banner(
         "alarm",
         _("%(order)s: %(said)s.") % {"order": kind, "said": said},

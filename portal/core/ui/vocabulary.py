@@ -89,8 +89,13 @@ def word(kind: str, value: str, raw: str = "") -> str:
 
 def joined(values: Iterable[str]) -> str:
     """Return several, one after the other."""
-    found = list(values)
-    return Drawn(", ".join(found), format_html_join(", ", "{}", ((each,) for each in found)))
+    found, between = list(values), _t(", ")
+    return Drawn(between.join(found), format_html_join(between, "{}", ((each,) for each in found)))
+
+
+def bracketed(words: str) -> str:
+    """Return words in the brackets of the reader's language."""
+    return _t("(%(names)s)") % {"names": words}
 
 
 def beside(name: str, side: str) -> str:

@@ -84,6 +84,11 @@ def browser(user_agent: str) -> str:
 
 
 @register.filter
+def bracketed(words: str) -> str:
+    return vocabulary.bracketed(words)
+
+
+@register.filter
 def word(value: str, kind: str) -> str:
     """`{{ member.account_type|word:"account" }}` -> General; what has no word, in code type"""
     return vocabulary.word(kind, str(value or ""))
