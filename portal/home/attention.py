@@ -66,7 +66,9 @@ def _alerts(access: Access, found: Figures) -> Iterator[Line]:
 def _alert(access: Access, alert: Alert) -> str:
     """Name an alert and its place, and nobody in it."""
     words = Words(access, {})
-    return f"{words.title(alert)}: {words.place(alert)}" if alert.facts.get("device") else words.title(alert)
+    if not alert.facts.get("device"):
+        return words.title(alert)
+    return _("%(name)s: %(why)s") % {"name": words.title(alert), "why": words.place(alert)}
 
 
 def _taken(access: Access, found: Figures) -> Iterator[Line]:
