@@ -163,7 +163,12 @@ class Support(Role):
     title = _("Support")
     purpose = _("Supports customers, only in support sessions.")
     # Who went where and when is the customer's own business, whoever helps.
-    permissions = (VIEWS - {P.LOGS_VIEW, P.ROLL_CALL_VIEW}) | {P.MEMBERS_EDIT, P.GROUPS_EDIT, P.RIGHTS_EDIT, P.IMPORTS_RUN}
+    permissions = (VIEWS - {P.LOGS_VIEW, P.ROLL_CALL_VIEW}) | {
+        P.MEMBERS_EDIT,
+        P.GROUPS_EDIT,
+        P.RIGHTS_EDIT,
+        P.IMPORTS_RUN,
+    }
     platform = True
 
 
