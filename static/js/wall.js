@@ -3,11 +3,12 @@ const old = document.getElementById("wall-old");
 const clock = document.getElementById("wall-clock");
 const full = document.getElementById("wall-full");
 const OLD = 40; // seconds without an answer; it asks every ten
-const time = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+const time = new Intl.DateTimeFormat(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", timeZone: "Asia/Tokyo" });
 let heard = Date.now();
 
-document.addEventListener("htmx:afterRequest", ({ detail }) => {
-  if (detail.elt?.id === "wall" && detail.successful) heard = Date.now();
+// Before the answer is drawn: the wall that asked is gone afterwards.
+document.addEventListener("htmx:beforeOnLoad", ({ detail }) => {
+  if (detail.elt?.id === "wall" && detail.xhr.status < 400) heard = Date.now();
 });
 function tell() {
   clock.textContent = time.format(Date.now());

@@ -69,3 +69,17 @@ def test_a_wall_that_hears_nothing_says_since_when_in_place_of_looking_calm(buil
     page.unroute("**/devices/wall/")
     page.clock.run_for(45_000)
     expect(old).to_be_hidden()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_wall_that_is_drawn_anew_at_each_look_is_not_called_old(building, open_page):
+    page = open_page(building.client(building.staff("guard")))
+    page.clock.install(time="2026-11-24T00:00:00Z")
+    page.clock.pause_at("2026-11-24T00:00:20Z")
+    page.goto(wall(building))
+    for number in range(5):
+        shows(building, f"D{number}", door="open", errors=["forced_open"])
+        page.clock.run_for(11_000)
+        expect(page.locator(".wall-loud")).to_contain_text(f"Door {number}")
+    expect(page.locator("#wall-old")).to_be_hidden()
+    expect(page.locator("#wall-clock")).to_have_text(re.compile(r"09:01:\d\d"))
