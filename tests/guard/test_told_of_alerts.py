@@ -241,6 +241,14 @@ class TestAWebAddress:
         assert "A person: refused 5 times" in body
         assert "佐藤" not in body
 
+    def test_is_written_to_line_works_in_its_own_form(self, one, chat, manager):
+        add(one, manager, chat.url(), shape="line_works")
+        happen(one)
+        send(one)
+        body = json.loads(chat.posts[0].body)
+        assert body["title"] == one.tenant.name
+        assert "倉庫 入口 was forced open." in body["body"]["text"]
+
     def test_is_tried_again_after_a_failure_and_not_after_a_refusal(self, one, chat, manager):
         add(one, manager, chat.url())
         chat.answers = [(503, {}, b""), (429, {}, b""), (404, {}, b"")]

@@ -52,8 +52,9 @@ class WebAddress(TenantModel):
     class Shape(models.TextChoices):
         """How the JSON looks that is posted."""
 
-        TEXT = "text", _("Text (Slack, LINE WORKS and others)")
+        TEXT = "text", _("Text (Slack and others)")
         CARD = "card", _("Card (Microsoft Teams)")
+        LINE_WORKS = "line_works", _("LINE WORKS (Incoming Webhook)")
 
     name = models.CharField(max_length=NAME_MAX)
     url = EncryptedText()

@@ -80,6 +80,7 @@ def _body(telling: Telling, address: WebAddress) -> bytes:
     shapes: dict[str, dict[str, Any]] = {
         WebAddress.Shape.TEXT: {"text": text},
         WebAddress.Shape.CARD: {"type": "message", "attachments": [{"contentType": kind, "content": card}]},
+        WebAddress.Shape.LINE_WORKS: {"title": current_tenant().name, "body": {"text": text}},
     }
     return json.dumps(shapes[address.shape], ensure_ascii=False).encode()
 
