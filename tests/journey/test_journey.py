@@ -144,10 +144,10 @@ def create_member(journey: Journey) -> None:
     page.fill("input[name=member_code]", "J-0001")
     page.select_option("select[name=membergroup_id]", index=1)
     journey.press("Create member")
-    expect(page.get_by_role("heading", name="山田 花子")).to_be_visible()
+    expect(page.get_by_role("heading", name="山田 花子", exact=True)).to_be_visible()
     journey.look()
     journey.open("members/?q=花子")
-    expect(page.get_by_role("link", name="山田 花子")).to_be_visible()
+    expect(page.get_by_role("link", name="山田 花子", exact=True)).to_be_visible()
     journey.look()
 
 
