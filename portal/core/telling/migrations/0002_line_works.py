@@ -4,15 +4,22 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('telling', '0001_first_tellings'),
+        ("telling", "0001_first_tellings"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='webaddress',
-            name='shape',
-            field=models.CharField(choices=[('text', 'Text (Slack and others)'), ('card', 'Card (Microsoft Teams)'), ('line_works', 'LINE WORKS (Incoming Webhook)')], default='text', max_length=10),
+            model_name="webaddress",
+            name="shape",
+            field=models.CharField(
+                choices=[
+                    ("text", "Text (Slack and others)"),
+                    ("card", "Card (Microsoft Teams)"),
+                    ("line_works", "LINE WORKS (Incoming Webhook)"),
+                ],
+                default="text",
+                max_length=10,
+            ),
         ),
     ]
