@@ -47,6 +47,10 @@ The format is one TOML file, every table optional (names under `operations` are 
     refused = ["suspicious", "warning"] # of what a person was refused, with a person in the record
     suspicious = ["suspicious", "emergency"]
 
+    [media]
+    hosts = ["media.example.com"]       # where addresses of pictures and video may lead; without it, the service's own
+    usage_seconds = 1                   # how many seconds one unit of the camera usage is
+
     [rules]
     weekdays_on_holidays = false        # whether an item for a weekday also applies on a holiday
 
@@ -183,6 +187,13 @@ class Rules(Table):
     weekdays_on_holidays: bool = False
 
 
+class Media(Table):
+    """Where addresses of media may lead, as host or host:port, and the unit of the camera usage (assumed: a second)."""
+
+    hosts: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]+(:[0-9]{1,5})?$", max_length=253)], ...] = ()
+    usage_seconds: Annotated[float, Field(gt=0, le=86400)] = 1.0
+
+
 class Overrides(Table):
     """The whole file."""
 
@@ -193,6 +204,7 @@ class Overrides(Table):
     errors: Errors = Errors()
     limits: Limits = Limits()
     records: Records = Records()
+    media: Media = Media()
     rules: Rules = Rules()
 
     @model_validator(mode="after")
@@ -248,6 +260,7 @@ class Catalogue:
         self.webhook = overrides.webhook
         self.limits = overrides.limits
         self.records = overrides.records
+        self.media = overrides.media
         self.rules = overrides.rules
 
     def __iter__(self) -> Iterator[Operation]:

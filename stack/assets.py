@@ -16,6 +16,10 @@ _FILES = {
         "@tabler/core/dist/css/tabler.min.css",
         "@tabler/core/dist/css/tabler.min.css.map",
     ),
+    "hls": (
+        "hls.js/dist/hls.light.min.mjs",
+        "hls.js/dist/hls.light.min.mjs.map",
+    ),
 }
 VENDOR = ROOT / "static" / "vendor"
 # The icons of pages and lists as one file of symbols; the code that uses them has their names.

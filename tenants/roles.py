@@ -38,6 +38,9 @@ class Permission(StrEnum):
     ALERTS_MANAGE = "alerts_manage"
     ROLL_CALL = "roll_call"
     ROLL_CALL_VIEW = "roll_call_view"
+    CAMERAS_VIEW = "cameras_view"
+    CAMERAS_RECORDED = "cameras_recorded"
+    CAMERAS_MANAGE = "cameras_manage"
     LOGS_VIEW = "logs_view"
     LOGS_TODAY = "logs_today"
     CONNECTION_VIEW = "connection_view"
@@ -79,6 +82,9 @@ TITLES: dict[Permission, Promise] = {
     P.ALERTS_MANAGE: _("Change alert rules and who is notified"),
     P.ROLL_CALL: _("Run a roll call"),
     P.ROLL_CALL_VIEW: _("View roll calls and their reports"),
+    P.CAMERAS_VIEW: _("View cameras live"),
+    P.CAMERAS_RECORDED: _("View recordings of cameras"),
+    P.CAMERAS_MANAGE: _("Set up cameras"),
     P.LOGS_VIEW: _("View the activity log"),
     P.LOGS_TODAY: _("View today’s activity"),
     P.CONNECTION_VIEW: _("View the connection"),
@@ -147,7 +153,7 @@ class Guard(Role):
     purpose = _("Monitors and unlocks doors.")
     permissions = frozenset(
         {P.TENANT_VIEW, P.BUILDING_VIEW, P.DEVICES_VIEW, P.DOORS_OPERATE, P.KEYS_OPERATE, P.LOGS_TODAY}
-        | {P.ALERTS_VIEW, P.ALERTS_TAKE, P.ROLL_CALL, P.ROLL_CALL_VIEW}
+        | {P.ALERTS_VIEW, P.ALERTS_TAKE, P.ROLL_CALL, P.ROLL_CALL_VIEW, P.CAMERAS_VIEW, P.CAMERAS_RECORDED}
     )
 
 
@@ -162,8 +168,8 @@ class Support(Role):
     name = "support"
     title = _("Support")
     purpose = _("Supports customers, only in support sessions.")
-    # Who went where and when is the customer's own business, whoever helps.
-    permissions = (VIEWS - {P.LOGS_VIEW, P.ROLL_CALL_VIEW}) | {
+    # Who went where and when, and what cameras show of it, is the customer's own business, whoever helps.
+    permissions = (VIEWS - {P.LOGS_VIEW, P.ROLL_CALL_VIEW, P.CAMERAS_VIEW}) | {
         P.MEMBERS_EDIT,
         P.GROUPS_EDIT,
         P.RIGHTS_EDIT,

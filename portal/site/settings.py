@@ -48,6 +48,7 @@ INSTALLED_APPS = [
     "portal.core.log",
     "portal.core.inside",
     "portal.core.alerts",
+    "portal.core.cameras",
     "portal.core.telling",
     "portal.rights",
     "portal.core.jobs",

@@ -33,6 +33,7 @@ areas = [
     path("lockdown/", include("portal.lockdown.urls")),
     path("keys/", include("portal.keys.urls")),
     path("plans/", include("portal.plans.urls")),
+    path("cameras/", include("portal.cameras.urls")),
     path("logs/", include("portal.logs.urls")),
     path("alerts/", include("portal.alerts.urls")),
     path("intents/", include("portal.core.intents.urls")),

@@ -44,6 +44,7 @@ ABOUT: dict[str, tuple[Promise, str]] = {
     "devices": (_("Doors"), "door operate_door operate_keys"),
     "lockdown": (_("Lockdowns"), "lockdown evacuation relock"),
     "plan": (_("Floor plans"), "plan"),
+    "camera": (_("Cameras"), "camera"),
     "log": (_("Activity log"), "log"),
     "alerts": (_("Alerts"), "alert alert_rule alert_address"),
     "decisions": (_("Decisions on uncertain requests"), "intent"),

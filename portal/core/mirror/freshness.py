@@ -197,10 +197,11 @@ class Absence:
         return join_sentences([self.sentence, self.remedy])
 
 
-def absence(request: TenantRequest, kind: Kind, operation: str = "") -> Absence | None:
+def absence(request: TenantRequest, kind: Kind | None, operation: str = "") -> Absence | None:
     """Return why nothing, or nothing new, is known of a kind of the tenant; None when it is read as it should be.
 
-    With `operation` (an act that belongs to the kind) what the service refused of that one counts as well.
+    With `operation` (an act that belongs to the kind) what the service refused of that one counts as well; without a
+    kind, that alone.
     """
     line = getattr(request.tenant, "connection", None) or current_connection()
     if not line.is_connected:
@@ -208,9 +209,9 @@ def absence(request: TenantRequest, kind: Kind, operation: str = "") -> Absence 
             _("This tenant is not connected to the service."), _OWNER_CONNECTS, refused=True, icon="plug-off"
         )
     catalogue = current_tenant().environment.catalogue
-    named = [catalogue.operation(name) for name in (_LISTS.get(kind), operation) if name]
+    named = [catalogue.operation(name) for name in (kind and _LISTS.get(kind), operation) if name]
     refusals = (_refused(line, each) for each in named)
-    return next(filter(None, refusals), None) or _unread(known(request)[kind])
+    return next(filter(None, refusals), None) or (_unread(known(request)[kind]) if kind else None)
 
 
 def empty(request: TenantRequest, usual: Empty | None, kind: Kind, operation: str = "") -> Empty | None:
@@ -223,7 +224,12 @@ def empty(request: TenantRequest, usual: Empty | None, kind: Kind, operation: st
 
 def is_refused(line: Connection, kind: Kind) -> bool:
     """Return whether the last answers said that a contract or scope is missing without which a kind is not read."""
-    return _refused(line, current_tenant().environment.catalogue.operation(_LISTS[kind])) is not None
+    return is_operation_refused(line, _LISTS[kind])
+
+
+def is_operation_refused(line: Connection, name: str) -> bool:
+    """Return the same of one operation."""
+    return _refused(line, current_tenant().environment.catalogue.operation(name)) is not None
 
 
 def _refused(line: Connection, operation: Operation) -> Absence | None:

@@ -67,6 +67,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("imports", _("Imports"), "table-import", "imports:index", Permission.IMPORTS_RUN),
     Entry("devices", _("Doors"), "door", "devices:index", Permission.DEVICES_VIEW, phone=True),
     Entry("keys", _("Keys"), "key", "keys:index", Permission.DEVICES_VIEW),
+    Entry("cameras", _("Cameras"), "video", "cameras:index", Permission.CAMERAS_VIEW),
     Entry("plans", _("Floor plans"), "map-2", "plans:index", Permission.DEVICES_VIEW),
     Entry("alerts", _("Alerts"), "alert-triangle", "alerts:index", Permission.ALERTS_VIEW),
     Entry("logs", _("Activity log"), "list-details", "logs:index", Permission.LOGS_TODAY),

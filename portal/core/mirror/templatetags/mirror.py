@@ -11,5 +11,8 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def why_nothing(context: Context, kind: str, operation: str = "") -> freshness.Absence | None:
-    """`{% why_nothing "guests" "create_guest" as why %}`: None where the kind is known as it should be."""
-    return freshness.absence(context["request"], Kind(kind), operation)
+    """`{% why_nothing "guests" "create_guest" as why %}`: None where the kind is known as it should be.
+
+    Without a kind ("") only what the service refused of the operation counts.
+    """
+    return freshness.absence(context["request"], Kind(kind) if kind else None, operation)

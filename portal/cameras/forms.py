@@ -1,0 +1,100 @@
+"""Forms of cameras: identifiers with names, what a camera looks at, and a moment of a recording."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from accessapi.limits import STREAMING_SECONDS_MAX, VIDEO_RETENTION_DAYS
+from portal.core.cameras.keeping import MOST_AT_ONCE
+from portal.core.cameras.models import IDENTIFIER_MAX, NAME_MAX, Camera
+from portal.core.mirror.models import Area, PassController
+from portal.core.ui.inputs import line, moment, offer, plain, seen
+
+_SPLIT = re.compile(r"[,\t、，;]")
+
+
+class NewForm(forms.Form):
+    """Cameras, one a line. `named` holds (identifier, name) once the form is valid."""
+
+    cameras = forms.CharField(
+        label=_("Cameras"),
+        max_length=60_000,
+        widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"}),
+        validators=[lambda text: plain(text.replace("\t", ""))],
+        help_text=_(
+            "One camera a line: its ID, a comma, and a name. Copy the IDs from the member site; the service does not "
+            "list them."
+        ),
+        error_messages={"required": _("Enter the ID of a camera.")},
+    )
+
+    def clean_cameras(self) -> list[tuple[str, str]]:
+        found: dict[str, str] = {}
+        for number, text in enumerate(self.cleaned_data["cameras"].splitlines(), start=1):
+            if not text.strip():
+                continue
+            camera_id, name = (part.strip() for part in (*_SPLIT.split(text, maxsplit=1), "")[:2])
+            self._check(number, camera_id, name, found)
+            found[camera_id] = name
+        if not found:
+            raise forms.ValidationError(_t("Enter the ID of a camera."))
+        if len(found) > MOST_AT_ONCE:
+            raise forms.ValidationError(_t("At most %(n)d cameras at once.") % {"n": MOST_AT_ONCE})
+        return list(found.items())
+
+    @staticmethod
+    def _check(number: int, camera_id: str, name: str, found: dict[str, str]) -> None:
+        if not camera_id:
+            raise forms.ValidationError(_t("Line %(line)d has no ID.") % {"line": number})
+        if len(camera_id) > IDENTIFIER_MAX or any(each.isspace() for each in camera_id):
+            said = _t("Line %(line)d: an ID has no spaces and at most %(most)d characters.")
+            raise forms.ValidationError(said % {"line": number, "most": IDENTIFIER_MAX})
+        if len(name) > NAME_MAX:
+            said = _t("Line %(line)d: a name has at most %(most)d characters.")
+            raise forms.ValidationError(said % {"line": number, "most": NAME_MAX})
+        if camera_id in found:
+            raise forms.ValidationError(_t("Line %(line)d repeats the ID of an earlier line.") % {"line": number})
+
+
+class EditForm(forms.Form):
+    """What a camera is called, and where it looks."""
+
+    name = line(
+        pgettext_lazy("camera", "Name"), NAME_MAX, _("Enter a name, for example “Front entrance”."), validators=[seen]
+    )
+    doors = forms.MultipleChoiceField(label=_("Doors it looks at"), required=False, widget=forms.CheckboxSelectMultiple)
+    areas = forms.MultipleChoiceField(label=_("Areas it looks at"), required=False, widget=forms.CheckboxSelectMultiple)
+
+    def __init__(self, camera: Camera, *given: Any, **more: Any) -> None:
+        initial = {"name": camera.name, "doors": camera.doors, "areas": camera.areas}
+        super().__init__(*given, initial=initial, **more)
+        doors = {door.device_id: str(door) for door in PassController.objects.order_by("name_order", "pk")}
+        areas = {area.area_id: str(area) for area in Area.objects.order_by("name_order", "pk")}
+        offer(self, doors=_with_gone(doors, camera.doors), areas=_with_gone(areas, camera.areas))
+
+
+def _with_gone(named: dict[str, str], kept: list[str]) -> list[tuple[str, str]]:
+    """The choices, with those that the camera has and the service does not list any more."""
+    gone = {each: _t("%(id)s (no longer listed)") % {"id": each} for each in kept if each not in named}
+    return list((named | gone).items())
+
+
+class MomentForm(forms.Form):
+    """A moment of the recordings, which are kept for 90 days."""
+
+    at = moment(_("Date and time"), required=True)
+    seconds = forms.IntegerField(min_value=5, max_value=STREAMING_SECONDS_MAX, required=False)
+
+    def clean_at(self) -> Any:
+        at, now = self.cleaned_data["at"], timezone.now()
+        if at > now:
+            raise forms.ValidationError(_t("This time is in the future."))
+        if at < now - timedelta(days=VIDEO_RETENTION_DAYS):
+            raise forms.ValidationError(_t("Recordings are kept for %(n)d days.") % {"n": VIDEO_RETENTION_DAYS})
+        return at

@@ -1,0 +1,110 @@
+"""A day of a camera as a line with the records of its doors on it: where to choose a moment of the recording."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from django.utils import timezone
+from django.utils.functional import cached_property
+
+from accessapi.limits import VIDEO_RETENTION_DAYS
+from portal.core.cameras.models import Camera
+from portal.core.log import visible
+from portal.core.mirror.coverage import start_of
+from portal.core.mirror.models import History
+from portal.core.ui.times import local
+from tenants.access import TenantRequest
+
+# Records on the line, the newest of the day; a door of a busy house has thousands.
+MOST = 200
+# A recording is played from a little before a record on.
+BEFORE = timedelta(seconds=10)
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A record on the line: `x` in thousandths of the day, `moment` where the recording begins."""
+
+    record: History
+    x: int
+    moment: str
+    is_loud: bool
+
+
+class Day:
+    """A day of a camera's doors. `moment` is the chosen one, "" where none is."""
+
+    def __init__(self, request: TenantRequest, camera: Camera) -> None:
+        self.request, self.camera = request, camera
+        self.moment = _moment(request.GET.get("at", ""))
+        now = local(timezone.now())
+        self.today, self.first = now.date(), now.date() - timedelta(days=VIDEO_RETENTION_DAYS)
+        asked = _date(request.GET.get("day", "")) or (self.moment.date() if self.moment else self.today)
+        self.date = max(self.first, min(asked, self.today))
+
+    @property
+    def before(self) -> date | None:
+        return self.date - timedelta(days=1) if self.date > self.first else None
+
+    @property
+    def after(self) -> date | None:
+        return self.date + timedelta(days=1) if self.date < self.today else None
+
+    @property
+    def begin(self) -> datetime:
+        return start_of(self.date)
+
+    @cached_property
+    def records(self) -> list[History]:
+        """The newest records of the day at the camera's doors that this person may see, the newest first."""
+        if not self.camera.doors:
+            return []
+        rows = visible.records(self.request.access).filter(device_id__in=self.camera.doors)
+        rows = rows.filter(at__gte=self.begin, at__lt=self.begin + timedelta(days=1))
+        return list(rows.order_by("-at", "-pk")[: MOST + 1])
+
+    @property
+    def has_more(self) -> bool:
+        return len(self.records) > MOST
+
+    @property
+    def spots(self) -> list[Spot]:
+        words = self.request.tenant.environment.catalogue.records
+        loud = {*words.suspicious, *words.refused}
+        return [
+            Spot(each, self._place(each.at), wire(each.at - BEFORE), each.category in loud)
+            for each in self.records[:MOST]
+        ]
+
+    @property
+    def hours(self) -> list[tuple[int, int, str]]:
+        """(hour, place in thousandths, the moment) of every third hour."""
+        return [(hour, round(1000 * hour / 24), wire(self.begin + timedelta(hours=hour))) for hour in range(0, 24, 3)]
+
+    @property
+    def chosen(self) -> int | None:
+        """Where the chosen moment is, in thousandths of the day; None for one of another day."""
+        if self.moment is None or self.moment.date() != self.date:
+            return None
+        return self._place(self.moment)
+
+    def _place(self, moment: datetime) -> int:
+        return round(1000 * (moment - self.begin) / timedelta(days=1))
+
+
+def wire(moment: datetime) -> str:
+    """Return a moment as the browser's own control has it, in service time."""
+    return f"{local(moment):%Y-%m-%dT%H:%M:%S}"
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=timezone.get_default_timezone())
+    except (ValueError, OverflowError):
+        return None
+
+
+def _date(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None

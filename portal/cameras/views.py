@@ -1,0 +1,275 @@
+"""Cameras: the wall, a camera with its pictures and video, and the list's own forms."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.db import transaction
+from django.http import HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from portal.cameras import line, wall
+from portal.cameras.forms import EditForm, MomentForm, NewForm
+from portal.core.cameras import keeping, media, usage, watch, watching
+from portal.core.cameras.models import Camera, Picture, Viewing
+from portal.core.cameras.pictures import at_moment, trouble_in_words
+from portal.core.intents.record import Asker
+from portal.core.mirror.models import Area, PassController
+from portal.core.ui import watching as parts
+from portal.core.ui.addresses import row_or_404
+from tenants import audit
+from tenants.access import TenantRequest, tenant_view
+from tenants.connections.service import current_connection
+from tenants.roles import Permission
+from tenants.wording import say
+
+# Looking at the wall is written down once in so many seconds for each sign-in.
+_WRITTEN_FOR, _WRITTEN = 3600, "cameras_seen_at"
+
+
+@tenant_view(Permission.CAMERAS_VIEW)
+def index(request: TenantRequest) -> HttpResponse:
+    """The wall; while somebody looks, with the pictures as they come."""
+    shown = wall.Wall(request)
+    shown.look()
+    if parts.has_seen(request, shown.seen):
+        return parts.unchanged()
+    if parts.is_asked(request):
+        return render(request, "cameras/wall.html", {"wall": shown, "fresh": True})
+    _note_wall(request)
+    context = {"wall": shown, "usage": usage.known(), "may_manage": request.access.can(Permission.CAMERAS_MANAGE)}
+    return render(request, "cameras/index.html", context)
+
+
+@tenant_view(Permission.CAMERAS_VIEW)
+def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
+    """A camera: its latest picture, what is played, and a day to choose a moment of."""
+    found = _camera(camera_id)
+    watch.seen([found])
+    tile = wall.tile_of(request, found)
+    seen = parts.mark(tile.source, tile.wrong, tile.tone, tile.is_old, found.status_at, found.is_streaming)
+    if parts.has_seen(request, seen):
+        return parts.unchanged()
+    if parts.is_asked(request):
+        return render(request, "cameras/latest.html", {"tile": tile, "camera": found, "seen": seen})
+    viewing = _viewing_asked_for(request, found)
+    context = {
+        "camera": found,
+        "tile": tile,
+        "seen": seen,
+        "doors": PassController.objects.filter(device_id__in=found.doors).order_by("name_order", "pk"),
+        "areas": Area.objects.filter(area_id__in=found.areas).order_by("name_order", "pk"),
+        "day": line.Day(request, found),
+        "viewing": viewing,
+        "still": _still_asked_for(request, found),
+        "usage": usage.refreshed(current_connection()),
+        "may_manage": request.access.can(Permission.CAMERAS_MANAGE),
+        "may_recorded": request.access.can(Permission.CAMERAS_RECORDED),
+        "seconds_left": max(0, round((viewing.ends_at - timezone.now()).total_seconds())) if viewing else 0,
+    }
+    return _with_media(request, render(request, "cameras/camera.html", context))
+
+
+@tenant_view(Permission.CAMERAS_VIEW, methods=["POST"])
+def status(request: TenantRequest, camera_id: str) -> HttpResponseBase:
+    """Ask the service how a camera is."""
+    found = _camera(camera_id)
+    if trouble := keeping.check(found):
+        messages.error(request, trouble)
+    return redirect(_page(request, found))
+
+
+@tenant_view(Permission.CAMERAS_VIEW)
+def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpResponse:
+    """A picture's bytes; its address changes with it. Those of a moment need the right to see recordings."""
+    found = row_or_404(Picture.objects.filter(camera__camera_id=camera_id), pk=pk, mark=mark)
+    if found.at is not None:
+        request.access.check(Permission.CAMERAS_RECORDED)
+    content = found.content or b""
+    return HttpResponse(content, content_type=media.kind_of(content) or "application/octet-stream")
+
+
+@tenant_view(Permission.CAMERAS_RECORDED, methods=["POST"])
+def picture_at(request: TenantRequest, camera_id: str) -> HttpResponseBase:
+    """Read the picture of a moment, and show it."""
+    found, form = _camera(camera_id), MomentForm(request.POST)
+    if not form.is_valid():
+        return _back(request, found, form)
+    still = at_moment(current_connection(), found, form.cleaned_data["at"])
+    with transaction.atomic():
+        at, by = line.wire(form.cleaned_data["at"]), Asker.of(request)
+        summary = say("camera.picture", camera=str(found), at=at.replace("T", " "))
+        audit.record(**by.author, action="camera.picture", target=f"camera:{camera_id}", summary=summary)
+    return redirect(f"{_page(request, found)}?at={at}&still={still.pk}#still")
+
+
+@tenant_view(Permission.CAMERAS_VIEW, methods=["POST"])
+def live(request: TenantRequest, camera_id: str) -> HttpResponseBase:
+    """Begin to watch a camera live."""
+    found = _camera(camera_id)
+
+    def begin() -> Viewing:
+        return watching.live(current_connection(), found, by=Asker.of(request), incident=_is_incident(request))
+
+    return _watched(request, found, begin, "")
+
+
+@tenant_view(Permission.CAMERAS_RECORDED, methods=["POST"])
+def recording(request: TenantRequest, camera_id: str) -> HttpResponseBase:
+    """Begin to watch a recording of a chosen moment."""
+    found, form = _camera(camera_id), MomentForm(request.POST)
+    if not form.is_valid():
+        return _back(request, found, form)
+    at, seconds = form.cleaned_data["at"], form.cleaned_data["seconds"] or 60
+
+    def begin() -> Viewing:
+        by, incident = Asker.of(request), _is_incident(request)
+        return watching.recorded(current_connection(), found, at, seconds, by=by, incident=incident)
+
+    return _watched(request, found, begin, line.wire(at))
+
+
+@tenant_view(Permission.CAMERAS_VIEW, methods=["POST"])
+def go_on(request: TenantRequest, camera_id: str, pk: int) -> HttpResponse:
+    """Watch on live, asked for by the page while somebody looks: how long, and from where."""
+    found = _camera(camera_id)
+    before = row_or_404(Viewing.objects.filter(camera=found, by=request.user), pk=pk)
+    watching.stop(before)
+    try:
+        viewing = watching.live(current_connection(), found, by=Asker.of(request))
+    except watching.NotWatched as why:
+        return JsonResponse({"why": str(why)}, status=409)
+    return JsonResponse(
+        {"seconds": viewing.seconds, "address": viewing.address, "go_on": _at(request, found, "go_on", viewing.pk),
+         "stop": _at(request, found, "stop", viewing.pk)}
+    )  # fmt: skip
+
+
+@tenant_view(Permission.CAMERAS_VIEW, methods=["POST"])
+def stop(request: TenantRequest, camera_id: str, pk: int) -> HttpResponseBase:
+    """Stop watching live."""
+    found = _camera(camera_id)
+    watching.stop(row_or_404(Viewing.objects.filter(camera=found, by=request.user), pk=pk))
+    return redirect(_page(request, found))
+
+
+@tenant_view(Permission.CAMERAS_MANAGE, methods=["GET", "POST"])
+def new(request: TenantRequest) -> HttpResponseBase:
+    """Add cameras by their identifiers."""
+    form = NewForm(request.POST) if request.method == "POST" else NewForm()
+    if form.is_bound and form.is_valid():
+        try:
+            named = form.cleaned_data["cameras"]
+            added = keeping.add(named=named, by=Asker.of(request), connection=current_connection())
+        except keeping.NotKept as why:
+            form.add_error("cameras", str(why))
+        else:
+            n = len(added)
+            messages.success(request, ngettext("%(n)d camera added.", "%(n)d cameras added.", n) % {"n": n})
+            return redirect(_at(request, added[0], "edit") if n == 1 else _wall(request))
+    return render(request, "cameras/new.html", {"form": form})
+
+
+@tenant_view(Permission.CAMERAS_MANAGE, methods=["GET", "POST"])
+def edit(request: TenantRequest, camera_id: str) -> HttpResponseBase:
+    """Name a camera, and say where it looks."""
+    found = _camera(camera_id)
+    form = EditForm(found, request.POST) if request.method == "POST" else EditForm(found)
+    if form.is_bound and form.is_valid():
+        keeping.edit(camera=found, by=Asker.of(request), **form.cleaned_data)
+        messages.success(request, _("Camera saved."))
+        return redirect(_page(request, found))
+    return render(request, "cameras/edit.html", {"form": form, "camera": found})
+
+
+@tenant_view(Permission.CAMERAS_MANAGE, methods=["GET", "POST"])
+def remove(request: TenantRequest, camera_id: str) -> HttpResponseBase:
+    """Remove a camera from the list."""
+    found = _camera(camera_id)
+    if request.method == "POST":
+        keeping.remove(camera=found, by=Asker.of(request))
+        messages.success(request, _("Camera removed."))
+        return redirect(_wall(request))
+    return render(request, "cameras/remove.html", {"camera": found})
+
+
+def _camera(camera_id: str) -> Camera:
+    return row_or_404(Camera.objects.prefetch_related(wall.latest()), camera_id=camera_id)
+
+
+def _viewing_asked_for(request: TenantRequest, camera: Camera) -> Viewing | None:
+    """The look that the address names, while it is this person's and not over."""
+    pk = request.GET.get("watch", "")
+    if not (pk.isascii() and pk.isdigit() and len(pk) < 19):
+        return None
+    mine = Viewing.objects.filter(camera=camera, by=request.user, ends_at__gt=timezone.now())
+    return mine.filter(pk=pk).first()
+
+
+def _still_asked_for(request: TenantRequest, camera: Camera) -> dict[str, Any] | None:
+    """The picture of a moment that the address names, for those who may see it."""
+    pk = request.GET.get("still", "")
+    if not (pk.isascii() and pk.isdigit() and len(pk) < 19) or not request.access.can(Permission.CAMERAS_RECORDED):
+        return None
+    found = Picture.objects.filter(camera=camera, at__isnull=False, pk=pk).defer("content").first()
+    if found is None:
+        return None
+    source = _at(request, camera, "picture", found.pk, found.mark) if found.mark else ""
+    return {"picture": found, "source": source, "wrong": trouble_in_words(found.trouble)}
+
+
+def _watched(request: TenantRequest, camera: Camera, begin: Callable[[], Viewing], at: str) -> HttpResponseBase:
+    """Begin a look and show it; what stands against it is said on the camera's page."""
+    page = _page(request, camera)
+    try:
+        viewing = begin()
+    except watching.NotWatched as why:
+        messages.error(request, str(why))
+        return redirect(f"{page}?{f'at={at}&' if at else ''}{'short=1' if why.of_limit else ''}")
+    return redirect(f"{page}?watch={viewing.pk}{f'&at={at}' if at else ''}#video")
+
+
+def _back(request: TenantRequest, camera: Camera, form: MomentForm) -> HttpResponseBase:
+    for problem in form.errors.values():
+        messages.error(request, " ".join(map(str, problem)))
+    return redirect(_page(request, camera))
+
+
+def _is_incident(request: TenantRequest) -> bool:
+    return request.POST.get("incident") == "1" and request.access.can(Permission.CAMERAS_RECORDED)
+
+
+def _note_wall(request: TenantRequest) -> None:
+    """Write down that this person looked at the wall."""
+    now, key = timezone.now().timestamp(), f"{_WRITTEN}:{request.tenant.pk}"
+    if now - request.session.get(key, 0) < _WRITTEN_FOR:
+        return
+    request.session[key] = now
+    with transaction.atomic():
+        by = Asker.of(request)
+        audit.record(**by.author, action="camera.wall", target="cameras", summary=say("camera.wall"))
+
+
+def _with_media(request: TenantRequest, response: HttpResponse) -> HttpResponse:
+    """Let the environment's media hosts, and nothing else, into a page that plays video."""
+    hosts = list(media.hosts_of(request.tenant.environment))
+    policy: Any = response
+    policy._csp_update = {"media-src": ["blob:", *hosts], "connect-src": hosts}
+    return response
+
+
+def _at(request: TenantRequest, camera: Camera, name: str, *more: object) -> str:
+    return reverse(f"cameras:{name}", args=[request.tenant.slug, camera.camera_id, *more])
+
+
+def _page(request: TenantRequest, camera: Camera) -> str:
+    return _at(request, camera, "camera")
+
+
+def _wall(request: TenantRequest) -> str:
+    return reverse("cameras:index", args=[request.tenant.slug])

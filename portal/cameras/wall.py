@@ -1,0 +1,143 @@
+"""The wall: the latest picture of each camera, by area, and in one line what is not seen."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db.models import Prefetch
+from django.utils import timezone
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from portal.core.cameras import watch
+from portal.core.cameras.models import Camera, Picture
+from portal.core.cameras.pictures import trouble_in_words
+from portal.core.mirror.models import Area
+from portal.core.ui import watching
+from portal.core.ui.addresses import within
+from portal.core.ui.chips import Chip
+from portal.core.ui.tables import Empty
+from portal.core.ui.tables.filters import Address
+from portal.core.ui.vocabulary import joined
+from tenants.access import TenantRequest
+from tenants.roles import Permission
+
+# A picture older than this says so loudly.
+OLD = timedelta(minutes=15)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A camera with its latest picture. `wrong` is why there is none, or no newer one."""
+
+    camera: Camera
+    picture: Picture | None
+    href: str
+    source: str
+    wrong: str
+
+    @property
+    def chip(self) -> Chip | None:
+        """Its state where that is not "connected"."""
+        if self.camera.is_missing or self.camera.is_connected is None:
+            return Chip("unknown")
+        return None if self.camera.is_connected else Chip("offline")
+
+    @property
+    def is_old(self) -> bool:
+        taken_at = self.picture.taken_at if self.picture else None
+        return taken_at is not None and taken_at < timezone.now() - OLD
+
+    @property
+    def tone(self) -> str:
+        return {"offline": "hatched", "unknown": "unknown"}.get(self.chip.state, "quiet") if self.chip else "quiet"
+
+
+def latest() -> "Prefetch[str]":
+    """What a tile needs of pictures: the latest one, without its bytes."""
+    rows = Picture.objects.filter(at=None).defer("content")
+    return Prefetch("pictures", rows, to_attr="latest")
+
+
+def tile_of(request: TenantRequest, camera: Camera) -> Tile:
+    """Return the tile of a camera that was read with `latest()`."""
+    picture = next(iter(getattr(camera, "latest", ())), None)
+    slug = request.tenant.slug
+    source = ""
+    if picture is not None and picture.mark:
+        source = within("cameras:picture", slug, camera.camera_id, str(picture.pk), picture.mark)
+    wrong = trouble_in_words(picture.trouble) if picture is not None else ""
+    if camera.is_missing:
+        wrong = trouble_in_words("missing")
+    return Tile(camera, picture, within("cameras:camera", slug, camera.camera_id), source, wrong)
+
+
+class Wall:
+    """The cameras of the request's tenant, narrowed by what the address says."""
+
+    def __init__(self, request: TenantRequest) -> None:
+        self.request = request
+        self.address = Address(request.path, request.GET)
+
+    @cached_property
+    def cameras(self) -> list[Camera]:
+        return list(Camera.objects.order_by("name_order", "pk").prefetch_related(latest()))
+
+    @cached_property
+    def shown(self) -> list[Camera]:
+        area = self.address.get("area")
+        return [camera for camera in self.cameras if not area or area in camera.areas]
+
+    @cached_property
+    def tiles(self) -> list[Tile]:
+        return [tile_of(self.request, camera) for camera in self.shown]
+
+    @property
+    def seen(self) -> str:
+        told = [
+            (each.camera.pk, each.source, each.wrong, each.tone, each.is_old, str(each.camera)) for each in self.tiles
+        ]
+        return watching.mark(told)
+
+    @property
+    def headline(self) -> str:
+        n = len(self.shown)
+        return ngettext("%(n)d camera", "%(n)d cameras", n) % {"n": n}
+
+    @property
+    def doubt(self) -> str:
+        """What of the cameras is not seen; empty where each has a young picture."""
+        offline = sum(tile.tone == "hatched" for tile in self.tiles)
+        without = sum(not tile.source and tile.tone != "hatched" for tile in self.tiles)
+        old = sum(bool(tile.source) and tile.is_old and tile.tone != "hatched" for tile in self.tiles)
+        said = (
+            (offline, ngettext("%(n)d offline", "%(n)d offline", offline)),
+            (without, ngettext("%(n)d without a picture", "%(n)d without a picture", without)),
+            (old, ngettext("%(n)d older than 15 minutes", "%(n)d older than 15 minutes", old)),
+        )
+        return joined(words % {"n": n} for n, words in said if n)
+
+    @property
+    def area_links(self) -> list[tuple[str, str, bool]]:
+        """(name, address, whether it is the one) of all cameras and of each area that has some."""
+        there = {area_id for camera in self.cameras for area_id in camera.areas}
+        named = Area.objects.filter(area_id__in=there).order_by("name_order", "pk").values_list("area_id", "area_name")
+        asked = self.address.get("area") or ""
+        choices = [("", _("All areas")), *named]
+        links = [(name, self.address.with_(area=area_id or None), area_id == asked) for area_id, name in choices]
+        return links if len(links) > 1 else []
+
+    @property
+    def empty(self) -> Empty | None:
+        """Why no camera is shown; None where some are."""
+        if self.shown:
+            return None
+        if self.cameras:
+            return Empty(_("No cameras in this area"), _("Choose another area above."), "video")
+        if self.request.access.can(Permission.CAMERAS_MANAGE):
+            return Empty(_("No cameras yet"), _("The service does not list cameras. Add them by their IDs."), "video")
+        return Empty(_("No cameras yet"), _("A facility manager adds cameras by their IDs."), "video")
+
+    def look(self) -> None:
+        """Note that somebody has the shown cameras in sight."""
+        watch.seen(self.shown)

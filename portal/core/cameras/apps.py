@@ -1,0 +1,11 @@
+from django.apps import AppConfig
+
+
+class CamerasConfig(AppConfig):
+    name = "portal.core.cameras"
+    label = "cameras"
+
+    def ready(self) -> None:
+        from portal.core.cameras import watch
+
+        watch.register()

@@ -1,0 +1,88 @@
+"""What staff do with the list of cameras. It is the portal's own: the service hears nothing of it."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from accessapi.errors import NotFound, ServiceError
+from portal.core.budget.priorities import Priority
+from portal.core.cameras import states
+from portal.core.cameras.models import Camera
+from portal.core.cameras.pictures import TROUBLES
+from portal.core.intents.record import Asker
+from portal.core.mirror import reading
+from tenants import audit
+from tenants.models import Connection, Tenant
+from tenants.wording import say
+
+# Of a tenant, and in one list that is entered: a round of pictures of so many still ends within the hour.
+MOST, MOST_AT_ONCE = 400, 200
+
+
+class NotKept(ValueError):
+    """Nothing was kept; the text says why."""
+
+
+def add(*, named: Sequence[tuple[str, str]], by: Asker, connection: Connection) -> list[Camera]:
+    """Keep cameras by (identifier, name). A single one is asked for at the service first; of several, each is asked
+    for when somebody looks at it. Raises NotKept.
+    """
+    status = _asked(connection, named[0][0]) if len(named) == 1 else None
+    with transaction.atomic():
+        Tenant.objects.select_for_update(no_key=True).get(pk=by.tenant.pk)
+        known = set(Camera.objects.values_list("camera_id", flat=True))
+        if twice := [camera_id for camera_id, _name in named if camera_id in known]:
+            raise NotKept(_("Already in the list: %(ids)s. Nothing was saved.") % {"ids": ", ".join(twice[:10])})
+        if len(known) + len(named) > MOST:
+            raise NotKept(_("At most %(n)d cameras can be kept. Nothing was saved.") % {"n": MOST})
+        rows = [Camera(tenant=by.tenant, camera_id=camera_id, name=name) for camera_id, name in named]
+        Camera.objects.bulk_create(rows)
+        for row in rows:
+            _write_down(row, by, "camera.added")
+    if status is not None:
+        states.keep(rows[0], status)
+    return rows
+
+
+def _asked(connection: Connection, camera_id: str) -> Any:
+    """Return the status of a camera that is entered; None where the service cannot be asked now. Raises NotKept."""
+    if not connection.is_connected:
+        return None
+    try:
+        return states.ask(connection, camera_id, Priority.PEOPLE)
+    except NotFound:
+        raise NotKept(" ".join([str(TROUBLES["missing"]), _("Nothing was saved.")])) from None
+    except ServiceError:
+        return None
+
+
+def edit(*, camera: Camera, name: str, doors: Collection[str], areas: Collection[str], by: Asker) -> None:
+    """Name a camera, and say at which doors and in which areas it is."""
+    before = _told(camera)
+    camera.name, camera.doors, camera.areas = name, sorted(doors), sorted(areas)
+    with transaction.atomic():
+        camera.save(update_fields=["name", "doors", "areas"])
+        _write_down(camera, by, "camera.edited", before=before, after=_told(camera))
+
+
+def remove(*, camera: Camera, by: Asker) -> None:
+    """Forget a camera with its pictures. Who watched it stays in the audit trail."""
+    with transaction.atomic():
+        _write_down(camera, by, "camera.removed")
+        camera.delete()
+
+
+def check(camera: Camera) -> str:
+    """Read a camera's status for a page. Returns why nothing came of it."""
+    return reading.status_for_page(lambda line: states.read(line, camera, Priority.PEOPLE))
+
+
+def _told(camera: Camera) -> dict[str, Any]:
+    return {"name": camera.name, "doors": camera.doors, "areas": camera.areas}
+
+
+def _write_down(camera: Camera, by: Asker, action: str, **told: Any) -> None:
+    target = f"camera:{camera.camera_id}"
+    audit.record(**by.author, action=action, target=target, summary=say(action, camera=str(camera)), **told)

@@ -1,0 +1,60 @@
+"""Pictures behind the addresses that the service gives: fetched here, from the environment's media hosts alone.
+
+An address is a secret: whoever has it sees the picture. It is never logged, in no error, and rests encrypted.
+"""
+
+from urllib.parse import urlsplit
+
+import httpx2
+
+from tenants.models import ServiceEnvironment
+
+PICTURE_MAX = 8 * 1024 * 1024
+_TIMEOUT = httpx2.Timeout(10, connect=3)
+_KINDS = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png"}
+
+
+class NotFetched(Exception):
+    """Nothing was fetched; the text is one of TROUBLES, and says nothing of the address."""
+
+
+def hosts_of(environment: ServiceEnvironment) -> tuple[str, ...]:
+    """Return the origins that media may come from: those the overrides name, else the service's own."""
+    service = urlsplit(environment.base_url)
+    named = environment.catalogue.media.hosts or (service.netloc,)
+    return tuple(f"{service.scheme}://{host.lower()}" for host in named)
+
+
+def is_allowed(environment: ServiceEnvironment, address: str) -> bool:
+    """Whether an address leads to one of the environment's media hosts, and holds no name or password."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    return "@" not in parts.netloc and f"{parts.scheme}://{parts.netloc.lower()}" in hosts_of(environment)
+
+
+def fetch(environment: ServiceEnvironment, address: str, most: int) -> bytes:
+    """Return what stands at an address, at most `most` bytes. Raises NotFetched."""
+    if not is_allowed(environment, address):
+        raise NotFetched("other_host")
+    try:
+        with (
+            httpx2.Client(timeout=_TIMEOUT, follow_redirects=False, trust_env=False) as client,
+            client.stream("GET", address) as response,
+        ):
+            if response.status_code != 200:
+                raise NotFetched("expired" if response.status_code in (401, 403, 404, 410) else "not_fetched")
+            found = bytearray()
+            for part in response.iter_bytes():
+                found += part
+                if len(found) > most:
+                    raise NotFetched("too_large")
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError):
+        raise NotFetched("not_fetched") from None
+    return bytes(found)
+
+
+def kind_of(content: bytes) -> str:
+    """Return the content type of a picture by its first bytes; "" for anything that is not shown."""
+    return next((kind for head, kind in _KINDS.items() if content.startswith(head)), "")

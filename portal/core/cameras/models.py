@@ -1,0 +1,106 @@
+"""Cameras that a tenant entered, their pictures, who watches what, and what is used of the period's limits."""
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import Now
+
+from portal.core.mirror.order import natural_order
+from tenants.models import SupportSession, TenantModel
+from tenants.vault import EncryptedBytes, EncryptedText
+
+NAME_MAX, IDENTIFIER_MAX = 60, 200
+
+
+class Camera(TenantModel):
+    """A camera by the identifier that staff entered: the interface lists none.
+
+    `doors` and `areas` hold the service's identifiers. `is_connected` and `is_streaming` are what operation 32 said at
+    `status_at` (None: nothing yet), `is_missing` whether the service does not know the identifier. `looked_at` is when
+    somebody last had it in sight.
+    """
+
+    camera_id = models.CharField(max_length=IDENTIFIER_MAX, db_collation="C")
+    name = models.CharField(max_length=NAME_MAX, blank=True, default="")
+    name_order = natural_order("name", "camera_id")
+    doors = ArrayField(models.TextField(), default=list)
+    areas = ArrayField(models.TextField(), default=list)
+    is_connected = models.BooleanField(null=True)
+    is_streaming = models.BooleanField(null=True)
+    is_missing = models.BooleanField(default=False)
+    status_at = models.DateTimeField(null=True)
+    looked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "camera_id"], name="cameras_camera_once")]
+
+    def __str__(self) -> str:
+        return self.name or self.camera_id
+
+
+class Picture(TenantModel):
+    """A snapshot: of the moment `at`, or the latest one where `at` is None.
+
+    `content` are the bytes of a JPEG or PNG, `mark` changes with them, `taken_at` is the moment they show. `asked_at`
+    is when the service was last asked, `trouble` why it told nothing then: a word of TROUBLES or of the mirror's
+    reasons, "" when it did.
+    """
+
+    camera = models.ForeignKey(Camera, on_delete=models.CASCADE, related_name="pictures")
+    at = models.DateTimeField(null=True)
+    content = EncryptedBytes(null=True)
+    mark = models.CharField(max_length=32, blank=True, default="")
+    taken_at = models.DateTimeField(null=True)
+    asked_at = models.DateTimeField(db_default=Now())
+    trouble = models.CharField(max_length=60, blank=True, default="")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["camera", "at"], name="cameras_picture_once", nulls_distinct=False)
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.camera_id} {self.at or 'latest'}"
+
+
+class Viewing(TenantModel):
+    """Somebody's look at video of a camera: live, or the recording from `since` to `until`.
+
+    `address` is the secret that the service gave, good until `expires_at`. `seconds` of video are set apart for it
+    until `ends_at`, and counted as used until the service's own count is newer than that.
+    """
+
+    camera = models.ForeignKey(Camera, on_delete=models.CASCADE, related_name="viewings")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    support_session = models.ForeignKey(SupportSession, null=True, on_delete=models.PROTECT, related_name="+")
+    since = models.DateTimeField(null=True)
+    until = models.DateTimeField(null=True)
+    address = EncryptedText(null=True)
+    expires_at = models.DateTimeField(null=True)
+    seconds = models.PositiveIntegerField()
+    began_at = models.DateTimeField(db_default=Now())
+    ends_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["tenant", "ends_at"], name="cameras_viewing_ends")]
+
+    def __str__(self) -> str:
+        return f"{self.camera_id} by {self.by_id}"
+
+
+class CameraUsage(TenantModel):
+    """What operation 29 last said of the period: totals and limits in the service's own unit (None: not told)."""
+
+    since = models.DateTimeField(null=True)
+    until = models.DateTimeField(null=True)
+    streaming_total = models.FloatField(null=True)
+    streaming_limit = models.FloatField(null=True)
+    download_total = models.FloatField(null=True)
+    download_limit = models.FloatField(null=True)
+    read_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant"], name="cameras_usage_once")]
+
+    def __str__(self) -> str:
+        return f"{self.since} – {self.until}"

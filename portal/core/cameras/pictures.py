@@ -1,0 +1,123 @@
+"""Snapshots (operation 30): ten cameras in a call, kept for everybody, with why there is none."""
+
+import base64
+import binascii
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from hashlib import sha256
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from accessapi.errors import NotFound, ServiceError
+from accessapi.limits import SNAPSHOT_CAMERAS_MAX
+from accessapi.resources.cameras import Snapshot
+from portal.core.budget.client import client
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.cameras import media
+from portal.core.cameras.models import Camera, Picture
+from portal.core.mirror import reasons
+from portal.core.mirror.reading import shared
+from portal.core.timers.clock import database_now
+from tenants.models import Connection, current_tenant
+
+TROUBLES: dict[str, Promise] = {
+    "none": _("The camera gave no picture."),
+    "other_host": _("The picture stands at an address that this environment does not name as a media host."),
+    "expired": _("The address of the picture had expired."),
+    "too_large": _("The picture is too large."),
+    "not_fetched": _("The picture could not be fetched."),
+    "not_shown": _("The picture is neither JPEG nor PNG."),
+    "missing": _("The service does not know this camera."),
+    "no_budget": _("No device API calls left this hour."),
+}
+
+
+def trouble_in_words(trouble: str) -> str:
+    """Return why there is no picture, or no newer one; "" where nothing is wrong."""
+    if not trouble:
+        return ""
+    return str(TROUBLES.get(trouble) or reasons.sentence(trouble))
+
+
+def read(connection: Connection, cameras: Sequence[Camera], priority: Priority, at: datetime | None = None) -> None:
+    """Read and keep the pictures of ten cameras at most: the latest ones, or those of a moment. One call.
+
+    Who asks for the same at the same moment shares the call. Raises BudgetExhausted and the error tree; what it says of
+    a single camera is kept with that camera's picture.
+    """
+    ids = ",".join(sorted(camera.camera_id for camera in cameras[:SNAPSHOT_CAMERAS_MAX]))
+    query = {"cameras_list": ids} | ({"datetime": at} if at else {})
+    asked_at = database_now()
+
+    def call() -> dict[str, object]:
+        return client(connection, priority).call("camera_snapshots", query=query).data
+
+    key = sha256(f"{ids} {at.isoformat() if at else ''}".encode()).hexdigest()
+    data, first = shared(f"camera_snapshots:{key}", call)
+    if not first:
+        return
+    told = {each.camera_id: each.snapshot for each in map(Snapshot.model_validate, _listed(data))}
+    for camera in cameras:
+        _keep(camera, told.get(camera.camera_id), at, asked_at)
+
+
+def refused(cameras: Iterable[Camera], error: ServiceError, at: datetime | None = None) -> None:
+    """Keep why the service told nothing of these cameras; the pictures of before stay."""
+    word = "no_budget" if isinstance(error, BudgetExhausted) else reasons.reason_of(error)
+    word = "missing" if isinstance(error, NotFound) else word
+    for camera in cameras:
+        _update(camera, at, {"trouble": word, "asked_at": database_now()})
+
+
+def _listed(data: dict[str, object]) -> list[object]:
+    found = data.get("cameras")
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _keep(camera: Camera, said: str | None, at: datetime | None, asked_at: datetime) -> None:
+    try:
+        content = _content(said)
+    except media.NotFetched as why:
+        _update(camera, at, {"trouble": str(why), "asked_at": asked_at})
+        return
+    mark = sha256(content).hexdigest()[:32]
+    told = {"content": content, "mark": mark, "taken_at": at or asked_at, "asked_at": asked_at, "trouble": ""}
+    _update(camera, at, told)
+
+
+def _update(camera: Camera, at: datetime | None, told: dict[str, object]) -> None:
+    Picture.objects.update_or_create(camera=camera, at=at, defaults=told)
+
+
+def _content(said: str | None) -> bytes:
+    """Return the bytes of what the service said of a camera: an address, or by the environment's shapes base64."""
+    if not said:
+        raise media.NotFetched("none")
+    environment = current_tenant().environment
+    if environment.catalogue.shapes.snapshot == "base64":
+        try:
+            content = base64.b64decode(said.partition(",")[2] if said.startswith("data:") else said, validate=True)
+        except (binascii.Error, ValueError):
+            raise media.NotFetched("not_shown") from None
+    else:
+        content = media.fetch(environment, said, media.PICTURE_MAX)
+    if not media.kind_of(content):
+        raise media.NotFetched("not_shown")
+    return content
+
+
+def at_moment(connection: Connection, camera: Camera, at: datetime) -> Picture:
+    """Return a camera's picture of a moment, read within budget unless it is kept already; with what went wrong."""
+    kept = Picture.objects.filter(camera=camera, at=at).exclude(mark="").defer("content").first()
+    if kept is not None:
+        return kept
+    if not connection.is_connected:
+        _update(camera, at, {"trouble": "not_connected", "asked_at": database_now()})
+    else:
+        try:
+            read(connection, [camera], Priority.PEOPLE, at)
+        except ServiceError as error:
+            refused([camera], error, at)
+    return Picture.objects.defer("content").get(camera=camera, at=at)

@@ -1,0 +1,40 @@
+"""What operation 32 says of a camera: whether it is connected, and whether somebody streams it."""
+
+from accessapi.errors import NotFound
+from accessapi.resources.cameras import CameraStatus
+from portal.core.budget.client import client
+from portal.core.budget.priorities import Priority
+from portal.core.cameras.models import Camera
+from portal.core.mirror.reading import shared
+from portal.core.timers.clock import database_now
+from tenants.models import Connection
+
+
+def ask(connection: Connection, camera_id: str, priority: Priority) -> CameraStatus:
+    """Return a camera's status now, by one call that is shared with whoever asks the same. Raises the error tree."""
+
+    def call() -> dict[str, object]:
+        return client(connection, priority).call("camera_status", path={"camera_id": camera_id}).data
+
+    return CameraStatus.model_validate(shared(f"camera_status:{camera_id}", call)[0])
+
+
+def read(connection: Connection, camera: Camera, priority: Priority) -> None:
+    """Read a camera's status and keep it, also that the service does not know it. Raises the rest of the tree."""
+    try:
+        keep(camera, ask(connection, camera.camera_id, priority))
+    except NotFound:
+        told = {"is_missing": True, "is_connected": None, "is_streaming": None, "status_at": database_now()}
+        _update(camera, told)
+
+
+def keep(camera: Camera, status: CameraStatus) -> None:
+    """Keep what the service said of a camera just now."""
+    told = {"is_connected": status.is_connected, "is_streaming": status.is_streaming, "is_missing": False}
+    _update(camera, told | {"status_at": database_now()})
+
+
+def _update(camera: Camera, told: dict[str, object]) -> None:
+    for name, value in told.items():
+        setattr(camera, name, value)
+    camera.save(update_fields=list(told))

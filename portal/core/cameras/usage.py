@@ -1,0 +1,126 @@
+"""The period's limits of video (operation 29): what is used, what is set apart, and who may have the last of it.
+
+Video flows from the service to the browser, past the portal. So each look is given a length before it begins, which
+counts as used until the service's own total is newer. A share of every limit is kept for incidents.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Sum
+
+from accessapi.errors import ServiceError
+from accessapi.resources.cameras import CameraUsage as Told
+from portal.core.budget.client import client
+from portal.core.budget.priorities import Priority
+from portal.core.cameras.models import CameraUsage, Viewing
+from portal.core.mirror.reading import shared
+from portal.core.timers.clock import database_now
+from tenants.models import Connection, current_tenant
+
+KEPT_FOR_INCIDENTS = 0.10
+# A live look lasts so long before the page asks again whether somebody is still there.
+LIVE_SECONDS = 300
+_YOUNG = timedelta(minutes=10)
+
+
+@dataclass(frozen=True)
+class Meter:
+    """Seconds of one kind of video in the period: `limit` None where the service told none."""
+
+    total: float
+    apart: float
+    limit: float | None
+
+    @property
+    def used(self) -> float:
+        return self.total + self.apart
+
+    @property
+    def kept(self) -> float:
+        """Seconds of the limit that are for incidents alone."""
+        return (self.limit or 0) * KEPT_FOR_INCIDENTS
+
+    @property
+    def left(self) -> float | None:
+        return None if self.limit is None else max(self.limit - self.used, 0)
+
+    @property
+    def per_cent(self) -> int:
+        return min(round(100 * self.used / self.limit), 100) if self.limit else 0
+
+    @property
+    def is_short(self) -> bool:
+        """Whether besides the share for incidents not even one live look is left."""
+        return not self.has_room(LIVE_SECONDS, incident=False)
+
+    def has_room(self, seconds: float, *, incident: bool) -> bool:
+        """Whether so many seconds more may be set apart."""
+        return self.limit is None or self.used + seconds <= self.limit - (0 if incident else self.kept)
+
+
+@dataclass(frozen=True)
+class Usage:
+    streaming: Meter
+    downloads: Meter
+    since: datetime | None
+    until: datetime | None
+    read_at: datetime | None
+
+    @property
+    def is_known(self) -> bool:
+        return self.read_at is not None and self.streaming.limit is not None
+
+
+def known() -> Usage:
+    """Return the usage of the tenant in scope as last read, with what is set apart since."""
+    row = CameraUsage.objects.first() or CameraUsage()
+    unit = current_tenant().environment.catalogue.media.usage_seconds
+    if row.until is not None and row.until < database_now():  # a period that is over says nothing of this one
+        row.streaming_total, row.download_total = 0.0, 0.0
+    viewings = Viewing.objects.all() if row.read_at is None else Viewing.objects.filter(ends_at__gt=row.read_at)
+    apart = viewings.aggregate(seconds=Sum("seconds"))["seconds"] or 0
+    return Usage(
+        Meter((row.streaming_total or 0) * unit, apart, _seconds(row.streaming_limit, unit)),
+        Meter((row.download_total or 0) * unit, 0, _seconds(row.download_limit, unit)),
+        row.since,
+        row.until,
+        row.read_at,
+    )
+
+
+def refresh(connection: Connection, priority: Priority) -> None:
+    """Read the usage again when what is known of it is older than ten minutes. Raises the error tree."""
+    row = CameraUsage.objects.first()
+    if row is not None and row.read_at is not None and row.read_at > database_now() - _YOUNG:
+        return
+    asked_at = database_now()
+
+    def call() -> dict[str, object]:
+        return client(connection, priority).call("camera_usage").data
+
+    told = Told.model_validate(shared("camera_usage:", call)[0])
+    said = {
+        "since": told.since,
+        "until": told.until,
+        "streaming_total": told.tenant_streaming_total,
+        "streaming_limit": told.tenant_streaming_limit,
+        "download_total": told.tenant_download_total,
+        "download_limit": told.tenant_download_limit,
+        "read_at": asked_at,
+    }
+    CameraUsage.objects.update_or_create(tenant=current_tenant(), defaults=said)
+
+
+def refreshed(connection: Connection) -> Usage:
+    """Return the usage, read again where that is due and works: for a page, which shows what is known otherwise."""
+    if connection.is_connected:
+        try:
+            refresh(connection, Priority.PEOPLE)
+        except ServiceError:
+            return known()
+    return known()
+
+
+def _seconds(limit: float | None, unit: float) -> float | None:
+    return None if limit is None else limit * unit

@@ -1,0 +1,138 @@
+"""Keeping the pictures of cameras in sight young, at calls that all viewers share.
+
+A page with pictures says every few seconds which cameras it shows. Those are read again in calls of ten, as often as a
+quarter of the hour's device calls allows for so many of them, and never while half of the hour is used. A camera that
+nobody looks at costs nothing.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from accessapi.errors import NotFound, ServiceError
+from accessapi.limits import SNAPSHOT_CAMERAS_MAX
+from accessapi.operations import CallClass
+from portal.core.budget import ledger
+from portal.core.budget.priorities import MOST_FOR_SYNC, MOST_WITH_BOARDS, Priority
+from portal.core.cameras import pictures, states
+from portal.core.cameras.models import Camera, Picture
+from portal.core.mirror import freshness
+from portal.core.timers import ticking
+from portal.core.timers.bell import ring, ring_after_commit
+from portal.core.timers.clock import ClockTime
+from tenants.connections.service import current_connection
+from tenants.models import Connection
+from tenants.scope import across_tenants, current_tenant_id
+
+READ_IN_SIGHT = "portal.core.cameras.tasks.read_in_sight"
+# A page asks every ten seconds while it is looked at; many pages open have it ask less.
+_LASTS, _GRAIN = timedelta(seconds=60), timedelta(seconds=20)
+# Not more often than this, however few cameras are in sight; and how old a status may be that was read for them.
+_SOONEST, _STATUS_FOR = timedelta(seconds=60), timedelta(minutes=30)
+_STATUSES_AT_ONCE = 5
+# How long cameras that the service refuses are left alone.
+_REFUSED_FOR = timedelta(minutes=15)
+
+
+def seen(cameras: Iterable[Camera]) -> None:
+    """Note that somebody has these cameras in sight, and have read at once what was not in sight before."""
+    now = ClockTime()
+    ids = [camera.pk for camera in cameras]
+    stale = Q(looked_at__isnull=True) | Q(looked_at__lt=now - _GRAIN)
+    fresh = Q(looked_at__isnull=True) | Q(looked_at__lt=now - _LASTS)
+    rows = Camera.objects.filter(pk__in=ids)
+    if rows.filter(fresh).exists():
+        ring_after_commit(READ_IN_SIGHT, current_tenant_id())
+    rows.filter(stale).update(looked_at=now)
+
+
+def look() -> None:
+    with across_tenants("the watch looks for cameras in sight of every tenant"):
+        connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
+        rows = _in_sight(Camera.objects_across_tenants.filter(tenant_id__in=connected))
+        found = list(rows.values_list("tenant_id", flat=True).distinct())
+    ring(READ_IN_SIGHT, [(tenant_id,) for tenant_id in found])
+
+
+def read_in_sight() -> int:
+    """Read what is due of the tenant's cameras in sight, within budget. Returns how many calls were made."""
+    connection = current_connection()
+    if not connection.is_connected or not _has_room(connection):
+        return 0
+    if freshness.is_operation_refused(connection, "camera_snapshots"):
+        return _try_again(connection)
+    return _read_statuses(connection) + _read_pictures(connection)
+
+
+def _try_again(connection: Connection) -> int:
+    """Ask for one picture now and then, whether cameras are refused still."""
+    camera = _in_sight(Camera.objects.filter(is_missing=False)).order_by("pk").first()
+    lately = Picture.objects.filter(at=None, asked_at__gt=ClockTime() - _REFUSED_FOR)
+    if camera is None or lately.exists():
+        return 0
+    try:
+        pictures.read(connection, [camera], Priority.SYNC)
+    except ServiceError as error:
+        pictures.refused([camera], error)
+    return 1
+
+
+def pace(cameras: int, limit: int) -> timedelta:
+    """Return how long a round of so many cameras lasts, with `limit` device calls an hour."""
+    calls = math.ceil(cameras / SNAPSHOT_CAMERAS_MAX)
+    return max(_SOONEST, timedelta(seconds=calls * 3600 / max(limit * MOST_FOR_SYNC, 1)))
+
+
+def _read_statuses(connection: Connection) -> int:
+    """Ask for cameras of which nothing is known yet, and now and then for the others: what is missing is left out of
+    calls for pictures, which one unknown identifier refuses whole.
+    """
+    old = Q(status_at__isnull=True) | Q(status_at__lt=ClockTime() - _STATUS_FOR)
+    due = _in_sight(Camera.objects.all()).filter(old).order_by(F("status_at").asc(nulls_first=True), "pk")
+    read = 0
+    for camera in due[:_STATUSES_AT_ONCE]:
+        try:
+            states.read(connection, camera, Priority.JOBS)
+        except ServiceError as error:
+            pictures.refused([camera], error)
+            break
+        read += 1
+    return read
+
+
+def _read_pictures(connection: Connection) -> int:
+    wanted = _in_sight(Camera.objects.filter(is_missing=False, status_at__isnull=False))
+    hour = ledger.read(connection, CallClass.DEVICE)
+    old = ClockTime() - pace(wanted.count(), hour.limit)
+    young = Picture.objects.filter(camera=OuterRef("pk"), at=None, asked_at__gte=old)
+    due = list(wanted.filter(~Exists(young)).order_by("pk"))
+    calls = 0
+    for group in _grouped(due):
+        try:
+            pictures.read(connection, group, Priority.JOBS)
+        except NotFound:  # one of them is gone: each is asked about by itself
+            Camera.objects.filter(pk__in=[camera.pk for camera in group]).update(status_at=None)
+        except ServiceError as error:
+            pictures.refused(group, error)
+            break
+        calls += 1
+    return calls
+
+
+def _grouped(cameras: Sequence[Camera]) -> list[Sequence[Camera]]:
+    return [cameras[at : at + SNAPSHOT_CAMERAS_MAX] for at in range(0, len(cameras), SNAPSHOT_CAMERAS_MAX)]
+
+
+def _in_sight(rows: QuerySet[Camera]) -> QuerySet[Camera]:
+    return rows.filter(looked_at__gt=ClockTime() - _LASTS)
+
+
+def _has_room(connection: Connection) -> bool:
+    hour = ledger.read(connection, CallClass.DEVICE)
+    return hour.used < int(hour.limit * MOST_WITH_BOARDS)
+
+
+def register() -> None:
+    ticking.register("cameras_in_sight", look, every=10.0, queue="sync")
