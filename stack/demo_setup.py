@@ -177,6 +177,28 @@ def hold_door(state: State, portal_url: str) -> None:
     state.keep("held", True)
 
 
+def set_up_cameras(state: State, portal_url: str, sandbox_url: str) -> None:
+    """Enter the first tenant's cameras by its pages, each tied to its door, and look at them once."""
+    if state.get("cameras"):
+        return
+    tenant = TENANTS[0].slug
+    tenant_id = state.get("sandbox_tenants")[tenant]["tenant_id"]
+    answer = httpx2.get(f"{sandbox_url}/console/api/cameras", params={"tenant_id": tenant_id}, timeout=120)
+    found = answer.json()["cameras"]
+    manager = next(each.email for each in PEOPLE if each.tenant == tenant and each.role == "facility manager")
+    wall = f"{portal_url}/t/{tenant}/cameras/"
+    with Visitor() as visitor:
+        visitor.open(f"{portal_url}/accounts/login/?next=/t/{tenant}/cameras/new/")
+        visitor.send(visitor.form(field="password"), login=manager, password=state.passwords[manager])
+        visitor.send(visitor.form(field="cameras"), cameras="\n".join(f"{c['camera_id']}, {c['name']}" for c in found))
+        for each in found:
+            if each["device_id"]:
+                visitor.open(f"{wall}{each['camera_id']}/edit/")
+                visitor.send(visitor.form(field="name"), doors=[each["device_id"]])
+        visitor.open(wall)
+    state.keep("cameras", True)
+
+
 def _areas_read(visitor: Visitor, page: str) -> None:
     """Wait some time for the areas: readiness counts other lists."""
     for _ in range(60):

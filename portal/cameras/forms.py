@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
@@ -71,9 +72,9 @@ class EditForm(forms.Form):
     doors = forms.MultipleChoiceField(label=_("Doors it looks at"), required=False, widget=forms.CheckboxSelectMultiple)
     areas = forms.MultipleChoiceField(label=_("Areas it looks at"), required=False, widget=forms.CheckboxSelectMultiple)
 
-    def __init__(self, camera: Camera, *given: Any, **more: Any) -> None:
+    def __init__(self, camera: Camera, posted: QueryDict | None = None) -> None:
         initial = {"name": camera.name, "doors": camera.doors, "areas": camera.areas}
-        super().__init__(*given, initial=initial, **more)
+        super().__init__(posted, initial=initial)
         doors = {door.device_id: str(door) for door in PassController.objects.order_by("name_order", "pk")}
         areas = {area.area_id: str(area) for area in Area.objects.order_by("name_order", "pk")}
         offer(self, doors=_with_gone(doors, camera.doors), areas=_with_gone(areas, camera.areas))

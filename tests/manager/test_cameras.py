@@ -147,7 +147,7 @@ def test_an_address_of_another_host_is_not_followed(make):
     with tenant_scope(place.tenant):
         known = place.sandbox.look("cameras", tenant_id=place.service.tenant_id)["cameras"][0]["camera_id"]
         Camera.objects.create(camera_id=known, name="Gate")
-    assert "an address that this environment does not name as a media host" in said(look_at_wall(place, place.client()))
+    assert "an address that the operator has not allowed" in said(look_at_wall(place, place.client()))
 
 
 def test_an_offline_camera_says_so_and_keeps_its_last_picture(place, manager, camera):

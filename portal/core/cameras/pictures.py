@@ -24,8 +24,8 @@ from tenants.models import Connection, current_tenant
 
 TROUBLES: dict[str, Promise] = {
     "none": _("The camera gave no picture."),
-    "other_host": _("The picture stands at an address that this environment does not name as a media host."),
-    "expired": _("The address of the picture had expired."),
+    "other_host": _("The picture is at an address that the operator has not allowed."),
+    "expired": _("The picture’s link no longer worked."),
     "too_large": _("The picture is too large."),
     "not_fetched": _("The picture could not be fetched."),
     "not_shown": _("The picture is neither JPEG nor PNG."),

@@ -1,5 +1,7 @@
 """What operation 32 says of a camera: whether it is connected, and whether somebody streams it."""
 
+from collections.abc import Mapping
+
 from accessapi.errors import NotFound
 from accessapi.resources.cameras import CameraStatus
 from portal.core.budget.client import client
@@ -34,7 +36,7 @@ def keep(camera: Camera, status: CameraStatus) -> None:
     _update(camera, told | {"status_at": database_now()})
 
 
-def _update(camera: Camera, told: dict[str, object]) -> None:
+def _update(camera: Camera, told: Mapping[str, object]) -> None:
     for name, value in told.items():
         setattr(camera, name, value)
     camera.save(update_fields=list(told))

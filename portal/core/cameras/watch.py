@@ -17,7 +17,7 @@ from accessapi.operations import CallClass
 from portal.core.budget import ledger
 from portal.core.budget.priorities import MOST_FOR_SYNC, MOST_WITH_BOARDS, Priority
 from portal.core.cameras import pictures, states
-from portal.core.cameras.models import Camera, Picture
+from portal.core.cameras.models import Camera, Picture, Viewing
 from portal.core.mirror import freshness
 from portal.core.timers import ticking
 from portal.core.timers.bell import ring, ring_after_commit
@@ -34,6 +34,7 @@ _SOONEST, _STATUS_FOR = timedelta(seconds=60), timedelta(minutes=30)
 _STATUSES_AT_ONCE = 5
 # How long cameras that the service refuses are left alone.
 _REFUSED_FOR = timedelta(minutes=15)
+_MOMENTS_FOR, _VIEWINGS_FOR = timedelta(days=1), timedelta(days=40)
 
 
 def seen(cameras: Iterable[Camera]) -> None:
@@ -83,6 +84,16 @@ def pace(cameras: int, limit: int) -> timedelta:
     """Return how long a round of so many cameras lasts, with `limit` device calls an hour."""
     calls = math.ceil(cameras / SNAPSHOT_CAMERAS_MAX)
     return max(_SOONEST, timedelta(seconds=calls * 3600 / max(limit * MOST_FOR_SYNC, 1)))
+
+
+def forget() -> None:
+    """Delete pictures of moments after a day, addresses that have expired, and looks that no period counts any more."""
+    now = ClockTime()
+    with across_tenants("what rests of pictures and looks is forgotten alike for every tenant"):
+        Picture.objects_across_tenants.filter(at__isnull=False, asked_at__lt=now - _MOMENTS_FOR).delete()
+        Viewing.objects_across_tenants.filter(ends_at__lt=now - _VIEWINGS_FOR).delete()
+        expired = Viewing.objects_across_tenants.filter(ends_at__lt=now, expires_at__lt=now, address__isnull=False)
+        expired.update(address=None)
 
 
 def _read_statuses(connection: Connection) -> int:
@@ -136,3 +147,4 @@ def _has_room(connection: Connection) -> bool:
 
 def register() -> None:
     ticking.register("cameras_in_sight", look, every=10.0, queue="sync")
+    ticking.register("camera_leftovers", forget, every=1800.0, queue="sync")

@@ -144,7 +144,7 @@ def _address(
     if not session.streaming_url:
         raise NotWatched(_("The service gave no video."))
     if not media.is_allowed(connection.tenant.environment, session.streaming_url):
-        raise NotWatched(_("The video stands at an address that this environment does not name as a media host."))
+        raise NotWatched(_("The video is at an address that the operator has not allowed."))
     return session.streaming_url, session.expires_at
 
 
@@ -154,5 +154,5 @@ def _write_down(camera: Camera, since: datetime | None, until: datetime | None, 
         audit.record(**by.author, action="camera.live", target=target, summary=say("camera.live", camera=str(camera)))
         return
     times = {"since": f"{local(since):%Y-%m-%d %H:%M:%S}", "until": f"{local(until):%H:%M:%S}"}
-    summary = say("camera.recorded", camera=str(camera), **times)
+    summary = say("camera.recorded", camera=str(camera), since=times["since"], until=times["until"])
     audit.record(**by.author, action="camera.recorded", target=target, summary=summary, after=times)
