@@ -6,6 +6,7 @@ app_name = "cameras"
 urlpatterns = [
     path("", views.index, name="index"),
     path("new/", views.new, name="new"),
+    path("at-door/<sid:device_id>/", views.at_door, name="at_door"),
     path("<sid:camera_id>/", views.camera, name="camera"),
     path("<sid:camera_id>/status/", views.status, name="status"),
     path("<sid:camera_id>/edit/", views.edit, name="edit"),

@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 
 from portal.cameras import line, wall
 from portal.cameras.forms import EditForm, MomentForm, NewForm
-from portal.core.cameras import keeping, media, usage, watch, watching
+from portal.core.cameras import keeping, media, tiles, usage, watch, watching
 from portal.core.cameras.models import Camera, Picture, Viewing
 from portal.core.cameras.pictures import at_moment, trouble_in_words
 from portal.core.intents.record import Asker
@@ -51,7 +51,7 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
     """A camera: its latest picture, what is played, and a day to choose a moment of."""
     found = _camera(camera_id)
     watch.seen([found])
-    tile = wall.tile_of(request, found)
+    tile = tiles.tile_of(request, found)
     seen = parts.mark(tile.source, tile.wrong, tile.tone, tile.is_old, found.status_at, found.is_streaming)
     if parts.has_seen(request, seen):
         return parts.unchanged()
@@ -73,6 +73,16 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
         "seconds_left": max(0, round((viewing.ends_at - timezone.now()).total_seconds())) if viewing else 0,
     }
     return _with_media(request, render(request, "cameras/camera.html", context))
+
+
+@tenant_view(Permission.CAMERAS_VIEW)
+def at_door(request: TenantRequest, device_id: str) -> HttpResponse:
+    """The cameras that look at a door, as a part of pages that show it; while somebody looks, as pictures come."""
+    found = tiles.at_door(request, device_id)
+    seen = tiles.mark_of(found)
+    if parts.has_seen(request, seen):
+        return parts.unchanged()
+    return render(request, "cameras/at_door.html", {"tiles": found, "seen": seen, "device_id": device_id})
 
 
 @tenant_view(Permission.CAMERAS_VIEW, methods=["POST"])
@@ -161,7 +171,7 @@ def stop(request: TenantRequest, camera_id: str, pk: int) -> HttpResponseBase:
 @tenant_view(Permission.CAMERAS_MANAGE, methods=["GET", "POST"])
 def new(request: TenantRequest) -> HttpResponseBase:
     """Add cameras by their identifiers."""
-    form = NewForm(request.POST) if request.method == "POST" else NewForm()
+    form = NewForm(request.POST) if request.method == "POST" else NewForm(initial={"cameras": _told_by_log(request)})
     if form.is_bound and form.is_valid():
         try:
             named = form.cleaned_data["cameras"]
@@ -172,7 +182,7 @@ def new(request: TenantRequest) -> HttpResponseBase:
             n = len(added)
             messages.success(request, ngettext("%(n)d camera added.", "%(n)d cameras added.", n) % {"n": n})
             return redirect(_at(request, added[0], "edit") if n == 1 else _wall(request))
-    return render(request, "cameras/new.html", {"form": form})
+    return render(request, "cameras/new.html", {"form": form, "told": not form.is_bound and form.initial["cameras"]})
 
 
 @tenant_view(Permission.CAMERAS_MANAGE, methods=["GET", "POST"])
@@ -199,7 +209,12 @@ def remove(request: TenantRequest, camera_id: str) -> HttpResponseBase:
 
 
 def _camera(camera_id: str) -> Camera:
-    return row_or_404(Camera.objects.prefetch_related(wall.latest()), camera_id=camera_id)
+    return row_or_404(Camera.objects.prefetch_related(tiles.latest()), camera_id=camera_id)
+
+
+def _told_by_log(request: TenantRequest) -> str:
+    """What the form begins with: cameras that the log tells of, for those who may read it."""
+    return "\n".join(keeping.told_by_log()) if request.access.can(Permission.LOGS_VIEW) else ""
 
 
 def _viewing_asked_for(request: TenantRequest, camera: Camera) -> Viewing | None:

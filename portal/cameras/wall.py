@@ -1,75 +1,18 @@
 """The wall: the latest picture of each camera, by area, and in one line what is not seen."""
 
-from dataclasses import dataclass
-from datetime import timedelta
-
-from django.db.models import Prefetch
-from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.core.cameras import watch
-from portal.core.cameras.models import Camera, Picture
-from portal.core.cameras.pictures import trouble_in_words
+from portal.core.cameras.models import Camera
+from portal.core.cameras.tiles import Tile, latest, mark_of, tile_of
 from portal.core.mirror.models import Area
-from portal.core.ui import watching
-from portal.core.ui.addresses import within
-from portal.core.ui.chips import Chip
 from portal.core.ui.tables import Empty
 from portal.core.ui.tables.filters import Address
 from portal.core.ui.vocabulary import joined
 from tenants.access import TenantRequest
 from tenants.roles import Permission
-
-# A picture older than this says so loudly.
-OLD = timedelta(minutes=15)
-
-
-@dataclass(frozen=True)
-class Tile:
-    """A camera with its latest picture. `wrong` is why there is none, or no newer one."""
-
-    camera: Camera
-    picture: Picture | None
-    href: str
-    source: str
-    wrong: str
-
-    @property
-    def chip(self) -> Chip | None:
-        """Its state where that is not "connected"."""
-        if self.camera.is_missing or self.camera.is_connected is None:
-            return Chip("unknown")
-        return None if self.camera.is_connected else Chip("offline")
-
-    @property
-    def is_old(self) -> bool:
-        taken_at = self.picture.taken_at if self.picture else None
-        return taken_at is not None and taken_at < timezone.now() - OLD
-
-    @property
-    def tone(self) -> str:
-        return {"offline": "hatched", "unknown": "unknown"}.get(self.chip.state, "quiet") if self.chip else "quiet"
-
-
-def latest() -> "Prefetch[str]":
-    """What a tile needs of pictures: the latest one, without its bytes."""
-    rows = Picture.objects.filter(at=None).defer("content")
-    return Prefetch("pictures", rows, to_attr="latest")
-
-
-def tile_of(request: TenantRequest, camera: Camera) -> Tile:
-    """Return the tile of a camera that was read with `latest()`."""
-    picture = next(iter(getattr(camera, "latest", ())), None)
-    slug = request.tenant.slug
-    source = ""
-    if picture is not None and picture.mark:
-        source = within("cameras:picture", slug, camera.camera_id, str(picture.pk), picture.mark)
-    wrong = trouble_in_words(picture.trouble) if picture is not None else ""
-    if camera.is_missing:
-        wrong = trouble_in_words("missing")
-    return Tile(camera, picture, within("cameras:camera", slug, camera.camera_id), source, wrong)
 
 
 class Wall:
@@ -94,10 +37,7 @@ class Wall:
 
     @property
     def seen(self) -> str:
-        told = [
-            (each.camera.pk, each.source, each.wrong, each.tone, each.is_old, str(each.camera)) for each in self.tiles
-        ]
-        return watching.mark(told)
+        return mark_of(self.tiles)
 
     @property
     def headline(self) -> str:

@@ -9,6 +9,7 @@ from unicodedata import east_asian_width
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from portal.core.cameras.models import Camera
 from portal.core.mirror.models import KeyBox, PassController
 from portal.core.ui import watching
 from portal.core.ui.chips import CHIPS, Chip
@@ -65,11 +66,14 @@ class Mark:
 
 
 def known(slug: str) -> dict[str, Thing]:
-    """Return all doors and key boxes of the tenant by their key, the most alarming doors first."""
+    """Return all doors, key boxes and cameras of the tenant by their key, the most alarming doors first."""
     found = [_door(slug, place, door) for place, door in enumerate(queries.by_calm())]
     for box in KeyBox.objects.order_by("name_order", "pk"):
         href = reverse("keys:box", args=[slug, box.key_device_id])
         found.append(Thing(Placed.KEY_BOX, box.key_device_id, str(box), href, rank=(2, str(box))))
+    for camera in Camera.objects.order_by("name_order", "pk"):
+        href = reverse("cameras:camera", args=[slug, camera.camera_id])
+        found.append(Thing(Placed.CAMERA, camera.camera_id, str(camera), href, rank=(3, camera.name_order)))
     return {thing.key: thing for thing in found}
 
 

@@ -10,9 +10,10 @@ from django.utils import timezone
 from portal.cameras.line import wire
 from portal.core.cameras import usage, watch
 from portal.core.cameras.models import Camera, CameraUsage, Picture, Viewing
-from portal.core.mirror.models import PassController
+from portal.core.mirror.models import History, PassController
 from portal.core.timers.clock import database_now
-from tenants.models import AuditEntry
+from portal.plans import things
+from tenants.models import AuditEntry, Connection
 from tenants.roles import Permission, Receptionist, Support
 from tenants.scope import tenant_scope
 
@@ -303,6 +304,60 @@ def test_a_guard_watches_and_sets_up_nothing(place, camera):
 def test_neither_receptionists_nor_support_see_cameras():
     seen = {Permission.CAMERAS_VIEW, Permission.CAMERAS_RECORDED}
     assert not seen & (Receptionist.permissions | Support.permissions)
+
+
+def test_a_doors_page_shows_its_cameras_to_those_who_may_see_them(place, manager, camera):
+    with tenant_scope(place.tenant):
+        PassController.objects.create(device_id="D1", device_name="正面エントランス")
+        Camera.objects.update(doors=["D1"])
+    door = reverse("devices:door", args=[place.tenant.slug, "D1"])
+    manager.get(door)
+    with tenant_scope(place.tenant):
+        watch.read_in_sight()
+    assert "/picture/" in manager.get(door).content.decode()
+    assert "/picture/" in manager.get(at(place, "at_door", "D1")).content.decode()
+    support = place.client(place.staff("auditor"))
+    assert "/picture/" in support.get(door).content.decode()
+
+
+def test_a_camera_stands_on_a_floor_plan_by_its_name(place, manager, camera):
+    with tenant_scope(place.tenant):
+        assert things.known(place.tenant.slug)[f"camera:{camera.camera_id}"].name == "正面玄関"
+
+
+def test_identifiers_in_the_activity_log_are_offered(place, manager, camera):
+    with tenant_scope(place.tenant):
+        made = {"at": timezone.now(), "extra": {"camera_id": "c77"}}
+        History.objects.create(history_id="h1", **made)
+        History.objects.create(history_id="h2", at=timezone.now(), extra={"camera_id": camera.camera_id})
+    html = manager.get(at(place, "new")).content.decode()
+    assert "c77" in html
+    assert camera.camera_id not in html
+
+
+def test_what_rests_of_looks_is_forgotten(place, manager, camera):
+    manager.post(at(place, "live", camera.camera_id))
+    manager.post(at(place, "picture_at", camera.camera_id), {"at": wire(timezone.now() - timedelta(hours=1))})
+    with tenant_scope(place.tenant):
+        past = database_now() - timedelta(days=2)
+        Viewing.objects.update(ends_at=past, expires_at=past)
+        Picture.objects.update(asked_at=past)
+    watch.forget()
+    with tenant_scope(place.tenant):
+        assert Viewing.objects.get().address is None
+        assert not Picture.objects.filter(at__isnull=False).exists()
+
+
+def test_cameras_that_the_service_refuses_are_left_alone_for_a_while(place, manager, camera):
+    with tenant_scope(place.tenant):
+        Connection.objects.update(scopes_refused=["cameras:read"])
+        Picture.objects.create(camera=camera, asked_at=database_now() - timedelta(minutes=6))
+    assert "The connection lacks the permission" in said(look_at_wall(place, manager))
+    assert place.calls(30) == place.calls(32) == []
+    with tenant_scope(place.tenant):
+        Picture.objects.update(asked_at=database_now() - timedelta(minutes=20))
+    look_at_wall(place, manager)
+    assert len(place.calls(30)) == 1
 
 
 def test_without_cameras_the_page_says_what_to_do(place, manager):

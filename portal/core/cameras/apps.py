@@ -6,6 +6,7 @@ class CamerasConfig(AppConfig):
     label = "cameras"
 
     def ready(self) -> None:
-        from portal.core.cameras import watch
+        from portal.core.cameras import panel, watch
 
+        panel.register()
         watch.register()

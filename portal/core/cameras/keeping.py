@@ -13,12 +13,15 @@ from portal.core.cameras.models import Camera
 from portal.core.cameras.pictures import TROUBLES
 from portal.core.intents.record import Asker
 from portal.core.mirror import reading
+from portal.core.mirror.models import History
 from tenants import audit
 from tenants.models import Connection, Tenant
 from tenants.wording import say
 
 # Of a tenant, and in one list that is entered: a round of pictures of so many still ends within the hour.
 MOST, MOST_AT_ONCE = 400, 200
+# Of the log, for identifiers of cameras in it.
+_RECORDS = 2_000
 
 
 class NotKept(ValueError):
@@ -44,6 +47,14 @@ def add(*, named: Sequence[tuple[str, str]], by: Asker, connection: Connection) 
     if status is not None:
         states.keep(rows[0], status)
     return rows
+
+
+def told_by_log() -> list[str]:
+    """Return the identifiers of cameras that the newest records of the log tell of, and that nobody entered yet."""
+    newest = History.objects.order_by("-at", "-pk").values_list("extra", flat=True)[:_RECORDS]
+    told = dict.fromkeys(str(extra["camera_id"]) for extra in newest if extra.get("camera_id"))
+    known = set(Camera.objects.filter(camera_id__in=told).values_list("camera_id", flat=True))
+    return [camera_id for camera_id in told if camera_id not in known][:MOST_AT_ONCE]
 
 
 def _asked(connection: Connection, camera_id: str) -> Any:

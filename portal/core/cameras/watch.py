@@ -7,9 +7,10 @@ nobody looks at costs nothing.
 
 import math
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils import timezone
 
 from accessapi.errors import NotFound, ServiceError
 from accessapi.limits import SNAPSHOT_CAMERAS_MAX
@@ -39,14 +40,18 @@ _MOMENTS_FOR, _VIEWINGS_FOR = timedelta(days=1), timedelta(days=40)
 
 def seen(cameras: Iterable[Camera]) -> None:
     """Note that somebody has these cameras in sight, and have read at once what was not in sight before."""
-    now = ClockTime()
-    ids = [camera.pk for camera in cameras]
-    stale = Q(looked_at__isnull=True) | Q(looked_at__lt=now - _GRAIN)
-    fresh = Q(looked_at__isnull=True) | Q(looked_at__lt=now - _LASTS)
-    rows = Camera.objects.filter(pk__in=ids)
-    if rows.filter(fresh).exists():
+    ages = {camera.pk: _since(camera.looked_at) for camera in cameras}
+    stale = [pk for pk, age in ages.items() if age > _GRAIN]
+    if not stale:
+        return
+    if max(ages.values()) > _LASTS:
         ring_after_commit(READ_IN_SIGHT, current_tenant_id())
-    rows.filter(stale).update(looked_at=now)
+    Camera.objects.filter(pk__in=stale).update(looked_at=ClockTime())
+
+
+def _since(looked_at: datetime | None) -> timedelta:
+    """How long ago; this machine's clock only decides what is written again."""
+    return timedelta.max if looked_at is None else timezone.now() - looked_at
 
 
 def look() -> None:
