@@ -50,6 +50,8 @@ The format is one TOML file, every table optional (names under `operations` are 
     [media]
     hosts = ["media.example.com"]       # where addresses of pictures and video may lead; without it, the service's own
     usage_seconds = 1                   # how many seconds one unit of the camera usage is
+    later = ["40402"]                   # refusals of a log's video that is still to come, and of one that never will
+    never = ["40403"]
 
     [rules]
     weekdays_on_holidays = false        # whether an item for a weekday also applies on a holiday
@@ -70,7 +72,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from accessapi import limits
-from accessapi.meanings import Blame, Errors, Meaning, Outcome, States, Table
+from accessapi.meanings import Blame, Codes, Errors, Meaning, Outcome, States, Table
 from accessapi.operations import OPERATIONS, CallClass, Operation, Provenance
 
 __all__ = [
@@ -188,10 +190,14 @@ class Rules(Table):
 
 
 class Media(Table):
-    """Where addresses of media may lead, as host or host:port, and the unit of the camera usage (assumed: a second)."""
+    """Where addresses of media may lead, as host or host:port; the unit of the camera usage (assumed: a second); codes
+    that say of a log's video that it comes later, or never (assumed).
+    """
 
     hosts: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9.-]+(:[0-9]{1,5})?$", max_length=253)], ...] = ()
     usage_seconds: Annotated[float, Field(gt=0, le=86400)] = 1.0
+    later: Codes = ("40402",)
+    never: Codes = ("40403",)
 
 
 class Overrides(Table):

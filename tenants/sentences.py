@@ -240,6 +240,7 @@ RECORDS: dict[str, Promise] = {
     "camera.wall": _("Pictures of cameras viewed"),
     "camera.live": _("Camera viewed live: %(camera)s"),
     "camera.recorded": _("Recording viewed: %(camera)s, %(since)s to %(until)s"),
+    "camera.clip": _("Video of a log record viewed: %(camera)s, %(at)s"),
     "camera.picture": _("Picture viewed: %(camera)s, %(at)s"),
     "log.search_saved": _("Log search saved: %(name)s"),
     "log.search_renamed": _("Log search renamed: %(name)s"),

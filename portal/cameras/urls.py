@@ -1,10 +1,11 @@
 from django.urls import path
 
-from portal.cameras import views
+from portal.cameras import clips, views
 
 app_name = "cameras"
 urlpatterns = [
     path("", views.index, name="index"),
+    path("clips/<sid:history_id>/", clips.clip, name="clip"),
     path("new/", views.new, name="new"),
     path("at-door/<sid:device_id>/", views.at_door, name="at_door"),
     path("<sid:camera_id>/", views.camera, name="camera"),

@@ -15,6 +15,7 @@ from django.utils.translation import ngettext
 
 from portal.cameras import line, wall
 from portal.cameras.forms import EditForm, MomentForm, NewForm
+from portal.cameras.playing import with_media
 from portal.core.cameras import keeping, media, tiles, usage, watch, watching
 from portal.core.cameras.models import Camera, Picture, Viewing
 from portal.core.cameras.pictures import at_moment, trouble_in_words
@@ -72,7 +73,7 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
         "may_recorded": request.access.can(Permission.CAMERAS_RECORDED),
         "seconds_left": max(0, round((viewing.ends_at - timezone.now()).total_seconds())) if viewing else 0,
     }
-    return _with_media(request, render(request, "cameras/camera.html", context))
+    return with_media(request, render(request, "cameras/camera.html", context))
 
 
 @tenant_view(Permission.CAMERAS_VIEW)
@@ -268,14 +269,6 @@ def _note_wall(request: TenantRequest) -> None:
     with transaction.atomic():
         by = Asker.of(request)
         audit.record(**by.author, action="camera.wall", target="cameras", summary=say("camera.wall"))
-
-
-def _with_media(request: TenantRequest, response: HttpResponse) -> HttpResponse:
-    """Let the environment's media hosts, and nothing else, into a page that plays video."""
-    hosts = list(media.hosts_of(request.tenant.environment))
-    policy: Any = response
-    policy._csp_update = {"media-src": ["blob:", *hosts], "connect-src": hosts}
-    return response
 
 
 def _at(request: TenantRequest, camera: Camera, name: str, *more: object) -> str:

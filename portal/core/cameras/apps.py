@@ -6,7 +6,8 @@ class CamerasConfig(AppConfig):
     label = "cameras"
 
     def ready(self) -> None:
-        from portal.core.cameras import panel, watch
+        from portal.core.cameras import clips, panel, watch
 
+        clips.register()
         panel.register()
         watch.register()

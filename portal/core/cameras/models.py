@@ -88,6 +88,39 @@ class Viewing(TenantModel):
         return f"{self.camera_id} by {self.by_id}"
 
 
+class Clip(TenantModel):
+    """The video of a record of the log, which somebody asked for. `at` is the moment of the record.
+
+    `address` is the secret that the service gave at `answered_at`. `due_at` is when to ask again while the video is
+    still to come, `trouble` why there is none. It was `shown` so often, each time at the cost of a download, at
+    `shown_at` last.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        READY = "ready"
+        NEVER = "never"
+        FAILED = "failed"
+
+    history_id = models.TextField(db_collation="C")
+    at = models.DateTimeField()
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    camera_name = models.TextField(blank=True, default="")
+    address = EncryptedText(null=True)
+    answered_at = models.DateTimeField(null=True)
+    due_at = models.DateTimeField(null=True)
+    trouble = models.TextField(blank=True, default="")
+    shown = models.PositiveIntegerField(default=0)
+    shown_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "history_id"], name="cameras_clip_once")]
+        indexes = [models.Index(fields=["due_at"], name="cameras_clip_due", condition=models.Q(due_at__isnull=False))]
+
+    def __str__(self) -> str:
+        return f"{self.history_id}: {self.state}"
+
+
 class CameraUsage(TenantModel):
     """What operation 29 last said of the period: totals and limits in the service's own unit (None: not told)."""
 

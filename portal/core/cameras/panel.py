@@ -1,11 +1,15 @@
-"""The cameras of a door on its page."""
+"""The cameras of a door on its page, and the video of a record on its."""
 
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from portal.core.cameras import tiles
+from portal.core.cameras.clips import said_of
+from portal.core.cameras.models import Clip
+from portal.core.log import visible
 from portal.core.ui import panels
 from tenants.access import TenantRequest
+from tenants.roles import Permission
 
 
 def draw(request: TenantRequest) -> SafeString:
@@ -19,5 +23,18 @@ def draw(request: TenantRequest) -> SafeString:
     return render_to_string("cameras/at_door.html", context, request)
 
 
+def draw_for_record(request: TenantRequest) -> SafeString:
+    """Draw what is known of a record's video, for those who may see recordings; nothing for a record of no device."""
+    match = request.resolver_match
+    if match is None or not request.access.can(Permission.CAMERAS_RECORDED):
+        return SafeString("")
+    record = visible.records(request.access).filter(history_id=match.kwargs.get("history_id", "")).first()
+    if record is None or not record.device_id:
+        return SafeString("")
+    clip = Clip.objects.filter(history_id=record.history_id).first()
+    return render_to_string("cameras/of_record.html", {"record": record, "clip": said_of(record, clip)}, request)
+
+
 def register() -> None:
     panels.register("door", draw)
+    panels.register("record", draw_for_record)

@@ -31,6 +31,7 @@ TROUBLES: dict[str, Promise] = {
     "not_shown": _("The picture is neither JPEG nor PNG."),
     "missing": _("The service does not know this camera."),
     "no_budget": _("No device API calls left this hour."),
+    "no_downloads": _("The download limit of this period is used up."),
 }
 
 

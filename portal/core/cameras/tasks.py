@@ -1,6 +1,6 @@
-"""The bell of the watch over cameras in sight."""
+"""The bells of cameras in sight, and of clips that are still to come."""
 
-from portal.core.cameras import watch
+from portal.core.cameras import clips, watch
 from portal.site.celery import promised
 from tenants.scope import tenant_scope
 
@@ -9,3 +9,9 @@ from tenants.scope import tenant_scope
 def read_in_sight(tenant_id: int) -> None:
     with tenant_scope(tenant_id):
         watch.read_in_sight()
+
+
+@promised(queue="sync", promise="idempotent", seconds=280)
+def ask_for_clips(tenant_id: int) -> None:
+    with tenant_scope(tenant_id):
+        clips.ask_due()

@@ -13,7 +13,7 @@ from accessapi.errors import ServiceError
 from accessapi.resources.cameras import CameraUsage as Told
 from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
-from portal.core.cameras.models import CameraUsage, Viewing
+from portal.core.cameras.models import CameraUsage, Clip, Viewing
 from portal.core.mirror.reading import shared
 from portal.core.timers.clock import database_now
 from tenants.models import Connection, current_tenant
@@ -21,6 +21,8 @@ from tenants.models import Connection, current_tenant
 KEPT_FOR_INCIDENTS = 0.10
 # A live look lasts so long before the page asks again whether somebody is still there.
 LIVE_SECONDS = 300
+# What a record's clip is taken to be long, of which nobody tells the length.
+CLIP_SECONDS = 30
 _YOUNG = timedelta(minutes=10)
 
 
@@ -80,9 +82,11 @@ def known() -> Usage:
         row.streaming_total, row.download_total = 0.0, 0.0
     viewings = Viewing.objects.all() if row.read_at is None else Viewing.objects.filter(ends_at__gt=row.read_at)
     apart = viewings.aggregate(seconds=Sum("seconds"))["seconds"] or 0
+    clips = Clip.objects.all() if row.read_at is None else Clip.objects.filter(shown_at__gt=row.read_at)
+    shown = clips.aggregate(shown=Sum("shown"))["shown"] or 0
     return Usage(
         Meter((row.streaming_total or 0) * unit, apart, _seconds(row.streaming_limit, unit)),
-        Meter((row.download_total or 0) * unit, 0, _seconds(row.download_limit, unit)),
+        Meter((row.download_total or 0) * unit, CLIP_SECONDS * shown, _seconds(row.download_limit, unit)),
         row.since,
         row.until,
         row.read_at,

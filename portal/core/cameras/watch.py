@@ -18,7 +18,7 @@ from accessapi.operations import CallClass
 from portal.core.budget import ledger
 from portal.core.budget.priorities import MOST_FOR_SYNC, MOST_WITH_BOARDS, Priority
 from portal.core.cameras import pictures, states
-from portal.core.cameras.models import Camera, Picture, Viewing
+from portal.core.cameras.models import Camera, Clip, Picture, Viewing
 from portal.core.mirror import freshness
 from portal.core.timers import ticking
 from portal.core.timers.bell import ring, ring_after_commit
@@ -99,6 +99,8 @@ def forget() -> None:
         Viewing.objects_across_tenants.filter(ends_at__lt=now - _VIEWINGS_FOR).delete()
         expired = Viewing.objects_across_tenants.filter(ends_at__lt=now, expires_at__lt=now, address__isnull=False)
         expired.update(address=None)
+        Clip.objects_across_tenants.filter(shown_at__lt=now - _VIEWINGS_FOR).delete()
+        Clip.objects_across_tenants.filter(answered_at__lt=now - _MOMENTS_FOR).update(address=None)
 
 
 def _read_statuses(connection: Connection) -> int:

@@ -1,0 +1,39 @@
+"""The video of a record: asked for, waited for, shown."""
+
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from portal.cameras.playing import with_media
+from portal.core.cameras import clips
+from portal.core.cameras.models import Clip
+from portal.core.intents.record import Asker
+from portal.core.log import visible
+from portal.core.ui import watching
+from portal.core.ui.addresses import row_or_404
+from tenants.access import TenantRequest, tenant_view
+from tenants.connections.service import current_connection
+from tenants.roles import Permission
+
+
+@tenant_view(Permission.CAMERAS_RECORDED, methods=["GET", "POST"])
+def clip(request: TenantRequest, history_id: str) -> HttpResponseBase:
+    """A record's video; while it is still to come, the page follows. Asking for it is a POST."""
+    record = row_or_404(visible.records(request.access), history_id=history_id)
+    if request.method == "POST":
+        if not clips.is_gone(record):
+            clips.asked_for(current_connection(), record)
+        return redirect(reverse("cameras:clip", args=[request.tenant.slug, history_id]))
+    said = clips.said_of(record, Clip.objects.filter(history_id=history_id).first())
+    seen = watching.mark(said.state, said.why, said.clip and (said.clip.due_at, said.clip.answered_at))
+    if watching.has_seen(request, seen):
+        return watching.unchanged()
+    if watching.is_asked(request) and said.state == Clip.State.READY:
+        return HttpResponse(status=204, headers={"HX-Refresh": "true"})  # to be shown as a page, and counted once
+    context = {"record": record, "clip": said, "seen": seen}
+    if watching.is_asked(request):
+        return render(request, "cameras/clip_now.html", context)
+    if said.state == Clip.State.READY and said.clip is not None:
+        clips.show(said.clip, record, by=Asker.of(request))
+    return with_media(request, render(request, "cameras/clip.html", context))

@@ -1,0 +1,155 @@
+"""The video of a record of the log (operation 33): asked for by a person, and again while it is still to come."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import F
+
+from accessapi.errors import NotFound, Rejected, ServiceError
+from accessapi.limits import VIDEO_RETENTION_DAYS
+from accessapi.resources.cameras import HistoryVideo
+from portal.core.budget.client import client
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.cameras import media, usage
+from portal.core.cameras.models import Clip
+from portal.core.cameras.pictures import trouble_in_words
+from portal.core.intents.record import Asker
+from portal.core.mirror import reasons
+from portal.core.mirror.models import History
+from portal.core.mirror.reading import shared
+from portal.core.timers import ticking
+from portal.core.timers.bell import ring
+from portal.core.timers.clock import ClockTime, database_now
+from tenants import audit
+from tenants.connections.service import current_connection
+from tenants.models import Connection, current_tenant
+from tenants.scope import across_tenants
+from tenants.wording import say
+
+ASK_DUE = "portal.core.cameras.tasks.ask_for_clips"
+# A video that did not come within this of its record is not waited for any more.
+_WAITED_FOR = timedelta(hours=1)
+_SOONEST, _LATEST = timedelta(seconds=15), timedelta(minutes=10)
+# How long the service's address is taken for good: it says nothing of its end.
+_GOOD_FOR = timedelta(minutes=10)
+_AT_ONCE = 10
+
+
+def is_gone(record: History) -> bool:
+    """Whether the record is older than video is kept."""
+    return record.at < database_now() - timedelta(days=VIDEO_RETENTION_DAYS)
+
+
+def is_good(clip: Clip) -> bool:
+    """Whether the address is there and young enough to be played."""
+    return clip.state == Clip.State.READY and bool(clip.answered_at and clip.answered_at > database_now() - _GOOD_FOR)
+
+
+def asked_for(connection: Connection, record: History) -> Clip:
+    """Return the clip of a record, asked for now unless it is there or somebody waits for it already."""
+    clip, _created = Clip.objects.get_or_create(history_id=record.history_id, defaults={"at": record.at})
+    waits = clip.state == Clip.State.WAITING and clip.due_at is not None
+    if not is_good(clip) and not waits:
+        clip.state, clip.trouble = Clip.State.WAITING, ""
+        _ask(connection, clip, Priority.PEOPLE)
+    return clip
+
+
+def show(clip: Clip, record: History, *, by: Asker) -> None:
+    """Note that a person is shown the clip: it costs a download, and is written down."""
+    with transaction.atomic():
+        Clip.objects.filter(pk=clip.pk).update(shown=F("shown") + 1, shown_at=ClockTime())
+        at = f"{record.at:%Y-%m-%d %H:%M:%S}"
+        summary = say("camera.clip", camera=clip.camera_name, at=at)
+        audit.record(**by.author, action="camera.clip", target=f"history:{clip.history_id}", summary=summary)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a page says of a record's video: `state` is gone, unasked, or one of Clip.State; `why` is in words."""
+
+    state: str
+    why: str = ""
+    clip: Clip | None = None
+
+
+def said_of(record: History, clip: Clip | None) -> Said:
+    """Return what to say of a record's video."""
+    if is_gone(record):
+        return Said("gone", clip=clip)
+    if clip is None or (clip.state == Clip.State.READY and not is_good(clip)):
+        return Said("unasked", clip=clip)
+    return Said(clip.state, trouble_in_words(clip.trouble), clip)
+
+
+def look() -> None:
+    with across_tenants("clips that are still to come are looked for in every tenant"):
+        due = Clip.objects_across_tenants.filter(due_at__lte=ClockTime())
+        found = list(due.values_list("tenant_id", flat=True).distinct())
+    ring(ASK_DUE, [(tenant_id,) for tenant_id in found])
+
+
+def ask_due() -> int:
+    """Ask again for the tenant's clips whose time has come. Returns how many calls were made."""
+    connection, made = current_connection(), 0
+    for clip in Clip.objects.filter(due_at__lte=ClockTime()).order_by("due_at")[:_AT_ONCE]:
+        _ask(connection, clip, Priority.JOBS)
+        made += 1
+    return made
+
+
+def _ask(connection: Connection, clip: Clip, priority: Priority) -> None:
+    """Ask the service for a clip, and keep what it says."""
+    clip.due_at = None
+    if not connection.is_connected:
+        clip.state, clip.trouble = Clip.State.FAILED, "not_connected"
+    elif not usage.known().downloads.has_room(usage.CLIP_SECONDS, incident=True):
+        clip.state, clip.trouble = Clip.State.FAILED, "no_downloads"
+    else:
+        _answered(connection, clip, priority)
+    clip.save()
+
+
+def _answered(connection: Connection, clip: Clip, priority: Priority) -> None:
+    def call() -> dict[str, object]:
+        return client(connection, priority).call("history_video", path={"history_id": clip.history_id}).data
+
+    try:
+        told = HistoryVideo.model_validate(shared(f"history_video:{clip.history_id}", call)[0])
+    except Rejected as refusal:
+        _refused(clip, refusal)
+        return
+    except ServiceError as error:
+        _later(clip, error)
+        return
+    clip.camera_name = told.camera_name or ""
+    if not told.video_url or not media.is_allowed(current_tenant().environment, told.video_url):
+        clip.state, clip.trouble = Clip.State.FAILED, "other_host" if told.video_url else "none"
+        return
+    clip.state, clip.address, clip.answered_at, clip.trouble = Clip.State.READY, told.video_url, database_now(), ""
+
+
+def _refused(clip: Clip, refusal: Rejected) -> None:
+    codes, age = current_tenant().environment.catalogue.media, database_now() - clip.at
+    comes = refusal.code in codes.later or (isinstance(refusal, NotFound) and refusal.code not in codes.never)
+    if comes and age < _WAITED_FOR:
+        clip.state, clip.due_at = Clip.State.WAITING, database_now() + min(max(_SOONEST, age / 2), _LATEST)
+    elif comes or refusal.code in codes.never:
+        clip.state, clip.trouble = Clip.State.NEVER, ""
+    else:
+        clip.state, clip.trouble = Clip.State.FAILED, reasons.reason_of(refusal)
+
+
+def _later(clip: Clip, error: ServiceError) -> None:
+    """Ask again after the hour's calls have come back, or after a while for a service that did not answer."""
+    if database_now() - clip.at > _WAITED_FOR and not isinstance(error, BudgetExhausted):
+        clip.state, clip.trouble = Clip.State.FAILED, reasons.reason_of(error)
+        return
+    clip.trouble = "no_budget" if isinstance(error, BudgetExhausted) else reasons.reason_of(error)
+    clip.due_at = error.ask_at if isinstance(error, BudgetExhausted) else database_now() + _SOONEST
+
+
+def register() -> None:
+    ticking.register("clips", look, every=10.0, queue="sync")
