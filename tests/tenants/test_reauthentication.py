@@ -79,6 +79,9 @@ HARMLESS = {
         "logs:search_save", "logs:search", "logs:search_delete",
     },
     "takes, closes and sets up alerts, which open nothing": {
+        # Cameras: who watches is written down, and nothing is opened.
+        "cameras:new", "cameras:edit", "cameras:remove", "cameras:status", "cameras:live", "cameras:go_on",
+        "cameras:stop", "cameras:recording", "cameras:picture_at", "cameras:clip",
         "alerts:take", "alerts:give_back", "alerts:note", "alerts:close", "alerts:rule",
         "alerts:recipients", "alerts:notify",
     },

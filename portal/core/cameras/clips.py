@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from accessapi.errors import NotFound, Rejected, ServiceError
 from accessapi.limits import VIDEO_RETENTION_DAYS
@@ -20,21 +20,19 @@ from portal.core.mirror import reasons
 from portal.core.mirror.models import History
 from portal.core.mirror.reading import shared
 from portal.core.timers import ticking
-from portal.core.timers.bell import ring
 from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.ticking import Wakeup
 from tenants import audit
 from tenants.connections.service import current_connection
 from tenants.models import Connection, current_tenant
-from tenants.scope import across_tenants
 from tenants.wording import say
 
-ASK_DUE = "portal.core.cameras.tasks.ask_for_clips"
+ASK_AGAIN = "portal.core.cameras.tasks.ask_for_clip"
 # A video that did not come within this of its record is not waited for any more.
 _WAITED_FOR = timedelta(hours=1)
 _SOONEST, _LATEST = timedelta(seconds=15), timedelta(minutes=10)
 # How long the service's address is taken for good: it says nothing of its end.
 _GOOD_FOR = timedelta(minutes=10)
-_AT_ONCE = 10
 
 
 def is_gone(record: History) -> bool:
@@ -84,20 +82,19 @@ def said_of(record: History, clip: Clip | None) -> Said:
     return Said(clip.state, trouble_in_words(clip.trouble), clip)
 
 
-def look() -> None:
-    with across_tenants("clips that are still to come are looked for in every tenant"):
-        due = Clip.objects_across_tenants.filter(due_at__lte=ClockTime())
-        found = list(due.values_list("tenant_id", flat=True).distinct())
-    ring(ASK_DUE, [(tenant_id,) for tenant_id in found])
+def ask_again(pk: int) -> None:
+    """Ask for a clip of the tenant in scope that is still to come."""
+    clip = Clip.objects.filter(pk=pk, state=Clip.State.WAITING).first()
+    if clip is not None:
+        _ask(current_connection(), clip, Priority.JOBS)
 
 
-def ask_due() -> int:
-    """Ask again for the tenant's clips whose time has come. Returns how many calls were made."""
-    connection, made = current_connection(), 0
-    for clip in Clip.objects.filter(due_at__lte=ClockTime()).order_by("due_at")[:_AT_ONCE]:
-        _ask(connection, clip, Priority.JOBS)
-        made += 1
-    return made
+def _due() -> QuerySet[Clip]:
+    return Clip.objects_across_tenants.filter(due_at__lte=ClockTime())
+
+
+# A worker that died is rung for again after the mark's time.
+DUE = Wakeup(rows=_due, task=ASK_AGAIN, mark=lambda: {"due_at": ClockTime() + timedelta(seconds=60)})
 
 
 def _ask(connection: Connection, clip: Clip, priority: Priority) -> None:
@@ -152,4 +149,4 @@ def _later(clip: Clip, error: ServiceError) -> None:
 
 
 def register() -> None:
-    ticking.register("clips", look, every=10.0, queue="sync")
+    ticking.register("clips", DUE.look, every=5.0, queue="sync", work=DUE.work)

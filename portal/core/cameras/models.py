@@ -33,6 +33,7 @@ class Camera(TenantModel):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["tenant", "camera_id"], name="cameras_camera_once")]
+        indexes = [models.Index(fields=["looked_at"], name="cameras_camera_looked_at")]
 
     def __str__(self) -> str:
         return self.name or self.camera_id

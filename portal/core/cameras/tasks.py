@@ -12,6 +12,6 @@ def read_in_sight(tenant_id: int) -> None:
 
 
 @promised(queue="sync", promise="idempotent", seconds=280)
-def ask_for_clips(tenant_id: int) -> None:
+def ask_for_clip(tenant_id: int, clip_id: int) -> None:
     with tenant_scope(tenant_id):
-        clips.ask_due()
+        clips.ask_again(clip_id)

@@ -54,11 +54,14 @@ def _since(looked_at: datetime | None) -> timedelta:
     return timedelta.max if looked_at is None else timezone.now() - looked_at
 
 
+def _watched() -> list[QuerySet[Camera]]:
+    connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
+    return [_in_sight(Camera.objects_across_tenants.filter(tenant_id__in=connected))]
+
+
 def look() -> None:
     with across_tenants("the watch looks for cameras in sight of every tenant"):
-        connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
-        rows = _in_sight(Camera.objects_across_tenants.filter(tenant_id__in=connected))
-        found = list(rows.values_list("tenant_id", flat=True).distinct())
+        found = list(_watched()[0].values_list("tenant_id", flat=True).distinct())
     ring(READ_IN_SIGHT, [(tenant_id,) for tenant_id in found])
 
 
@@ -153,5 +156,5 @@ def _has_room(connection: Connection) -> bool:
 
 
 def register() -> None:
-    ticking.register("cameras_in_sight", look, every=10.0, queue="sync")
+    ticking.register("cameras_in_sight", look, every=10.0, queue="sync", work=_watched)
     ticking.register("camera_leftovers", forget, every=1800.0, queue="sync")

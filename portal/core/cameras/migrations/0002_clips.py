@@ -1,4 +1,4 @@
-"""The videos of records of the log that somebody asked for."""
+"""The videos of records of the log that somebody asked for, and cameras by when they were looked at."""
 
 import django.db.models.deletion
 import django.db.models.manager
@@ -36,20 +36,30 @@ class Migration(migrations.Migration):
                 ("trouble", models.TextField(blank=True, default="")),
                 ("shown", models.PositiveIntegerField(default=0)),
                 ("shown_at", models.DateTimeField(null=True)),
-                ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
             ],
-            options={
-                "indexes": [
-                    models.Index(
-                        condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="cameras_clip_due"
-                    )
-                ],
-                "constraints": [models.UniqueConstraint(fields=("tenant", "history_id"), name="cameras_clip_once")],
-            },
             managers=[
                 ("objects", django.db.models.manager.Manager()),
                 ("reachable_objects", django.db.models.manager.Manager()),
             ],
+        ),
+        migrations.AddIndex(
+            model_name="camera",
+            index=models.Index(fields=["looked_at"], name="cameras_camera_looked_at"),
+        ),
+        migrations.AddField(
+            model_name="clip",
+            name="tenant",
+            field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant"),
+        ),
+        migrations.AddIndex(
+            model_name="clip",
+            index=models.Index(
+                condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="cameras_clip_due"
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="clip",
+            constraint=models.UniqueConstraint(fields=("tenant", "history_id"), name="cameras_clip_once"),
         ),
         EnableRowSecurity("cameras_clip"),
     ]
