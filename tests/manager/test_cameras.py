@@ -109,7 +109,8 @@ def test_the_wall_reads_ten_cameras_in_a_call_and_leaves_out_what_is_missing(pla
     page = look_at_wall(place, manager)
     with tenant_scope(place.tenant):
         watch.read_in_sight()
-    assert [call["status"] for call in place.calls(30)] == [200]
+    assert [call["status"] for call in place.calls(30)] == [404, 200]
+    assert len(place.calls(32)) == len(names) + 1
     html = said(manager.get(at(place, "index")))
     assert f"{len(names) + 1} cameras" in html
     assert "1 without a picture" in html
@@ -135,6 +136,21 @@ def test_twenty_viewers_cost_what_one_does(place, manager, camera):
     for _ in range(20):
         look_at_wall(place, place.client(place.staff("guard")))
     assert len(place.calls(30)) == 1
+
+
+def test_forty_cameras_cost_four_calls_a_round_and_no_call_of_their_own(place, manager, theirs):
+    known = [each["camera_id"] for each in theirs]
+    while len(known) < 40:
+        asked = {"tenant_id": place.service.tenant_id, "name": f"番号 {len(known)}", "scene": "lobby"}
+        known.append(place.sandbox.console("cameras", **asked)["camera_id"])
+    place.sandbox.settings(place.service.tenant_id)
+    add(manager, place, "\n".join(known))
+    look_at_wall(place, manager)
+    assert len(place.calls(30)) == 4
+    with tenant_scope(place.tenant):
+        assert watch.pace(40, 180) == timedelta(minutes=5, seconds=20)
+    without = len(place.calls(32))
+    assert without == sum(not each["is_connected"] for each in theirs)
 
 
 def test_nobody_looking_costs_nothing(place, manager, camera):

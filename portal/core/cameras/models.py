@@ -16,8 +16,8 @@ class Camera(TenantModel):
     """A camera by the identifier that staff entered: the interface lists none.
 
     `doors` and `areas` hold the service's identifiers. `is_connected` and `is_streaming` are what operation 32 said at
-    `status_at` (None: nothing yet), `is_missing` whether the service does not know the identifier. `looked_at` is when
-    somebody last had it in sight.
+    `status_at` (None: nothing yet), `is_missing` whether the service does not know the identifier, `is_suspect` whether
+    it is to be asked about by itself for that. `looked_at` is when somebody last had it in sight.
     """
 
     camera_id = models.CharField(max_length=IDENTIFIER_MAX, db_collation="C")
@@ -28,6 +28,7 @@ class Camera(TenantModel):
     is_connected = models.BooleanField(null=True)
     is_streaming = models.BooleanField(null=True)
     is_missing = models.BooleanField(default=False)
+    is_suspect = models.BooleanField(default=False)
     status_at = models.DateTimeField(null=True)
     looked_at = models.DateTimeField(null=True)
 

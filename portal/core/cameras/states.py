@@ -26,13 +26,24 @@ def read(connection: Connection, camera: Camera, priority: Priority) -> None:
     try:
         keep(camera, ask(connection, camera.camera_id, priority))
     except NotFound:
-        told = {"is_missing": True, "is_connected": None, "is_streaming": None, "status_at": database_now()}
+        told = {
+            "is_missing": True,
+            "is_suspect": False,
+            "is_connected": None,
+            "is_streaming": None,
+            "status_at": database_now(),
+        }
         _update(camera, told)
 
 
 def keep(camera: Camera, status: CameraStatus) -> None:
     """Keep what the service said of a camera just now."""
-    told = {"is_connected": status.is_connected, "is_streaming": status.is_streaming, "is_missing": False}
+    told = {
+        "is_connected": status.is_connected,
+        "is_streaming": status.is_streaming,
+        "is_missing": False,
+        "is_suspect": False,
+    }
     _update(camera, told | {"status_at": database_now()})
 
 

@@ -32,10 +32,11 @@ class Tile:
 
     @property
     def chip(self) -> Chip | None:
-        """Its state where that is not "connected"."""
-        if self.camera.is_missing or self.camera.is_connected is None:
-            return Chip("unknown")
-        return None if self.camera.is_connected else Chip("offline")
+        """Its state where that is not "connected"; a picture that was just given shows that it is."""
+        if self.camera.is_connected is False:
+            return Chip("offline")
+        is_known = self.camera.is_connected or (self.source and not self.wrong)
+        return None if is_known and not self.camera.is_missing else Chip("unknown")
 
     @property
     def is_old(self) -> bool:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from accessapi.errors import NotFound, ServiceError
@@ -30,8 +30,8 @@ from tenants.scope import across_tenants, current_tenant_id
 READ_IN_SIGHT = "portal.core.cameras.tasks.read_in_sight"
 # A page asks every ten seconds while it is looked at; many pages open have it ask less.
 _LASTS, _GRAIN = timedelta(seconds=60), timedelta(seconds=20)
-# Not more often than this, however few cameras are in sight; and how old a status may be that was read for them.
-_SOONEST, _STATUS_FOR = timedelta(seconds=60), timedelta(minutes=30)
+# Not more often than this, however few cameras are in sight; and how old the status of one without a picture may be.
+_SOONEST, _STATUS_FOR = timedelta(seconds=60), timedelta(minutes=10)
 _STATUSES_AT_ONCE = 5
 # How long cameras that the service refuses are left alone.
 _REFUSED_FOR = timedelta(minutes=15)
@@ -107,11 +107,13 @@ def forget() -> None:
 
 
 def _read_statuses(connection: Connection) -> int:
-    """Ask for cameras of which nothing is known yet, and now and then for the others: what is missing is left out of
-    calls for pictures, which one unknown identifier refuses whole.
+    """Ask for cameras one by one only where pictures do not tell: of a group that was refused whole for one that the
+    service does not know, and of those that gave no picture, or were not connected, some time ago.
     """
     old = Q(status_at__isnull=True) | Q(status_at__lt=ClockTime() - _STATUS_FOR)
-    due = _in_sight(Camera.objects.all()).filter(old).order_by(F("status_at").asc(nulls_first=True), "pk")
+    blind = Exists(Picture.objects.filter(camera=OuterRef("pk"), at=None, trouble="none"))
+    wanted = Q(is_suspect=True) | (old & (Q(is_connected=False) | Q(blind)))
+    due = _in_sight(Camera.objects.filter(is_missing=False)).filter(wanted).order_by("-is_suspect", "pk")
     read = 0
     for camera in due[:_STATUSES_AT_ONCE]:
         try:
@@ -124,7 +126,7 @@ def _read_statuses(connection: Connection) -> int:
 
 
 def _read_pictures(connection: Connection) -> int:
-    wanted = _in_sight(Camera.objects.filter(is_missing=False, status_at__isnull=False))
+    wanted = _in_sight(Camera.objects.filter(is_missing=False, is_suspect=False))
     hour = ledger.read(connection, CallClass.DEVICE)
     old = ClockTime() - pace(wanted.count(), hour.limit)
     young = Picture.objects.filter(camera=OuterRef("pk"), at=None, asked_at__gte=old)
@@ -134,7 +136,7 @@ def _read_pictures(connection: Connection) -> int:
         try:
             pictures.read(connection, group, Priority.JOBS)
         except NotFound:  # one of them is gone: each is asked about by itself
-            Camera.objects.filter(pk__in=[camera.pk for camera in group]).update(status_at=None)
+            Camera.objects.filter(pk__in=[camera.pk for camera in group]).update(is_suspect=True)
         except ServiceError as error:
             pictures.refused(group, error)
             break

@@ -68,6 +68,7 @@ class Migration(migrations.Migration):
                 ("is_connected", models.BooleanField(null=True)),
                 ("is_streaming", models.BooleanField(null=True)),
                 ("is_missing", models.BooleanField(default=False)),
+                ("is_suspect", models.BooleanField(default=False)),
                 ("status_at", models.DateTimeField(null=True)),
                 ("looked_at", models.DateTimeField(null=True)),
                 ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
