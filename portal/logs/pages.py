@@ -22,6 +22,7 @@ from tenants.roles import Permission
 def record(request: TenantRequest, history_id: str) -> HttpResponse:
     """What the service said of one thing that happened, and what belongs to it."""
     found = row_or_404(visible.records(request.access), history_id=history_id)
+    setattr(request, "shown_record", found)  # noqa: B010 - panels of this page read it no second time
     return render(request, "logs/record.html", one.context(request, found))
 
 

@@ -6,7 +6,7 @@ from django.utils.safestring import SafeString
 from portal.core.cameras import tiles
 from portal.core.cameras.clips import said_of
 from portal.core.cameras.models import Clip
-from portal.core.log import visible
+from portal.core.mirror.models import History
 from portal.core.ui import panels
 from tenants.access import TenantRequest
 from tenants.roles import Permission
@@ -25,11 +25,8 @@ def draw(request: TenantRequest) -> SafeString:
 
 def draw_for_record(request: TenantRequest) -> SafeString:
     """Draw what is known of a record's video, for those who may see recordings; nothing for a record of no device."""
-    match = request.resolver_match
-    if match is None or not request.access.can(Permission.CAMERAS_RECORDED):
-        return SafeString("")
-    record = visible.records(request.access).filter(history_id=match.kwargs.get("history_id", "")).first()
-    if record is None or not record.device_id:
+    record: History | None = getattr(request, "shown_record", None)
+    if record is None or not record.device_id or not request.access.can(Permission.CAMERAS_RECORDED):
         return SafeString("")
     clip = Clip.objects.filter(history_id=record.history_id).first()
     return render_to_string("cameras/of_record.html", {"record": record, "clip": said_of(record, clip)}, request)
