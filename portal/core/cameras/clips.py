@@ -9,16 +9,15 @@ from django.db.models import F, QuerySet
 from accessapi.errors import NotFound, Rejected, ServiceError
 from accessapi.limits import VIDEO_RETENTION_DAYS
 from accessapi.resources.cameras import HistoryVideo
-from portal.core.budget.client import client
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.cameras import media, usage
 from portal.core.cameras.models import Clip
-from portal.core.cameras.pictures import trouble_in_words
+from portal.core.cameras.pictures import trouble_in_words, trouble_of
 from portal.core.intents.record import Asker
 from portal.core.mirror import reasons
 from portal.core.mirror.models import History
-from portal.core.mirror.reading import shared
+from portal.core.mirror.reading import asked
 from portal.core.timers import ticking
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.ticking import Wakeup
@@ -110,17 +109,15 @@ def _ask(connection: Connection, clip: Clip, priority: Priority) -> None:
 
 
 def _answered(connection: Connection, clip: Clip, priority: Priority) -> None:
-    def call() -> dict[str, object]:
-        return client(connection, priority).call("history_video", path={"history_id": clip.history_id}).data
-
     try:
-        told = HistoryVideo.model_validate(shared(f"history_video:{clip.history_id}", call)[0])
+        data, _first = asked(connection, "history_video", {"history_id": clip.history_id}, priority)
     except Rejected as refusal:
         _refused(clip, refusal)
         return
     except ServiceError as error:
         _later(clip, error)
         return
+    told = HistoryVideo.model_validate(data)
     clip.camera_name = told.camera_name or ""
     if not told.video_url or not media.is_allowed(current_tenant().environment, told.video_url):
         clip.state, clip.trouble = Clip.State.FAILED, "other_host" if told.video_url else "none"
@@ -141,11 +138,13 @@ def _refused(clip: Clip, refusal: Rejected) -> None:
 
 def _later(clip: Clip, error: ServiceError) -> None:
     """Ask again after the hour's calls have come back, or after a while for a service that did not answer."""
-    if database_now() - clip.at > _WAITED_FOR and not isinstance(error, BudgetExhausted):
-        clip.state, clip.trouble = Clip.State.FAILED, reasons.reason_of(error)
-        return
-    clip.trouble = "no_budget" if isinstance(error, BudgetExhausted) else reasons.reason_of(error)
-    clip.due_at = error.ask_at if isinstance(error, BudgetExhausted) else database_now() + _SOONEST
+    clip.trouble = trouble_of(error)
+    if isinstance(error, BudgetExhausted):
+        clip.due_at = error.ask_at
+    elif database_now() - clip.at > _WAITED_FOR:
+        clip.state = Clip.State.FAILED
+    else:
+        clip.due_at = database_now() + _SOONEST
 
 
 def register() -> None:

@@ -12,13 +12,12 @@ from django.utils.translation import gettext_lazy as _
 from accessapi.errors import NotFound, ServiceError
 from accessapi.limits import SNAPSHOT_CAMERAS_MAX
 from accessapi.resources.cameras import Snapshot
-from portal.core.budget.client import client
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
 from portal.core.cameras import media
 from portal.core.cameras.models import Camera, Picture
 from portal.core.mirror import reasons
-from portal.core.mirror.reading import shared
+from portal.core.mirror.reading import asked
 from portal.core.timers.clock import database_now
 from tenants.models import Connection, current_tenant
 
@@ -42,6 +41,11 @@ def trouble_in_words(trouble: str) -> str:
     return str(TROUBLES.get(trouble) or reasons.sentence(trouble))
 
 
+def trouble_of(error: ServiceError) -> str:
+    """Return the word that is kept for an error of the service."""
+    return "no_budget" if isinstance(error, BudgetExhausted) else reasons.reason_of(error)
+
+
 def read(connection: Connection, cameras: Sequence[Camera], priority: Priority, at: datetime | None = None) -> None:
     """Read and keep the pictures of ten cameras at most: the latest ones, or those of a moment. One call.
 
@@ -51,14 +55,7 @@ def read(connection: Connection, cameras: Sequence[Camera], priority: Priority, 
     ids = ",".join(sorted(camera.camera_id for camera in cameras[:SNAPSHOT_CAMERAS_MAX]))
     query = {"cameras_list": ids} | ({"datetime": at} if at else {})
     asked_at = database_now()
-
-    def call() -> dict[str, object]:
-        return client(connection, priority).call("camera_snapshots", query=query).data
-
-    key = sha256(f"{ids} {at.isoformat() if at else ''}".encode()).hexdigest()
-    data, first = shared(f"camera_snapshots:{key}", call)
-    if not first:
-        return
+    data, _first = asked(connection, "camera_snapshots", {}, priority, query=query)
     told = {each.camera_id: each.snapshot for each in map(Snapshot.model_validate, _listed(data))}
     for camera in cameras:
         _keep(camera, told.get(camera.camera_id), at, asked_at)
@@ -66,8 +63,7 @@ def read(connection: Connection, cameras: Sequence[Camera], priority: Priority, 
 
 def refused(cameras: Iterable[Camera], error: ServiceError, at: datetime | None = None) -> None:
     """Keep why the service told nothing of these cameras; the pictures of before stay."""
-    word = "no_budget" if isinstance(error, BudgetExhausted) else reasons.reason_of(error)
-    word = "missing" if isinstance(error, NotFound) else word
+    word = "missing" if isinstance(error, NotFound) else trouble_of(error)
     for camera in cameras:
         _update(camera, at, {"trouble": word, "asked_at": database_now()})
 

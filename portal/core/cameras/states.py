@@ -4,21 +4,17 @@ from collections.abc import Mapping
 
 from accessapi.errors import NotFound
 from accessapi.resources.cameras import CameraStatus
-from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
 from portal.core.cameras.models import Camera
-from portal.core.mirror.reading import shared
+from portal.core.mirror.reading import asked
 from portal.core.timers.clock import database_now
 from tenants.models import Connection
 
 
 def ask(connection: Connection, camera_id: str, priority: Priority) -> CameraStatus:
     """Return a camera's status now, by one call that is shared with whoever asks the same. Raises the error tree."""
-
-    def call() -> dict[str, object]:
-        return client(connection, priority).call("camera_status", path={"camera_id": camera_id}).data
-
-    return CameraStatus.model_validate(shared(f"camera_status:{camera_id}", call)[0])
+    data, _first = asked(connection, "camera_status", {"camera_id": camera_id}, priority)
+    return CameraStatus.model_validate(data)
 
 
 def read(connection: Connection, camera: Camera, priority: Priority) -> None:

@@ -11,10 +11,9 @@ from django.db.models import Sum
 
 from accessapi.errors import ServiceError
 from accessapi.resources.cameras import CameraUsage as Told
-from portal.core.budget.client import client
 from portal.core.budget.priorities import Priority
 from portal.core.cameras.models import CameraUsage, Clip, Viewing
-from portal.core.mirror.reading import shared
+from portal.core.mirror.reading import asked
 from portal.core.timers.clock import database_now
 from tenants.models import Connection, current_tenant
 
@@ -99,11 +98,7 @@ def refresh(connection: Connection, priority: Priority) -> None:
     if row is not None and row.read_at is not None and row.read_at > database_now() - _YOUNG:
         return
     asked_at = database_now()
-
-    def call() -> dict[str, object]:
-        return client(connection, priority).call("camera_usage").data
-
-    told = Told.model_validate(shared("camera_usage:", call)[0])
+    told = Told.model_validate(asked(connection, "camera_usage", {}, priority)[0])
     said = {
         "since": told.since,
         "until": told.until,

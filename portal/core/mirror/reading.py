@@ -5,6 +5,7 @@ a row and makes the call; the others wait for its answer, which rests encrypted 
 dies, the next makes the call itself: an error is nobody else's answer.
 """
 
+import hashlib
 import json
 import time
 import uuid
@@ -65,7 +66,7 @@ def read_member(connection: Connection, member_id: str, priority: Priority, *, a
     with tenant_scope(connection.tenant):
         asked_at = database_now()
         try:
-            data, first = _asked(connection, "read_member", {"member_id": member_id}, priority, alone=alone)
+            data, first = asked(connection, "read_member", {"member_id": member_id}, priority, alone=alone)
         except NotFound:
             own.member_deleted(connection.tenant, member_id)
             raise
@@ -79,7 +80,7 @@ def read_guest(connection: Connection, guest_id: str, priority: Priority, *, alo
     with tenant_scope(connection.tenant):
         asked_at = database_now()
         try:
-            data, first = _asked(connection, "read_guest", {"guest_id": guest_id}, priority, alone=alone)
+            data, first = asked(connection, "read_guest", {"guest_id": guest_id}, priority, alone=alone)
         except NotFound:
             own_guests.guest_gone(connection.tenant, guest_id)
             raise
@@ -94,7 +95,7 @@ def read_tenant(connection: Connection, priority: Priority, *, alone: bool = Fal
     """
     with tenant_scope(connection.tenant):
         asked_at = database_now()
-        data, first = _asked(connection, "get_tenant", {}, priority, alone=alone)
+        data, first = asked(connection, "get_tenant", {}, priority, alone=alone)
         if first:
             small.keep_tenant(data, asked_at)
         return Tenant.model_validate(data)
@@ -115,7 +116,7 @@ def key_box_status(connection: Connection, key_device_id: str, priority: Priorit
 def _status(connection: Connection, operation: str, path: dict[str, str], priority: Priority) -> dict[str, Any]:
     with tenant_scope(connection.tenant):
         asked_at = database_now()
-        data, first = _asked(connection, operation, path, priority)
+        data, first = asked(connection, operation, path, priority)
         if first and "device_id" in path:
             doors.read(connection.tenant, path["device_id"], data, asked_at)
         elif first:
@@ -123,15 +124,24 @@ def _status(connection: Connection, operation: str, path: dict[str, str], priori
         return data
 
 
-def _asked(
-    connection: Connection, operation: str, path: dict[str, str], priority: Priority, *, alone: bool = False
+def asked(
+    connection: Connection,
+    operation: str,
+    path: dict[str, str],
+    priority: Priority,
+    *,
+    query: dict[str, Any] | None = None,
+    alone: bool = False,
 ) -> tuple[dict[str, Any], bool]:
-    """What the service answers, and whether the call was this caller's own."""
+    """What the service answers, and whether the call was this caller's own. Raises the error tree."""
 
     def call() -> dict[str, Any]:
-        return budgeted(connection, priority).call(operation, path=path).data
+        return budgeted(connection, priority).call(operation, path=path, query=query).data
 
-    return (call(), True) if alone else shared(f"{operation}:{next(iter(path.values()), '')}", call)
+    if alone:
+        return call(), True
+    named = next(iter(path.values()), "") if query is None else hashlib.sha256(repr(query).encode()).hexdigest()
+    return shared(f"{operation}:{named}", call)
 
 
 class NotRead(Exception):
