@@ -10,6 +10,7 @@ import structlog
 from django.utils import timezone
 
 from portal.core.files import pictures
+from portal.core.files.downloads import download
 from portal.core.mirror.models import Member
 from portal.members.models import Portrait
 from tenants import vault
@@ -63,7 +64,8 @@ def _fetched(address: str, base_url: str) -> bytes | None:
     try:
         if not _allowed(address, base_url):
             raise ValueError("not an address of the service or of the open internet")
-        return pictures.from_bytes(_download(address), SIDE).content
+        content = download(address, pictures.PROFILE_MAX, seconds=_SECONDS, accept="image/jpeg, image/png")
+        return pictures.from_bytes(content, SIDE).content
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
         log.warning("portrait_not_fetched", error=type(error).__name__)
         return None
@@ -80,19 +82,3 @@ def _allowed(address: str, base_url: str) -> bool:
         return False
     found = socket.getaddrinfo(parts.hostname, parts.port or 443, type=socket.SOCK_STREAM)
     return all(ipaddress.ip_address(str(each[4][0])).is_global for each in found)
-
-
-def _download(address: str) -> bytes:
-    """At most 8 MB, without the token, redirects or proxies. Raises httpx2's errors and ValueError."""
-    with (
-        httpx2.Client(timeout=_SECONDS, follow_redirects=False, trust_env=False) as client,
-        client.stream("GET", address, headers={"Accept": "image/jpeg, image/png"}) as answer,
-    ):
-        if answer.status_code != 200:
-            raise ValueError("no picture there")
-        found = bytearray()
-        for piece in answer.iter_bytes():
-            found += piece
-            if len(found) > pictures.PROFILE_MAX:
-                raise ValueError("too large")
-        return bytes(found)

@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 
 import httpx2
 
+from portal.core.files.downloads import NotThere, TooLarge, download
 from tenants.models import ServiceEnvironment
 
 PICTURE_MAX = 8 * 1024 * 1024
-_TIMEOUT = httpx2.Timeout(10, connect=3)
 _KINDS = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png"}
 
 
@@ -39,20 +39,13 @@ def fetch(environment: ServiceEnvironment, address: str, most: int) -> bytes:
     if not is_allowed(environment, address):
         raise NotFetched("other_host")
     try:
-        with (
-            httpx2.Client(timeout=_TIMEOUT, follow_redirects=False, trust_env=False) as client,
-            client.stream("GET", address) as response,
-        ):
-            if response.status_code != 200:
-                raise NotFetched("expired" if response.status_code in (401, 403, 404, 410) else "not_fetched")
-            found = bytearray()
-            for part in response.iter_bytes():
-                found += part
-                if len(found) > most:
-                    raise NotFetched("too_large")
+        return download(address, most, seconds=10, connect=3)
+    except NotThere as answer:
+        raise NotFetched("expired" if answer.status in (401, 403, 404, 410) else "not_fetched") from None
+    except TooLarge:
+        raise NotFetched("too_large") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError):
         raise NotFetched("not_fetched") from None
-    return bytes(found)
 
 
 def kind_of(content: bytes) -> str:

@@ -1,0 +1,36 @@
+"""Fetching a file from an address that somebody else gave: without token, redirect or proxy, and not too much of it."""
+
+import httpx2
+
+
+class NotThere(ValueError):
+    """The address was answered with another status than 200."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__("no file there")
+        self.status = status
+
+
+class TooLarge(ValueError):
+    """The file is larger than wanted."""
+
+
+def download(address: str, most: int, *, seconds: float, connect: float | None = None, accept: str = "*/*") -> bytes:
+    """Return what stands at an address, at most `most` bytes. Raises NotThere, TooLarge and httpx2's errors.
+
+    Each silence may last `seconds`, connecting `connect` (the same without it). Where an address may lead is the
+    caller's to check.
+    """
+    timeout = httpx2.Timeout(seconds, connect=connect or seconds)
+    with (
+        httpx2.Client(timeout=timeout, follow_redirects=False, trust_env=False) as client,
+        client.stream("GET", address, headers={"Accept": accept}) as answer,
+    ):
+        if answer.status_code != 200:
+            raise NotThere(answer.status_code)
+        found = bytearray()
+        for piece in answer.iter_bytes():
+            found += piece
+            if len(found) > most:
+                raise TooLarge("too large")
+        return bytes(found)
