@@ -124,11 +124,9 @@ def set_up_desks(state: State, portal_url: str) -> None:
     for tenant in TENANTS:
         if tenant.slug in done or "qr" not in tenant.contracts:
             continue
-        manager = next(each.email for each in PEOPLE if each.tenant == tenant.slug and each.role == "facility manager")
         page = f"{portal_url}/t/{tenant.slug}/guests/presets/"
         with Visitor() as visitor:
-            visitor.open(f"{portal_url}/accounts/login/?next=/t/{tenant.slug}/guests/presets/")
-            visitor.send(visitor.form(field="password"), login=manager, password=state.passwords[manager])
+            _manage(visitor, state, portal_url, tenant.slug, "guests/presets/")
             _areas_read(visitor, f"{page}new/")
             for preset in PRESETS:
                 visitor.open(f"{page}new/")
@@ -142,10 +140,8 @@ def set_up_plan(state: State, portal_url: str) -> None:
     if state.get("plan"):
         return
     tenant = TENANTS[0].slug
-    manager = next(each.email for each in PEOPLE if each.tenant == tenant and each.role == "facility manager")
     with Visitor() as visitor:
-        visitor.open(f"{portal_url}/accounts/login/?next=/t/{tenant}/plans/new/")
-        visitor.send(visitor.form(field="password"), login=manager, password=state.passwords[manager])
+        _manage(visitor, state, portal_url, tenant, "plans/new/")
         form = visitor.form(field="name")
         visitor.upload(form, {"image": ("floor.png", demo_plan.picture())}, name=demo_plan.NAME)
         form = visitor.form(field="camera")
@@ -163,11 +159,8 @@ def hold_door(state: State, portal_url: str) -> None:
     if state.get("held"):
         return
     tenant = TENANTS[0].slug
-    manager = next(each.email for each in PEOPLE if each.tenant == tenant and each.role == "facility manager")
-    doors = f"/t/{tenant}/devices/?view=list"
     with Visitor() as visitor:
-        visitor.open(f"{portal_url}/accounts/login/?next={quote(doors)}")
-        found = visitor.send(visitor.form(field="password"), login=manager, password=state.passwords[manager])
+        found = _manage(visitor, state, portal_url, tenant, "devices/?view=list")
         link = re.search(rf'href="([^"]*/devices/[^"/]+/)"[^>]*>\s*{HELD}', found.text)
         if link is None:
             raise UnexpectedPage(f"{found.url} has no door called {HELD}")
@@ -185,11 +178,9 @@ def set_up_cameras(state: State, portal_url: str, sandbox_url: str) -> None:
     tenant_id = state.get("sandbox_tenants")[tenant]["tenant_id"]
     answer = httpx2.get(f"{sandbox_url}/console/api/cameras", params={"tenant_id": tenant_id}, timeout=120)
     found = answer.json()["cameras"]
-    manager = next(each.email for each in PEOPLE if each.tenant == tenant and each.role == "facility manager")
     wall = f"{portal_url}/t/{tenant}/cameras/"
     with Visitor() as visitor:
-        visitor.open(f"{portal_url}/accounts/login/?next=/t/{tenant}/cameras/new/")
-        visitor.send(visitor.form(field="password"), login=manager, password=state.passwords[manager])
+        _manage(visitor, state, portal_url, tenant, "cameras/new/")
         visitor.send(visitor.form(field="cameras"), cameras="\n".join(f"{c['camera_id']}, {c['name']}" for c in found))
         for each in found:
             if each["device_id"]:
@@ -197,6 +188,13 @@ def set_up_cameras(state: State, portal_url: str, sandbox_url: str) -> None:
                 visitor.send(visitor.form(field="name"), doors=[each["device_id"]])
         visitor.open(wall)
     state.keep("cameras", True)
+
+
+def _manage(visitor: Visitor, state: State, portal_url: str, tenant: str, page: str) -> httpx2.Response:
+    """Sign in as the tenant's facility manager, and come to a page of theirs."""
+    manager = next(each.email for each in PEOPLE if each.tenant == tenant and each.role == "facility manager")
+    visitor.open(f"{portal_url}/accounts/login/?next={quote(f'/t/{tenant}/{page}')}")
+    return visitor.send(visitor.form(field="password"), login=manager, password=state.passwords[manager])
 
 
 def _areas_read(visitor: Visitor, page: str) -> None:
