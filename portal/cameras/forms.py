@@ -21,7 +21,7 @@ _SPLIT = re.compile(r"[,\t、，;]")
 
 
 class NewForm(forms.Form):
-    """Cameras, one a line. `named` holds (identifier, name) once the form is valid."""
+    """Cameras, one a line: cleaned to pairs of identifier and name."""
 
     cameras = forms.CharField(
         label=_("Cameras"),

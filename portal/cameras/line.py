@@ -11,7 +11,7 @@ from portal.core.cameras.models import Camera
 from portal.core.log import visible
 from portal.core.mirror.coverage import start_of
 from portal.core.mirror.models import History
-from portal.core.ui.times import local
+from portal.core.ui.times import local, read
 from tenants.access import TenantRequest
 
 # Records on the line, the newest of the day; a door of a busy house has thousands.
@@ -31,11 +31,11 @@ class Spot:
 
 
 class Day:
-    """A day of a camera's doors. `moment` is the chosen one, "" where none is."""
+    """A day of a camera's doors. `moment` is the chosen one, None where none is."""
 
     def __init__(self, request: TenantRequest, camera: Camera) -> None:
         self.request, self.camera = request, camera
-        self.moment = _moment(request.GET.get("at", ""))
+        self.moment = read(request.GET.get("at", ""))
         now = local(timezone.now())
         self.today, self.first = now.date(), now.date() - timedelta(days=VIDEO_RETENTION_DAYS)
         asked = _date(request.GET.get("day", "")) or (self.moment.date() if self.moment else self.today)
@@ -94,13 +94,6 @@ class Day:
 def wire(moment: datetime) -> str:
     """Return a moment as the browser's own control has it, in service time."""
     return f"{local(moment):%Y-%m-%dT%H:%M:%S}"
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text).replace(tzinfo=timezone.get_default_timezone())
-    except (ValueError, OverflowError):
-        return None
 
 
 def _date(text: str) -> date | None:

@@ -22,7 +22,7 @@ from portal.core.cameras.pictures import at_moment, trouble_in_words
 from portal.core.intents.record import Asker
 from portal.core.mirror.models import Area, PassController
 from portal.core.ui import watching as parts
-from portal.core.ui.addresses import row_or_404
+from portal.core.ui.addresses import is_row_number, row_or_404
 from tenants import audit
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service import current_connection
@@ -41,7 +41,7 @@ def index(request: TenantRequest) -> HttpResponse:
     if parts.has_seen(request, shown.seen):
         return parts.unchanged()
     if parts.is_asked(request):
-        return render(request, "cameras/wall.html", {"wall": shown, "fresh": True})
+        return render(request, "cameras/wall.html", {"wall": shown})
     _note_wall(request)
     context = {"wall": shown, "usage": usage.known(), "may_manage": request.access.can(Permission.CAMERAS_MANAGE)}
     return render(request, "cameras/index.html", context)
@@ -53,7 +53,7 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
     found = _camera(camera_id)
     watch.seen([found])
     tile = tiles.tile_of(request, found)
-    seen = parts.mark(tile.source, tile.wrong, tile.tone, tile.is_old, found.status_at, found.is_streaming)
+    seen = parts.mark(tiles.mark_of([tile]), found.status_at, found.is_streaming)
     if parts.has_seen(request, seen):
         return parts.unchanged()
     if parts.is_asked(request):
@@ -221,7 +221,7 @@ def _told_by_log(request: TenantRequest) -> str:
 def _viewing_asked_for(request: TenantRequest, camera: Camera) -> Viewing | None:
     """The look that the address names, while it is this person's and not over."""
     pk = request.GET.get("watch", "")
-    if not (pk.isascii() and pk.isdigit() and len(pk) < 19):
+    if not is_row_number(pk):
         return None
     mine = Viewing.objects.filter(camera=camera, by=request.user, ends_at__gt=timezone.now())
     return mine.filter(pk=pk).first()
@@ -230,7 +230,7 @@ def _viewing_asked_for(request: TenantRequest, camera: Camera) -> Viewing | None
 def _still_asked_for(request: TenantRequest, camera: Camera) -> dict[str, Any] | None:
     """The picture of a moment that the address names, for those who may see it."""
     pk = request.GET.get("still", "")
-    if not (pk.isascii() and pk.isdigit() and len(pk) < 19) or not request.access.can(Permission.CAMERAS_RECORDED):
+    if not is_row_number(pk) or not request.access.can(Permission.CAMERAS_RECORDED):
         return None
     found = Picture.objects.filter(camera=camera, at__isnull=False, pk=pk).defer("content").first()
     if found is None:
@@ -246,7 +246,7 @@ def _watched(request: TenantRequest, camera: Camera, begin: Callable[[], Viewing
         viewing = begin()
     except watching.NotWatched as why:
         messages.error(request, str(why))
-        return redirect(f"{page}?{f'at={at}&' if at else ''}{'short=1' if why.of_limit else ''}")
+        return redirect(f"{page}?at={at}" if at else page)
     return redirect(f"{page}?watch={viewing.pk}{f'&at={at}' if at else ''}#video")
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils.translation import ngettext
 
+from portal.core.ui.addresses import is_row_number
 from portal.core.visits.models import Visit
 from tenants.models import AuditEntry
 from tenants.trail import names
@@ -69,10 +70,6 @@ def _joined(found: Sequence[str], number: int) -> str:
     return named
 
 
-def _is_number(value: str) -> bool:
-    return value.isascii() and value.isdecimal() and len(value) < 19
-
-
 def _is_uuid(value: str) -> bool:
     try:
         return bool(UUID(value))
@@ -83,5 +80,5 @@ def _is_uuid(value: str) -> bool:
 # What an entry may name a guest by: the column of the visits, and whether a value can stand there at all.
 _COLUMNS = {"visit": "pk", "guest": "guest_id", "party": "party", "intent": "intent_id"}
 _READS: Mapping[str, Callable[[str], bool]] = {
-    "visit": _is_number, "guest": lambda value: "\x00" not in value, "party": _is_uuid, "intent": _is_number,
+    "visit": is_row_number, "guest": lambda value: "\x00" not in value, "party": _is_uuid, "intent": is_row_number,
 }  # fmt: skip

@@ -68,11 +68,14 @@ def look() -> None:
 def read_in_sight() -> int:
     """Read what is due of the tenant's cameras in sight, within budget. Returns how many calls were made."""
     connection = current_connection()
-    if not connection.is_connected or not _has_room(connection):
+    if not connection.is_connected:
+        return 0
+    hour = ledger.read(connection, CallClass.DEVICE)
+    if hour.used >= int(hour.limit * MOST_WITH_BOARDS):
         return 0
     if freshness.is_operation_refused(connection, "camera_snapshots"):
         return _try_again(connection)
-    return _read_statuses(connection) + _read_pictures(connection)
+    return _read_statuses(connection) + _read_pictures(connection, hour.limit)
 
 
 def _try_again(connection: Connection) -> int:
@@ -125,10 +128,9 @@ def _read_statuses(connection: Connection) -> int:
     return read
 
 
-def _read_pictures(connection: Connection) -> int:
+def _read_pictures(connection: Connection, limit: int) -> int:
     wanted = _in_sight(Camera.objects.filter(is_missing=False, is_suspect=False))
-    hour = ledger.read(connection, CallClass.DEVICE)
-    old = ClockTime() - pace(wanted.count(), hour.limit)
+    old = ClockTime() - pace(wanted.count(), limit)
     young = Picture.objects.filter(camera=OuterRef("pk"), at=None, asked_at__gte=old)
     due = list(wanted.filter(~Exists(young)).order_by("pk"))
     calls = 0
@@ -150,11 +152,6 @@ def _grouped(cameras: Sequence[Camera]) -> list[Sequence[Camera]]:
 
 def _in_sight(rows: QuerySet[Camera]) -> QuerySet[Camera]:
     return rows.filter(looked_at__gt=ClockTime() - _LASTS)
-
-
-def _has_room(connection: Connection) -> bool:
-    hour = ledger.read(connection, CallClass.DEVICE)
-    return hour.used < int(hour.limit * MOST_WITH_BOARDS)
 
 
 def register() -> None:

@@ -27,11 +27,7 @@ _LEAST_LEFT = timedelta(seconds=usage.LIVE_SECONDS + 30)
 
 
 class NotWatched(Exception):
-    """No video is shown; the text says why. `of_limit`: only the share for incidents, or nothing, is left."""
-
-    def __init__(self, why: str, *, of_limit: bool = False) -> None:
-        super().__init__(why)
-        self.of_limit = of_limit
+    """No video is shown; the text says why."""
 
 
 def live(connection: Connection, camera: Camera, *, by: Asker, incident: bool = False) -> Viewing:
@@ -101,7 +97,7 @@ def _set_apart(
         Tenant.objects.select_for_update(no_key=True).get(pk=by.tenant.pk)
         meter = usage.known().streaming
         if not meter.has_room(seconds, incident=incident):
-            raise NotWatched(_limit_in_words(meter, incident=incident), of_limit=True)
+            raise NotWatched(_limit_in_words(meter, incident=incident))
         ends_at = database_now() + timedelta(seconds=seconds)
         return Viewing.objects.create(
             camera=camera,

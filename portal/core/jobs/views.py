@@ -27,7 +27,7 @@ from portal.core.jobs.models import Job
 from portal.core.jobs.pages import progress_of
 from portal.core.jobs.states import ALIVE, JobState, RowState
 from portal.core.mirror.fields.field import Cell
-from portal.core.ui.addresses import row_or_404
+from portal.core.ui.addresses import is_row_number, row_or_404
 from portal.core.ui.outcomes import Progress
 from tenants.access import TenantRequest, View, tenant_view
 from tenants.connections.service import current_connection
@@ -162,7 +162,7 @@ undo = _simple(lambda pages: pages.undo, gettext_lazy("It cannot be undone, or w
 
 def decide(pages: Pages, request: TenantRequest, job: Job) -> HttpResponse:
     verdict, _colon, row = request.POST.get("decision", "").partition(":")
-    if verdict not in ("yes", "no") or not (row == "all" or (row.isascii() and row.isdecimal() and len(row) < 19)):
+    if verdict not in ("yes", "no") or not (row == "all" or is_row_number(row)):
         messages.error(request, _("Choose whether it was applied. Nothing was recorded."))
         return redirect(kinds.page(job))
     rows = None if row == "all" else [int(row)]

@@ -48,6 +48,11 @@ def register() -> None:
         register_converter(ServiceId, "sid")
 
 
+def is_row_number(text: str) -> bool:
+    """Whether a text names a row by its number, as far as PostgreSQL compares numbers."""
+    return text.isascii() and text.isdecimal() and len(text) < 19
+
+
 def row_or_404(rows: "QuerySet[_Row]", **named: str | int) -> _Row:
     """Return the row of these names, of the tenant in scope. Raises Http404, as for another tenant's row."""
     comparable = all("\x00" not in each if isinstance(each, str) else each < _LARGEST for each in named.values())
