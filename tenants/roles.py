@@ -41,6 +41,13 @@ class Permission(StrEnum):
     CAMERAS_VIEW = "cameras_view"
     CAMERAS_RECORDED = "cameras_recorded"
     CAMERAS_MANAGE = "cameras_manage"
+    EVIDENCE_VIEW = "evidence_view"
+    EVIDENCE_MAKE = "evidence_make"
+    REPORTS_VIEW = "reports_view"
+    REPORTS_MANAGE = "reports_manage"
+    REVIEWS_VIEW = "reviews_view"
+    REVIEWS_DECIDE = "reviews_decide"
+    REVIEWS_MANAGE = "reviews_manage"
     LOGS_VIEW = "logs_view"
     LOGS_TODAY = "logs_today"
     CONNECTION_VIEW = "connection_view"
@@ -85,6 +92,13 @@ TITLES: dict[Permission, Promise] = {
     P.CAMERAS_VIEW: _("View cameras live"),
     P.CAMERAS_RECORDED: _("View recordings of cameras"),
     P.CAMERAS_MANAGE: _("Set up cameras"),
+    P.EVIDENCE_VIEW: _("View incidents and their evidence"),
+    P.EVIDENCE_MAKE: _("Collect, export and delete evidence"),
+    P.REPORTS_VIEW: _("View reports"),
+    P.REPORTS_MANAGE: _("Schedule reports"),
+    P.REVIEWS_VIEW: _("View access reviews"),
+    P.REVIEWS_DECIDE: _("Confirm or withdraw access in reviews"),
+    P.REVIEWS_MANAGE: _("Start and finish access reviews"),
     P.LOGS_VIEW: _("View the activity log"),
     P.LOGS_TODAY: _("View today’s activity"),
     P.CONNECTION_VIEW: _("View the connection"),
@@ -168,8 +182,11 @@ class Support(Role):
     name = "support"
     title = _("Support")
     purpose = _("Supports customers, only in support sessions.")
-    # Who went where and when, and what cameras show of it, is the customer's own business, whoever helps.
-    permissions = (VIEWS - {P.LOGS_VIEW, P.ROLL_CALL_VIEW, P.CAMERAS_VIEW}) | {
+    # Who went where and when, what cameras show of it and what is made of both is the customer's own business,
+    # whoever helps.
+    permissions = (
+        VIEWS - {P.LOGS_VIEW, P.ROLL_CALL_VIEW, P.CAMERAS_VIEW, P.EVIDENCE_VIEW, P.REPORTS_VIEW, P.REVIEWS_VIEW}
+    ) | {
         P.MEMBERS_EDIT,
         P.GROUPS_EDIT,
         P.RIGHTS_EDIT,
