@@ -77,6 +77,7 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
     _say("Starting PostgreSQL and Valkey")
     env = dict(os.environ) | site_environment(state.secret_key, state.vault_key, portal_url)
     env["SANDBOX_SECRET_KEY"] = state.sandbox_key
+    env.setdefault("PORTAL_EVIDENCE_FILES", str(DEMO / "evidence"))
     preparing = DEMO / "preparing"  # the site answers that it is not ready while this file exists
     preparing.touch()
     env["PORTAL_PREPARING_FILE"] = str(preparing)

@@ -19,6 +19,7 @@ _NAMES = (
     "ALLOWED_HOSTS",
     "EMAIL_URL",
     "PORTAL_REQUIRE_MFA",
+    "PORTAL_EVIDENCE_FILES",
 )
 
 

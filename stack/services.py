@@ -45,6 +45,7 @@ def ephemeral() -> Iterator[dict[str, str]]:
     """Yield services that are deleted afterwards, or those given by DATABASE_URL and REDIS_URL."""
     with own_databases() as (env, folder):
         env |= site_environment(secrets.token_urlsafe(48), new_vault_key(), "http://127.0.0.1:8000")
+        env.setdefault("PORTAL_EVIDENCE_FILES", str(folder / "evidence"))
         if env.get("REDIS_URL"):
             yield env
             return

@@ -242,6 +242,30 @@ RECORDS: dict[str, Promise] = {
     "camera.recorded": _("Recording viewed: %(camera)s, %(since)s to %(until)s"),
     "camera.clip": _("Video of a log record viewed: %(camera)s, %(at)s"),
     "camera.picture": _("Picture viewed: %(camera)s, %(at)s"),
+    "incident.opened": _("Incident %(number)s opened"),
+    "incident.edited": _("Incident %(number)s edited"),
+    "incident.closed": _("Incident %(number)s closed"),
+    "incident.reopened": _("Incident %(number)s opened again"),
+    "incident.held": _("Incident %(number)s put on legal hold"),
+    "incident.hold_ended": _("Legal hold of incident %(number)s ended"),
+    "incident.deleted": _("Incident %(number)s deleted with its evidence"),
+    "evidence.added": ngettext_lazy(
+        "Incident %(number)s: %(count)s item added", "Incident %(number)s: %(count)s items added", "count"
+    ),
+    "evidence.removed": _("Incident %(number)s: 1 item removed"),
+    "evidence.fetch": ngettext_lazy(
+        "Incident %(number)s: %(count)s video or picture requested",
+        "Incident %(number)s: %(count)s videos and pictures requested",
+        "count",
+    ),
+    "evidence.stored": _("Incident %(number)s: video or picture saved"),
+    "evidence.viewed": _("Incident %(number)s: video or picture viewed"),
+    "evidence.export": _("Incident %(number)s: export requested"),
+    "evidence.downloaded": _("Incident %(number)s: export downloaded"),
+    "evidence.retention": ngettext_lazy(
+        "Closed incidents are kept for %(days)s day", "Closed incidents are kept for %(days)s days", "days"
+    ),
+    "alert_kind.evidence": _("Evidence about to be deleted"),
     "log.search_saved": _("Log search saved: %(name)s"),
     "log.search_renamed": _("Log search renamed: %(name)s"),
     "log.search_deleted": _("Log search deleted: %(name)s"),

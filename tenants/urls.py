@@ -2,11 +2,13 @@
 
 from django.urls import include, path
 
+from tenants import signing
 from tenants.connections.views import callback
 from tenants.staff.views import invitation
 
 urlpatterns = [
     path("platform/", include("tenants.support.platform_urls")),
     path("oauth/<slug:environment>/callback/", callback, name="oauth_callback"),
+    path("signing-keys/", signing.public_keys, name="signing_keys"),
     path("invitations/<str:token>/", invitation, name="invitation"),
 ]

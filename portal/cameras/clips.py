@@ -6,8 +6,9 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from portal.cameras.playing import with_media
-from portal.core.cameras import clips
+from portal.core.cameras import clips, usage
 from portal.core.cameras.models import Clip
+from portal.core.cameras.pictures import trouble_in_words
 from portal.core.intents.record import Asker
 from portal.core.log import visible
 from portal.core.ui import watching
@@ -23,9 +24,11 @@ def clip(request: TenantRequest, history_id: str) -> HttpResponseBase:
     record = row_or_404(visible.records(request.access), history_id=history_id)
     if request.method == "POST":
         if not clips.is_gone(record):
-            clips.asked_for(current_connection(), record)
+            clips.asked_for(current_connection(), record, incident=_is_incident(request))
         return redirect(reverse("cameras:clip", args=[request.tenant.slug, history_id]))
     said = clips.said_of(record, Clip.objects.filter(history_id=history_id).first())
+    if said.state == Clip.State.READY and not usage.has_download(incident=_is_incident(request)):
+        said = clips.Said(Clip.State.FAILED, trouble_in_words("no_downloads"), said.clip)
     seen = watching.mark(said.state, said.why, said.clip and (said.clip.due_at, said.clip.answered_at))
     if watching.has_seen(request, seen):
         return watching.unchanged()
@@ -37,3 +40,8 @@ def clip(request: TenantRequest, history_id: str) -> HttpResponseBase:
     if said.state == Clip.State.READY and said.clip is not None:
         clips.show(said.clip, record, by=Asker.of(request))
     return with_media(request, render(request, "cameras/clip.html", context))
+
+
+def _is_incident(request: TenantRequest) -> bool:
+    """Whether somebody may use the share of downloads that is kept for incidents."""
+    return request.access.can(Permission.EVIDENCE_MAKE)

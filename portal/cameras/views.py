@@ -71,6 +71,7 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
         "usage": usage.refreshed(current_connection()),
         "may_manage": request.access.can(Permission.CAMERAS_MANAGE),
         "may_recorded": request.access.can(Permission.CAMERAS_RECORDED),
+        "may_incident": request.access.can(Permission.EVIDENCE_MAKE),
         "seconds_left": max(0, round((viewing.ends_at - timezone.now()).total_seconds())) if viewing else 0,
     }
     return with_media(request, render(request, "cameras/camera.html", context))
@@ -257,7 +258,7 @@ def _back(request: TenantRequest, camera: Camera, form: MomentForm) -> HttpRespo
 
 
 def _is_incident(request: TenantRequest) -> bool:
-    return request.POST.get("incident") == "1" and request.access.can(Permission.CAMERAS_RECORDED)
+    return request.POST.get("incident") == "1" and request.access.can(Permission.EVIDENCE_MAKE)
 
 
 def _note_wall(request: TenantRequest) -> None:

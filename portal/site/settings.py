@@ -50,6 +50,7 @@ INSTALLED_APPS = [
     "portal.core.alerts",
     "portal.core.cameras",
     "portal.core.telling",
+    "portal.evidence",
     "portal.rights",
     "portal.core.jobs",
     "portal.imports",
@@ -193,7 +194,34 @@ FORMAT_MODULE_PATH = "portal.site.formats"
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static", ("guide", BASE_DIR / "docs" / "guide" / "pictures")]
 STATIC_ROOT = Path(env.text("STATIC_ROOT", str(BASE_DIR / "staticfiles")))
+# Evidence: files of this machine, or a store with the interface of S3 where a bucket is named.
+EVIDENCE_BUCKET = env.text("PORTAL_EVIDENCE_BUCKET", "")
+EVIDENCE_FILES = Path(env.text("PORTAL_EVIDENCE_FILES", str(BASE_DIR / ".evidence")))
+TIME_STAMP_URL = env.text("PORTAL_TIME_STAMP_URL", "")
 STORAGES = {
+    "evidence": {
+        "BACKEND": "storages.backends.s3.S3Storage",
+        "OPTIONS": {
+            "bucket_name": EVIDENCE_BUCKET,
+            "endpoint_url": env.text("PORTAL_EVIDENCE_S3_URL", "") or None,
+            "region_name": env.text("PORTAL_EVIDENCE_S3_REGION", "") or None,
+            "access_key": env.text("PORTAL_EVIDENCE_S3_KEY", "") or None,
+            "secret_key": env.text("PORTAL_EVIDENCE_S3_SECRET", "") or None,
+            "location": "evidence",
+            "default_acl": None,
+            "file_overwrite": False,
+        },
+    }
+    if EVIDENCE_BUCKET
+    else {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {
+            "location": EVIDENCE_FILES,
+            "base_url": None,
+            "file_permissions_mode": 0o600,
+            "directory_permissions_mode": 0o700,
+        },
+    },
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
         "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"

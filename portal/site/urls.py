@@ -5,6 +5,7 @@ from django.urls import include, path
 from portal.codes.views import guest_code
 from portal.core.ui import addresses
 from portal.core.ui.urls import urls_of_tenant
+from portal.evidence.exports import check
 from portal.home.views import landing
 from portal.site import views
 
@@ -34,6 +35,7 @@ areas = [
     path("keys/", include("portal.keys.urls")),
     path("plans/", include("portal.plans.urls")),
     path("cameras/", include("portal.cameras.urls")),
+    path("evidence/", include("portal.evidence.urls")),
     path("logs/", include("portal.logs.urls")),
     path("alerts/", include("portal.alerts.urls")),
     path("intents/", include("portal.core.intents.urls")),
@@ -55,6 +57,8 @@ urlpatterns = [
     path("g/<str:token>/", guest_code, name="guest_code"),
     # Where the service posts what happened: its tenant is found by the token's digest.
     path("hooks/", include("portal.hooks.urls")),
+    # The program that checks signed exports, for people without an account.
+    path("signing-keys/check_export.py", check, name="evidence_check"),
     path("", include("tenants.urls")),
     path("", include("portal.core.ui.urls")),
     path("help/", include("portal.guide.urls")),

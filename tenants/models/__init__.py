@@ -4,6 +4,7 @@ from tenants.models.base import TenantModel
 from tenants.models.connections import Connection, OAuthState
 from tenants.models.kept import Kept
 from tenants.models.people import Invitation, Staff, SupportSession, User
+from tenants.models.signing import SigningKey
 from tenants.models.tenants import ServiceEnvironment, Tenant, current_tenant
 from tenants.models.trail import AuditEntry
 
@@ -14,6 +15,7 @@ __all__ = [
     "Kept",
     "OAuthState",
     "ServiceEnvironment",
+    "SigningKey",
     "Staff",
     "SupportSession",
     "Tenant",

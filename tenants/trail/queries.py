@@ -45,6 +45,7 @@ ABOUT: dict[str, tuple[Promise, str]] = {
     "lockdown": (_("Lockdowns"), "lockdown evacuation relock"),
     "plan": (_("Floor plans"), "plan"),
     "camera": (_("Cameras"), "camera"),
+    "evidence": (_("Evidence"), "incident evidence"),
     "log": (_("Activity log"), "log"),
     "alerts": (_("Alerts"), "alert alert_rule alert_address"),
     "decisions": (_("Decisions on uncertain requests"), "intent"),

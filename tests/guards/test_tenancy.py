@@ -30,6 +30,8 @@ PUBLIC_ADDRESSES: dict[str, str] = {
     "metrics": "counters for the operator's monitoring, without tenants' names",
     "look/": "the sign-in page can be read in either language, light or dark",
     "invitations/<str:token>/": "whoever is invited has no account yet; the token is the key",
+    "signing-keys/": "whoever checks a signed export has no account; the public halves of keys are public",
+    "signing-keys/check_export.py": "the program that checks a signed export, for the same people",
     "g/<str:token>/": "a guest's phone shows the own code; the token is the key, and names its tenant under seal",
     "hooks/<str:token>/": "the service posts what happened; the token is the key, and the body is signed",
 }

@@ -44,13 +44,18 @@ def is_good(clip: Clip) -> bool:
     return clip.state == Clip.State.READY and bool(clip.answered_at and clip.answered_at > database_now() - _GOOD_FOR)
 
 
-def asked_for(connection: Connection, record: History) -> Clip:
-    """Return the clip of a record, asked for now unless it is there or somebody waits for it already."""
+def asked_for(
+    connection: Connection, record: History, priority: Priority = Priority.PEOPLE, *, incident: bool = False
+) -> Clip:
+    """Return the clip of a record, asked for now unless it is there or somebody waits for it already.
+
+    With `incident` it may use the share of the period's limit that is kept for incidents.
+    """
     clip, _created = Clip.objects.get_or_create(history_id=record.history_id, defaults={"at": record.at})
     waits = clip.state == Clip.State.WAITING and clip.due_at is not None
     if not is_good(clip) and not waits:
         clip.state, clip.trouble = Clip.State.WAITING, ""
-        _ask(connection, clip, Priority.PEOPLE)
+        _ask(connection, clip, priority, incident=incident)
     return clip
 
 
@@ -85,7 +90,7 @@ def ask_again(pk: int) -> None:
     """Ask for a clip of the tenant in scope that is still to come."""
     clip = Clip.objects.filter(pk=pk, state=Clip.State.WAITING).first()
     if clip is not None:
-        _ask(current_connection(), clip, Priority.JOBS)
+        _ask(current_connection(), clip, Priority.JOBS, incident=True)
 
 
 def _due() -> QuerySet[Clip]:
@@ -96,12 +101,12 @@ def _due() -> QuerySet[Clip]:
 DUE = Wakeup(rows=_due, task=ASK_AGAIN, mark=lambda: {"due_at": ClockTime() + timedelta(seconds=60)})
 
 
-def _ask(connection: Connection, clip: Clip, priority: Priority) -> None:
+def _ask(connection: Connection, clip: Clip, priority: Priority, *, incident: bool) -> None:
     """Ask the service for a clip, and keep what it says."""
     clip.due_at = None
     if not connection.is_connected:
         clip.state, clip.trouble = Clip.State.FAILED, "not_connected"
-    elif not usage.known().downloads.has_room(usage.CLIP_SECONDS, incident=True):
+    elif not usage.has_download(incident=incident):
         clip.state, clip.trouble = Clip.State.FAILED, "no_downloads"
     else:
         _answered(connection, clip, priority)

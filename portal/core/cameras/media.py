@@ -3,14 +3,16 @@
 An address is a secret: whoever has it sees the picture. It is never logged, in no error, and rests encrypted.
 """
 
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import httpx2
 
-from portal.core.files.downloads import NotThere, TooLarge, download
+from portal.core.files import downloads
+from portal.core.files.downloads import NotThere, TooLarge
 from tenants.models import ServiceEnvironment
 
-PICTURE_MAX = 8 * 1024 * 1024
+PICTURE_MAX, VIDEO_MAX = 8 * 1024 * 1024, 512 * 1024 * 1024
 _KINDS = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png"}
 
 
@@ -34,18 +36,23 @@ def is_allowed(environment: ServiceEnvironment, address: str) -> bool:
     return "@" not in parts.netloc and f"{parts.scheme}://{parts.netloc.lower()}" in hosts_of(environment)
 
 
-def fetch(environment: ServiceEnvironment, address: str, most: int) -> bytes:
-    """Return what stands at an address, at most `most` bytes. Raises NotFetched."""
+def pieces(environment: ServiceEnvironment, address: str, most: int) -> Iterator[bytes]:
+    """Yield what stands at an address, at most `most` bytes. Raises NotFetched, also on the way."""
     if not is_allowed(environment, address):
         raise NotFetched("other_host")
     try:
-        return download(address, most, seconds=10, connect=3)
+        yield from downloads.pieces(address, most, seconds=10, connect=3)
     except NotThere as answer:
         raise NotFetched("expired" if answer.status in (401, 403, 404, 410) else "not_fetched") from None
     except TooLarge:
         raise NotFetched("too_large") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError):
         raise NotFetched("not_fetched") from None
+
+
+def fetch(environment: ServiceEnvironment, address: str, most: int) -> bytes:
+    """Return the same in one piece. Raises NotFetched."""
+    return b"".join(pieces(environment, address, most))
 
 
 def kind_of(content: bytes) -> str:

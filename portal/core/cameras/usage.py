@@ -92,6 +92,11 @@ def known() -> Usage:
     )
 
 
+def has_download(*, incident: bool) -> bool:
+    """Whether one clip more may be downloaded in this period; with `incident` also from the share kept for those."""
+    return known().downloads.has_room(CLIP_SECONDS, incident=incident)
+
+
 def refresh(connection: Connection, priority: Priority) -> None:
     """Read the usage again when what is known of it is older than ten minutes. Raises the error tree."""
     row = CameraUsage.objects.first()

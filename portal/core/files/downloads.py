@@ -1,5 +1,7 @@
 """Fetching a file from an address that somebody else gave: without token, redirect or proxy, and not too much of it."""
 
+from collections.abc import Iterator
+
 import httpx2
 
 
@@ -15,8 +17,10 @@ class TooLarge(ValueError):
     """The file is larger than wanted."""
 
 
-def download(address: str, most: int, *, seconds: float, connect: float | None = None, accept: str = "*/*") -> bytes:
-    """Return what stands at an address, at most `most` bytes. Raises NotThere, TooLarge and httpx2's errors.
+def pieces(
+    address: str, most: int, *, seconds: float, connect: float | None = None, accept: str = "*/*"
+) -> Iterator[bytes]:
+    """Yield what stands at an address, at most `most` bytes. Raises NotThere, TooLarge and httpx2's errors.
 
     Each silence may last `seconds`, connecting `connect` (the same without it). Where an address may lead is the
     caller's to check.
@@ -28,9 +32,14 @@ def download(address: str, most: int, *, seconds: float, connect: float | None =
     ):
         if answer.status_code != 200:
             raise NotThere(answer.status_code)
-        found = bytearray()
+        size = 0
         for piece in answer.iter_bytes():
-            found += piece
-            if len(found) > most:
+            size += len(piece)
+            if size > most:
                 raise TooLarge("too large")
-        return bytes(found)
+            yield piece
+
+
+def download(address: str, most: int, *, seconds: float, connect: float | None = None, accept: str = "*/*") -> bytes:
+    """Return the same in one piece."""
+    return b"".join(pieces(address, most, seconds=seconds, connect=connect, accept=accept))

@@ -1,0 +1,34 @@
+"""The alert that reminds of video which the service is about to delete, and which an open incident still lacks."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+from django.utils.translation import gettext_lazy as _
+
+from portal.core.alerts.kinds import AlertKind, Seen, Value, Values
+from portal.core.alerts.kinds import register as add
+from portal.core.alerts.models import Severity
+from portal.core.timers.clock import database_now
+from portal.evidence import fetching
+from tenants.models import Tenant
+
+
+def _about_to_go(tenant: Tenant, values: Values) -> Iterator[Seen]:
+    now = database_now()
+    for key, number in fetching.expiring(timedelta(days=values["days"])):
+        yield Seen(f"incident:{key}", now, {"number": number, "days": values["days"]})
+
+
+def register() -> None:
+    add(
+        AlertKind(
+            name="evidence",
+            said=_(
+                "Incident %(number)s has video or pictures that are not saved yet. The service deletes them within"
+                " %(days)s days."
+            ),
+            severity=Severity.WARNING,
+            values=(Value("days", _("Days before"), 14, 1, 60),),
+            look=_about_to_go,
+        )
+    )

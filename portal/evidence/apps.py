@@ -1,0 +1,17 @@
+from django.apps import AppConfig
+
+
+class EvidenceConfig(AppConfig):
+    name = "portal.evidence"
+    label = "evidence"
+
+    def ready(self) -> None:
+        from portal.core.timers import ticking
+        from portal.evidence import alerts, exporting, fetching, panel, retention, store
+
+        ticking.register("evidence_media", fetching.DUE.look, every=2.0, queue="sync", work=fetching.DUE.work)
+        ticking.register("evidence_exports", exporting.DUE.look, every=2.0, queue="bulk", work=exporting.DUE.work)
+        ticking.register("incidents_over", retention.DUE.look, every=600.0, queue="bulk", work=retention.DUE.work)
+        store.register()
+        alerts.register()
+        panel.register()

@@ -1,0 +1,80 @@
+"""A signed ZIP, written from front to back: no file of it and no plain byte rests anywhere on the way.
+
+`manifest.sha256` lists the SHA-256 of every file as `sha256sum -c` reads it, `manifest.sha256.sig` is its Ed25519
+signature. The ZIP's comment, its last 64 bytes, is the signature of the SHA-256 of all bytes before: with it, a change
+anywhere in the file is found, also between its files. `check_export.py` checks both.
+"""
+
+import hashlib
+import zipfile
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any, Protocol
+
+from tenants import signing
+from tenants.signing import SIGNATURE_BYTES
+
+MANIFEST, SIGNATURE, STAMP = "manifest.sha256", "manifest.sha256.sig", "manifest.sha256.tsr"
+# Signatures of one installation differ in what they are about: a manifest's never passes for a file's.
+SEAL = b"access-portal export\n"
+_QUICK = 1
+
+
+class _Sink(Protocol):
+    def write(self, data: bytes) -> int: ...
+
+
+class _Tail:
+    """Passes bytes on but for the last 64, which the signature replaces, and takes their digest."""
+
+    def __init__(self, sink: _Sink) -> None:
+        self.sink, self.digest, self._held = sink, hashlib.sha256(), b""
+
+    def write(self, data: bytes) -> int:
+        told = self._held + bytes(data)
+        passed, self._held = told[:-SIGNATURE_BYTES], told[-SIGNATURE_BYTES:]
+        self.digest.update(passed)
+        self.sink.write(passed)
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing is kept back but the tail."""
+
+
+class Archive:
+    """A ZIP that is written into `sink`; `add` files, then `close` with what stamps the manifest, if anything does."""
+
+    def __init__(self, sink: _Sink, at: datetime) -> None:
+        self._tail = _Tail(sink)
+        unseekable: Any = self._tail
+        self._zip = zipfile.ZipFile(unseekable, "w", zipfile.ZIP_DEFLATED, compresslevel=_QUICK)
+        self._at = at.timetuple()[:6]
+        self._digests: list[tuple[str, str]] = []
+
+    def add(self, name: str, pieces: Iterable[bytes]) -> str:
+        """Write one file and list it in the manifest; return its SHA-256."""
+        digest = self._write(name, pieces)
+        self._digests.append((name, digest))
+        return digest
+
+    def close(self, stamp: Callable[[bytes], bytes | None] = lambda manifest: None) -> tuple[str, str]:
+        """Write the manifest with its signature and time stamp, then seal the whole; return its SHA-256 and the key."""
+        manifest = "".join(f"{digest}  {name}\n" for name, digest in self._digests).encode()
+        signed = signing.sign(manifest)
+        digest = self._write(MANIFEST, [manifest])
+        self._write(SIGNATURE, [signed.value])
+        if stamped := stamp(manifest):
+            self._write(STAMP, [stamped])
+        self._zip.comment = bytes(SIGNATURE_BYTES)
+        self._zip.close()
+        self._tail.sink.write(signing.sign(SEAL + self._tail.digest.digest()).value)
+        return digest, signed.key
+
+    def _write(self, name: str, pieces: Iterable[bytes]) -> str:
+        entry, digest = zipfile.ZipInfo(name, self._at), hashlib.sha256()
+        entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+        with self._zip.open(entry, "w", force_zip64=True) as file:
+            for piece in pieces:
+                digest.update(piece)
+                file.write(piece)
+        return digest.hexdigest()

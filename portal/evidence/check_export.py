@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Check an export of evidence: python3 check_export.py EXPORT.zip KEY.pem
+
+Needs Python 3.10 and either the package `cryptography` or the program `openssl` (3.0 or newer), and nothing else.
+KEY.pem is the public key of the installation that made the export: take it from that installation or from whoever runs
+it, not from the export. Ends with 0 if nothing was changed, with 1 if anything was, with 2 where it was not checked.
+"""
+
+import base64
+import hashlib
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+TAIL, SEAL = 64, b"access-portal export\n"
+MANIFEST, SIGNATURE, STAMP = "manifest.sha256", "manifest.sha256.sig", "manifest.sha256.tsr"
+PIECE = 1024 * 1024
+
+
+class Changed(Exception):
+    """The export is not what was signed; the text says where."""
+
+
+class NotChecked(Exception):
+    """There is nothing to check signatures with, or no key."""
+
+
+def is_signed(key: bytes, message: bytes, signature: bytes) -> bool:
+    """Whether `signature` is the key's of `message`; `key` are the bytes of a PEM file."""
+    try:
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+        from cryptography.hazmat.primitives.serialization import load_pem_public_key
+    except ImportError:
+        return by_openssl(key, message, signature)
+    try:
+        public = load_pem_public_key(key)
+    except ValueError:
+        raise NotChecked("The key is no PEM file.") from None
+    if not isinstance(public, Ed25519PublicKey):
+        raise NotChecked("The key is not an Ed25519 key.")
+    try:
+        public.verify(signature, message)
+    except InvalidSignature:
+        return False
+    return True
+
+
+def by_openssl(key: bytes, message: bytes, signature: bytes) -> bool:
+    """The same by the program openssl."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder, name) for name in ("key", "message", "signature")]
+        for path, content in zip(paths, (key, message, signature), strict=True):
+            path.write_bytes(content)
+        command = ["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", str(paths[0]), "-rawin"]
+        command += ["-in", str(paths[1]), "-sigfile", str(paths[2])]
+        try:
+            done = subprocess.run(command, capture_output=True, check=False)
+        except OSError:
+            raise NotChecked("Neither the package cryptography nor the program openssl is there.") from None
+    if done.returncode and b"Signature Verification Failure" not in done.stdout + done.stderr:
+        raise NotChecked(done.stderr.decode(errors="replace").strip() or "openssl could not check the signature.")
+    return not done.returncode
+
+
+def check_seal(path: Path, key: bytes) -> None:
+    """Check the signature of the whole file. Raises Changed."""
+    digest, left = hashlib.sha256(), path.stat().st_size - TAIL
+    if left <= 0:
+        raise Changed("The file is too short.")
+    with path.open("rb") as file:
+        while left:
+            piece = file.read(min(PIECE, left))
+            digest.update(piece)
+            left -= len(piece)
+        signature = file.read()
+    if not is_signed(key, SEAL + digest.digest(), signature):
+        raise Changed("The file was changed, or was signed with another key.")
+
+
+def check_files(path: Path, key: bytes) -> int:
+    """Check the list of files, its signature, and each file. Returns how many. Raises Changed."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            manifest = archive.read(MANIFEST)
+            if not is_signed(key, manifest, archive.read(SIGNATURE)):
+                raise Changed("The list of files was changed.")
+            lines = [line.partition("  ") for line in manifest.decode().splitlines()]
+            listed = {name: digest for digest, _space, name in lines}
+            if set(archive.namelist()) - {MANIFEST, SIGNATURE, STAMP} != set(listed):
+                raise Changed("Files were added or taken away.")
+            for name, wanted in listed.items():
+                digest = hashlib.sha256()
+                with archive.open(name) as file:
+                    for piece in iter(lambda: file.read(PIECE), b""):
+                        digest.update(piece)
+                if digest.hexdigest() != wanted:
+                    raise Changed(f"Changed: {name}")
+    except (zipfile.BadZipFile, KeyError, ValueError, EOFError, OSError, NotImplementedError) as error:
+        raise Changed(f"The file is damaged: {error}") from None
+    return len(listed)
+
+
+def main(arguments: list[str]) -> int:
+    """Check and say what was found."""
+    if len(arguments) != 2:
+        print(__doc__)
+        return 2
+    try:
+        path, key = Path(arguments[0]), Path(arguments[1]).read_bytes()
+        check_seal(path, key)
+        count = check_files(path, key)
+    except Changed as why:
+        print(f"CHANGED  {why}")
+        return 1
+    except (NotChecked, OSError) as why:
+        print(f"NOT CHECKED  {why}")
+        return 2
+    print(f"UNCHANGED  {count} files, signed with the key {hashlib.sha256(_raw(key)).hexdigest()[:32]}")
+    return 0
+
+
+def _raw(key: bytes) -> bytes:
+    """Return the 32 bytes of a public key in PEM: the end of its base64."""
+    lines = [line for line in key.decode().splitlines() if line and not line.startswith(("-", "#"))]
+    return base64.b64decode("".join(lines))[-32:]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

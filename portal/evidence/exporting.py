@@ -1,0 +1,173 @@
+"""Writing an incident as one signed ZIP: a page that opens without network, the data, the media, and how to check it.
+
+Everything is read once and written from front to back into the evidence store. Whoever is killed leaves a file that
+nobody refers to, and the export is written again.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
+from portal.core.files.writing import csv_lines
+from portal.core.timers.clock import ClockTime
+from portal.core.timers.ticking import Wakeup
+from portal.core.ui.times import local
+from portal.evidence import stamping, store
+from portal.evidence.archive import Archive
+from portal.evidence.models import Export, Incident, Item
+from portal.evidence.shown import Shown, shown
+from tenants.models import current_tenant
+
+MOST_TRIES = 3
+# Longer than the task may take: whoever is at work then has died.
+_WORKED_ON = timedelta(seconds=960)
+_SUFFIXES = {"video/mp4": "mp4", "video/webm": "webm", "video/mp2t": "ts", "image/jpeg": "jpg", "image/png": "png"}
+_BOM = "\ufeff".encode()
+
+
+@dataclass(frozen=True)
+class Row:
+    """An item with its number, and the path of its file within the export ("" without one)."""
+
+    number: int
+    shown: Shown
+    path: str
+
+    @property
+    def item(self) -> Item:
+        return self.shown.item
+
+
+def write(export_id: int) -> None:
+    """Write an export of the tenant in scope that still waits, and keep it."""
+    export = Export.objects.select_related("incident", "asked_by").filter(pk=export_id, due_at__isnull=False).first()
+    if export is None:
+        return
+    if export.tries >= MOST_TRIES:
+        Export.objects.filter(pk=export.pk).update(due_at=None, trouble="failed")
+        return
+    Export.objects.filter(pk=export.pk).update(tries=export.tries + 1)
+    try:
+        with override(export.language), store.Writing("application/zip") as file:
+            told = _write_into(file, export)
+    except store.Unreadable:
+        Export.objects.filter(pk=export.pk).update(due_at=None, trouble="unreadable")
+        return
+    except store.STORE_ERRORS:
+        Export.objects.filter(pk=export.pk).update(trouble="store")
+        return
+    with transaction.atomic():
+        waits = Export.objects.filter(pk=export.pk, due_at__isnull=False)
+        if waits.update(file=file.row, due_at=None, trouble="", **told):
+            store.keep(file.row)
+
+
+def _write_into(file: store.Writing, export: Export) -> dict[str, Any]:
+    """Write the files of an export. Returns what is kept of it."""
+    incident, stamps = export.incident, list[str]()
+    archive = Archive(file, local(export.asked_at))
+    rows = list(_rows(incident))
+    context = {
+        "incident": incident,
+        "export": export,
+        "rows": rows,
+        "tenant": current_tenant(),
+        "missing": sum(1 for row in rows if row.item.media and not row.path),
+        "stamping": stamping.is_configured(),
+        "keys_url": settings.PORTAL_URL + reverse("signing_keys"),
+        "check_url": settings.PORTAL_URL + reverse("evidence_check"),
+    }
+    archive.add("index.html", [render_to_string("evidence/export/index.html", context).encode()])
+    archive.add("items.csv", [_BOM, *csv_lines(_lines(rows))])
+    archive.add("items.json", [_json(incident, export, rows)])
+    for row in rows:
+        if row.path and row.item.file is not None:
+            archive.add(row.path, store.read(row.item.file))
+    archive.add("CHECK.txt", [render_to_string("evidence/export/check.txt", context).encode()])
+
+    def stamp(manifest: bytes) -> bytes | None:
+        try:
+            found = stamping.stamp(manifest) if stamping.is_configured() else None
+        except stamping.NotStamped:
+            stamps.append("no_answer")
+            return None
+        stamps.extend(["stamped"] if found else [])
+        return found
+
+    manifest, key = archive.close(stamp)
+    return {"manifest": manifest, "key": key, "stamp": "".join(stamps), "items": len(rows)}
+
+
+def items_of(incident: Incident) -> QuerySet[Item]:
+    """Return what an incident has, by the moments that it is about."""
+    return incident.items.select_related("file", "added_by").order_by("at", "pk")
+
+
+def _rows(incident: Incident) -> Iterator[Row]:
+    for number, item in enumerate(items_of(incident).iterator(chunk_size=200), start=1):
+        path = ""
+        if item.file is not None:
+            path = f"media/{number:04d}.{_SUFFIXES.get(item.file.content_type, 'bin')}"
+        yield Row(number, shown(item), path)
+
+
+def _lines(rows: list[Row]) -> Iterator[list[str]]:
+    yield [_("No."), _("Date and time"), _("Type"), _("What"), _("Details"), _("File"), _("Added by"), _("Added at")]
+    for row in rows:
+        told = row.shown
+        details = " / ".join(filter(None, [*told.lines, told.wrong]))
+        added = f"{local(row.item.added_at):%Y-%m-%d %H:%M:%S}"
+        at = f"{local(row.item.at):%Y-%m-%d %H:%M:%S}"
+        yield [str(row.number), at, told.kind, told.headline, details, row.path, str(row.item.added_by), added]
+
+
+def _json(incident: Incident, export: Export, rows: list[Row]) -> bytes:
+    """Return the incident with all that is kept of its items, as the service and the portal named it."""
+    told = {
+        "tenant": current_tenant().name,
+        "incident": {
+            "number": incident.number,
+            "title": incident.title,
+            "began_at": local(incident.began_at).isoformat(),
+            "ended_at": local(incident.ended_at).isoformat() if incident.ended_at else None,
+            "opened_by": str(incident.opened_by),
+            "opened_at": local(incident.opened_at).isoformat(),
+        },
+        "export": {"asked_by": str(export.asked_by), "asked_at": local(export.asked_at).isoformat()},
+        "items": [
+            {
+                "number": row.number,
+                "kind": row.item.kind,
+                "reference": row.item.reference,
+                "at": local(row.item.at).isoformat(),
+                "headline": row.shown.headline,
+                "lines": row.shown.lines,
+                "facts": row.item.facts,
+                "added_by": str(row.item.added_by),
+                "added_at": local(row.item.added_at).isoformat(),
+                "media": row.item.media,
+                "trouble": row.item.trouble,
+                "file": row.path,
+                "sha256": row.item.file.sha256 if row.item.file else "",
+            }
+            for row in rows
+        ],
+    }
+    return json.dumps(told, ensure_ascii=False, indent=1).encode()
+
+
+def _due() -> QuerySet[Export]:
+    return Export.objects_across_tenants.filter(due_at__lte=ClockTime())
+
+
+DUE = Wakeup(rows=_due, task="portal.evidence.tasks.export", mark=lambda: {"due_at": ClockTime() + _WORKED_ON})

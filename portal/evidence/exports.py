@@ -1,0 +1,43 @@
+"""Exports of an incident: asked for, followed on the incident's page, downloaded after fresh proof of identity."""
+
+from pathlib import Path
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+
+from portal.core.intents.record import Asker
+from portal.core.ui.addresses import row_or_404
+from portal.evidence import actions, store
+from portal.evidence.views import done, incident_or_404
+from tenants.access import TenantRequest, tenant_view
+from tenants.roles import Permission
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"])
+def ask(request: TenantRequest, number: int) -> HttpResponseBase:
+    found = incident_or_404(number)
+    return done(request, found, lambda: actions.ask_for_export(incident=found, by=Asker.of(request)))
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, reauth=True)
+def download(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
+    """Return a signed export."""
+    found = incident_or_404(number)
+    export = row_or_404(found.exports.select_related("file", "incident"), pk=pk)
+    if export.file is None:
+        raise Http404
+    actions.downloaded(export=export, by=Asker.of(request))
+    answer = StreamingHttpResponse(store.read(export.file), content_type="application/zip")
+    answer["Content-Length"] = str(export.file.size)
+    answer["Content-Disposition"] = f'attachment; filename="incident-{found.number}-{export.pk}.zip"'
+    return answer
+
+
+@login_not_required
+def check(request: HttpRequest) -> HttpResponse:
+    """Return the program that checks an export without the portal."""
+    program = Path(__file__).with_name("check_export.py").read_bytes()
+    answer = HttpResponse(program, content_type="text/x-python; charset=utf-8")
+    answer["Content-Disposition"] = 'attachment; filename="check_export.py"'
+    return answer

@@ -1,0 +1,168 @@
+"""Fetching video and pictures into the evidence store: within budget and the period's limits, again until it is there.
+
+What a service still prepares is asked for again; what it no longer has is said. The bytes go from the service's address
+into the store piece by piece. A worker that is killed on the way leaves a file that nobody refers to and that is
+deleted, and the item is fetched again.
+"""
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+
+from accessapi.errors import ServiceError
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.cameras import clips, media, pictures, usage
+from portal.core.cameras.models import Camera, Clip, Picture
+from portal.core.mirror.models import History
+from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.ticking import Wakeup
+from portal.evidence import store
+from portal.evidence.models import Item, StoredFile
+from tenants import audit
+from tenants.connections.service import current_connection
+from tenants.models import current_tenant
+from tenants.wording import say
+
+_AGAIN, _WORKED_ON = timedelta(seconds=30), timedelta(seconds=330)
+_TYPES = {b"ftyp": (4, "video/mp4"), b"\x1aE\xdf\xa3": (0, "video/webm"), b"G": (0, "video/mp2t")}
+
+
+class _Later(Exception):
+    """Nothing is there yet: look again at `at`."""
+
+    def __init__(self, after: timedelta) -> None:
+        super().__init__(after)
+        self.after = after
+
+
+class _None(Exception):
+    """There is none, for this trouble; `ever` where that may change."""
+
+    def __init__(self, trouble: str, *, ever: bool = True) -> None:
+        super().__init__(trouble)
+        self.trouble, self.ever = trouble, ever
+
+
+def fetch(item_id: int) -> None:
+    """Fetch what an item of the tenant in scope still lacks."""
+    item = Item.objects.select_related("incident").filter(pk=item_id, media=Item.Media.WANTED).first()
+    if item is None:
+        return
+    try:
+        file = _of_clip(item) if item.kind == Item.Kind.CLIP else _of_snapshot(item)
+    except _Later as later:
+        Item.objects.filter(pk=item.pk).update(due_at=ClockTime() + later.after)
+    except _None as none:
+        state = Item.Media.FAILED if none.ever else Item.Media.NEVER
+        Item.objects.filter(pk=item.pk, media=Item.Media.WANTED).update(media=state, trouble=none.trouble, due_at=None)
+    except store.STORE_ERRORS:
+        Item.objects.filter(pk=item.pk).update(due_at=ClockTime() + _AGAIN, trouble="store")
+    else:
+        _keep(item, file)
+
+
+def _keep(item: Item, file: StoredFile) -> None:
+    """Have the item refer to its file, if it still waits for one."""
+    with transaction.atomic():
+        told = {"media": Item.Media.STORED, "file": file, "due_at": None, "trouble": "", "expires_at": None}
+        if not Item.objects.filter(pk=item.pk, media=Item.Media.WANTED).update(**told):
+            return
+        store.keep(file)
+        number = item.incident.number
+        after = {"kind": item.kind, "reference": item.reference, "sha256": file.sha256, "size": file.size}
+        audit.record(
+            tenant=current_tenant(),
+            by=None,
+            action="evidence.stored",
+            target=f"incident:{number}",
+            summary=say("evidence.stored", number=number),
+            after=after,
+        )
+
+
+def _of_clip(item: Item) -> StoredFile:
+    """Return the stored video of a record. Raises _Later and _None."""
+    record = History.objects.filter(history_id=item.reference).first() or History(
+        history_id=item.reference, at=item.at, device_id=item.facts.get("device_id", "")
+    )
+    if clips.is_gone(record):
+        raise _None("gone", ever=False)
+    clip = clips.asked_for(current_connection(), record, Priority.JOBS, incident=True)
+    if clip.state == Clip.State.NEVER:
+        raise _None("no_video", ever=False)
+    if clip.state == Clip.State.FAILED:
+        raise _None(clip.trouble)
+    if clip.state == Clip.State.WAITING or not clip.address:
+        raise _Later(max((clip.due_at or database_now()) - database_now(), timedelta()) + timedelta(seconds=2))
+    if not usage.has_download(incident=True):
+        raise _None("no_downloads")
+    # Counted before the first byte: a download that breaks off has been one all the same.
+    Clip.objects.filter(pk=clip.pk).update(shown=F("shown") + 1, shown_at=ClockTime())
+    return _stored(media.pieces(current_tenant().environment, clip.address, media.VIDEO_MAX))
+
+
+def _of_snapshot(item: Item) -> StoredFile:
+    """Return the stored picture of a camera at a moment. Raises _Later and _None."""
+    camera = Camera.objects.filter(camera_id=item.facts["camera_id"]).first()
+    if camera is None:
+        raise _None("no_camera", ever=False)
+    kept = Picture.objects.filter(camera=camera, at=item.at).exclude(mark="").first()
+    if kept is None:
+        try:
+            pictures.read(current_connection(), [camera], Priority.JOBS, item.at)
+        except BudgetExhausted as error:
+            raise _Later(max(error.ask_at - database_now(), _AGAIN)) from None
+        except ServiceError as error:
+            raise _None(pictures.trouble_of(error)) from None
+        kept = Picture.objects.get(camera=camera, at=item.at)
+    if not kept.content:
+        raise _None(kept.trouble or "none")
+    return _stored([kept.content])
+
+
+def _stored(source: Iterable[bytes]) -> StoredFile:
+    """Write a source into the store and return its file, with the type that its first bytes tell."""
+    with store.Writing() as file:
+        try:
+            for number, piece in enumerate(source):
+                if number == 0:
+                    file.row.content_type = _type_of(piece)
+                file.write(piece)
+        except media.NotFetched as why:
+            raise _None(str(why)) from None
+    return file.row
+
+
+def _type_of(head: bytes) -> str:
+    """Return the content type of a picture or video; a general one for what is not recognised, which is kept too."""
+    for mark, (at, name) in _TYPES.items():
+        if head[at:].startswith(mark):
+            return name
+    return media.kind_of(head) or "application/octet-stream"
+
+
+def first_to_expire(incident_id: int | None = None) -> Item | None:
+    """Return the item whose video or picture the service deletes first, of those that are not in the store."""
+    rows = Item.objects.filter(media__in=[Item.Media.THERE, Item.Media.FAILED], expires_at__gt=ClockTime())
+    rows = rows.filter(incident__closed_at=None)
+    if incident_id is not None:
+        rows = rows.filter(incident_id=incident_id)
+    return rows.select_related("incident").order_by("expires_at").first()
+
+
+def expiring(before: timedelta) -> list[tuple[int, int]]:
+    """Return key and number of each open incident of which the service deletes something within that time."""
+    rows = Item.objects.filter(media__in=[Item.Media.THERE, Item.Media.FAILED], incident__closed_at=None)
+    near = rows.filter(expires_at__gt=ClockTime(), expires_at__lt=ClockTime() + before)
+    return list(near.order_by("incident_id").values_list("incident_id", "incident__number").distinct())
+
+
+def _due() -> QuerySet[Item]:
+    return Item.objects_across_tenants.filter(due_at__lte=ClockTime())
+
+
+# A worker that died is rung for again after the mark's time, which is longer than the task may take.
+DUE = Wakeup(rows=_due, task="portal.evidence.tasks.fetch", mark=lambda: {"due_at": ClockTime() + _WORKED_ON})

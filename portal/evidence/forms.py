@@ -1,0 +1,103 @@
+"""Forms of incidents: what happened and when, notes, a camera's moment, how long evidence is kept."""
+
+from datetime import date, timedelta
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from accessapi.limits import VIDEO_RETENTION_DAYS
+from portal.core.cameras.models import Camera
+from portal.core.ui.inputs import line, moment, plain
+from portal.core.ui.times import local
+from portal.evidence.models import NOTE_MAX, TITLE_MAX, Incident
+
+DAYS_LEAST, DAYS_MOST = 30, 3_650
+
+
+class IncidentForm(forms.Form):
+    """What happened, from when to when."""
+
+    title = line(
+        pgettext_lazy("incident", "What happened"),
+        TITLE_MAX,
+        _("Enter what happened."),
+        help_text=_("One line, for example “Side door forced open”."),
+    )
+    began_at = moment(pgettext_lazy("incident", "From"), required=True)
+    ended_at = moment(pgettext_lazy("incident", "Until"), help_text=_("Leave empty if it was a single moment."))
+
+    def clean(self) -> dict[str, Any]:
+        said = super().clean() or {}
+        began, ended = said.get("began_at"), said.get("ended_at")
+        if began and ended and ended < began:
+            self.add_error("ended_at", _("The end is before the beginning."))
+        return said
+
+
+class NoteForm(forms.Form):
+    """A note on an incident."""
+
+    text = forms.CharField(
+        label=pgettext_lazy("evidence", "Note"),
+        max_length=NOTE_MAX,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        validators=[plain],
+        error_messages={"required": _("Enter a note.")},
+    )
+
+
+class PictureForm(forms.Form):
+    """A camera and a moment of the past."""
+
+    camera = forms.ChoiceField(label=_("Camera"), error_messages={"required": _("Choose a camera.")})
+    at = moment(_("Date and time"), required=True)
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        cameras = Camera.objects.order_by("name_order", "pk").only("pk", "tenant_id", "name", "camera_id")
+        self.fields["camera"].choices = [(str(each.pk), str(each)) for each in cameras]  # type: ignore[attr-defined]
+
+    def clean_at(self) -> Any:
+        at = self.cleaned_data["at"]
+        if at > timezone.now():
+            raise forms.ValidationError(_("Choose a time in the past."))
+        if at < timezone.now() - timedelta(days=VIDEO_RETENTION_DAYS):
+            raise forms.ValidationError(_("The service keeps video for 90 days only."))
+        return at
+
+
+class CloseForm(forms.Form):
+    """Until which day a closed incident is kept."""
+
+    keep_until = forms.DateField(
+        label=_("Keep until"),
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        error_messages={"required": _("Enter a date."), "invalid": _("Enter a date.")},
+    )
+
+    def clean_keep_until(self) -> date:
+        day: date = self.cleaned_data["keep_until"]
+        today = local(timezone.now()).date()
+        if not today <= day <= today + timedelta(days=DAYS_MOST):
+            raise forms.ValidationError(_("Choose a day from today to ten years from now."))
+        return day
+
+
+class HoldForm(forms.Form):
+    """Why an incident must not be deleted."""
+
+    reason = line(_("Reason"), TITLE_MAX, _("Enter a reason."))
+
+
+class SettingsForm(forms.Form):
+    """For how long closed incidents are kept."""
+
+    days = forms.IntegerField(label=_("Keep closed incidents for (days)"), min_value=DAYS_LEAST, max_value=DAYS_MOST)
+
+
+def first_values(incident: Incident) -> dict[str, Any]:
+    """Return what the form of an incident begins with."""
+    return {"title": incident.title, "began_at": incident.began_at, "ended_at": incident.ended_at}

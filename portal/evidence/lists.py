@@ -1,0 +1,94 @@
+"""The list of incidents, the newest first."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from portal.core.timers.clock import database_now
+from portal.core.ui.tables import Column, Empty, Table
+from portal.core.ui.tables.filters import Filter
+from portal.core.ui.times import stamp
+from portal.evidence.models import Incident, Item
+from tenants.access import TenantRequest
+from tenants.roles import Permission
+
+SOON = timedelta(days=14)
+_STATES = (
+    ("open", pgettext_lazy("incident", "Open")),
+    ("closed", pgettext_lazy("incident", "Closed")),
+    ("held", gettext_lazy("On legal hold")),
+)
+
+
+def state(row: Incident) -> SafeString:
+    """Return how far an incident is, and a hold beside it."""
+    closed = _("Closed, kept until %(day)s") % {"day": row.keep_until}
+    word = pgettext_lazy("incident", "Open") if row.is_open else closed
+    held = format_html(' <span class="chip chip-loud"><span>{}</span></span>', _("Legal hold")) if row.is_held else ""
+    return format_html('<span class="chip chip-quiet"><span>{}</span></span>{}', word, held)
+
+
+def first_loss(row: Incident) -> SafeString:
+    """Return when the service deletes what an open incident lacks still."""
+    expires = getattr(row, "expires", None)
+    if expires is None or not row.is_open:
+        return SafeString("")
+    if expires < database_now() + SOON:
+        return format_html('<span class="chip chip-loud"><span>{}</span></span>', stamp(expires))
+    return SafeString(stamp(expires))
+
+
+def _by_state(rows: QuerySet[Incident], values: list[str]) -> QuerySet[Incident]:
+    found = {
+        "open": rows.filter(closed_at=None),
+        "closed": rows.filter(closed_at__isnull=False),
+        "held": rows.filter(held_at__isnull=False),
+    }
+    return found[values[0]]
+
+
+class Incidents(Table):
+    name = "incidents"
+    caption = gettext_lazy("Incidents")
+    default_sort = "-number"
+    columns = (
+        Column("number", pgettext_lazy("incident", "No."), kind="number", sort="number"),
+        Column("title", pgettext_lazy("incident", "What happened"), phone="title", fixed=True),
+        Column("began_at", pgettext_lazy("incident", "When"), kind="time", sort="began_at"),
+        Column("state", pgettext_lazy("incident", "State"), cell=state),
+        Column("count", gettext_lazy("Items"), kind="number", value=lambda row: row.count),
+        Column("expires", gettext_lazy("Not saved, deleted by the service on"), cell=first_loss),
+        Column("opened_by", gettext_lazy("Opened by"), value=lambda row: str(row.opened_by)),
+    )
+    filters = (Filter("state", pgettext_lazy("incident", "State"), _STATES, _by_state, single=True),)
+
+    def __init__(self, request: TenantRequest, **more: Any) -> None:
+        items = Item.objects.filter(incident=OuterRef("pk")).order_by().values("incident")
+        missing = items.filter(Q(media__in=[Item.Media.THERE, Item.Media.FAILED]), expires_at__gt=database_now())
+        rows = Incident.objects.select_related("opened_by").annotate(
+            count=Subquery(items.annotate(n=Count("pk")).values("n")),
+            expires=Subquery(missing.annotate(first=Min("expires_at")).values("first")),
+        )
+        super().__init__(request, rows, **more)
+
+    def row_href(self, row: Incident) -> str:
+        return reverse("evidence:incident", args=[self.request.tenant.slug, row.number])
+
+    @property
+    def empty(self) -> Empty | None:
+        said = _("An incident keeps log records, video, pictures and notes together, as proof for later.")
+        if not self.request.access.can(Permission.EVIDENCE_MAKE):
+            return Empty(_("No incidents yet"), said, "folder")
+        return Empty(
+            _("No incidents yet"),
+            said,
+            "folder",
+            _("New incident"),
+            lambda request: reverse("evidence:new", args=[request.tenant.slug]),
+        )

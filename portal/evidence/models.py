@@ -1,0 +1,175 @@
+"""Incidents, what is collected for each of them, the files that hold it, and exports of it."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from tenants.models import TenantModel
+from tenants.vault import EncryptedBytes
+from tenants.wording import SaidField
+
+TITLE_MAX, NOTE_MAX = 120, 4000
+
+
+class Incident(TenantModel):
+    """Something that happened from `began_at` to `ended_at`, and that evidence is collected for.
+
+    `number` counts a tenant's incidents. An open one is kept; a closed one is deleted after the day `keep_until`, but
+    not while it is on legal hold (`held_at`, `held_by`, `hold_reason`).
+    """
+
+    number = models.PositiveIntegerField()
+    title = models.CharField(max_length=TITLE_MAX)
+    began_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    opened_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    opened_at = models.DateTimeField(db_default=Now())
+    closed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    closed_at = models.DateTimeField(null=True)
+    keep_until = models.DateField(null=True)
+    held_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    held_at = models.DateTimeField(null=True)
+    hold_reason = models.CharField(max_length=TITLE_MAX, blank=True, default="")
+    # From when on it is deleted.
+    due_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "number"], name="evidence_incident_number_once"),
+            models.CheckConstraint(
+                condition=Q(closed_at=None) | Q(keep_until__isnull=False), name="evidence_incident_closed_until"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["due_at"], name="evidence_incident_due_at", condition=Q(due_at__isnull=False)),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def is_open(self) -> bool:
+        return self.closed_at is None
+
+    @property
+    def is_held(self) -> bool:
+        return self.held_at is not None
+
+
+class StoredFile(TenantModel):
+    """A file in the tenant's evidence store, encrypted under a `key` of its own (`store.py`).
+
+    `path` is where the store has it; `sha256` (hex) and `size` are of the plain bytes. It is deleted from `delete_at`
+    on, which is set until the file is complete and again when nobody needs it.
+    """
+
+    path = models.CharField(max_length=100, unique=True)
+    key = EncryptedBytes(null=True)
+    sha256 = models.CharField(max_length=64, blank=True, default="")
+    size = models.BigIntegerField(default=0)
+    content_type = models.CharField(max_length=60, blank=True, default="")
+    made_at = models.DateTimeField(db_default=Now())
+    delete_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["delete_at"], name="evidence_file_delete_at", condition=Q(delete_at__isnull=False))
+        ]
+
+    def __str__(self) -> str:
+        return self.path
+
+
+class Item(TenantModel):
+    """One thing collected for an incident: a copy of what was known when it was added, in `facts`.
+
+    `reference` names it within its kind: the record, the camera and moment, the request, the question about rights.
+    Video and pictures come later: `media` says how far that is, `due_at` when a worker looks next, `trouble` why there
+    is none, `expires_at` until when the service has it.
+    """
+
+    class Kind(models.TextChoices):
+        RECORD = "record"
+        CLIP = "clip"
+        SNAPSHOT = "snapshot"
+        REQUEST = "request"
+        RIGHTS = "rights"
+        NOTE = "note"
+
+    class Media(models.TextChoices):
+        NONE = ""
+        THERE = "there"
+        WANTED = "wanted"
+        STORED = "stored"
+        NEVER = "never"
+        FAILED = "failed"
+
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="items")
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    reference = models.TextField(db_collation="C")
+    at = models.DateTimeField()
+    # What a request was called; empty for everything else.
+    title = SaidField(blank=True, default="")
+    facts = models.JSONField(default=dict)
+    added_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    added_at = models.DateTimeField(db_default=Now())
+    media = models.CharField(max_length=10, choices=Media.choices, blank=True, default=Media.NONE)
+    file = models.ForeignKey(StoredFile, null=True, on_delete=models.PROTECT, related_name="+")
+    due_at = models.DateTimeField(null=True)
+    trouble = models.CharField(max_length=60, blank=True, default="")
+    expires_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["incident", "kind", "reference"], name="evidence_item_once"),
+        ]
+        indexes = [
+            models.Index(fields=["due_at"], name="evidence_item_due_at", condition=Q(due_at__isnull=False)),
+            models.Index(
+                fields=["tenant", "expires_at"], name="evidence_item_expires_at", condition=Q(expires_at__isnull=False)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.reference}"
+
+
+class Export(TenantModel):
+    """A signed file of an incident as it was at `asked_at`, in the language of whoever asked.
+
+    `key` names the signing key, `manifest` is the SHA-256 (hex) of the list of its files. `stamp` says what came of
+    the time stamp: "" none is configured, "stamped", or why there is none.
+    """
+
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="exports")
+    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    asked_at = models.DateTimeField(db_default=Now())
+    language = models.CharField(max_length=10)
+    items = models.PositiveIntegerField()
+    due_at = models.DateTimeField(null=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+    trouble = models.CharField(max_length=60, blank=True, default="")
+    file = models.ForeignKey(StoredFile, null=True, on_delete=models.PROTECT, related_name="+")
+    key = models.CharField(max_length=64, blank=True, default="")
+    manifest = models.CharField(max_length=64, blank=True, default="")
+    stamp = models.CharField(max_length=60, blank=True, default="")
+
+    class Meta:
+        indexes = [models.Index(fields=["due_at"], name="evidence_export_due_at", condition=Q(due_at__isnull=False))]
+
+    def __str__(self) -> str:
+        return f"export {self.pk} of {self.incident_id}"
+
+
+class EvidenceSettings(TenantModel):
+    """For how many days a tenant keeps closed incidents, and the number of the last one, which is not used again."""
+
+    days = models.PositiveIntegerField()
+    last_number = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant"], name="evidence_settings_once")]
+
+    def __str__(self) -> str:
+        return f"{self.days} days"

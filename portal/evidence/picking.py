@@ -1,0 +1,138 @@
+"""Choosing what an incident collects: records around its time, requests of staff, a camera's picture, an access check."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from portal.core.cameras.models import Camera
+from portal.core.intents import queries as intent_queries
+from portal.core.intents.models import Intent
+from portal.core.intents.record import Asker
+from portal.core.log import visible
+from portal.core.mirror import queries
+from portal.core.mirror.coverage import coverage
+from portal.core.mirror.models import History
+from portal.core.ui.addresses import is_row_number, row_or_404
+from portal.evidence import actions, collecting
+from portal.evidence.forms import PictureForm
+from portal.evidence.models import Incident, Item
+from portal.evidence.views import TROUBLES, done, incident_or_404, page_of
+from portal.explain import since
+from portal.explain.answers import Answer
+from portal.explain.questions import Question
+from tenants.access import TenantRequest, tenant_view
+from tenants.connections.service import current_connection
+from tenants.roles import Permission
+
+# Around an incident, and what a page offers.
+_AROUND, _OFFERED = timedelta(minutes=30), actions.MOST_AT_ONCE
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
+def records(request: TenantRequest, number: int) -> HttpResponseBase:
+    """Records of the log around the incident's time, to be chosen; those at chosen doors with their video."""
+    found = incident_or_404(number)
+    begin, end = _span(found)
+    rows = visible.records(request.access).filter(at__gte=begin, at__lte=end)
+    if request.method == "POST":
+        chosen = rows.filter(history_id__in=request.POST.getlist("record")[: actions.MOST_AT_ONCE]).order_by("at", "pk")
+        return _add(request, found, list(collecting.with_videos(chosen, _watched())))
+    known = set(found.items.filter(kind=Item.Kind.RECORD).values_list("reference", flat=True))
+    offered = list(rows.order_by("at", "pk")[: _OFFERED + 1])
+    context = {
+        "incident": found,
+        "records": [(each, each.history_id in known) for each in offered[:_OFFERED]],
+        "more": len(offered) > _OFFERED,
+        "span": (begin, end),
+        "through": coverage().through,
+        "may_look": visible.may_look(request.access),
+    }
+    return render(request, "evidence/records.html", context)
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
+def requests(request: TenantRequest, number: int) -> HttpResponseBase:
+    """Requests of staff around the incident's time, to be chosen."""
+    found = incident_or_404(number)
+    begin, end = _span(found)
+    rows = intent_queries.visible_to(request.access).select_related("by")
+    rows = rows.filter(created_at__gte=begin, created_at__lte=end)
+    if request.method == "POST":
+        named = [int(each) for each in request.POST.getlist("request") if is_row_number(each)]
+        chosen = rows.filter(pk__in=named[: actions.MOST_AT_ONCE]).order_by("pk")
+        return _add(request, found, [collecting.of_request(each) for each in chosen])
+    known = set(found.items.filter(kind=Item.Kind.REQUEST).values_list("reference", flat=True))
+    offered: list[Intent] = list(rows.order_by("created_at", "pk")[: _OFFERED + 1])
+    context = {
+        "incident": found,
+        "requests": [(each, str(each.pk) in known) for each in offered[:_OFFERED]],
+        "more": len(offered) > _OFFERED,
+        "span": (begin, end),
+    }
+    return render(request, "evidence/requests.html", context)
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
+def picture(request: TenantRequest, number: int) -> HttpResponseBase:
+    """The picture of a camera at a moment, to be fetched."""
+    found = incident_or_404(number)
+    request.access.check(Permission.CAMERAS_RECORDED)
+    form = PictureForm(request.POST) if request.method == "POST" else PictureForm(initial={"at": found.began_at})
+    if form.is_valid():
+        camera = row_or_404(Camera.objects.all(), pk=int(form.cleaned_data["camera"]))
+        return _add(request, found, [collecting.of_camera(camera, form.cleaned_data["at"])])
+    context = {"form": form, "incident": found}
+    return render(request, "evidence/picture.html", context, status=422 if form.is_bound else 200)
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"])
+def add_record(request: TenantRequest, history_id: str) -> HttpResponseBase:
+    """Add a record with its video, from the record's own page."""
+    record: History = row_or_404(visible.records(request.access), history_id=history_id)
+    found = _chosen(request)
+    return _add(request, found, list(collecting.with_videos([record], _watched())))
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"])
+def add_rights(request: TenantRequest) -> HttpResponseBase:
+    """Add what an access check says; the address asks the question as the page of access checks does."""
+    request.access.check(Permission.AREAS_VIEW)
+    question, found = Question(request), _chosen(request)
+    if question.member is None or question.place is None:
+        messages.error(request, _("Choose a person and a place first. Nothing was added."))
+        return redirect(question.address())
+    answer = Answer(question.member, question.place, question.at, queries.holidays(), current_connection())
+    past = since.before(question.member, question.place, question.at, timezone.now(), request.access)
+    return _add(request, found, [collecting.of_rights(answer, past)])
+
+
+def _chosen(request: TenantRequest) -> Incident:
+    number = request.POST.get("incident", "")
+    return incident_or_404(int(number) if is_row_number(number) else 0)
+
+
+def _span(found: Incident) -> tuple[Any, Any]:
+    return found.began_at - _AROUND, (found.ended_at or found.began_at) + _AROUND
+
+
+def _watched() -> set[str]:
+    """Return the doors that a camera looks at."""
+    return {door for doors in Camera.objects.values_list("doors", flat=True) for door in doors}
+
+
+def _add(request: TenantRequest, found: Incident, items: list[Item]) -> HttpResponseBase:
+    """Add items, and say how many were new. Video is fetched for those who may see recordings."""
+    try:
+        may_fetch = request.access.can(Permission.CAMERAS_RECORDED)
+        added = actions.add(incident=found, items=items, by=Asker.of(request), fetch=may_fetch)
+    except actions.NotDone as why:
+        messages.error(request, str(TROUBLES[str(why)]))
+        return redirect(page_of(request, found))
+    said = ngettext("%(n)d item added.", "%(n)d items added.", len(added)) % {"n": len(added)}
+    return done(request, found, lambda: None, said if items else _("Nothing was chosen, nothing was added."))

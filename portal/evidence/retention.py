@@ -1,0 +1,90 @@
+"""Deleting incidents: by a person, or by the site after their time; proven in the audit trail, never during a hold."""
+
+from datetime import date, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+from portal.core.intents.record import Asker
+from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.ticking import Wakeup
+from portal.core.ui.times import local
+from portal.evidence import store
+from portal.evidence.actions import DAYS_KEPT, NotDone
+from portal.evidence.models import EvidenceSettings, Incident, StoredFile
+from tenants import audit
+from tenants.models import Tenant
+from tenants.wording import say
+
+
+def delete(*, incident: Incident, by: Asker) -> None:
+    """Delete a closed incident before its time. Raises NotDone where it is open or on hold."""
+    with transaction.atomic():
+        row = Incident.objects.select_for_update().get(pk=incident.pk)
+        if row.is_open or row.is_held:
+            raise NotDone("held" if row.is_held else "open")
+        _delete(row, by=by.author)
+
+
+def delete_after(incident_id: int) -> None:
+    """Delete an incident of the tenant in scope whose time is over."""
+    with transaction.atomic():
+        row = Incident.objects.select_for_update().filter(pk=incident_id, held_at=None, closed_at__isnull=False).first()
+        if row is not None and row.keep_until is not None and row.keep_until < _today():
+            tenant = Tenant.objects.get(pk=row.tenant_id)
+            _delete(row, by={"tenant": tenant, "by": None, "by_label": "retention"})
+
+
+def _delete(incident: Incident, *, by: Any) -> None:
+    """Delete an incident with its files; the audit trail keeps what was deleted, with the digest of each file."""
+    of_items = Q(pk__in=incident.items.exclude(file=None).values("file"))
+    of_exports = Q(pk__in=incident.exports.exclude(file=None).values("file"))
+    files = list(StoredFile.objects.filter(of_items | of_exports).order_by("pk").only("pk", "tenant_id", "sha256"))
+    proof = {
+        "items": incident.items.count(),
+        "files": [each.sha256 for each in files],
+        "keep_until": incident.keep_until.isoformat() if incident.keep_until else None,
+    }
+    summary = say("incident.deleted", number=incident.number)
+    audit.record(**by, action="incident.deleted", target=f"incident:{incident.number}", summary=summary, before=proof)
+    incident.delete()
+    store.delete_soon(StoredFile.objects.filter(pk__in=[each.pk for each in files]))
+
+
+def days_kept() -> int:
+    """Return for how many days the tenant in scope keeps closed incidents."""
+    row = EvidenceSettings.objects.first()
+    return row.days if row is not None else DAYS_KEPT
+
+
+def last_day() -> date:
+    """Return until when an incident that is closed today is kept."""
+    return _today() + timedelta(days=days_kept())
+
+
+def keep_for(*, days: int, by: Asker) -> None:
+    """Keep closed incidents for so many days from now on; those closed already keep their day."""
+    before = days_kept()
+    with transaction.atomic():
+        EvidenceSettings.objects.update_or_create(tenant=by.tenant, defaults={"days": days})
+        audit.record(
+            **by.author,
+            action="evidence.retention",
+            target="evidence:retention",
+            summary=say("evidence.retention", days=days),
+            before={"days": before},
+            after={"days": days},
+        )
+
+
+def _today() -> date:
+    return local(database_now()).date()
+
+
+def _due() -> QuerySet[Incident]:
+    return Incident.objects_across_tenants.filter(held_at=None, due_at__lte=ClockTime())
+
+
+# What a worker did not come to is rung for again an hour later.
+DUE = Wakeup(rows=_due, task="portal.evidence.tasks.delete", mark=lambda: {"due_at": ClockTime() + timedelta(hours=1)})

@@ -1,0 +1,155 @@
+"""The store of evidence: files encrypted one by one, each under a random key that only the database has.
+
+A file is cut into pieces of PIECE bytes, each sealed with AES-256-GCM; its number and whether it is the last are in the
+nonce, so that pieces can be neither swapped nor left out. The bytes lie in the storage "evidence" of the settings
+(files, or a store with the interface of S3). Without its key a file is noise: deleting the row deletes it for good.
+"""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from datetime import timedelta
+from types import TracebackType
+from typing import IO
+from uuid import uuid4
+
+import structlog
+from botocore.exceptions import BotoCoreError, ClientError
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from django.core.files import File
+from django.core.files.storage import Storage, storages
+from django.db.models import QuerySet
+
+from portal.core.timers import ticking
+from portal.core.timers.clock import ClockTime, database_now
+from portal.evidence.models import StoredFile
+from tenants.scope import across_tenants, current_tenant_id
+
+log = structlog.get_logger(__name__)
+PIECE = 1024 * 1024
+# What a store raises that cannot be reached, or does not have a file.
+STORE_ERRORS = (OSError, ClientError, BotoCoreError)
+_TAG = 16
+_KEY = 32
+# A file that is not complete by then belongs to a worker that died.
+_WRITTEN_WITHIN = timedelta(hours=2)
+_AT_ONCE = 50
+
+
+class Unreadable(Exception):
+    """The stored bytes are gone, or are not those that were stored."""
+
+
+def _storage() -> Storage:
+    return storages["evidence"]
+
+
+class Writing:
+    """Writes a file piece by piece: `with Writing("video/mp4") as file: file.write(…)`; then `file.row` is it.
+
+    The row has a date of deletion until `keep` is called, in the transaction that refers to it. Neither this process
+    nor the machine's disk holds more than a piece of the plain bytes.
+    """
+
+    def __init__(self, content_type: str = "") -> None:
+        path = f"{current_tenant_id()}/{uuid4().hex}"
+        self.row = StoredFile.objects.create(
+            path=path, key=os.urandom(_KEY), content_type=content_type, delete_at=database_now() + _WRITTEN_WITHIN
+        )
+        self._cipher, self._digest = AESGCM(self.row.key), hashlib.sha256()
+        self._sealed: IO[bytes] = tempfile.TemporaryFile()
+        self._waiting, self._number, self.size = bytearray(), 0, 0
+
+    def __enter__(self) -> "Writing":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, why: object, where: TracebackType | None) -> None:
+        with self._sealed:
+            if kind is None:
+                self._finish()
+            else:
+                delete_soon(StoredFile.objects.filter(pk=self.row.pk))
+
+    def write(self, data: bytes) -> int:
+        """Take the next bytes."""
+        self._digest.update(data)
+        self.size += len(data)
+        self._waiting += data
+        while len(self._waiting) > PIECE:
+            self._seal(bytes(self._waiting[:PIECE]), last=False)
+            del self._waiting[:PIECE]
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing is flushed before the end."""
+
+    def _seal(self, piece: bytes, *, last: bool) -> None:
+        self._sealed.write(self._cipher.encrypt(_nonce(self._number, last=last), piece, None))
+        self._number += 1
+
+    def _finish(self) -> None:
+        self._seal(bytes(self._waiting), last=True)
+        self._sealed.seek(0)
+        _storage().save(self.row.path, File(self._sealed))
+        self.row.sha256, self.row.size = self._digest.hexdigest(), self.size
+        self.row.save(update_fields=["sha256", "size", "content_type"])
+
+
+def keep(row: StoredFile) -> None:
+    """Keep a file that was written: called in the transaction in which something begins to refer to it."""
+    row.delete_at = None
+    row.save(update_fields=["delete_at"])
+
+
+def read(row: StoredFile, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+    """Yield the plain bytes of a file from `start` to before `end`. Raises Unreadable, also on the way."""
+    end = row.size if end is None else min(end, row.size)
+    pieces = max(-(-row.size // PIECE), 1)
+    try:
+        key = row.key or b""
+        cipher = AESGCM(key)
+        with _storage().open(row.path) as sealed:
+            sealed.seek(start // PIECE * (PIECE + _TAG))
+            for number in range(start // PIECE, pieces):
+                begins = number * PIECE
+                if begins >= end and row.size:
+                    return
+                data = sealed.read(PIECE + _TAG)
+                plain = cipher.decrypt(_nonce(number, last=number == pieces - 1), data, None)
+                yield plain[max(start - begins, 0) : end - begins]
+    except (*STORE_ERRORS, ValueError, InvalidTag):
+        raise Unreadable(row.path) from None
+
+
+def delete_soon(rows: QuerySet[StoredFile]) -> None:
+    """Have files deleted: their keys are gone with this transaction, their bytes soon after."""
+    rows.update(delete_at=ClockTime(), key=None)
+
+
+def _nonce(number: int, *, last: bool) -> bytes:
+    return number.to_bytes(11, "big") + bytes([last])
+
+
+def _to_delete() -> QuerySet[StoredFile]:
+    return StoredFile.objects_across_tenants.filter(delete_at__lte=ClockTime())
+
+
+def delete_due() -> int:
+    """Delete files whose time has come, of all tenants. Returns how many."""
+    deleted = 0
+    with across_tenants("files of all tenants are deleted together"):
+        for row in list(_to_delete().order_by("delete_at")[:_AT_ONCE]):
+            try:
+                _storage().delete(row.path)
+            except STORE_ERRORS as error:  # the row stays, and is looked at again
+                log.warning("evidence_file_not_deleted", error=type(error).__name__)
+                continue
+            StoredFile.objects_across_tenants.filter(pk=row.pk, delete_at__isnull=False).delete()
+            deleted += 1
+    return deleted
+
+
+def register() -> None:
+    ticking.register("evidence_files", delete_due, every=60.0, queue="bulk", work=lambda: [_to_delete()])

@@ -1,0 +1,28 @@
+from django.urls import path
+
+from portal.evidence import exports, media, picking, views
+
+app_name = "evidence"
+urlpatterns = [
+    path("", views.index, name="index"),
+    path("new/", views.new, name="new"),
+    path("settings/", views.settings, name="settings"),
+    path("<int:number>/", views.incident, name="incident"),
+    path("<int:number>/edit/", views.edit, name="edit"),
+    path("<int:number>/note/", views.note, name="note"),
+    path("<int:number>/fetch/", views.fetch, name="fetch"),
+    path("<int:number>/close/", views.close, name="close"),
+    path("<int:number>/reopen/", views.reopen, name="reopen"),
+    path("<int:number>/hold/", views.hold, name="hold"),
+    path("<int:number>/end-hold/", views.end_hold, name="end_hold"),
+    path("<int:number>/delete/", views.delete, name="delete"),
+    path("<int:number>/records/", picking.records, name="records"),
+    path("<int:number>/requests/", picking.requests, name="requests"),
+    path("<int:number>/picture/", picking.picture, name="picture"),
+    path("add/record/<sid:history_id>/", picking.add_record, name="add_record"),
+    path("add/access-check/", picking.add_rights, name="add_rights"),
+    path("<int:number>/items/<int:pk>/remove/", views.remove, name="remove"),
+    path("<int:number>/items/<int:pk>/file/", media.file, name="file"),
+    path("<int:number>/export/", exports.ask, name="export"),
+    path("<int:number>/exports/<int:pk>/", exports.download, name="download"),
+]

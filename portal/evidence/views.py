@@ -1,0 +1,241 @@
+"""Incidents: the list, one incident with all that was collected for it, and what staff do with it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from portal.core.cameras import usage
+from portal.core.intents.record import Asker
+from portal.core.ui import watching
+from portal.core.ui.addresses import row_or_404
+from portal.evidence import actions, fetching, retention
+from portal.evidence.exporting import items_of
+from portal.evidence.forms import CloseForm, HoldForm, IncidentForm, NoteForm, SettingsForm, first_values
+from portal.evidence.lists import Incidents
+from portal.evidence.models import Incident, Item
+from portal.evidence.shown import shown
+from tenants.access import TenantRequest, tenant_view
+from tenants.connections.service import current_connection
+from tenants.roles import Permission
+
+TROUBLES = {
+    "closed": gettext_lazy("This incident is closed. Nothing was changed. Open it again to change it."),
+    "open": gettext_lazy("This incident is open. Close it before you delete it."),
+    "held": gettext_lazy("This incident is on legal hold. Nothing was deleted."),
+    "too_many": gettext_lazy("An incident holds at most 2,000 items. Nothing was added."),
+}
+# Exports that an incident's page shows, the newest.
+_EXPORTS = 10
+
+
+def incident_or_404(number: int) -> Incident:
+    """Return the incident of this number, of the tenant in scope."""
+    return row_or_404(Incident.objects.select_related("opened_by", "closed_by", "held_by"), number=number)
+
+
+def page_of(request: TenantRequest, found: Incident) -> str:
+    return reverse("evidence:incident", args=[request.tenant.slug, found.number])
+
+
+def done(request: TenantRequest, found: Incident, act: Callable[[], Any], said: str = "") -> HttpResponseBase:
+    """Do something with an incident and return to its page, saying what came of it."""
+    try:
+        act()
+    except actions.NotDone as why:
+        messages.error(request, str(TROUBLES[str(why)]))
+    else:
+        if said:
+            messages.success(request, said)
+    return redirect(page_of(request, found))
+
+
+@tenant_view(Permission.EVIDENCE_VIEW)
+def index(request: TenantRequest) -> HttpResponseBase:
+    may_make = request.access.can(Permission.EVIDENCE_MAKE)
+    return Incidents(request).respond("evidence/index.html", {"may_make": may_make})
+
+
+@tenant_view(Permission.EVIDENCE_VIEW)
+def incident(request: TenantRequest, number: int) -> HttpResponse:
+    """An incident; while somebody looks, with video and exports as they come."""
+    found = incident_or_404(number)
+    context = _context(request, found)
+    if watching.has_seen(request, context["seen"]):
+        return watching.unchanged()
+    response = render(request, "evidence/now.html" if watching.is_asked(request) else "evidence/incident.html", context)
+    policy: Any = response
+    policy._csp_update = {"media-src": ["'self'"]}
+    return response
+
+
+def _context(request: TenantRequest, found: Incident) -> dict[str, Any]:
+    items = [shown(item) for item in items_of(found)]
+    exports = list(found.exports.select_related("asked_by", "file").order_by("-pk")[:_EXPORTS])
+    told = [(each.item.pk, each.item.media, each.item.trouble) for each in items]
+    made = [(each.pk, each.due_at is None, each.trouble, each.file_id) for each in exports]
+    return {
+        "incident": found,
+        "items": items,
+        "exports": exports,
+        "seen": watching.mark(told, made, found.closed_at, found.held_at, found.title),
+        "missing": sum(1 for each in items if each.can_be_fetched),
+        "awaited": sum(1 for each in items if each.is_awaited),
+        "first_loss": fetching.first_to_expire(found.pk),
+        "downloads": usage.refreshed(current_connection()).downloads if _lacks(items) else None,
+        "may_make": request.access.can(Permission.EVIDENCE_MAKE),
+        "note_form": NoteForm(),
+    }
+
+
+def _lacks(items: list[Any]) -> bool:
+    return any(each.can_be_fetched for each in items)
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
+def new(request: TenantRequest) -> HttpResponseBase:
+    form = IncidentForm(request.POST) if request.method == "POST" else IncidentForm(initial=request.GET.dict())
+    if form.is_valid():
+        made = actions.open_incident(**form.cleaned_data, by=Asker.of(request))
+        return redirect(page_of(request, made))
+    return render(request, "evidence/new.html", {"form": form}, status=422 if form.is_bound else 200)
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
+def edit(request: TenantRequest, number: int) -> HttpResponseBase:
+    found = incident_or_404(number)
+    form = IncidentForm(request.POST) if request.method == "POST" else IncidentForm(initial=first_values(found))
+    if form.is_valid():
+        return done(request, found, lambda: actions.edit(incident=found, **form.cleaned_data, by=Asker.of(request)))
+    context = {"form": form, "incident": found}
+    return render(request, "evidence/edit.html", context, status=422 if form.is_bound else 200)
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"])
+def note(request: TenantRequest, number: int) -> HttpResponseBase:
+    found, form = incident_or_404(number), NoteForm(request.POST)
+    if form.is_valid():
+        return done(request, found, lambda: actions.note(incident=found, **form.cleaned_data, by=Asker.of(request)))
+    context = _context(request, found) | {"note_form": form}
+    return render(request, "evidence/incident.html", context, status=422)
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"])
+def fetch(request: TenantRequest, number: int) -> HttpResponseBase:
+    """Have all missing video and pictures fetched, or those that are named."""
+    found = incident_or_404(number)
+    named = [
+        int(each) for each in request.POST.getlist("item") if each.isascii() and each.isdecimal() and len(each) < 19
+    ]
+    items = Item.objects.filter(pk__in=named) if "item" in request.POST else Item.objects.all()
+    return done(request, found, lambda: actions.fetch_now(incident=found, items=items, by=Asker.of(request)))
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
+def remove(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
+    found = incident_or_404(number)
+    item = row_or_404(items_of(found), pk=pk)
+    told = shown(item)
+    if request.method == "POST":
+        return done(request, found, lambda: actions.remove(incident=found, item=item, by=Asker.of(request)))
+    what = _("%(kind)s: %(what)s") % {"kind": told.kind, "what": told.headline}
+    lasts = _("The audit log keeps that it was there, and the SHA-256 of its file.")
+    return _confirm(request, found, _("Remove from incident"), what, [lasts])
+
+
+def _confirm(
+    request: TenantRequest,
+    found: Incident,
+    heading: str,
+    question: str,
+    consequences: list[str],
+    form: forms.Form | None = None,
+) -> HttpResponse:
+    """Ask before something is done to an incident."""
+    status = 422 if form is not None and form.is_bound else 200
+    context = {
+        "heading": heading,
+        "question": question,
+        "consequences": consequences,
+        "submit": heading,
+        "form": form,
+        "cancel": page_of(request, found),
+        "danger": form is None,
+    }
+    return render(request, "components/confirm.html", context, status=status)
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
+def close(request: TenantRequest, number: int) -> HttpResponseBase:
+    found = incident_or_404(number)
+    form = CloseForm(request.POST if request.method == "POST" else None, initial={"keep_until": retention.last_day()})
+    if form.is_valid():
+        return done(request, found, lambda: actions.close(incident=found, **form.cleaned_data, by=Asker.of(request)))
+    missing = found.items.filter(media__in=[Item.Media.THERE, Item.Media.FAILED, Item.Media.WANTED]).count()
+    lacks = ngettext(
+        "%(n)d video or picture is not saved and will be lost.",
+        "%(n)d videos and pictures are not saved and will be lost.",
+        missing,
+    ) % {"n": missing}
+    told = [_("Nothing can be added to a closed incident."), *([lacks] if missing else [])]
+    return _confirm(request, found, _("Close incident"), found.title, told, form)
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"])
+def reopen(request: TenantRequest, number: int) -> HttpResponseBase:
+    found = incident_or_404(number)
+    return done(request, found, lambda: actions.reopen(incident=found, by=Asker.of(request)))
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
+def hold(request: TenantRequest, number: int) -> HttpResponseBase:
+    found = incident_or_404(number)
+    form = HoldForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        return done(request, found, lambda: actions.hold(incident=found, **form.cleaned_data, by=Asker.of(request)))
+    told = [_("Nobody can delete the incident, and it is not deleted after its time, until the hold ends.")]
+    return _confirm(request, found, _("Put on legal hold"), found.title, told, form)
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], reauth=True)
+def end_hold(request: TenantRequest, number: int) -> HttpResponseBase:
+    found = incident_or_404(number)
+    if request.method == "POST":
+        return done(request, found, lambda: actions.end_hold(incident=found, by=Asker.of(request)))
+    told = [_("A closed incident whose time is over is deleted soon after.")]
+    return _confirm(request, found, _("End legal hold"), found.hold_reason or found.title, told)
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], reauth=True)
+def delete(request: TenantRequest, number: int) -> HttpResponseBase:
+    found = incident_or_404(number)
+    if request.method == "GET":
+        told = [
+            _("All items, files and exports of this incident are deleted. This cannot be undone."),
+            _("The audit log keeps the SHA-256 of each file."),
+        ]
+        return _confirm(request, found, _("Delete incident"), found.title, told)
+    try:
+        retention.delete(incident=found, by=Asker.of(request))
+    except actions.NotDone as why:
+        messages.error(request, str(TROUBLES[str(why)]))
+        return redirect(page_of(request, found))
+    messages.success(request, _("Incident %(number)d deleted.") % {"number": found.number})
+    return redirect(reverse("evidence:index", args=[request.tenant.slug]))
+
+
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
+def settings(request: TenantRequest) -> HttpResponseBase:
+    form = SettingsForm(request.POST if request.method == "POST" else None, initial={"days": retention.days_kept()})
+    if form.is_valid():
+        retention.keep_for(**form.cleaned_data, by=Asker.of(request))
+        messages.success(request, _("Saved. Incidents closed before keep their day."))
+        return redirect(reverse("evidence:index", args=[request.tenant.slug]))
+    return render(request, "evidence/settings.html", {"form": form}, status=422 if form.is_bound else 200)

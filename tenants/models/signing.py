@@ -1,0 +1,36 @@
+"""The keys with which this installation signs what leaves it, so that others can check it without the portal."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models.functions import Now
+
+from tenants.vault import EncryptedBytes
+
+
+class SigningKey(models.Model):
+    """An Ed25519 key of the installation. `public` and `private` are its 32 raw bytes, `name` tells keys apart.
+
+    The one without `retired_at` signs; retired ones are kept, so that what they signed can be checked.
+    """
+
+    name = models.CharField(max_length=64, unique=True)
+    public = models.BinaryField(max_length=32)
+    private = EncryptedBytes()
+    made_at = models.DateTimeField(db_default=Now())
+    retired_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                models.Value(1), condition=models.Q(retired_at=None), name="tenants_signing_key_one_in_use"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def tenant_id(self) -> int:
+        """No tenant's: the vault binds it to 0."""
+        return 0

@@ -1,0 +1,65 @@
+"""Signing with the installation's key (Ed25519), and the public halves with which anybody can check.
+
+Of a large file its SHA-256 digest, 32 bytes, is signed, so that it is checked without being held.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from django.contrib.auth.decorators import login_not_required
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse
+
+from tenants.models import SigningKey
+
+SIGNATURE_BYTES = 64
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The 64 bytes of a signature, and the name of the key that made it."""
+
+    value: bytes
+    key: str
+
+
+def sign(message: bytes) -> Signature:
+    """Return the signature of a message, made with the key in use; the first call makes the key."""
+    key = _in_use()
+    return Signature(Ed25519PrivateKey.from_private_bytes(key.private).sign(message), key.name)
+
+
+def pem(key: SigningKey) -> bytes:
+    """Return a key's public half as PEM."""
+    public = Ed25519PublicKey.from_public_bytes(bytes(key.public))
+    return public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+
+
+@login_not_required
+def public_keys(request: HttpRequest) -> HttpResponse:
+    """Tell the public keys as PEM, each below its name: whoever checks an export needs them, and has no account."""
+    keys = SigningKey.objects.defer("private").order_by("-made_at")
+    told = [f"# {key.name}  {key.made_at:%Y-%m-%d}\n{pem(key).decode()}" for key in keys]
+    return HttpResponse("\n".join(told), content_type="text/plain; charset=utf-8")
+
+
+def _in_use() -> SigningKey:
+    found = SigningKey.objects.filter(retired_at=None).first()
+    if found is not None:
+        return found
+    try:
+        with transaction.atomic():
+            return _made()
+    except IntegrityError:  # somebody made it at the same moment
+        return SigningKey.objects.get(retired_at=None)
+
+
+def _made() -> SigningKey:
+    private = Ed25519PrivateKey.generate()
+    public = private.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+    name = hashlib.sha256(public).hexdigest()[:32]
+    return SigningKey.objects.create(name=name, public=public, private=private.private_bytes_raw())

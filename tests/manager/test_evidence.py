@@ -1,0 +1,361 @@
+"""A manager collects evidence of an incident: records, video, pictures, requests, access checks and notes."""
+
+import hashlib
+import io
+import json
+import re
+import zipfile
+from datetime import timedelta
+
+import pytest
+from django.core.files.storage import storages
+from django.urls import reverse
+from django.utils import timezone
+
+from portal.core.cameras.models import Camera, CameraUsage, Clip
+from portal.core.mirror.models import History
+from portal.core.timers.clock import database_now
+from portal.core.ui.times import local
+from portal.evidence import alerts, exporting, fetching, retention, store
+from portal.evidence.models import Export, Incident, Item, StoredFile
+from tenants.models import AuditEntry
+from tenants.scope import tenant_scope
+
+
+def said(response):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
+
+
+@pytest.fixture
+def manager(place):
+    return place.client(place.staff("facility manager"))
+
+
+@pytest.fixture
+def records(place):
+    """Keeps records of the service's log of an hour ago: those at doors with a camera, newest last."""
+
+    def make(count=1, **before):
+        theirs = place.sandbox.look("cameras", tenant_id=place.service.tenant_id)["cameras"]
+        watched = {
+            each["device_id"]: each["camera_id"] for each in theirs if each["is_connected"] and each["device_id"]
+        }
+        found = place.sandbox.look("histories", tenant_id=place.service.tenant_id)["histories"]
+        there = [each for each in found if each["device"] and each["device"]["id"] in watched][:count]
+        at = timezone.now() - timedelta(**(before or {"hours": 1}))
+        with tenant_scope(place.tenant):
+            for device_id in {each["device"]["id"] for each in there}:
+                Camera.objects.get_or_create(
+                    camera_id=watched[device_id], defaults={"name": "East entrance", "doors": [device_id]}
+                )
+            return [
+                History.objects.create(
+                    history_id=each["history_id"],
+                    at=at + timedelta(seconds=number),
+                    device_id=each["device"]["id"],
+                    device_name="East door",
+                    member_name="=佐藤 太郎",
+                    content="Entry",
+                )
+                for number, each in enumerate(there)
+            ]
+
+    return make
+
+
+@pytest.fixture
+def opened(place, manager, records):
+    """Opens an incident around a record and adds it: the incident's page, as it is right after."""
+
+    def open_one(count=1, **before):
+        rows = records(count, **before)
+        manager.post(url(place, "new"), {"title": "Side door forced open", "began_at": when(rows[0].at)})
+        return manager.post(url(place, "records", 1), {"record": [row.history_id for row in rows]}, follow=True)
+
+    return open_one
+
+
+def when(moment):
+    return f"{local(moment):%Y-%m-%dT%H:%M:%S}"
+
+
+def url(place, name, *more):
+    return reverse(f"evidence:{name}", args=[place.tenant.slug, *more])
+
+
+def work(place):
+    """Do what workers do: fetch what is wanted, then write the exports that are asked for."""
+    with tenant_scope(place.tenant):
+        for item in fetching.DUE.take():
+            fetching.fetch(item.pk)
+        for export in exporting.DUE.take():
+            exporting.write(export.pk)
+
+
+def exported(place, manager):
+    """Make an export, and return its bytes as they are downloaded."""
+    manager.post(url(place, "export", 1))
+    work(place)
+    with tenant_scope(place.tenant):
+        export = Export.objects.latest("pk")
+    answer = manager.get(url(place, "download", 1, export.pk))
+    assert answer.status_code == 200, answer.headers
+    return b"".join(answer.streaming_content)
+
+
+def test_an_incident_is_opened_and_records_are_added_with_their_video(place, manager, opened):
+    page = opened()
+    assert "2 items added" in said(page)
+    assert "=佐藤 太郎" in said(page)
+    assert "East door" in said(page)
+    assert "1 video or picture is being fetched." in said(page)
+    work(place)
+    page = manager.get(url(place, "incident", 1))
+    assert "Copied here. The service deletes its own record on" in said(page)
+    (source,) = re.findall(r'<video src="([^"]+)"', page.content.decode())
+    assert "media-src 'self'" in page["Content-Security-Policy"]
+    video = b"".join(manager.get(source).streaming_content)
+    assert video[4:8] == b"ftyp"
+    with tenant_scope(place.tenant):
+        assert Item.objects.get(kind="clip").file.sha256 == hashlib.sha256(video).hexdigest()
+        told = list(AuditEntry.objects.filter(target="incident:1").order_by("pk").values_list("action", flat=True))
+    assert told == ["incident.opened", "evidence.added", "evidence.stored", "evidence.viewed"]
+
+
+def test_what_is_stored_is_encrypted_and_a_part_of_it_can_be_played(place, manager, opened):
+    opened()
+    work(place)
+    with tenant_scope(place.tenant):
+        item = Item.objects.get(kind="clip")
+        with storages["evidence"].open(item.file.path) as sealed:
+            assert b"ftyp" not in sealed.read()
+    whole = b"".join(manager.get(url(place, "file", 1, item.pk)).streaming_content)
+    part = manager.get(url(place, "file", 1, item.pk), headers={"Range": "bytes=100-199"})
+    assert (part.status_code, part["Content-Range"]) == (206, f"bytes 100-199/{len(whole)}")
+    assert b"".join(part.streaming_content) == whole[100:200]
+    past_the_end = manager.get(url(place, "file", 1, item.pk), headers={"Range": "bytes=99999999999-"})
+    assert past_the_end.status_code == 416
+
+
+def test_video_is_saved_with_the_share_kept_for_incidents_and_never_beyond_the_limit(place, manager, opened):
+    with tenant_scope(place.tenant):
+        CameraUsage.objects.create(download_total=930.0, download_limit=1000.0, read_at=database_now())
+    opened(3)
+    work(place)
+    page = said(manager.get(url(place, "incident", 1)))
+    with tenant_scope(place.tenant):
+        assert Item.objects.filter(kind="clip", media="stored").count() == 2
+    assert "The download limit of this period is used up." in page
+    assert "1 video or picture is not saved." in page
+    assert "The service deletes the first on" in page
+
+
+def test_a_video_still_to_come_is_fetched_when_it_is_there(place, manager, opened):
+    place.sandbox.settings(place.service.tenant_id, video_lag_seconds=10**8)
+    opened(seconds=20)
+    work(place)
+    assert "1 video or picture is being fetched." in said(manager.get(url(place, "incident", 1)))
+    place.sandbox.settings(place.service.tenant_id, video_lag_seconds=0)
+    with tenant_scope(place.tenant):
+        Item.objects.filter(kind="clip").update(due_at=database_now())
+        Clip.objects.update(due_at=None)
+    work(place)
+    assert "<video" in manager.get(url(place, "incident", 1)).content.decode()
+
+
+def test_a_video_the_service_has_deleted_says_so_and_costs_no_call(place, manager, opened):
+    opened(days=91)
+    work(place)
+    assert "The service has deleted it." in said(manager.get(url(place, "incident", 1)))
+    assert place.calls(33) == []
+
+
+def test_the_picture_of_a_camera_is_added(place, manager, opened):
+    opened()
+    with tenant_scope(place.tenant):
+        camera = Camera.objects.get()
+    future = manager.post(
+        url(place, "picture", 1), {"camera": camera.pk, "at": when(timezone.now() + timedelta(hours=1))}
+    )
+    assert future.status_code == 422
+    assert "Choose a time in the past." in said(future)
+    manager.post(url(place, "picture", 1), {"camera": camera.pk, "at": when(timezone.now() - timedelta(minutes=50))})
+    work(place)
+    page = manager.get(url(place, "incident", 1))
+    assert '<img src="' in page.content.decode()
+    assert "East entrance" in said(page)
+
+
+def test_a_note_is_kept_with_its_author_and_an_empty_one_is_refused(place, manager, opened):
+    opened()
+    manager.post(url(place, "note", 1), {"text": "見回り中に確認。\n扉は閉まっていた。"})
+    page = said(manager.get(url(place, "incident", 1)))
+    assert "扉は閉まっていた。" in page
+    refused = manager.post(url(place, "note", 1), {"text": " "})
+    assert refused.status_code == 422
+    assert "Enter a note." in said(refused)
+
+
+def test_adding_the_same_again_adds_nothing(place, manager, opened):
+    opened()
+    with tenant_scope(place.tenant):
+        record = History.objects.get()
+    again = manager.post(url(place, "add_record", record.history_id), {"incident": "1"}, follow=True)
+    assert "0 items added." in said(again)
+    with tenant_scope(place.tenant):
+        assert Item.objects.count() == 2
+
+
+def test_a_record_is_added_from_its_own_page(place, manager, opened):
+    opened()
+    with tenant_scope(place.tenant):
+        record = History.objects.get()
+        Item.objects.all().delete()
+    page = manager.get(reverse("logs:record", args=[place.tenant.slug, record.history_id]))
+    assert "Add to incident" in said(page)
+    assert url(place, "add_record", record.history_id) in page.content.decode()
+
+
+def test_a_closed_incident_takes_nothing_more(place, manager, opened):
+    opened()
+    day = local(timezone.now()).date() + timedelta(days=30)
+    closed = manager.post(url(place, "close", 1), {"keep_until": day.isoformat()}, follow=True)
+    assert f"Kept until {day} ." in said(closed)
+    refused = manager.post(url(place, "note", 1), {"text": "late"}, follow=True)
+    assert "This incident is closed. Nothing was changed." in said(refused)
+    assert "late" not in said(manager.get(url(place, "incident", 1)))
+
+
+def test_an_incident_is_deleted_after_its_time_but_not_on_hold(place, manager, opened):
+    opened()
+    work(place)
+    today = local(timezone.now()).date()
+    manager.post(url(place, "close", 1), {"keep_until": today.isoformat()})
+    manager.post(url(place, "hold", 1), {"reason": "Police case 2026-118"})
+    with tenant_scope(place.tenant):
+        Incident.objects.update(keep_until=today - timedelta(days=1), due_at=database_now())
+        assert retention.DUE.take() == []
+        retention.delete_after(Incident.objects.get().pk)
+        digest = StoredFile.objects.get().sha256
+    assert "On legal hold since" in said(manager.get(url(place, "incident", 1)))
+    manager.post(url(place, "end_hold", 1))
+    with tenant_scope(place.tenant):
+        (due,) = retention.DUE.take()
+        retention.delete_after(due.pk)
+        assert Incident.objects.count() == Item.objects.count() == 0
+        entry = AuditEntry.objects.get(action="incident.deleted")
+        path = StoredFile.objects.get().path
+        assert store.delete_due() == 1
+    assert entry.before["files"] == [digest]
+    assert not storages["evidence"].exists(path)
+    assert manager.get(url(place, "incident", 1)).status_code == 404
+
+
+def test_the_number_of_a_deleted_incident_is_not_used_again(place, manager, opened):
+    opened()
+    manager.post(url(place, "close", 1), {"keep_until": local(timezone.now()).date().isoformat()})
+    manager.post(url(place, "delete", 1))
+    manager.post(url(place, "new"), {"title": "Another", "began_at": "2026-11-01T10:00"})
+    assert manager.get(url(place, "incident", 2)).status_code == 200
+
+
+def test_an_open_incident_is_not_deleted(place, manager, opened):
+    opened()
+    answer = manager.post(url(place, "delete", 1), follow=True)
+    assert "Close it before you delete it." in said(answer)
+
+
+def test_an_export_opens_without_network_and_lists_all_of_it(place, manager, opened):
+    opened()
+    manager.post(url(place, "note", 1), {"text": "<b>Seen</b> at 09:00"})
+    work(place)
+    archive = zipfile.ZipFile(io.BytesIO(exported(place, manager)))
+    names = archive.namelist()
+    assert {"index.html", "items.csv", "items.json", "CHECK.txt", "manifest.sha256", "manifest.sha256.sig"} <= set(
+        names
+    )
+    page = archive.read("index.html").decode()
+    assert "http" not in page.replace("http-equiv", "")
+    assert "&lt;b&gt;Seen&lt;/b&gt;" in page
+    assert "'=佐藤 太郎" in archive.read("items.csv").decode("utf-8-sig")
+    told = json.loads(archive.read("items.json"))
+    assert [each["kind"] for each in told["items"]] == ["record", "clip", "note"]
+    (clip,) = [each for each in told["items"] if each["kind"] == "clip"]
+    assert hashlib.sha256(archive.read(clip["file"])).hexdigest() == clip["sha256"]
+    listed = dict(line.split("  ")[::-1] for line in archive.read("manifest.sha256").decode().splitlines())
+    assert listed == {
+        name: hashlib.sha256(archive.read(name)).hexdigest() for name in names if not name.startswith("manifest")
+    }
+
+
+def test_an_export_says_what_is_missing(place, manager, opened):
+    opened(days=91)
+    work(place)
+    page = zipfile.ZipFile(io.BytesIO(exported(place, manager))).read("index.html").decode()
+    assert "Incomplete: 1 video or picture is not in this export." in page
+
+
+def test_a_stored_file_that_was_changed_is_found_and_not_exported(place, manager, opened):
+    opened()
+    work(place)
+    with tenant_scope(place.tenant):
+        file = StoredFile.objects.get()
+        path = storages["evidence"].path(file.path)
+    with open(path, "r+b") as changed:
+        changed.seek(1000)
+        byte = changed.read(1)
+        changed.seek(1000)
+        changed.write(bytes([byte[0] ^ 1]))
+    manager.post(url(place, "export", 1))
+    work(place)
+    assert "A stored file is missing or was changed." in said(manager.get(url(place, "incident", 1)))
+
+
+def test_an_auditor_reads_and_changes_nothing_and_a_guard_sees_nothing(place, manager, opened):
+    opened()
+    auditor = place.client(place.staff("auditor"))
+    page = said(auditor.get(url(place, "incident", 1)))
+    assert "Side door forced open" in page
+    assert "Make export" not in page
+    assert auditor.post(url(place, "export", 1)).status_code == 403
+    assert auditor.get(url(place, "new")).status_code == 403
+    guard = place.client(place.staff("guard"))
+    assert guard.get(url(place, "index")).status_code == 403
+
+
+def test_an_incident_of_another_tenant_is_not_there(place, manager, opened, make):
+    opened()
+    other = make()
+    theirs = other.client(other.staff("owner"))
+    assert theirs.get(url(other, "incident", 1)).status_code == 404
+    assert theirs.get(url(place, "incident", 1)).status_code == 404
+
+
+def test_video_about_to_be_deleted_is_an_alert(place, manager, opened):
+    with tenant_scope(place.tenant):
+        CameraUsage.objects.create(download_total=1000.0, download_limit=1000.0, read_at=database_now())
+    opened(days=80)
+    work(place)
+    with tenant_scope(place.tenant):
+        (seen,) = alerts._about_to_go(place.tenant, {"days": 14})
+        assert seen.facts == {"number": 1, "days": 14}
+        assert list(alerts._about_to_go(place.tenant, {"days": 5})) == []
+
+
+def test_the_list_shows_when_evidence_is_lost(place, manager, opened):
+    assert "No incidents yet" in said(manager.get(url(place, "index")))
+    with tenant_scope(place.tenant):
+        CameraUsage.objects.create(download_total=1000.0, download_limit=1000.0, read_at=database_now())
+    opened(days=80)
+    work(place)
+    page = manager.get(url(place, "index"))
+    assert "Side door forced open" in said(page)
+    assert "chip-loud" in page.content.decode()
+
+
+def test_an_end_before_the_beginning_is_refused(place, manager):
+    answer = manager.post(
+        url(place, "new"), {"title": "X", "began_at": "2026-11-02T10:00", "ended_at": "2026-11-01T10:00"}
+    )
+    assert answer.status_code == 422
+    assert "The end is before the beginning." in said(answer)
