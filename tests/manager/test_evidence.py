@@ -16,10 +16,12 @@ from portal.core.cameras.models import Camera, CameraUsage, Clip
 from portal.core.mirror.models import History
 from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
-from portal.evidence import alerts, exporting, fetching, retention, store
-from portal.evidence.models import Export, Incident, Item, StoredFile
+from portal.evidence import alerts, retention, store
+from portal.evidence.models import Incident, Item, StoredFile
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
+from tests.support import evidence
+from tests.support.evidence import exported, url, when, work
 
 
 def said(response):
@@ -32,75 +34,8 @@ def manager(place):
 
 
 @pytest.fixture
-def records(place):
-    """Keeps records of the service's log of an hour ago: those at doors with a camera, newest last."""
-
-    def make(count=1, **before):
-        theirs = place.sandbox.look("cameras", tenant_id=place.service.tenant_id)["cameras"]
-        watched = {
-            each["device_id"]: each["camera_id"] for each in theirs if each["is_connected"] and each["device_id"]
-        }
-        found = place.sandbox.look("histories", tenant_id=place.service.tenant_id)["histories"]
-        there = [each for each in found if each["device"] and each["device"]["id"] in watched][:count]
-        at = timezone.now() - timedelta(**(before or {"hours": 1}))
-        with tenant_scope(place.tenant):
-            for device_id in {each["device"]["id"] for each in there}:
-                Camera.objects.get_or_create(
-                    camera_id=watched[device_id], defaults={"name": "East entrance", "doors": [device_id]}
-                )
-            return [
-                History.objects.create(
-                    history_id=each["history_id"],
-                    at=at + timedelta(seconds=number),
-                    device_id=each["device"]["id"],
-                    device_name="East door",
-                    member_name="=佐藤 太郎",
-                    content="Entry",
-                )
-                for number, each in enumerate(there)
-            ]
-
-    return make
-
-
-@pytest.fixture
-def opened(place, manager, records):
-    """Opens an incident around a record and adds it: the incident's page, as it is right after."""
-
-    def open_one(count=1, **before):
-        rows = records(count, **before)
-        manager.post(url(place, "new"), {"title": "Side door forced open", "began_at": when(rows[0].at)})
-        return manager.post(url(place, "records", 1), {"record": [row.history_id for row in rows]}, follow=True)
-
-    return open_one
-
-
-def when(moment):
-    return f"{local(moment):%Y-%m-%dT%H:%M:%S}"
-
-
-def url(place, name, *more):
-    return reverse(f"evidence:{name}", args=[place.tenant.slug, *more])
-
-
-def work(place):
-    """Do what workers do: fetch what is wanted, then write the exports that are asked for."""
-    with tenant_scope(place.tenant):
-        for item in fetching.DUE.take():
-            fetching.fetch(item.pk)
-        for export in exporting.DUE.take():
-            exporting.write(export.pk)
-
-
-def exported(place, manager):
-    """Make an export, and return its bytes as they are downloaded."""
-    manager.post(url(place, "export", 1))
-    work(place)
-    with tenant_scope(place.tenant):
-        export = Export.objects.latest("pk")
-    answer = manager.get(url(place, "download", 1, export.pk))
-    assert answer.status_code == 200, answer.headers
-    return b"".join(answer.streaming_content)
+def opened(place, manager):
+    return lambda count=1, **before: evidence.opened(place, manager, count, **before)
 
 
 def test_an_incident_is_opened_and_records_are_added_with_their_video(place, manager, opened):

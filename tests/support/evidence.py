@@ -1,0 +1,96 @@
+"""What tests of evidence need: records with video, workers' turns, exports, and what checks those."""
+
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from portal.core.cameras.models import Camera
+from portal.core.mirror.models import History
+from portal.core.ui.times import local
+from portal.evidence import check_export, exporting, fetching
+from portal.evidence.models import Export
+from tenants import signing
+from tenants.models import SigningKey
+from tenants.scope import tenant_scope
+from tests.support.places import Place
+
+CHECK = Path(check_export.__file__)
+
+
+def url(place: Place, name: str, *more: Any) -> str:
+    return reverse(f"evidence:{name}", args=[place.tenant.slug, *more])
+
+
+def when(moment: Any) -> str:
+    return f"{local(moment):%Y-%m-%dT%H:%M:%S}"
+
+
+def records(place: Place, count: int = 1, **before: float) -> list[History]:
+    """Keep records of the service's log, of an hour ago unless said otherwise: those at doors with a camera."""
+    theirs = place.sandbox.look("cameras", tenant_id=place.service.tenant_id)["cameras"]
+    watched = {each["device_id"]: each["camera_id"] for each in theirs if each["is_connected"] and each["device_id"]}
+    found = place.sandbox.look("histories", tenant_id=place.service.tenant_id)["histories"]
+    there = [each for each in found if each["device"] and each["device"]["id"] in watched][:count]
+    at = timezone.now() - timedelta(**(before or {"hours": 1}))
+    with tenant_scope(place.tenant):
+        for device_id in {each["device"]["id"] for each in there}:
+            named = {"name": "East entrance", "doors": [device_id]}
+            Camera.objects.get_or_create(camera_id=watched[device_id], defaults=named)
+        return [
+            History.objects.create(
+                history_id=each["history_id"],
+                at=at + timedelta(seconds=number),
+                device_id=each["device"]["id"],
+                device_name="East door",
+                member_name="=佐藤 太郎",
+                content="Entry",
+            )
+            for number, each in enumerate(there)
+        ]
+
+
+def opened(place: Place, client: Client, count: int = 1, **before: float) -> Any:
+    """Open an incident around records and add them; return its page as it is right after."""
+    rows = records(place, count, **before)
+    client.post(url(place, "new"), {"title": "Side door forced open", "began_at": when(rows[0].at)})
+    return client.post(url(place, "records", 1), {"record": [row.history_id for row in rows]}, follow=True)
+
+
+def work(place: Place) -> None:
+    """Do what workers do: fetch what is wanted, then write the exports that are asked for."""
+    with tenant_scope(place.tenant):
+        for item in fetching.DUE.take():
+            fetching.fetch(item.pk)
+        for export in exporting.DUE.take():
+            exporting.write(export.pk)
+
+
+def exported(place: Place, client: Client) -> bytes:
+    """Make an export, and return its bytes as they are downloaded."""
+    client.post(url(place, "export", 1))
+    work(place)
+    with tenant_scope(place.tenant):
+        export = Export.objects.latest("pk")
+    answer = client.get(url(place, "download", 1, export.pk))
+    assert answer.status_code == 200, answer.headers
+    return b"".join(answer.streaming_content)  # type: ignore[attr-defined]
+
+
+def public_key(folder: Path) -> Path:
+    """Write the public key of this installation to a file, as anybody may take it from the site."""
+    path = folder / "key.pem"
+    path.write_bytes(signing.pem(SigningKey.objects.get(retired_at=None)))
+    return path
+
+
+def checked(*arguments: Path) -> tuple[int, str]:
+    """Run the checking program as a program of its own, without the portal; return its code and what it said."""
+    command = [sys.executable, "-I", str(CHECK), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd="/")
+    return done.returncode, done.stdout + done.stderr
