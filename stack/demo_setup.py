@@ -18,7 +18,18 @@ from urllib.parse import quote
 import httpx2
 
 from stack import demo_plan
-from stack.demo_cast import ENVIRONMENT, HELD, PEOPLE, PRESETS, TENANTS, TROUBLES, Preset
+from stack.demo_cast import (
+    ENVIRONMENT,
+    HELD,
+    INCIDENT,
+    INCIDENT_NOTE,
+    INCIDENT_RECORDS,
+    PEOPLE,
+    PRESETS,
+    TENANTS,
+    TROUBLES,
+    Preset,
+)
 from stack.demo_state import State
 from stack.paths import PYTHON, ROOT, write_private
 from stack.visitor import UnexpectedPage, Visitor
@@ -175,9 +186,7 @@ def set_up_cameras(state: State, portal_url: str, sandbox_url: str) -> None:
     if state.get("cameras"):
         return
     tenant = TENANTS[0].slug
-    tenant_id = state.get("sandbox_tenants")[tenant]["tenant_id"]
-    answer = httpx2.get(f"{sandbox_url}/console/api/cameras", params={"tenant_id": tenant_id}, timeout=120)
-    found = answer.json()["cameras"]
+    found = _told(sandbox_url, "cameras", state.get("sandbox_tenants")[tenant]["tenant_id"])
     wall = f"{portal_url}/t/{tenant}/cameras/"
     with Visitor() as visitor:
         _manage(visitor, state, portal_url, tenant, "cameras/new/")
@@ -188,6 +197,49 @@ def set_up_cameras(state: State, portal_url: str, sandbox_url: str) -> None:
                 visitor.send(visitor.form(field="name"), doors=[each["device_id"]])
         visitor.open(wall)
     state.keep("cameras", True)
+
+
+def collect_evidence(state: State, portal_url: str, sandbox_url: str) -> None:
+    """Open an incident of the first tenant by its pages, with records, video and a note, and have it exported."""
+    if state.get("evidence"):
+        return
+    tenant = TENANTS[0].slug
+    tenant_id = state.get("sandbox_tenants")[tenant]["tenant_id"]
+    told = {name: _told(sandbox_url, name, tenant_id) for name in ("cameras", "histories")}
+    watched = {each["device_id"] for each in told["cameras"] if each["device_id"] and each["is_connected"]}
+    passed = [each for each in told["histories"] if each["device"] and each["device"]["id"] in watched]
+    newest = max(passed, key=lambda each: str(each["datetime"]))
+    with Visitor() as visitor:
+        _manage(visitor, state, portal_url, tenant, "evidence/new/")
+        visitor.send(visitor.form(field="title"), title=INCIDENT, began_at=newest["datetime"][:19])
+        page = f"{portal_url}/t/{tenant}/evidence/1/"
+        for _ in range(60):  # until the log is read that far
+            found = re.findall(r'name="record" value="([^"]+)"', visitor.open(f"{page}records/").text)
+            if newest["history_id"] in found:
+                visitor.send(visitor.form(action="records"), record=_around(found, newest["history_id"]))
+                break
+            time.sleep(0.5)
+        visitor.open(page)
+        visitor.send(visitor.form(field="text"), text=INCIDENT_NOTE)
+        for _ in range(60):  # until the video is there
+            if "<video" in visitor.open(page).text:
+                break
+            time.sleep(0.5)
+        visitor.send(visitor.form(action="export"))
+    state.keep("evidence", True)
+
+
+def _around(found: list[str], one: str) -> list[str]:
+    """Return this record and those before it, as many as the incident collects."""
+    last = found.index(one) + 1
+    return found[max(last - INCIDENT_RECORDS, 0) : last]
+
+
+def _told(sandbox_url: str, name: str, tenant_id: str) -> list[dict[str, Any]]:
+    """Return what the service holds of a tenant, as its console tells it."""
+    answer = httpx2.get(f"{sandbox_url}/console/api/{name}", params={"tenant_id": tenant_id}, timeout=120)
+    found: list[dict[str, Any]] = answer.json()[name]
+    return found
 
 
 def _manage(visitor: Visitor, state: State, portal_url: str, tenant: str, page: str) -> httpx2.Response:

@@ -77,12 +77,13 @@ def _write_into(file: store.Writing, export: Export) -> dict[str, Any]:
     incident, stamps = export.incident, list[str]()
     archive = Archive(file, local(export.asked_at))
     rows = list(_rows(incident))
+    missing = sum(1 for row in rows if row.item.media and not row.path)
     context = {
         "incident": incident,
         "export": export,
         "rows": rows,
         "tenant": current_tenant(),
-        "missing": sum(1 for row in rows if row.item.media and not row.path),
+        "missing": missing,
         "stamping": stamping.is_configured(),
         "keys_url": settings.PORTAL_URL + reverse("signing_keys"),
         "check_url": settings.PORTAL_URL + reverse("evidence_check"),
@@ -105,7 +106,7 @@ def _write_into(file: store.Writing, export: Export) -> dict[str, Any]:
         return found
 
     manifest, key = archive.close(stamp)
-    return {"manifest": manifest, "key": key, "stamp": "".join(stamps), "items": len(rows)}
+    return {"manifest": manifest, "key": key, "stamp": "".join(stamps), "items": len(rows), "missing": missing}
 
 
 def items_of(incident: Incident) -> QuerySet[Item]:

@@ -138,8 +138,9 @@ class Item(TenantModel):
 class Export(TenantModel):
     """A signed file of an incident as it was at `asked_at`, in the language of whoever asked.
 
-    `key` names the signing key, `manifest` is the SHA-256 (hex) of the list of its files. `stamp` says what came of
-    the time stamp: "" none is configured, "stamped", or why there is none.
+    `missing` counts the videos and pictures that it lacks. `key` names the signing key, `manifest` is the SHA-256 (hex)
+    of the list of its files. `stamp` says what came of the time stamp: "" none is configured, "stamped", or why there
+    is none.
     """
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="exports")
@@ -147,6 +148,7 @@ class Export(TenantModel):
     asked_at = models.DateTimeField(db_default=Now())
     language = models.CharField(max_length=10)
     items = models.PositiveIntegerField()
+    missing = models.PositiveIntegerField(default=0)
     due_at = models.DateTimeField(null=True)
     tries = models.PositiveSmallIntegerField(default=0)
     trouble = models.CharField(max_length=60, blank=True, default="")

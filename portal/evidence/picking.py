@@ -1,4 +1,4 @@
-"""Choosing what an incident collects: records around its time, requests of staff, a camera's picture, an access check."""
+"""Choosing what an incident collects: records and requests around its time, a camera's picture, an access check."""
 
 from datetime import timedelta
 from typing import Any
@@ -49,6 +49,7 @@ def records(request: TenantRequest, number: int) -> HttpResponseBase:
         "incident": found,
         "records": [(each, each.history_id in known) for each in offered[:_OFFERED]],
         "more": len(offered) > _OFFERED,
+        "watched": _watched(),
         "span": (begin, end),
         "through": coverage().through,
         "may_look": visible.may_look(request.access),

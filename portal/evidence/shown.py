@@ -47,6 +47,10 @@ class Shown:
     wrong: str = ""
 
     @property
+    def is_record(self) -> bool:
+        return self.item.kind == Item.Kind.RECORD
+
+    @property
     def is_stored(self) -> bool:
         return self.item.media == Item.Media.STORED
 
@@ -76,10 +80,14 @@ def shown(item: Item) -> Shown:
 
 def _record(item: Item) -> tuple[str, list[str]]:
     facts = item.facts
-    said = facts["content"] or vocabulary.word("category", facts["category"]) or item.reference
-    person = " ".join(filter(None, [facts["member_name"] or facts["member_id"], facts["member_attribute"]]))
+    said = str(facts["content"] or vocabulary.word("category", facts["category"]) or item.reference)
+    who = [
+        facts["member_name"] or facts["member_id"],
+        facts["member_attribute"],
+        facts["device_name"] or facts["device_id"],
+    ]
     unread = _("Reported by notification; details are not loaded yet.") if facts["notified"] else ""
-    return str(said), [person, facts["device_name"] or facts["device_id"], unread]
+    return said, [" · ".join(filter(None, who)), unread]
 
 
 def _clip(item: Item) -> tuple[str, list[str]]:

@@ -59,7 +59,7 @@ class Writing:
             path=path, key=os.urandom(_KEY), content_type=content_type, delete_at=database_now() + _WRITTEN_WITHIN
         )
         self._cipher, self._digest = AESGCM(self.row.key), hashlib.sha256()
-        self._sealed: IO[bytes] = tempfile.TemporaryFile()
+        self._sealed: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
         self._waiting, self._number, self.size = bytearray(), 0, 0
 
     def __enter__(self) -> "Writing":

@@ -86,6 +86,9 @@ def _context(request: TenantRequest, found: Incident) -> dict[str, Any]:
         "items": items,
         "exports": exports,
         "seen": watching.mark(told, made, found.closed_at, found.held_at, found.title),
+        "kept_until": min(
+            (each.item.expires_at for each in items if each.is_record and each.item.expires_at), default=None
+        ),
         "missing": sum(1 for each in items if each.can_be_fetched),
         "awaited": sum(1 for each in items if each.is_awaited),
         "first_loss": fetching.first_to_expire(found.pk),

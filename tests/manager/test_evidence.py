@@ -46,7 +46,7 @@ def test_an_incident_is_opened_and_records_are_added_with_their_video(place, man
     assert "1 video or picture is being fetched." in said(page)
     work(place)
     page = manager.get(url(place, "incident", 1))
-    assert "Copied here. The service deletes its own record on" in said(page)
+    assert "Log records are copied here. The service deletes its own from" in said(page)
     (source,) = re.findall(r'<video src="([^"]+)"', page.content.decode())
     assert "media-src 'self'" in page["Content-Security-Policy"]
     video = b"".join(manager.get(source).streaming_content)

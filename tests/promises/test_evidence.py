@@ -8,7 +8,6 @@ import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from django.core.files.storage import storages
 from moto.server import ThreadedMotoServer
 
 from portal.evidence import check_export
@@ -96,8 +95,6 @@ def test_a_cut_export_and_none_at_all_are_no_success(export, tmp_path):
 @pytest.fixture
 def bucket(settings, monkeypatch):
     """A store with the interface of S3 on the loopback, used for evidence for the length of a test."""
-    import boto3
-
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
@@ -108,7 +105,7 @@ def bucket(settings, monkeypatch):
         "access_key": "access",
         "secret_key": "secret",
     }
-    client = boto3.client(
+    client = botocore.session.get_session().create_client(
         "s3",
         endpoint_url=told["endpoint_url"],
         region_name="us-east-1",

@@ -160,6 +160,7 @@ class Migration(migrations.Migration):
                 ("asked_at", models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ("language", models.CharField(max_length=10)),
                 ("items", models.PositiveIntegerField()),
+                ("missing", models.PositiveIntegerField(default=0)),
                 ("due_at", models.DateTimeField(null=True)),
                 ("tries", models.PositiveSmallIntegerField(default=0)),
                 ("trouble", models.CharField(blank=True, default="", max_length=60)),
