@@ -95,7 +95,7 @@ TITLES: dict[Permission, Promise] = {
     P.EVIDENCE_VIEW: _("View incidents and their evidence"),
     P.EVIDENCE_MAKE: _("Collect, export and delete evidence"),
     P.REPORTS_VIEW: _("View reports"),
-    P.REPORTS_MANAGE: _("Schedule reports"),
+    P.REPORTS_MANAGE: _("Send reports regularly"),
     P.REVIEWS_VIEW: _("View access reviews"),
     P.REVIEWS_DECIDE: _("Confirm or withdraw access in reviews"),
     P.REVIEWS_MANAGE: _("Start and finish access reviews"),

@@ -15,7 +15,7 @@ from portal.core.ui.times import TOKYO, local
 from portal.evidence import store
 from portal.evidence.models import EvidenceSettings, Export, Incident, Item, StoredFile
 from tenants import audit
-from tenants.wording import Said, say
+from tenants.wording import say
 
 # Of one incident, and what may be added at once.
 MOST_ITEMS, MOST_AT_ONCE = 2_000, 500
@@ -193,7 +193,6 @@ def _told(incident: Incident) -> dict[str, Any]:
     return {"began_at": local(incident.began_at).isoformat(), "ended_at": ended}
 
 
-def _write_down(incident: Incident, by: Asker, action: str, *, count: int | None = None, **told: Any) -> None:
-    values = {"number": incident.number, **({"count": count} if count is not None else {})}
-    summary: Said = say(action, **values)
-    audit.record(**by.author, action=action, target=f"incident:{incident.number}", summary=summary, **told)
+def _write_down(incident: Incident, by: Asker, action: str, *, count: int = 0, **told: Any) -> None:
+    target, number = f"incident:{incident.number}", incident.number
+    audit.record(**by.author, action=action, target=target, summary=say(action, number=number, count=count), **told)

@@ -13,6 +13,15 @@ import sys
 import tempfile
 import zipfile
 from pathlib import Path
+from typing import Any
+
+load_pem_public_key: Any
+try:
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.serialization import load_pem_public_key
+except ImportError:
+    load_pem_public_key = None
 
 TAIL, SEAL = 64, b"access-portal export\n"
 MANIFEST, SIGNATURE, STAMP = "manifest.sha256", "manifest.sha256.sig", "manifest.sha256.tsr"
@@ -29,11 +38,7 @@ class NotChecked(Exception):
 
 def is_signed(key: bytes, message: bytes, signature: bytes) -> bool:
     """Whether `signature` is the key's of `message`; `key` are the bytes of a PEM file."""
-    try:
-        from cryptography.exceptions import InvalidSignature
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-        from cryptography.hazmat.primitives.serialization import load_pem_public_key
-    except ImportError:
+    if load_pem_public_key is None:
         return by_openssl(key, message, signature)
     try:
         public = load_pem_public_key(key)

@@ -30,7 +30,7 @@ from tenants.models import current_tenant
 
 MOST_TRIES = 3
 # Longer than the task may take: whoever is at work then has died.
-_WORKED_ON = timedelta(seconds=960)
+_WORKED_ON = timedelta(seconds=330)
 _SUFFIXES = {"video/mp4": "mp4", "video/webm": "webm", "video/mp2t": "ts", "image/jpeg": "jpg", "image/png": "png"}
 _BOM = "\ufeff".encode()
 

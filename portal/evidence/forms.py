@@ -10,11 +10,13 @@ from django.utils.translation import pgettext_lazy
 
 from accessapi.limits import VIDEO_RETENTION_DAYS
 from portal.core.cameras.models import Camera
-from portal.core.ui.inputs import line, moment, plain
+from portal.core.ui.inputs import line, moment, offer, plain
 from portal.core.ui.times import local
 from portal.evidence.models import NOTE_MAX, TITLE_MAX, Incident
 
 DAYS_LEAST, DAYS_MOST = 30, 3_650
+# Incidents to choose from.
+_OFFERED = 50
 
 
 class IncidentForm(forms.Form):
@@ -52,13 +54,15 @@ class NoteForm(forms.Form):
 class PictureForm(forms.Form):
     """A camera and a moment of the past."""
 
-    camera = forms.ChoiceField(label=_("Camera"), error_messages={"required": _("Choose a camera.")})
+    camera = forms.ChoiceField(
+        label=pgettext_lazy("evidence", "Camera"), error_messages={"required": _("Choose a camera.")}
+    )
     at = moment(_("Date and time"), required=True)
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         cameras = Camera.objects.order_by("name_order", "pk").only("pk", "tenant_id", "name", "camera_id")
-        self.fields["camera"].choices = [(str(each.pk), str(each)) for each in cameras]  # type: ignore[attr-defined]
+        offer(self, camera=[(str(each.pk), str(each)) for each in cameras])
 
     def clean_at(self) -> Any:
         at = self.cleaned_data["at"]
@@ -67,6 +71,18 @@ class PictureForm(forms.Form):
         if at < timezone.now() - timedelta(days=VIDEO_RETENTION_DAYS):
             raise forms.ValidationError(_("The service keeps video for 90 days only."))
         return at
+
+
+class ChooseForm(forms.Form):
+    """An open incident, of the newest."""
+
+    incident = forms.ChoiceField(label=_("Incident"), error_messages={"required": _("Choose an incident.")})
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        rows = Incident.objects.filter(closed_at=None).order_by("-number").only("number", "title", "tenant_id")
+        self.has_choices = bool(found := [(str(each.number), f"{each.number} {each}") for each in rows[:_OFFERED]])
+        offer(self, incident=found)
 
 
 class CloseForm(forms.Form):

@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import messages
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -19,9 +20,11 @@ from portal.core.mirror import queries
 from portal.core.mirror.coverage import coverage
 from portal.core.mirror.models import History
 from portal.core.ui.addresses import is_row_number, row_or_404
+from portal.core.ui.times import local
 from portal.evidence import actions, collecting
-from portal.evidence.forms import PictureForm
+from portal.evidence.forms import ChooseForm, PictureForm
 from portal.evidence.models import Incident, Item
+from portal.evidence.shown import shown
 from portal.evidence.views import TROUBLES, done, incident_or_404, page_of
 from portal.explain import since
 from portal.explain.answers import Answer
@@ -92,30 +95,37 @@ def picture(request: TenantRequest, number: int) -> HttpResponseBase:
     return render(request, "evidence/picture.html", context, status=422 if form.is_bound else 200)
 
 
-@tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"])
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
 def add_record(request: TenantRequest, history_id: str) -> HttpResponseBase:
     """Add a record with its video, from the record's own page."""
     record: History = row_or_404(visible.records(request.access), history_id=history_id)
-    found = _chosen(request)
-    return _add(request, found, list(collecting.with_videos([record], _watched())))
+    items = list(collecting.with_videos([record], _watched()))
+    return _choose(request, items, reverse("logs:record", args=[request.tenant.slug, history_id]))
 
 
-@tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"])
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
 def add_rights(request: TenantRequest) -> HttpResponseBase:
     """Add what an access check says; the address asks the question as the page of access checks does."""
     request.access.check(Permission.AREAS_VIEW)
-    question, found = Question(request), _chosen(request)
+    question = Question(request)
     if question.member is None or question.place is None:
         messages.error(request, _("Choose a person and a place first. Nothing was added."))
         return redirect(question.address())
     answer = Answer(question.member, question.place, question.at, queries.holidays(), current_connection())
     past = since.before(question.member, question.place, question.at, timezone.now(), request.access)
-    return _add(request, found, [collecting.of_rights(answer, past)])
+    return _choose(request, [collecting.of_rights(answer, past)], question.address())
 
 
-def _chosen(request: TenantRequest) -> Incident:
-    number = request.POST.get("incident", "")
-    return incident_or_404(int(number) if is_row_number(number) else 0)
+def _choose(request: TenantRequest, items: list[Item], back: str) -> HttpResponseBase:
+    """Ask to which open incident items go, and add them."""
+    form = ChooseForm(request.POST if request.method == "POST" else None)
+    if form.is_valid():
+        return _add(request, incident_or_404(int(form.cleaned_data["incident"])), items)
+    first = shown(items[0])
+    new = f"{reverse('evidence:new', args=[request.tenant.slug])}?began_at={local(items[0].at):%Y-%m-%dT%H:%M:%S}"
+    what = f"{local(items[0].at):%Y-%m-%d %H:%M:%S} {first.headline}"
+    context = {"form": form, "what": what, "back": back, "new": new}
+    return render(request, "evidence/choose.html", context, status=422 if form.is_bound else 200)
 
 
 def _span(found: Incident) -> tuple[Any, Any]:

@@ -46,8 +46,13 @@ def _delete(incident: Incident, *, by: Any) -> None:
         "files": [each.sha256 for each in files],
         "keep_until": incident.keep_until.isoformat() if incident.keep_until else None,
     }
-    summary = say("incident.deleted", number=incident.number)
-    audit.record(**by, action="incident.deleted", target=f"incident:{incident.number}", summary=summary, before=proof)
+    audit.record(
+        **by,
+        action="incident.deleted",
+        target=f"incident:{incident.number}",
+        summary=say("incident.deleted", number=incident.number),
+        before=proof,
+    )
     incident.delete()
     store.delete_soon(StoredFile.objects.filter(pk__in=[each.pk for each in files]))
 

@@ -5,13 +5,13 @@ from portal.site.celery import promised
 from tenants.scope import tenant_scope
 
 
-@promised(queue="sync", promise="idempotent", seconds=300)
+@promised(queue="sync", promise="idempotent", seconds=280)
 def fetch(tenant_id: int, item_id: int) -> None:
     with tenant_scope(tenant_id):
         fetching.fetch(item_id)
 
 
-@promised(queue="bulk", promise="idempotent", seconds=900)
+@promised(queue="bulk", promise="idempotent", seconds=280)
 def export(tenant_id: int, export_id: int) -> None:
     with tenant_scope(tenant_id):
         exporting.write(export_id)

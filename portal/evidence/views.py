@@ -1,6 +1,7 @@
 """Incidents: the list, one incident with all that was collected for it, and what staff do with it."""
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -21,7 +22,7 @@ from portal.evidence.exporting import items_of
 from portal.evidence.forms import CloseForm, HoldForm, IncidentForm, NoteForm, SettingsForm, first_values
 from portal.evidence.lists import Incidents
 from portal.evidence.models import Incident, Item
-from portal.evidence.shown import shown
+from portal.evidence.shown import Shown, shown
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
@@ -86,9 +87,7 @@ def _context(request: TenantRequest, found: Incident) -> dict[str, Any]:
         "items": items,
         "exports": exports,
         "seen": watching.mark(told, made, found.closed_at, found.held_at, found.title),
-        "kept_until": min(
-            (each.item.expires_at for each in items if each.is_record and each.item.expires_at), default=None
-        ),
+        "kept_until": min(_ends_of_records(items), default=None),
         "missing": sum(1 for each in items if each.can_be_fetched),
         "awaited": sum(1 for each in items if each.is_awaited),
         "first_loss": fetching.first_to_expire(found.pk),
@@ -98,7 +97,12 @@ def _context(request: TenantRequest, found: Incident) -> dict[str, Any]:
     }
 
 
-def _lacks(items: list[Any]) -> bool:
+def _ends_of_records(items: list[Shown]) -> list[datetime]:
+    """Return when the service deletes each of the records that are copied."""
+    return [each.item.expires_at for each in items if each.is_record and each.item.expires_at]
+
+
+def _lacks(items: list[Shown]) -> bool:
     return any(each.can_be_fetched for each in items)
 
 

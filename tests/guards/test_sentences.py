@@ -74,6 +74,7 @@ COMPUTED = {
     ("portal/guests/actions.py", "act"): {"guest.change", "guest.extend"},
     ("portal/guests/actions.py", "action"): given("portal/guests/actions.py", "_write_down", at=2),
     ("portal/core/cameras/keeping.py", "action"): given("portal/core/cameras/keeping.py", "_write_down", at=2),
+    ("portal/evidence/actions.py", "action"): given("portal/evidence/actions.py", "_write_down", at=2),
     ("portal/plans/actions.py", "action"): given("portal/plans/actions.py", "_write_down", at=2),
     ("portal/logs/searches.py", "action"): given("portal/logs/searches.py", "_write_down", at=2),
     ("portal/core/visits/presence.py", "action"): given("portal/core/visits/presence.py", "_step", at=2),

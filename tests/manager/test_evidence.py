@@ -1,6 +1,7 @@
 """A manager collects evidence of an incident: records, video, pictures, requests, access checks and notes."""
 
 import hashlib
+import html
 import io
 import json
 import re
@@ -13,7 +14,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.core.cameras.models import Camera, CameraUsage, Clip
-from portal.core.mirror.models import History
+from portal.core.intents import nonces
+from portal.core.mirror.models import Area, History, Member
 from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
 from portal.evidence import alerts, retention, store
@@ -148,7 +150,50 @@ def test_a_record_is_added_from_its_own_page(place, manager, opened):
         Item.objects.all().delete()
     page = manager.get(reverse("logs:record", args=[place.tenant.slug, record.history_id]))
     assert "Add to incident" in said(page)
-    assert url(place, "add_record", record.history_id) in page.content.decode()
+    there = url(place, "add_record", record.history_id)
+    assert f'href="{there}"' in page.content.decode()
+    assert "1 Side door forced open" in said(manager.get(there))
+    assert "2 items added." in said(manager.post(there, {"incident": "1"}, follow=True))
+
+
+def test_an_access_check_of_that_moment_is_kept_with_what_was_known_then(place, manager, opened):
+    opened()
+    with tenant_scope(place.tenant):
+        Area.objects.create(area_id="A1", area_name="Server room")
+        member = Member.objects.create(
+            member_id="M1",
+            member_name="佐藤 太郎",
+            has_card=True,
+            rights={"devices_pass": {"effect": "allow", "areas": [{"area_id": "A1", "effect": "allow"}]}},
+            rights_read_at=database_now(),
+        )
+    asked = f"?member=M1&place=area:A1&at={when(timezone.now() - timedelta(hours=2))}"
+    check = manager.get(reverse("explain:index", args=[place.tenant.slug]) + asked)
+    assert "Add to incident" in said(check)
+    there = url(place, "add_rights") + asked
+    assert "Server room" in said(manager.get(there))
+    manager.post(there, {"incident": "1"})
+    before = said(manager.get(url(place, "incident", 1)))
+    assert "佐藤 太郎 at Server room: Access" in before
+    with tenant_scope(place.tenant):
+        Member.objects.filter(pk=member.pk).update(rights={}, has_card=False)
+    assert re.search("佐藤 太郎 at Server room: Access [a-z ]+", before)[0] in said(
+        manager.get(url(place, "incident", 1))
+    )
+
+
+def test_a_request_of_staff_is_kept_with_what_came_of_it(place, manager, opened):
+    opened()
+    with tenant_scope(place.tenant):
+        Incident.objects.update(began_at=timezone.now())
+    form = reverse("groups:new", args=[place.tenant.slug])
+    nonce = re.search(rf'name="{nonces.FIELD}" value="([^"]+)"', manager.get(form).content.decode())[1]
+    manager.post(form, {"membergroup_name": "Night shift", nonces.FIELD: html.unescape(nonce)})
+    page = manager.get(url(place, "requests", 1))
+    assert "Night shift" in said(page)
+    chosen = re.findall(r'name="request" value="(\d+)"', page.content.decode())
+    manager.post(url(place, "requests", 1), {"request": chosen})
+    assert "Night shift" in said(manager.get(url(place, "incident", 1)))
 
 
 def test_a_closed_incident_takes_nothing_more(place, manager, opened):

@@ -7,6 +7,7 @@ import threading
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import botocore.session
 import pytest
 from moto.server import ThreadedMotoServer
 

@@ -28,6 +28,8 @@ ASKS = {
     "lockdown:again",
     "lockdown:release",
     "keys:command",
+    "evidence:end_hold",
+    "evidence:delete",
     "members:keys",
     "members:one_time",
     "members:reveal",
@@ -82,6 +84,10 @@ HARMLESS = {
         # Cameras: who watches is written down, and nothing is opened.
         "cameras:new", "cameras:edit", "cameras:remove", "cameras:status", "cameras:live", "cameras:go_on",
         "cameras:stop", "cameras:recording", "cameras:picture_at", "cameras:clip",
+        # Evidence: what is collected stays here; taking it out and deleting it ask.
+        "evidence:new", "evidence:edit", "evidence:note", "evidence:fetch", "evidence:close", "evidence:reopen",
+        "evidence:hold", "evidence:records", "evidence:requests", "evidence:picture", "evidence:add_record",
+        "evidence:add_rights", "evidence:remove", "evidence:export", "evidence:settings",
         "alerts:take", "alerts:give_back", "alerts:note", "alerts:close", "alerts:rule",
         "alerts:recipients", "alerts:notify",
     },
