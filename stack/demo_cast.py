@@ -68,6 +68,8 @@ TROUBLES = (Trouble("Loading dock 入口", "force", 4), Trouble("倉庫 入口",
 # An incident of the first tenant, and how many records of the log it collects.
 INCIDENT, INCIDENT_RECORDS = "夜間に通用口が開けられた件", 8
 INCIDENT_NOTE = "警備員が現場を確認。施錠に異常なし。防犯カメラの映像を保全した。"
+# How many cameras of doors are an intercom's.
+INTERCOMS = 2
 HELD = "Meeting rooms 入口"
 
 

@@ -191,10 +191,11 @@ def set_up_cameras(state: State, portal_url: str, sandbox_url: str) -> None:
     with Visitor() as visitor:
         _manage(visitor, state, portal_url, tenant, "cameras/new/")
         visitor.send(visitor.form(field="cameras"), cameras="\n".join(f"{c['camera_id']}, {c['name']}" for c in found))
-        for each in found:
-            if each["device_id"]:
-                visitor.open(f"{wall}{each['camera_id']}/edit/")
-                visitor.send(visitor.form(field="name"), doors=[each["device_id"]])
+        at_doors = [each for each in found if each["device_id"]]
+        for number, each in enumerate(at_doors):
+            visitor.open(f"{wall}{each['camera_id']}/edit/")
+            intercom = {"is_intercom": "on"} if number < INTERCOMS else {}
+            visitor.send(visitor.form(field="name"), doors=[each["device_id"]], **intercom)
         visitor.open(wall)
     state.keep("cameras", True)
 

@@ -41,6 +41,7 @@ class Permission(StrEnum):
     CAMERAS_VIEW = "cameras_view"
     CAMERAS_RECORDED = "cameras_recorded"
     CAMERAS_MANAGE = "cameras_manage"
+    INTERCOM = "intercom"
     EVIDENCE_VIEW = "evidence_view"
     EVIDENCE_MAKE = "evidence_make"
     REPORTS_VIEW = "reports_view"
@@ -92,6 +93,7 @@ TITLES: dict[Permission, Promise] = {
     P.CAMERAS_VIEW: _("View cameras live"),
     P.CAMERAS_RECORDED: _("View recordings of cameras"),
     P.CAMERAS_MANAGE: _("Set up cameras"),
+    P.INTERCOM: _("Answer the intercom: see who is at its doors and unlock them"),
     P.EVIDENCE_VIEW: _("View incidents and their evidence"),
     P.EVIDENCE_MAKE: _("Collect, export and delete evidence"),
     P.REPORTS_VIEW: _("View reports"),
@@ -117,6 +119,7 @@ PROVEN = frozenset(
         P.DOORS_OPERATE,
         P.KEYS_OPERATE,
         P.LOCKDOWN,
+        P.INTERCOM,
         P.SECRETS_REVEAL,
         P.MEMBERS_EXPORT,
         P.CONNECTION_MANAGE,
@@ -158,7 +161,7 @@ class Receptionist(Role):
     name = "receptionist"
     title = _("Receptionist")
     purpose = _("Checks in guests at the desk.")
-    permissions = frozenset({P.BUILDING_VIEW, P.GUESTS_VIEW, P.GUESTS_DESK, P.ROLL_CALL, P.ROLL_CALL_VIEW})
+    permissions = frozenset({P.BUILDING_VIEW, P.GUESTS_VIEW, P.GUESTS_DESK, P.ROLL_CALL, P.ROLL_CALL_VIEW, P.INTERCOM})
 
 
 class Guard(Role):
@@ -167,7 +170,7 @@ class Guard(Role):
     purpose = _("Monitors and unlocks doors.")
     permissions = frozenset(
         {P.TENANT_VIEW, P.BUILDING_VIEW, P.DEVICES_VIEW, P.DOORS_OPERATE, P.KEYS_OPERATE, P.LOGS_TODAY}
-        | {P.ALERTS_VIEW, P.ALERTS_TAKE, P.ROLL_CALL, P.ROLL_CALL_VIEW, P.CAMERAS_VIEW, P.CAMERAS_RECORDED}
+        | {P.ALERTS_VIEW, P.ALERTS_TAKE, P.ROLL_CALL, P.ROLL_CALL_VIEW, P.CAMERAS_VIEW, P.CAMERAS_RECORDED, P.INTERCOM}
     )
 
 

@@ -71,9 +71,15 @@ class EditForm(forms.Form):
     )
     doors = forms.MultipleChoiceField(label=_("Doors it looks at"), required=False, widget=forms.CheckboxSelectMultiple)
     areas = forms.MultipleChoiceField(label=_("Areas it looks at"), required=False, widget=forms.CheckboxSelectMultiple)
+    is_intercom = forms.BooleanField(
+        label=pgettext_lazy("camera", "Intercom"),
+        required=False,
+        help_text=_("Guards and receptionists see this camera under Intercom and can unlock its doors there."),
+    )
 
     def __init__(self, camera: Camera, posted: QueryDict | None = None) -> None:
-        initial = {"name": camera.name, "doors": camera.doors, "areas": camera.areas}
+        known = {"name": camera.name, "doors": camera.doors, "areas": camera.areas}
+        initial = known | {"is_intercom": camera.is_intercom}
         super().__init__(posted, initial=initial)
         doors = {door.device_id: str(door) for door in PassController.objects.order_by("name_order", "pk")}
         areas = {area.area_id: str(area) for area in Area.objects.order_by("name_order", "pk")}

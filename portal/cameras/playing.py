@@ -2,10 +2,16 @@
 
 from typing import Any
 
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse
+from django.urls import reverse
+from django.utils import timezone
 
-from portal.core.cameras import media
+from portal.core.cameras import media, watching
+from portal.core.cameras.models import Camera, Viewing
+from portal.core.intents.record import Asker
+from portal.core.ui.addresses import is_row_number, row_or_404
 from tenants.access import TenantRequest
+from tenants.connections.service import current_connection
 
 
 def with_media(request: TenantRequest, response: HttpResponse) -> HttpResponse:
@@ -14,3 +20,25 @@ def with_media(request: TenantRequest, response: HttpResponse) -> HttpResponse:
     policy: Any = response
     policy._csp_update = {"media-src": ["blob:", *hosts], "connect-src": hosts}
     return response
+
+
+def viewing_of(request: TenantRequest, camera: Camera) -> Viewing | None:
+    """Return the look that the address names, while it is this person's and not over."""
+    pk = request.GET.get("watch", "")
+    if not is_row_number(pk):
+        return None
+    mine = Viewing.objects.filter(camera=camera, by=request.user, ends_at__gt=timezone.now())
+    return mine.filter(pk=pk).first()
+
+
+def gone_on(request: TenantRequest, camera: Camera, pk: int, area: str) -> HttpResponse:
+    """Watch on live where this person's look ends, and tell the page its new addresses in `area`."""
+    before = row_or_404(Viewing.objects.filter(camera=camera, by=request.user), pk=pk)
+    watching.stop(before)
+    try:
+        viewing = watching.live(current_connection(), camera, by=Asker.of(request))
+    except watching.NotWatched as why:
+        return JsonResponse({"why": str(why)}, status=409)
+    there = [request.tenant.slug, camera.camera_id, viewing.pk]
+    told = {"go_on": reverse(f"{area}:go_on", args=there), "stop": reverse(f"{area}:stop", args=there)}
+    return JsonResponse(told | {"seconds": viewing.seconds, "address": viewing.address})

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db import transaction
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 
 from portal.cameras import line, wall
 from portal.cameras.forms import EditForm, MomentForm, NewForm
-from portal.cameras.playing import with_media
+from portal.cameras.playing import gone_on, viewing_of, with_media
 from portal.core.cameras import keeping, media, tiles, usage, watch, watching
 from portal.core.cameras.models import Camera, Picture, Viewing
 from portal.core.cameras.pictures import at_moment, trouble_in_words
@@ -58,7 +58,7 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
         return parts.unchanged()
     if parts.is_asked(request):
         return render(request, "cameras/latest.html", {"tile": tile, "camera": found, "seen": seen})
-    viewing = _viewing_asked_for(request, found)
+    viewing = viewing_of(request, found)
     context = {
         "camera": found,
         "tile": tile,
@@ -149,17 +149,7 @@ def recording(request: TenantRequest, camera_id: str) -> HttpResponseBase:
 @tenant_view(Permission.CAMERAS_VIEW, methods=["POST"])
 def go_on(request: TenantRequest, camera_id: str, pk: int) -> HttpResponse:
     """Watch on live, asked for by the page while somebody looks: how long, and from where."""
-    found = _camera(camera_id)
-    before = row_or_404(Viewing.objects.filter(camera=found, by=request.user), pk=pk)
-    watching.stop(before)
-    try:
-        viewing = watching.live(current_connection(), found, by=Asker.of(request))
-    except watching.NotWatched as why:
-        return JsonResponse({"why": str(why)}, status=409)
-    return JsonResponse(
-        {"seconds": viewing.seconds, "address": viewing.address, "go_on": _at(request, found, "go_on", viewing.pk),
-         "stop": _at(request, found, "stop", viewing.pk)}
-    )  # fmt: skip
+    return gone_on(request, _camera(camera_id), pk, "cameras")
 
 
 @tenant_view(Permission.CAMERAS_VIEW, methods=["POST"])
@@ -217,15 +207,6 @@ def _camera(camera_id: str) -> Camera:
 def _told_by_log(request: TenantRequest) -> str:
     """What the form begins with: cameras that the log tells of, for those who may read it."""
     return "\n".join(keeping.told_by_log()) if request.access.can(Permission.LOGS_VIEW) else ""
-
-
-def _viewing_asked_for(request: TenantRequest, camera: Camera) -> Viewing | None:
-    """The look that the address names, while it is this person's and not over."""
-    pk = request.GET.get("watch", "")
-    if not is_row_number(pk):
-        return None
-    mine = Viewing.objects.filter(camera=camera, by=request.user, ends_at__gt=timezone.now())
-    return mine.filter(pk=pk).first()
 
 
 def _still_asked_for(request: TenantRequest, camera: Camera) -> dict[str, Any] | None:

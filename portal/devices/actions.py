@@ -47,13 +47,19 @@ _SAID: dict[str, Promise] = {
 
 
 def command(
-    *, door: PassController, command: Command, by: Asker, nonce: Nonce, until: datetime | None = None
+    *,
+    door: PassController,
+    command: Command,
+    by: Asker,
+    nonce: Nonce,
+    until: datetime | None = None,
+    permission: Permission = Permission.DOORS_OPERATE,
 ) -> Intent:
     """Ask the service to unlock or lock a door (operation 35), now. The returned intent says how far it came.
 
     A hold ends at `until`, by itself, while nothing newer is asked of the door; without, only when somebody locks it.
     """
-    asked = asked_of(door, command, by, nonce, by.user)
+    asked = asked_of(door, command, by, nonce, by.user) | {"permission": permission}
     intent, is_new = _hold(asked, until) if command is Command.HOLD else record(**asked)
     if is_new:
         dispatch(intent)

@@ -51,6 +51,7 @@ INSTALLED_APPS = [
     "portal.core.cameras",
     "portal.core.telling",
     "portal.evidence",
+    "portal.intercom",
     "portal.rights",
     "portal.core.jobs",
     "portal.imports",

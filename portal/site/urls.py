@@ -35,6 +35,7 @@ areas = [
     path("keys/", include("portal.keys.urls")),
     path("plans/", include("portal.plans.urls")),
     path("cameras/", include("portal.cameras.urls")),
+    path("intercom/", include("portal.intercom.urls")),
     path("evidence/", include("portal.evidence.urls")),
     path("logs/", include("portal.logs.urls")),
     path("alerts/", include("portal.alerts.urls")),

@@ -60,7 +60,7 @@ def test_everything_but_the_desk_is_refused_with_the_reason(here, desk):
     at = f"/t/{here.tenant.slug}/"
     refused = 0
     for rest, view in addresses():
-        if rest.startswith(("guests/", "roll-call/")):
+        if rest.startswith(("guests/", "roll-call/", "intercom/")):
             continue
         for method in ("get", "post"):
             if method.upper() in view.methods:
@@ -109,7 +109,7 @@ def test_the_desks_pages_lead_nowhere_that_is_refused(here, desk):
         for link in re.findall(r'(?:href|action|hx-get|hx-post|data-href)="([^"#]+)', answer.content.decode()):
             target = unescape(link).partition("?")[0]
             if target.startswith(at):
-                assert target.startswith((f"{at}guests/", f"{at}roll-call/")), (path, target)
+                assert target.startswith((f"{at}guests/", f"{at}roll-call/", f"{at}intercom/")), (path, target)
         links = re.findall(r'(?:href|hx-get|data-href)="(/t/[^"#?]+)"', answer.content.decode())
         # Spreadsheets are read by tests of their own.
         waiting += [link for link in links if link not in seen and "xlsx" not in link]

@@ -8,6 +8,7 @@ from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from portal.core.cameras.models import Camera
 from portal.core.mirror.models import KeyBox, PassController
 from tenants.access import SAFE
 from tenants.models import AuditEntry, SupportSession
@@ -29,6 +30,7 @@ ASKS = {
     "lockdown:release",
     "keys:command",
     "evidence:end_hold",
+    "intercom:unlock",
     "evidence:delete",
     "members:keys",
     "members:one_time",
@@ -83,6 +85,7 @@ HARMLESS = {
     "takes, closes and sets up alerts, which open nothing": {
         # Cameras: who watches is written down, and nothing is opened.
         "cameras:new", "cameras:edit", "cameras:remove", "cameras:status", "cameras:live", "cameras:go_on",
+        "intercom:live", "intercom:go_on", "intercom:stop", "intercom:request_decide", "intercom:request_stop",
         "cameras:stop", "cameras:recording", "cameras:picture_at", "cameras:clip",
         # Evidence: what is collected stays here; taking it out and deleting it ask.
         "evidence:new", "evidence:edit", "evidence:note", "evidence:fetch", "evidence:close", "evidence:reopen",
@@ -157,6 +160,7 @@ def test_an_aged_session_is_asked_and_nothing_is_done(two, name):
     path = path_of(WRITES[name][0])
     with tenant_scope(two.a):
         PassController.objects.create(device_id="1", device_name="Entrance")
+        Camera.objects.create(camera_id="1", doors=["1"], is_intercom=True)
         KeyBox.objects.create(key_device_id="1", key_device_name="Keys")
     answer = aged(person).post(path, {"reason": "x", "minutes": "30", "email": "x@example.test", "role": "owner"})
     assert (answer.status_code, answer["Location"].partition("?")[0]) == (302, "/accounts/reauthenticate/")

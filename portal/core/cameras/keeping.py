@@ -69,12 +69,14 @@ def _asked(connection: Connection, camera_id: str) -> Any:
         return None
 
 
-def edit(*, camera: Camera, name: str, doors: Collection[str], areas: Collection[str], by: Asker) -> None:
-    """Name a camera, and say at which doors and in which areas it is."""
+def edit(
+    *, camera: Camera, name: str, doors: Collection[str], areas: Collection[str], is_intercom: bool, by: Asker
+) -> None:
+    """Name a camera, say at which doors and in which areas it is, and whether it is an intercom's."""
     before = _told(camera)
-    camera.name, camera.doors, camera.areas = name, sorted(doors), sorted(areas)
+    camera.name, camera.doors, camera.areas, camera.is_intercom = name, sorted(doors), sorted(areas), is_intercom
     with transaction.atomic():
-        camera.save(update_fields=["name", "doors", "areas"])
+        camera.save(update_fields=["name", "doors", "areas", "is_intercom"])
         _write_down(camera, by, "camera.edited", before=before, after=_told(camera))
 
 
@@ -91,7 +93,7 @@ def check(camera: Camera) -> str:
 
 
 def _told(camera: Camera) -> dict[str, Any]:
-    return {"name": camera.name, "doors": camera.doors, "areas": camera.areas}
+    return {"name": camera.name, "doors": camera.doors, "areas": camera.areas, "is_intercom": camera.is_intercom}
 
 
 def _write_down(camera: Camera, by: Asker, action: str, **told: Any) -> None:

@@ -15,9 +15,10 @@ NAME_MAX, IDENTIFIER_MAX = 60, 200
 class Camera(TenantModel):
     """A camera by the identifier that staff entered: the interface lists none.
 
-    `doors` and `areas` hold the service's identifiers. `is_connected` and `is_streaming` are what operation 32 said at
-    `status_at` (None: nothing yet), `is_missing` whether the service does not know the identifier, `is_suspect` whether
-    it is to be asked about by itself for that. `looked_at` is when somebody last had it in sight.
+    `doors` and `areas` hold the service's identifiers. With `is_intercom` its doors are unlocked beside its picture.
+    `is_connected` and `is_streaming` are what operation 32 said at `status_at` (None: nothing yet), `is_missing`
+    whether the service does not know the identifier, `is_suspect` whether it is to be asked about by itself for that.
+    `looked_at` is when somebody last had it in sight.
     """
 
     camera_id = models.CharField(max_length=IDENTIFIER_MAX, db_collation="C")
@@ -25,6 +26,7 @@ class Camera(TenantModel):
     name_order = natural_order("name", "camera_id")
     doors = ArrayField(models.TextField(), default=list)
     areas = ArrayField(models.TextField(), default=list)
+    is_intercom = models.BooleanField(default=False, db_default=False)
     is_connected = models.BooleanField(null=True)
     is_streaming = models.BooleanField(null=True)
     is_missing = models.BooleanField(default=False)

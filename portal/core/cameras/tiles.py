@@ -54,17 +54,17 @@ def latest() -> "Prefetch[str]":
     return Prefetch("pictures", rows, to_attr="latest")
 
 
-def tile_of(request: TenantRequest, camera: Camera) -> Tile:
-    """Return the tile of a camera that was read with `latest()`."""
+def tile_of(request: TenantRequest, camera: Camera, area: str = "cameras", page: str = "camera") -> Tile:
+    """Return the tile of a camera that was read with `latest()`; its addresses are those of `area`."""
     picture = next(iter(getattr(camera, "latest", ())), None)
     slug = request.tenant.slug
     source = ""
     if picture is not None and picture.mark:
-        source = within("cameras:picture", slug, camera.camera_id, str(picture.pk), picture.mark)
+        source = within(f"{area}:picture", slug, camera.camera_id, str(picture.pk), picture.mark)
     wrong = trouble_in_words(picture.trouble) if picture is not None else ""
     if camera.is_missing:
         wrong = trouble_in_words("missing")
-    return Tile(camera, picture, within("cameras:camera", slug, camera.camera_id), source, wrong)
+    return Tile(camera, picture, within(f"{area}:{page}", slug, camera.camera_id), source, wrong)
 
 
 def at_door(request: TenantRequest, device_id: str) -> list[Tile]:

@@ -65,6 +65,7 @@ ENTRIES: tuple[Entry, ...] = (
     ),
     Entry("changes", _("Bulk changes"), "users-plus", "changes:index", Permission.MEMBERS_VIEW),
     Entry("imports", _("Imports"), "table-import", "imports:index", Permission.IMPORTS_RUN),
+    Entry("intercom", _("Intercom"), "phone", "intercom:index", Permission.INTERCOM),
     Entry("devices", _("Doors"), "door", "devices:index", Permission.DEVICES_VIEW, phone=True),
     Entry("keys", _("Keys"), "key", "keys:index", Permission.DEVICES_VIEW),
     Entry("cameras", _("Cameras"), "video", "cameras:index", Permission.CAMERAS_VIEW),

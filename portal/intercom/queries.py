@@ -1,0 +1,63 @@
+"""What somebody at the intercom is shown: its cameras, their doors, and who is expected about now."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import QuerySet
+
+from portal.core.cameras.models import Camera
+from portal.core.cameras.tiles import latest
+from portal.core.intents import queries as intents
+from portal.core.intents.models import Intent, target_of
+from portal.core.mirror.models import PassController
+from portal.core.ui.addresses import row_or_404
+from portal.core.ui.chips import Chip
+from portal.core.visits.models import Visit
+from portal.core.visits.standing import Standing, classified
+from portal.devices.queries import state_of
+
+# Around now, and how many are shown.
+_EARLY, _EXPECTED, _COMMANDS = timedelta(minutes=60), 12, 3
+
+
+@dataclass(frozen=True)
+class Door:
+    """A door beside the picture: its state, and its latest commands."""
+
+    door: PassController
+    state: Chip
+    intents: list[Intent]
+
+
+def cameras() -> QuerySet[Camera]:
+    """Return the intercom's cameras, by name, with what a tile needs."""
+    return Camera.objects.filter(is_intercom=True).order_by("name_order", "pk").prefetch_related(latest())
+
+
+def camera_or_404(camera_id: str) -> Camera:
+    """Return an intercom's camera; every other camera is not there."""
+    return row_or_404(cameras(), camera_id=camera_id)
+
+
+def doors_of(camera: Camera) -> list[Door]:
+    """Return the doors that a camera looks at, by name."""
+    found = PassController.objects.filter(device_id__in=camera.doors).order_by("name_order", "pk")
+    return [Door(each, state_of(each), _latest(each)) for each in found]
+
+
+def door_or_404(camera: Camera, device_id: str) -> PassController:
+    """Return a door of an intercom's camera; every other door is not there."""
+    return row_or_404(PassController.objects.filter(device_id__in=camera.doors), device_id=device_id)
+
+
+def _latest(door: PassController) -> list[Intent]:
+    target = target_of("pass_controller", door.device_id)
+    return list(intents.latest(target).select_related("tenant", "by")[:_COMMANDS])
+
+
+def expected(now: datetime) -> Sequence[Visit]:
+    """Return guests who are expected about now, those whose hours began last first."""
+    about = Visit.objects.filter(use_date_start__lte=now + _EARLY, use_date_end__gte=now)
+    found = classified(about, now).filter(standing=Standing.EXPECTED)
+    return list(found.order_by("-use_date_start", "guest_name", "pk")[:_EXPECTED])

@@ -1,0 +1,140 @@
+"""A guard or a receptionist answers the intercom: who is at the door, who is expected, and the button beside it."""
+
+import html
+import re
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from portal.core.cameras.models import Camera, Picture
+from portal.core.intents import nonces
+from portal.core.intents.models import Intent
+from portal.core.mirror.models import PassController
+from portal.core.visits.models import Stage, Visit
+from tenants.models import AuditEntry
+from tenants.scope import tenant_scope
+
+
+def said(response):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
+
+
+def url(place, name, *more):
+    return reverse(f"intercom:{name}", args=[place.tenant.slug, *more])
+
+
+@pytest.fixture
+def intercom(place):
+    """Makes a camera of an intercom at a door of the service; returns camera and door."""
+    theirs = place.sandbox.look("cameras", tenant_id=place.service.tenant_id)["cameras"]
+    told = next(each for each in theirs if each["is_connected"] and each["device_id"])
+    with tenant_scope(place.tenant):
+        door = PassController.objects.create(device_id=told["device_id"], device_name="通用口")
+        camera = Camera.objects.create(
+            camera_id=told["camera_id"], name="通用口カメラ", doors=[door.device_id], is_intercom=True
+        )
+        Camera.objects.create(camera_id="other", name="Server room", doors=[door.device_id])
+    return camera, door
+
+
+@pytest.fixture(params=["guard", "receptionist"])
+def somebody(request, place):
+    return place.client(place.staff(request.param))
+
+
+def unlocked(place, client, camera, door):
+    page = client.get(url(place, "camera", camera.camera_id)).content.decode()
+    nonce = html.unescape(re.search(rf'name="{nonces.FIELD}" value="([^"]+)"', page)[1])
+    there = url(place, "unlock", camera.camera_id, door.device_id)
+    return client.post(there, {nonces.FIELD: nonce}, follow=True)
+
+
+def test_the_door_beside_the_picture_is_unlocked_and_the_outcome_is_shown(place, somebody, intercom):
+    camera, door = intercom
+    page = unlocked(place, somebody, camera, door)
+    assert page.status_code == 200
+    assert "Unlock: 通用口" in said(page)
+    assert len(place.calls(35)) == 1
+    with tenant_scope(place.tenant):
+        assert Intent.objects.get().permission == "intercom"
+
+
+def test_a_single_intercom_is_shown_at_once_and_no_other_camera_is_there(place, somebody, intercom):
+    assert intercom
+    page = somebody.get(url(place, "index"), follow=True)
+    assert "通用口カメラ" in said(page)
+    assert "Server room" not in said(page)
+    assert somebody.get(url(place, "camera", "other")).status_code == 404
+
+
+def test_a_door_of_no_intercom_is_not_unlocked(place, somebody, intercom):
+    camera, _door = intercom
+    with tenant_scope(place.tenant):
+        PassController.objects.create(device_id="elsewhere", device_name="Vault")
+    assert somebody.post(url(place, "unlock", camera.camera_id, "elsewhere")).status_code == 404
+    assert place.calls(35) == []
+
+
+def test_who_is_expected_about_now_stands_beside_it(place, somebody, intercom):
+    camera, _door = intercom
+    now = timezone.now()
+    hours = {"now": (-1, 1), "tomorrow": (20, 24), "over": (-5, -3)}
+    with tenant_scope(place.tenant):
+        for name, (start, end) in hours.items():
+            Visit.objects.create(
+                stage=Stage.ISSUED,
+                guest_id=name,
+                guest_name=f"Guest {name}",
+                name_key=name,
+                host_name="佐藤",
+                use_date_start=now + timedelta(hours=start),
+                use_date_end=now + timedelta(hours=end),
+            )
+    page = said(somebody.get(url(place, "camera", camera.camera_id)))
+    assert "Guest now" in page
+    assert "to see 佐藤" in page
+    assert "Guest tomorrow" not in page
+    assert "Guest over" not in page
+
+
+def test_the_picture_is_served_from_here_and_one_of_the_past_is_not(place, somebody, intercom):
+    camera, _door = intercom
+    with tenant_scope(place.tenant):
+        latest = Picture.objects.create(camera=camera, content=b"\xff\xd8\xffx", mark="m1", taken_at=timezone.now())
+        past = Picture.objects.create(camera=camera, at=timezone.now(), content=b"\xff\xd8\xffy", mark="m2")
+    page = somebody.get(url(place, "camera", camera.camera_id)).content.decode()
+    address = url(place, "picture", camera.camera_id, latest.pk, "m1")
+    assert f'src="{address}"' in page
+    assert somebody.get(address).content == b"\xff\xd8\xffx"
+    assert somebody.get(url(place, "picture", camera.camera_id, past.pk, "m2")).status_code == 404
+
+
+def test_watching_live_is_written_down(place, somebody, intercom):
+    camera, _door = intercom
+    page = somebody.post(url(place, "live", camera.camera_id), follow=True)
+    assert "data-player" in page.content.decode()
+    assert url(place, "camera", camera.camera_id) in page.redirect_chain[0][0]
+    with tenant_scope(place.tenant):
+        assert AuditEntry.objects.get(action="camera.live").target == f"camera:{camera.camera_id}"
+
+
+def test_without_an_intercom_the_page_says_who_sets_it_up(place, somebody):
+    assert "A facility manager chooses its cameras" in said(somebody.get(url(place, "index")))
+
+
+def test_an_auditor_does_not_answer_it(place, intercom):
+    camera, door = intercom
+    auditor = place.client(place.staff("auditor"))
+    assert auditor.get(url(place, "camera", camera.camera_id)).status_code == 403
+    assert auditor.post(url(place, "unlock", camera.camera_id, door.device_id)).status_code == 403
+
+
+def test_a_manager_switches_it_on_at_the_camera(place, intercom):
+    _camera, door = intercom
+    manager = place.client(place.staff("facility manager"))
+    there = reverse("cameras:edit", args=[place.tenant.slug, "other"])
+    assert "Guards and receptionists see this camera under Intercom" in said(manager.get(there))
+    manager.post(there, {"name": "Server room", "doors": [door.device_id], "is_intercom": "on"})
+    assert "Server room" in said(manager.get(url(place, "index")))
