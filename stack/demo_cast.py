@@ -64,12 +64,12 @@ class Trouble:
 
 # Longer ago than a door may be left open before it is an alert.
 TROUBLES = (Trouble("Loading dock 入口", "force", 4), Trouble("倉庫 入口", "hold", 9))
-# A door of the first tenant that is held unlocked from the first start, for four hours.
 # An incident of the first tenant, and how many records of the log it collects.
 INCIDENT, INCIDENT_RECORDS = "夜間に通用口が開けられた件", 8
 INCIDENT_NOTE = "警備員が現場を確認。施錠に異常なし。防犯カメラの映像を保全した。"
 # How many cameras of doors are an intercom's.
 INTERCOMS = 2
+# A door of the first tenant that is held unlocked from the first start, for four hours.
 HELD = "Meeting rooms 入口"
 
 

@@ -24,6 +24,7 @@ from stack.demo_cast import (
     INCIDENT,
     INCIDENT_NOTE,
     INCIDENT_RECORDS,
+    INTERCOMS,
     PEOPLE,
     PRESETS,
     TENANTS,
