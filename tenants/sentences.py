@@ -236,6 +236,7 @@ RECORDS: dict[str, Promise] = {
     "plan.deleted": _("Floor plan deleted: %(name)s"),
     "camera.added": _("Camera added: %(camera)s"),
     "camera.edited": _("Camera changed: %(camera)s"),
+    "camera.settings": _("Camera settings changed"),
     "camera.removed": _("Camera removed: %(camera)s"),
     "camera.wall": _("Pictures of cameras viewed"),
     "camera.live": _("Camera viewed live: %(camera)s"),

@@ -86,6 +86,16 @@ class EditForm(forms.Form):
         offer(self, doors=_with_gone(doors, camera.doors), areas=_with_gone(areas, camera.areas))
 
 
+class SettingsForm(forms.Form):
+    """What a tenant chooses about its cameras."""
+
+    wanted = forms.BooleanField(
+        label=_("Pictures before and after door commands"),
+        required=False,
+        help_text=_("From the cameras that look at the door. Each command then costs 2 more device API calls."),
+    )
+
+
 def _with_gone(named: dict[str, str], kept: list[str]) -> list[tuple[str, str]]:
     """The choices, with those that the camera has and the service does not list any more."""
     gone = {each: _t("%(id)s (no longer listed)") % {"id": each} for each in kept if each not in named}

@@ -7,6 +7,7 @@ urlpatterns = [
     path("", views.index, name="index"),
     path("clips/<sid:history_id>/", clips.clip, name="clip"),
     path("new/", views.new, name="new"),
+    path("settings/", views.settings, name="settings"),
     path("at-door/<sid:device_id>/", views.at_door, name="at_door"),
     path("<sid:camera_id>/", views.camera, name="camera"),
     path("<sid:camera_id>/status/", views.status, name="status"),

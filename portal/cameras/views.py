@@ -14,9 +14,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.cameras import line, wall
-from portal.cameras.forms import EditForm, MomentForm, NewForm
+from portal.cameras.forms import EditForm, MomentForm, NewForm, SettingsForm
 from portal.cameras.playing import gone_on, viewing_of, with_media
-from portal.core.cameras import keeping, media, tiles, usage, watch, watching
+from portal.core.cameras import commands, keeping, media, tiles, usage, watch, watching
 from portal.core.cameras.models import Camera, Picture, Viewing
 from portal.core.cameras.pictures import at_moment, trouble_in_words
 from portal.core.intents.record import Asker
@@ -175,6 +175,17 @@ def new(request: TenantRequest) -> HttpResponseBase:
             messages.success(request, ngettext("%(n)d camera added.", "%(n)d cameras added.", n) % {"n": n})
             return redirect(_at(request, added[0], "edit") if n == 1 else _wall(request))
     return render(request, "cameras/new.html", {"form": form, "told": not form.is_bound and form.initial["cameras"]})
+
+
+@tenant_view(Permission.CAMERAS_MANAGE, methods=["GET", "POST"])
+def settings(request: TenantRequest) -> HttpResponseBase:
+    """Choose whether door commands get pictures."""
+    form = SettingsForm(request.POST if request.method == "POST" else None, initial={"wanted": commands.are_wanted()})
+    if form.is_valid():
+        commands.want(**form.cleaned_data, by=Asker.of(request))
+        messages.success(request, _("Camera settings saved."))
+        return redirect(_wall(request))
+    return render(request, "cameras/settings.html", {"form": form})
 
 
 @tenant_view(Permission.CAMERAS_MANAGE, methods=["GET", "POST"])

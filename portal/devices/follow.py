@@ -4,6 +4,7 @@ from django.utils.translation import gettext as _
 
 from accessapi.doors import DoorWord
 from portal.core.budget.priorities import Priority
+from portal.core.cameras import commands
 from portal.core.intents import handlers
 from portal.core.intents.handlers import Finding, Told
 from portal.core.intents.models import Intent
@@ -46,6 +47,7 @@ def finished(intent: Intent) -> None:
     intent.result["control"] = control
     intent.save(update_fields=["result"])
     holds.heard(intent, control)
+    commands.note(intent, device_id)
     if intent.state == State.SUCCEEDED and control in _TELLS:
         doors.tell(intent.tenant, device_id, _TELLS[control])
     elif intent.reason == Reason.REQUEST_FAILED and doors.look_at(device_id):

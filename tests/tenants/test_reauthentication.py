@@ -84,7 +84,8 @@ HARMLESS = {
     },
     "takes, closes and sets up alerts, which open nothing": {
         # Cameras: who watches is written down, and nothing is opened.
-        "cameras:new", "cameras:edit", "cameras:remove", "cameras:status", "cameras:live", "cameras:go_on",
+        "cameras:new", "cameras:settings", "cameras:edit", "cameras:remove", "cameras:status", "cameras:live",
+        "cameras:go_on",
         "intercom:live", "intercom:go_on", "intercom:stop", "intercom:request_decide", "intercom:request_stop",
         "cameras:stop", "cameras:recording", "cameras:picture_at", "cameras:clip",
         # Evidence: what is collected stays here; taking it out and deleting it ask.

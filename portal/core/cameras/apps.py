@@ -6,8 +6,9 @@ class CamerasConfig(AppConfig):
     label = "cameras"
 
     def ready(self) -> None:
-        from portal.core.cameras import clips, panel, watch
+        from portal.core.cameras import clips, commands, panel, watch
 
         clips.register()
+        commands.register()
         panel.register()
         watch.register()

@@ -4,7 +4,9 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
+from django.utils.translation import pgettext_lazy
 
+from portal.core.intents.models import Intent
 from portal.core.mirror.order import natural_order
 from tenants.models import SupportSession, TenantModel
 from tenants.vault import EncryptedBytes, EncryptedText
@@ -123,6 +125,45 @@ class Clip(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.history_id}: {self.state}"
+
+
+class CameraSettings(TenantModel):
+    """What a tenant chose: whether door commands get pictures of before and after."""
+
+    pictures_of_commands = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant"], name="cameras_settings_once")]
+
+    def __str__(self) -> str:
+        return f"pictures of commands: {self.pictures_of_commands}"
+
+
+class CommandMoment(TenantModel):
+    """A moment before or after a door's command, of which the door's cameras are asked for a picture from `due_at` on.
+
+    `trouble` is why there is none, as a picture has it.
+    """
+
+    class Side(models.TextChoices):
+        BEFORE = "before", pgettext_lazy("picture", "Before")
+        AFTER = "after", pgettext_lazy("picture", "After")
+
+    intent = models.ForeignKey(Intent, on_delete=models.CASCADE, related_name="+")
+    device_id = models.TextField(db_collation="C")
+    side = models.CharField(max_length=6, choices=Side.choices)
+    at = models.DateTimeField()
+    due_at = models.DateTimeField(null=True)
+    trouble = models.CharField(max_length=60, blank=True, default="")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["intent", "side"], name="cameras_command_moment_once")]
+        indexes = [
+            models.Index(fields=["due_at"], name="cameras_command_due", condition=models.Q(due_at__isnull=False))
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.side} {self.intent_id}"
 
 
 class CameraUsage(TenantModel):

@@ -1,6 +1,6 @@
 """The bells of cameras in sight, and of clips that are still to come."""
 
-from portal.core.cameras import clips, watch
+from portal.core.cameras import clips, commands, watch
 from portal.site.celery import promised
 from tenants.scope import tenant_scope
 
@@ -15,3 +15,9 @@ def read_in_sight(tenant_id: int) -> None:
 def ask_for_clip(tenant_id: int, clip_id: int) -> None:
     with tenant_scope(tenant_id):
         clips.ask_again(clip_id)
+
+
+@promised(queue="sync", promise="idempotent", seconds=60)
+def read_command(tenant_id: int, moment_id: int) -> None:
+    with tenant_scope(tenant_id):
+        commands.read(moment_id)

@@ -1,7 +1,14 @@
 """Words of cameras in templates."""
 
+from typing import Any
+
 from django import template
+from django.template import Context
 from django.utils.translation import gettext as _
+
+from portal.core.cameras import commands
+from portal.core.intents.models import Intent
+from tenants.roles import Permission
 
 register = template.Library()
 
@@ -14,3 +21,11 @@ def span(seconds: float) -> str:
     if seconds < 36_000:
         return _("%(n)d min") % {"n": round(seconds / 60)}
     return _("%(n)d h") % {"n": round(seconds / 3600)}
+
+
+@register.inclusion_tag("cameras/of_command.html", takes_context=True)
+def command_pictures(context: Context, intent: Intent) -> dict[str, Any]:
+    """Draw the pictures before and after a door's command, for those who may see pictures of the past."""
+    request = context["request"]
+    may = intent.target.startswith("pass_controller:") and request.access.can(Permission.CAMERAS_RECORDED)
+    return {"shown": commands.shown_of(intent) if may else [], "request": request}

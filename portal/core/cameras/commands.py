@@ -1,0 +1,138 @@
+"""Pictures of a door before and after a command, for tenants that switched them on: two calls for each command.
+
+The service tells pictures of a moment that is past, so that nothing is asked before the command is sent. They are read
+a little later, by a worker and within budget.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from accessapi.errors import ServiceError
+from accessapi.limits import SNAPSHOT_CAMERAS_MAX
+from portal.core.budget.ledger import BudgetExhausted
+from portal.core.budget.priorities import Priority
+from portal.core.cameras import pictures
+from portal.core.cameras.models import Camera, CameraSettings, CommandMoment, Picture
+from portal.core.intents.models import Intent
+from portal.core.intents.record import Asker
+from portal.core.timers import ticking
+from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.ticking import Wakeup
+from tenants import audit
+from tenants.connections.service import current_connection
+from tenants.wording import say
+
+_BEFORE, _AFTER, _READ_AFTER = timedelta(seconds=-2), timedelta(seconds=5), timedelta(seconds=10)
+# What is not read by then is not read any more: its budget was needed for something else.
+_GIVEN_UP_AFTER = timedelta(hours=1)
+
+
+def are_wanted() -> bool:
+    """Whether the tenant in scope wants pictures of its door commands."""
+    return CameraSettings.objects.filter(pictures_of_commands=True).exists()
+
+
+def want(*, wanted: bool, by: Asker) -> None:
+    """Switch pictures of door commands on or off."""
+    with transaction.atomic():
+        CameraSettings.objects.update_or_create(tenant=by.tenant, defaults={"pictures_of_commands": wanted})
+        audit.record(
+            **by.author,
+            action="camera.settings",
+            target="camera:settings",
+            summary=say("camera.settings"),
+            after={"pictures_of_commands": wanted},
+        )
+
+
+def note(intent: Intent, device_id: str) -> None:
+    """Have pictures read of a door whose command was sent: called in the transaction of its outcome."""
+    if intent.sent_at is None or not are_wanted() or not _cameras(device_id).exists():
+        return
+    due_at = intent.sent_at + _READ_AFTER
+    moments = {CommandMoment.Side.BEFORE: _BEFORE, CommandMoment.Side.AFTER: _AFTER}
+    rows = [
+        CommandMoment(
+            tenant=intent.tenant,
+            intent=intent,
+            device_id=device_id,
+            side=side,
+            at=(intent.sent_at + shift).replace(microsecond=0),
+            due_at=due_at,
+        )
+        for side, shift in moments.items()
+    ]
+    CommandMoment.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def _cameras(device_id: str) -> QuerySet[Camera]:
+    return Camera.objects.filter(doors__contains=[device_id]).order_by("name_order", "pk")
+
+
+def read(moment_id: int) -> None:
+    """Read the pictures of a moment of the tenant in scope, unless they are read."""
+    moment = CommandMoment.objects.filter(pk=moment_id, due_at__isnull=False).first()
+    if moment is None:
+        return
+    cameras = list(_cameras(moment.device_id)[:SNAPSHOT_CAMERAS_MAX])
+    moment.due_at, moment.trouble = None, ""
+    connection = current_connection()
+    if not connection.is_connected:
+        moment.trouble = "not_connected"
+    elif cameras:
+        try:
+            pictures.read(connection, cameras, Priority.JOBS, moment.at)
+        except BudgetExhausted as error:
+            if error.ask_at < moment.at + _GIVEN_UP_AFTER:
+                moment.due_at = max(error.ask_at, database_now() + _READ_AFTER)
+            moment.trouble = "no_budget"
+        except ServiceError as error:
+            moment.trouble = pictures.trouble_of(error)
+    moment.save(update_fields=["due_at", "trouble"])
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A moment with the pictures of the door's cameras, and why there is none."""
+
+    moment: CommandMoment
+    wrong: str
+    pictures: Sequence[Picture] = field(default_factory=list)
+
+    @property
+    def is_awaited(self) -> bool:
+        return self.moment.due_at is not None
+
+
+def shown_of(intent: Intent) -> list[Shown]:
+    """Return before and after of a command, with the pictures that are there."""
+    moments = list(CommandMoment.objects.filter(intent=intent).order_by("at"))
+    if not moments:
+        return []
+    found = Picture.objects.filter(at__in=[each.at for each in moments], camera__doors__contains=[moments[0].device_id])
+    rows = list(found.defer("content").select_related("camera").order_by("camera__name_order", "pk"))
+    shown = []
+    for each in moments:
+        mine = [row for row in rows if row.at == each.at]
+        wrong = each.trouble or next((row.trouble for row in mine if not row.mark), "")
+        shown.append(Shown(each, pictures.trouble_in_words(wrong), [row for row in mine if row.mark]))
+    return shown
+
+
+def _due() -> QuerySet[CommandMoment]:
+    return CommandMoment.objects_across_tenants.filter(due_at__lte=ClockTime())
+
+
+DUE = Wakeup(
+    rows=_due,
+    task="portal.core.cameras.tasks.read_command",
+    mark=lambda: {"due_at": ClockTime() + timedelta(seconds=60)},
+)
+
+
+def register() -> None:
+    ticking.register("command_pictures", DUE.look, every=5.0, queue="sync", work=DUE.work)

@@ -1,0 +1,75 @@
+"""A door's command has pictures of before and after, once a manager switched them on."""
+
+import html
+import re
+from datetime import timedelta
+
+import pytest
+from django.db.models import F
+from django.urls import reverse
+
+from portal.core.cameras import commands
+from portal.core.cameras.models import Camera, CommandMoment
+from portal.core.intents import following, nonces
+from portal.core.intents.models import Intent
+from portal.core.mirror.models import PassController
+from portal.core.timers.clock import database_now
+from tenants.scope import tenant_scope
+from tests.support.waiting import until
+
+
+@pytest.fixture
+def manager(place):
+    return place.client(place.staff("facility manager"))
+
+
+def at(place, name):
+    return reverse(f"cameras:{name}", args=[place.tenant.slug])
+
+
+def said(response):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
+
+
+def unlocked(place, client, there):
+    """Unlock a door by its page, and follow the request to its end."""
+    page = client.get(there).content.decode()
+    nonce = html.unescape(re.search(rf'name="{nonces.FIELD}" value="([^"]+)"', page)[1])
+    client.post(f"{there}command/", {"control": "unlock", nonces.FIELD: nonce})
+
+    def ended():
+        with tenant_scope(place.tenant):
+            intent = Intent.objects.latest("pk")
+            if not intent.is_final:
+                following.poll(intent)
+            return intent.is_final
+
+    until(ended, saying="the command ends")
+
+
+def test_a_door_command_gets_pictures_of_before_and_after_once_that_is_switched_on(place, manager):
+    theirs = place.sandbox.look("cameras", tenant_id=place.service.tenant_id)["cameras"]
+    told = next(each for each in theirs if each["is_connected"] and each["device_id"])
+    with tenant_scope(place.tenant):
+        PassController.objects.create(device_id=told["device_id"], device_name="通用口")
+        Camera.objects.create(camera_id=told["camera_id"], name="通用口カメラ", doors=[told["device_id"]])
+    there = reverse("devices:door", args=[place.tenant.slug, told["device_id"]])
+    unlocked(place, manager, there)
+    with tenant_scope(place.tenant):
+        assert not CommandMoment.objects.exists()
+    assert "Each command then costs 2 more device API calls" in said(manager.get(at(place, "settings")))
+    manager.post(at(place, "settings"), {"wanted": "on"})
+    unlocked(place, manager, there)
+    assert "Picture follows." in said(manager.get(there))
+    calls = len(place.calls(30))
+    with tenant_scope(place.tenant):
+        # As ten seconds later, when both moments are past.
+        CommandMoment.objects.update(due_at=database_now(), at=F("at") - timedelta(seconds=10))
+        for moment in commands.DUE.take():
+            commands.read(moment.pk)
+    page = manager.get(there)
+    assert re.search("Before .* After", said(page))
+    assert len(re.findall(r'src="[^"]*/cameras/[^"]*/picture/', page.content.decode())) >= 2
+    assert len(place.calls(30)) == calls + 2
+    auditor = place.client(place.staff("auditor"))
+    assert not re.search("Before .* After", said(auditor.get(there)))
