@@ -1,0 +1,126 @@
+"""Pictures and video: their addresses are secrets, and evidence of them is complete, whoever is killed."""
+
+import re
+from datetime import timedelta
+
+import psycopg
+import pytest
+from django.utils import timezone
+
+from portal.core.cameras.models import Camera, Clip, Viewing
+from portal.core.mirror import months
+from portal.core.mirror.models import History
+from portal.evidence.models import Item, StoredFile
+from tests.promises.test_secrets_stay_secret import everywhere, forms_of
+from tests.support.browser import Browser
+from tests.support.evidence import when
+from tests.support.house import House
+from tests.support.stage import Customer, Stage
+from tests.support.waiting import until
+
+_ADDRESS = re.compile(r'(?:src|data-address)="(https?://[^"]+)"')
+
+
+@pytest.fixture
+def customer(stage: Stage) -> Customer:
+    """A customer with a camera at a door, and with three records of the service's log at that door."""
+    found = stage.customer(members=30)
+    sandbox, tenant_id = stage.house.sandbox, found.service.tenant_id
+    theirs = sandbox.look("cameras", tenant_id=tenant_id)["cameras"]
+    watched = {each["device_id"]: each for each in theirs if each["is_connected"] and each["device_id"]}
+    told = sandbox.look("histories", tenant_id=tenant_id)["histories"]
+    there = [each for each in told if each["device"] and each["device"]["id"] in watched][:3]
+    assert there, (len(theirs), len(told), sorted(watched))
+    at = timezone.now() - timedelta(hours=1)
+    with found.scope():
+        months.ensure([at])
+        for device_id in {each["device"]["id"] for each in there}:
+            Camera.objects.create(camera_id=watched[device_id]["camera_id"], name="通用口", doors=[device_id])
+        for number, each in enumerate(there):
+            told_at = at + timedelta(seconds=number)
+            History.objects.create(history_id=each["history_id"], at=told_at, device_id=each["device"]["id"])
+    return found
+
+
+def collect(customer: Customer, browser: Browser) -> None:
+    """Open an incident and add all records with their video; workers fetch it."""
+    at = when(timezone.now() - timedelta(hours=1))
+    browser.post(browser.form(customer.url("evidence/new/"), having="title").action, {"title": "X", "began_at": at})
+    form = browser.form(customer.url("evidence/1/records/"), action="records")
+    with customer.scope():
+        ids = list(History.objects.values_list("history_id", flat=True))
+    browser.post(form.action, form.values | {"record": ids})
+
+
+def stored(customer: Customer) -> bool:
+    with customer.scope():
+        clips = list(Item.objects.filter(kind="clip").values_list("media", flat=True))
+    return len(clips) == 3 and set(clips) == {"stored"}
+
+
+def secrets_of(customer: Customer, browser: Browser) -> list[str]:
+    """Play everything once, as a manager does; return the addresses that the service gave, without the host."""
+    told = []
+    with customer.scope():
+        camera, records = Camera.objects.first(), list(History.objects.all())
+    assert camera is not None
+    page = customer.url(f"cameras/{camera.camera_id}/")
+    live = browser.post(browser.form(page, action="live").action)
+    told += _ADDRESS.findall(browser.get(live.headers["Location"]).text)
+    for record in records:
+        clip = customer.url(f"cameras/clips/{record.history_id}/")
+        browser.post(clip)
+        told += _ADDRESS.findall(browser.get(clip).text)
+    with customer.scope():
+        told += [each.address for each in [*Viewing.objects.all(), *Clip.objects.all()] if each.address]
+    return sorted({address.partition("//")[2].partition("/")[2] for address in told})
+
+
+def test_no_address_of_video_is_left_anywhere(house: House, customer: Customer) -> None:
+    with customer.browser("facility manager") as browser:
+        collect(customer, browser)
+        secrets = secrets_of(customer, browser)
+        until(lambda: stored(customer), 60, saying="the video is in the store")
+    assert len(secrets) >= 4
+    plays = f"page {customer.url('cameras/clips/')}"
+    hits = [
+        f"{secret} in {where}"
+        for where, text in everywhere(house, customer)
+        if not where.startswith(plays)
+        for secret in secrets
+        if any(form in text for form in forms_of(secret))
+    ]
+    assert not hits, "\n".join(hits)
+
+
+def kill(house: House) -> None:
+    for worker in (house.urgent, house.steady):
+        worker.kill()
+
+
+@pytest.mark.parametrize("step", ["before the item refers to its file", "while nobody has begun"])
+def test_a_killed_worker_leaves_each_video_stored_once(house: House, customer: Customer, step: str) -> None:
+    with customer.browser("facility manager") as browser:
+        if step == "while nobody has begun":
+            kill(house)
+            collect(customer, browser)
+        else:
+            with psycopg.connect(house.database_url) as direct:
+                collect(customer, browser)
+                direct.execute("LOCK TABLE tenants_auditentry IN SHARE MODE")
+                until(lambda: waits_to_be_kept(customer), 60, saying="a file is written and nobody refers to it")
+                kill(house)
+        house.mend()
+        house.sql("UPDATE evidence_item SET due_at = now() WHERE due_at IS NOT NULL")
+        until(lambda: stored(customer), 90, saying="each video is stored", pause=0.25)
+    with customer.scope():
+        kept = StoredFile.objects.filter(delete_at=None)
+        assert kept.count() == 3
+        assert not StoredFile.objects.filter(delete_at__isnull=False).exclude(
+            delete_at__lt=timezone.now() + timedelta(hours=3)
+        )
+
+
+def waits_to_be_kept(customer: Customer) -> bool:
+    with customer.scope():
+        return StoredFile.objects.exclude(sha256="").filter(delete_at__isnull=False).exists()
