@@ -43,6 +43,9 @@ WRITERS = {
     "portal/core/files/writing.py",
     "portal/core/files/books.py",  # workbooks too long to be held: rows are written as they are sent
     "portal/codes/views.py",
+    # The program that checks, video and exports as they are stored.
+    "portal/evidence/exports.py",
+    "portal/evidence/media.py",
 }
 
 

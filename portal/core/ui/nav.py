@@ -73,8 +73,6 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("alerts", _("Alerts"), "alert-triangle", "alerts:index", Permission.ALERTS_VIEW),
     Entry("logs", _("Activity log"), "list-details", "logs:index", Permission.LOGS_TODAY),
     Entry("evidence", _("Evidence"), "folder", "evidence:index", Permission.EVIDENCE_VIEW),
-    Entry("reports", _("Reports"), "report", "reports:index", Permission.REPORTS_VIEW),
-    Entry("reviews", _("Access reviews"), "checklist", "reviews:index", Permission.REVIEWS_VIEW),
     Entry("connection", _("Connection"), "plug-connected", "connection:index", Permission.CONNECTION_VIEW, "tenant"),
     Entry("staff", _("Staff"), "id-badge-2", "staff:index", Permission.STAFF_VIEW, "tenant"),
     Entry("audit", _("Audit log"), "list-check", "audit:index", Permission.AUDIT_VIEW, "tenant"),

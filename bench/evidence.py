@@ -1,0 +1,135 @@
+"""Cameras and evidence: what a wall costs for one viewer and for twenty; an incident of 200 records and 50 clips."""
+
+import contextlib
+import time
+from datetime import timedelta
+
+from django.db.models import F
+from django.utils import timezone
+
+from bench.figures import Figure
+from bench.ground import Ground, say
+from portal.core.cameras import watch
+from portal.core.cameras.models import Camera, Picture
+from portal.core.mirror import months
+from portal.core.mirror.models import History
+from portal.core.timers.bell import ring
+from portal.evidence import actions, collecting
+from portal.evidence.models import Export, Item
+from tests.support.house import together
+from tests.support.memory import Memory
+from tests.support.stage import Customer, Stage
+from tests.support.waiting import until
+
+CAMERAS, VIEWERS = 40, 20
+RECORDS, CLIPS = 200, 50
+_SETTLED, _PATIENCE = 0.3, 600.0
+
+
+def wall(ground: Ground) -> list[Figure]:
+    """Device calls of an hour in which a wall of forty cameras is open, for one viewer and for twenty."""
+    say("an hour of a wall of cameras, twice, in minutes that pass quickly")
+    calls = {}
+    for viewers in (1, VIEWERS):
+        with ground.house.stage() as stage:
+            calls[viewers] = _hour(stage.customer(), viewers)
+    note = "pictures and status together; a round of forty takes as long as a quarter of the device calls allows"
+    return [Figure(f"calls an hour of a wall of {CAMERAS} cameras, {VIEWERS} viewers", str(calls[VIEWERS]),
+                   f"one viewer {calls[1]}", calls[VIEWERS] / calls[1], ("<=", 1), ground.sizes.again("wall"),
+                   note)]  # fmt: skip
+
+
+def _hour(customer: Customer, viewers: int) -> int:
+    """Return the device calls of an hour in which so many people have the wall open."""
+    theirs = customer.house.sandbox.look("cameras", tenant_id=customer.service.tenant_id)["cameras"]
+    names = [each["camera_id"] for each in theirs] + [f"more-{number}" for number in range(CAMERAS - len(theirs))]
+    with customer.scope():
+        Camera.objects.bulk_create(Camera(camera_id=name, name=name) for name in names)
+    before = _calls(customer)
+    with contextlib.ExitStack() as stack:
+        person = customer.staff("facility manager")
+        browsers = [stack.enter_context(customer.browser(person)) for _ in range(viewers)]
+        for _minute in range(60):
+            together(lambda viewer: browsers[viewer].get(customer.url("cameras/")), viewers)
+            ring(watch.READ_IN_SIGHT, [(customer.tenant.pk,)])
+            _until_quiet(customer)
+            _a_minute_later(customer)
+    return _calls(customer) - before
+
+
+def _calls(customer: Customer) -> int:
+    return len(customer.calls(30)) + len(customer.calls(32))
+
+
+def _until_quiet(customer: Customer) -> None:
+    calls, since = _calls(customer), time.monotonic()
+    while time.monotonic() < since + _SETTLED:
+        time.sleep(0.05)
+        if (now := _calls(customer)) != calls:
+            calls, since = now, time.monotonic()
+
+
+def _a_minute_later(customer: Customer) -> None:
+    """Make what was read and looked at a minute older."""
+    minute = timedelta(minutes=1)
+    with customer.scope():
+        Picture.objects.update(asked_at=F("asked_at") - minute, taken_at=F("taken_at") - minute)
+        Camera.objects.update(status_at=F("status_at") - minute, looked_at=F("looked_at") - minute)
+
+
+def incident(ground: Ground) -> list[Figure]:
+    """An incident of 200 records and 50 clips: until all are stored and until the export is there, and the memory."""
+    say(f"an incident of {RECORDS} records and {CLIPS} clips")
+    again = ground.sizes.again("evidence")
+    with ground.house.stage() as stage:
+        customer, clips = _with_records(stage)
+        asker = customer.asker("facility manager")
+        with customer.scope():
+            made = actions.open_incident(title="Bench", began_at=timezone.now(), ended_at=None, by=asker)
+            records = list(History.objects.order_by("at"))
+            items = [*map(collecting.of_record, records), *map(collecting.of_video, records[:clips])]
+        memory, began = Memory(ground.house.steady), time.perf_counter()
+        with customer.scope():
+            actions.add(incident=made, items=items, by=asker)
+            waiting = Item.objects.filter(media=Item.Media.WANTED)
+            until(lambda: not waiting.exists(), _PATIENCE, saying="all clips are stored", pause=0.1)
+            stored, began_again = time.perf_counter() - began, time.perf_counter()
+            export = actions.ask_for_export(incident=made, by=asker)
+            until(lambda: Export.objects.get(pk=export.pk).file_id, _PATIENCE, saying="the export is there", pause=0.1)
+            exported = time.perf_counter() - began_again
+            found = Export.objects.select_related("file").get(pk=export.pk)
+            bytes_of_clips = sum(each.file.size for each in Item.objects.exclude(file=None).select_related("file"))
+        kept = Item.Media.STORED
+        with customer.scope():
+            count = Item.objects.filter(media=kept).count()
+    size = f"{bytes_of_clips / 1e6:,.0f} MB of video, ZIP {found.file.size / 1e6:,.0f} MB" if found.file else ""
+    return [
+        Figure(f"{count} clips of {clips} asked for and stored", f"{stored:.1f} s", size, command=again),
+        Figure(f"export of {len(records)} records and {count} clips", f"{exported:.1f} s", "", command=again),
+        Figure("the worker's memory grows by", f"{memory.growth / 1024:.0f} MB", "", memory.growth / 1024, ("<=", 100),
+               again),
+    ]  # fmt: skip
+
+
+def _with_records(stage: Stage) -> tuple[Customer, int]:
+    """Return a customer with so many records, the first of which have video, and how many of these there are."""
+    customer = stage.customer(members=300, behaviour={"video_lag_seconds": 0})
+    tenant_id = customer.service.tenant_id
+    theirs = stage.house.sandbox.look("cameras", tenant_id=tenant_id)["cameras"]
+    watched = {each["device_id"] for each in theirs if each["is_connected"]} - {None}
+    told = stage.house.sandbox.look("histories", tenant_id=tenant_id)["histories"]
+    there = [each for each in told if each["device"] and each["device"]["id"] in watched][:CLIPS]
+    others = [each for each in told if each not in there][: RECORDS - len(there)]
+    at = timezone.now() - timedelta(hours=1)
+    with customer.scope():
+        months.ensure([at])
+        History.objects.bulk_create(
+            History(
+                history_id=each["history_id"],
+                at=at + timedelta(seconds=number),
+                device_id=(each["device"] or {}).get("id", ""),
+                member_name="佐藤 太郎",
+            )
+            for number, each in enumerate([*there, *others])
+        )
+    return customer, len(there)
