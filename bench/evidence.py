@@ -4,6 +4,7 @@ import contextlib
 import time
 from datetime import timedelta
 
+import psycopg
 from django.db.models import F
 from django.utils import timezone
 
@@ -24,6 +25,10 @@ from tests.support.waiting import until
 CAMERAS, VIEWERS = 40, 20
 RECORDS, CLIPS = 200, 50
 _SETTLED, _PATIENCE = 0.3, 600.0
+_MORE = """
+INSERT INTO service_camera (tenant_id, camera_id, name, scene, is_connected)
+SELECT %s, 'more-' || number, 'Camera ' || number, 'corridor', true FROM generate_series(1, %s) number
+"""
 
 
 def wall(ground: Ground) -> list[Figure]:
@@ -41,8 +46,11 @@ def wall(ground: Ground) -> list[Figure]:
 
 def _hour(customer: Customer, viewers: int) -> int:
     """Return the device calls of an hour in which so many people have the wall open."""
-    theirs = customer.house.sandbox.look("cameras", tenant_id=customer.service.tenant_id)["cameras"]
-    names = [each["camera_id"] for each in theirs] + [f"more-{number}" for number in range(CAMERAS - len(theirs))]
+    sandbox, tenant_id = customer.house.sandbox, customer.service.tenant_id
+    more = CAMERAS - len(sandbox.look("cameras", tenant_id=tenant_id)["cameras"])
+    with psycopg.connect(sandbox.database_url, autocommit=True) as service:
+        service.execute(_MORE, [tenant_id, more])
+    names = [each["camera_id"] for each in sandbox.look("cameras", tenant_id=tenant_id)["cameras"]]
     with customer.scope():
         Camera.objects.bulk_create(Camera(camera_id=name, name=name) for name in names)
     before = _calls(customer)
