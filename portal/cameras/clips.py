@@ -6,7 +6,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from portal.cameras.playing import with_media
-from portal.core.cameras import clips, usage
+from portal.core.cameras import clips
 from portal.core.cameras.models import Clip
 from portal.core.cameras.pictures import trouble_in_words
 from portal.core.intents.record import Asker
@@ -27,8 +27,6 @@ def clip(request: TenantRequest, history_id: str) -> HttpResponseBase:
             clips.asked_for(current_connection(), record, incident=_is_incident(request))
         return redirect(reverse("cameras:clip", args=[request.tenant.slug, history_id]))
     said = clips.said_of(record, Clip.objects.filter(history_id=history_id).first())
-    if said.state == Clip.State.READY and not usage.has_download(incident=_is_incident(request)):
-        said = clips.Said(Clip.State.FAILED, trouble_in_words("no_downloads"), said.clip)
     seen = watching.mark(said.state, said.why, said.clip and (said.clip.due_at, said.clip.answered_at))
     if watching.has_seen(request, seen):
         return watching.unchanged()
@@ -38,7 +36,9 @@ def clip(request: TenantRequest, history_id: str) -> HttpResponseBase:
     if watching.is_asked(request):
         return render(request, "cameras/clip_now.html", context)
     if said.state == Clip.State.READY and said.clip is not None:
-        clips.show(said.clip, record, by=Asker.of(request))
+        incident = _is_incident(request)
+        if not clips.show(said.clip, record, by=Asker.of(request), incident=incident):
+            context["clip"] = clips.Said(Clip.State.FAILED, trouble_in_words("no_downloads"), said.clip)
     return with_media(request, render(request, "cameras/clip.html", context))
 
 

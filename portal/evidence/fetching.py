@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import QuerySet
 
 from accessapi.errors import ServiceError
 from portal.core.budget.ledger import BudgetExhausted
 from portal.core.budget.priorities import Priority
-from portal.core.cameras import clips, media, pictures, usage
+from portal.core.cameras import clips, media, pictures
 from portal.core.cameras.models import Camera, Clip, Picture
 from portal.core.mirror.models import History
 from portal.core.timers.clock import ClockTime, database_now
@@ -97,10 +97,8 @@ def _of_clip(item: Item) -> StoredFile:
         raise _None(clip.trouble)
     if clip.state == Clip.State.WAITING or not clip.address:
         raise _Later(max((clip.due_at or database_now()) - database_now(), timedelta()) + timedelta(seconds=2))
-    if not usage.has_download(incident=True):
+    if not clips.take(clip, incident=True):
         raise _None("no_downloads")
-    # Counted before the first byte: a download that breaks off has been one all the same.
-    Clip.objects.filter(pk=clip.pk).update(shown=F("shown") + 1, shown_at=ClockTime())
     return _stored(media.pieces(current_tenant().environment, clip.address, media.VIDEO_MAX))
 
 

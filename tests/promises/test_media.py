@@ -7,14 +7,17 @@ import psycopg
 import pytest
 from django.utils import timezone
 
-from portal.core.cameras.models import Camera, Clip, Viewing
+from portal.core.cameras import clips, usage, watching
+from portal.core.cameras.models import Camera, CameraUsage, Clip, Viewing
 from portal.core.mirror import months
 from portal.core.mirror.models import History
+from portal.core.timers.clock import database_now
 from portal.evidence.models import Item, StoredFile
+from tenants.connections.service import current_connection
 from tests.promises.test_secrets_stay_secret import everywhere, forms_of
 from tests.support.browser import Browser
 from tests.support.evidence import when
-from tests.support.house import House
+from tests.support.house import House, together
 from tests.support.stage import Customer, Stage
 from tests.support.waiting import until
 
@@ -124,3 +127,38 @@ def test_a_killed_worker_leaves_each_video_stored_once(house: House, customer: C
 def waits_to_be_kept(customer: Customer) -> bool:
     with customer.scope():
         return StoredFile.objects.exclude(sha256="").filter(delete_at__isnull=False).exists()
+
+
+def test_the_limits_are_never_exceeded_by_people_who_ask_at_once(house: House, customer: Customer) -> None:
+    """Room for three live looks and four clips, besides the share that is kept for incidents."""
+    usual = 1 - usage.KEPT_FOR_INCIDENTS
+    with customer.scope():
+        limits = {
+            "streaming_limit": 3 * usage.LIVE_SECONDS / usual,
+            "download_limit": 4 * usage.CLIP_SECONDS / usual,
+        }
+        CameraUsage.objects.create(streaming_total=0, download_total=0, read_at=database_now(), **limits)
+        camera, record = Camera.objects.earliest("pk"), History.objects.earliest("pk")
+        clip = Clip.objects.create(
+            history_id=record.history_id, at=record.at, state="ready", answered_at=database_now()
+        )
+    asker = customer.asker("facility manager")
+
+    def look(_number: int) -> bool:
+        with customer.scope():
+            try:
+                watching.live(current_connection(), camera, by=asker)
+            except watching.NotWatched:
+                return False
+        return True
+
+    def download(_number: int) -> bool:
+        with customer.scope():
+            return clips.take(clip, incident=False)
+
+    assert sum(together(look, 12)) == 3
+    assert sum(together(download, 12)) == 4
+    with customer.scope():
+        known = usage.known()
+    assert known.streaming.used <= limits["streaming_limit"] * usual + 1e-6
+    assert known.downloads.used <= limits["download_limit"] * usual + 1e-6

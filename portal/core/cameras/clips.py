@@ -23,7 +23,7 @@ from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.ticking import Wakeup
 from tenants import audit
 from tenants.connections.service import current_connection
-from tenants.models import Connection, current_tenant
+from tenants.models import Connection, Tenant, current_tenant
 from tenants.wording import say
 
 ASK_AGAIN = "portal.core.cameras.tasks.ask_for_clip"
@@ -59,13 +59,28 @@ def asked_for(
     return clip
 
 
-def show(clip: Clip, record: History, *, by: Asker) -> None:
-    """Note that a person is shown the clip: it costs a download, and is written down."""
+def take(clip: Clip, *, incident: bool) -> bool:
+    """Count one download of a clip before its first byte; one that breaks off has been one all the same.
+
+    False where the period's limit has no room for it: one after the other asks, so that it is never exceeded.
+    """
     with transaction.atomic():
+        Tenant.objects.select_for_update(no_key=True).get(pk=clip.tenant_id)
+        if not usage.has_download(incident=incident):
+            return False
         Clip.objects.filter(pk=clip.pk).update(shown=F("shown") + 1, shown_at=ClockTime())
+    return True
+
+
+def show(clip: Clip, record: History, *, by: Asker, incident: bool) -> bool:
+    """Note that a person is shown the clip: it costs a download, and is written down. False: the limit is used up."""
+    with transaction.atomic():
+        if not take(clip, incident=incident):
+            return False
         at = f"{record.at:%Y-%m-%d %H:%M:%S}"
         summary = say("camera.clip", camera=clip.camera_name, at=at)
         audit.record(**by.author, action="camera.clip", target=f"history:{clip.history_id}", summary=summary)
+    return True
 
 
 @dataclass(frozen=True)
