@@ -16,8 +16,6 @@ from django.http import HttpRequest, HttpResponse
 
 from tenants.models import SigningKey
 
-SIGNATURE_BYTES = 64
-
 
 @dataclass(frozen=True)
 class Signature:

@@ -80,7 +80,7 @@ def note(*, incident: Incident, text: str, by: Asker) -> Item:
 
 def fetch_now(*, incident: Incident, items: QuerySet[Item], by: Asker) -> int:
     """Have video and pictures fetched that are not in the store yet. Returns how many."""
-    missing = items.filter(incident=incident, media__in=[Item.Media.THERE, Item.Media.FAILED])
+    missing = items.filter(incident=incident, media__in=Item.NOT_SAVED)
     with transaction.atomic():
         _held(incident)
         found = list(missing.values_list("pk", flat=True))
@@ -153,17 +153,15 @@ def ask_for_export(*, incident: Incident, by: Asker) -> Export:
 def downloaded(*, export: Export, by: Asker) -> None:
     """Note that somebody took an export out of the portal."""
     with transaction.atomic():
-        _write_down(export.incident, by, "evidence.downloaded", after={"sha256": _digest(export)})
+        _write_down(
+            export.incident, by, "evidence.downloaded", after={"sha256": export.file.sha256 if export.file else ""}
+        )
 
 
 def shown(*, item: Item, by: Asker) -> None:
     """Note that somebody looked at video or a picture."""
     with transaction.atomic():
         _write_down(item.incident, by, "evidence.viewed", after=_listed([item]))
-
-
-def _digest(export: Export) -> str:
-    return export.file.sha256 if export.file else ""
 
 
 def _held(incident: Incident) -> None:

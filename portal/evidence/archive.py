@@ -7,16 +7,13 @@ anywhere in the file is found, also between its files. `check_export.py` checks 
 
 import hashlib
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Protocol
 
+from portal.evidence.check_export import MANIFEST, SEAL, SIGNATURE, STAMP, TAIL
 from tenants import signing
-from tenants.signing import SIGNATURE_BYTES
 
-MANIFEST, SIGNATURE, STAMP = "manifest.sha256", "manifest.sha256.sig", "manifest.sha256.tsr"
-# Signatures of one installation differ in what they are about: a manifest's never passes for a file's.
-SEAL = b"access-portal export\n"
 _QUICK = 1
 
 
@@ -32,7 +29,7 @@ class _Tail:
 
     def write(self, data: bytes) -> int:
         told = self._held + bytes(data)
-        passed, self._held = told[:-SIGNATURE_BYTES], told[-SIGNATURE_BYTES:]
+        passed, self._held = told[:-TAIL], told[-TAIL:]
         self.digest.update(passed)
         self.sink.write(passed)
         return len(data)
@@ -42,7 +39,7 @@ class _Tail:
 
 
 class Archive:
-    """A ZIP that is written into `sink`; `add` files, then `close` with what stamps the manifest, if anything does."""
+    """A ZIP that is written into `sink`; `add` files, then `close` with the time stamp of the `manifest`, if any."""
 
     def __init__(self, sink: _Sink, at: datetime) -> None:
         self._tail = _Tail(sink)
@@ -57,15 +54,19 @@ class Archive:
         self._digests.append((name, digest))
         return digest
 
-    def close(self, stamp: Callable[[bytes], bytes | None] = lambda manifest: None) -> tuple[str, str]:
+    @property
+    def manifest(self) -> bytes:
+        """The list of what was added so far."""
+        return "".join(f"{digest}  {name}\n" for name, digest in self._digests).encode()
+
+    def close(self, stamp: bytes | None) -> tuple[str, str]:
         """Write the manifest with its signature and time stamp, then seal the whole; return its SHA-256 and the key."""
-        manifest = "".join(f"{digest}  {name}\n" for name, digest in self._digests).encode()
-        signed = signing.sign(manifest)
-        digest = self._write(MANIFEST, [manifest])
+        signed = signing.sign(self.manifest)
+        digest = self._write(MANIFEST, [self.manifest])
         self._write(SIGNATURE, [signed.value])
-        if stamped := stamp(manifest):
-            self._write(STAMP, [stamped])
-        self._zip.comment = bytes(SIGNATURE_BYTES)
+        if stamp is not None:
+            self._write(STAMP, [stamp])
+        self._zip.comment = bytes(TAIL)
         self._zip.close()
         self._tail.sink.write(signing.sign(SEAL + self._tail.digest.digest()).value)
         return digest, signed.key

@@ -23,6 +23,7 @@ try:
 except ImportError:
     load_pem_public_key = None
 
+# A signature's bytes, and what the whole file's is of besides the digest: a manifest's never passes for it.
 TAIL, SEAL = 64, b"access-portal export\n"
 MANIFEST, SIGNATURE, STAMP = "manifest.sha256", "manifest.sha256.sig", "manifest.sha256.tsr"
 PIECE = 1024 * 1024

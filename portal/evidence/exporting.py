@@ -74,7 +74,7 @@ def write(export_id: int) -> None:
 
 def _write_into(file: store.Writing, export: Export) -> dict[str, Any]:
     """Write the files of an export. Returns what is kept of it."""
-    incident, stamps = export.incident, list[str]()
+    incident = export.incident
     archive = Archive(file, local(export.asked_at))
     rows = list(_rows(incident))
     missing = sum(1 for row in rows if row.item.media and not row.path)
@@ -95,18 +95,19 @@ def _write_into(file: store.Writing, export: Export) -> dict[str, Any]:
         if row.path and row.item.file is not None:
             archive.add(row.path, store.read(row.item.file))
     archive.add("CHECK.txt", [render_to_string("evidence/export/check.txt", context).encode()])
-
-    def stamp(manifest: bytes) -> bytes | None:
-        try:
-            found = stamping.stamp(manifest) if stamping.is_configured() else None
-        except stamping.NotStamped:
-            stamps.append("no_answer")
-            return None
-        stamps.extend(["stamped"] if found else [])
-        return found
-
+    stamp, came = _stamp(archive.manifest)
     manifest, key = archive.close(stamp)
-    return {"manifest": manifest, "key": key, "stamp": "".join(stamps), "items": len(rows), "missing": missing}
+    return {"manifest": manifest, "key": key, "stamp": came, "items": len(rows), "missing": missing}
+
+
+def _stamp(manifest: bytes) -> tuple[bytes | None, str]:
+    """Return the time stamp of a manifest and what came of it, as `Export.stamp` has it."""
+    if not stamping.is_configured():
+        return None, ""
+    try:
+        return stamping.stamp(manifest), "stamped"
+    except stamping.NotStamped:
+        return None, "no_answer"
 
 
 def items_of(incident: Incident) -> QuerySet[Item]:

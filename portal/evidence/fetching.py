@@ -142,18 +142,9 @@ def _type_of(head: bytes) -> str:
     return media.kind_of(head) or "application/octet-stream"
 
 
-def first_to_expire(incident_id: int | None = None) -> Item | None:
-    """Return the item whose video or picture the service deletes first, of those that are not in the store."""
-    rows = Item.objects.filter(media__in=[Item.Media.THERE, Item.Media.FAILED], expires_at__gt=ClockTime())
-    rows = rows.filter(incident__closed_at=None)
-    if incident_id is not None:
-        rows = rows.filter(incident_id=incident_id)
-    return rows.select_related("incident").order_by("expires_at").first()
-
-
 def expiring(before: timedelta) -> list[tuple[int, int]]:
     """Return key and number of each open incident of which the service deletes something within that time."""
-    rows = Item.objects.filter(media__in=[Item.Media.THERE, Item.Media.FAILED], incident__closed_at=None)
+    rows = Item.objects.filter(media__in=Item.NOT_SAVED, incident__closed_at=None)
     near = rows.filter(expires_at__gt=ClockTime(), expires_at__lt=ClockTime() + before)
     return list(near.order_by("incident_id").values_list("incident_id", "incident__number").distinct())
 

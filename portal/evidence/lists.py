@@ -1,16 +1,18 @@
 """The list of incidents, the newest first."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Count, Min, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Min, OuterRef, QuerySet, Subquery
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from portal.core.timers.clock import database_now
+from portal.core.timers.clock import ClockTime
 from portal.core.ui.tables import Column, Empty, Table
 from portal.core.ui.tables.filters import Filter
 from portal.core.ui.times import stamp
@@ -34,14 +36,18 @@ def state(row: Incident) -> SafeString:
     return format_html('<span class="chip chip-quiet"><span>{}</span></span>{}', word, held)
 
 
-def first_loss(row: Incident) -> SafeString:
-    """Return when the service deletes what an open incident lacks still."""
-    expires = getattr(row, "expires", None)
-    if expires is None or not row.is_open:
-        return SafeString("")
-    if expires < database_now() + SOON:
-        return format_html('<span class="chip chip-loud"><span>{}</span></span>', stamp(expires))
-    return SafeString(stamp(expires))
+def first_loss() -> Callable[[Any], SafeString]:
+    """Return what draws when the service deletes what an open incident lacks still; loud where that is soon."""
+    soon = timezone.now() + SOON
+
+    def draw(row: Any) -> SafeString:
+        if row.expires is None or not row.is_open:
+            return SafeString("")
+        if row.expires < soon:
+            return format_html('<span class="chip chip-loud"><span>{}</span></span>', stamp(row.expires))
+        return SafeString(stamp(row.expires))
+
+    return draw
 
 
 def _by_state(rows: QuerySet[Incident], values: list[str]) -> QuerySet[Incident]:
@@ -63,14 +69,14 @@ class Incidents(Table):
         Column("began_at", pgettext_lazy("incident", "When"), kind="time", sort="began_at"),
         Column("state", pgettext_lazy("incident", "State"), cell=state),
         Column("count", gettext_lazy("Items"), kind="number", value=lambda row: row.count),
-        Column("expires", gettext_lazy("Not saved, deleted by the service on"), cell=first_loss),
+        Column("expires", gettext_lazy("Not saved, deleted by the service on"), drawer=first_loss),
         Column("opened_by", gettext_lazy("Opened by"), value=lambda row: str(row.opened_by)),
     )
     filters = (Filter("state", pgettext_lazy("incident", "State"), _STATES, _by_state, single=True),)
 
     def __init__(self, request: TenantRequest, **more: Any) -> None:
         items = Item.objects.filter(incident=OuterRef("pk")).order_by().values("incident")
-        missing = items.filter(Q(media__in=[Item.Media.THERE, Item.Media.FAILED]), expires_at__gt=database_now())
+        missing = items.filter(media__in=Item.NOT_SAVED, expires_at__gt=ClockTime())
         rows = Incident.objects.select_related("opened_by").annotate(
             count=Subquery(items.annotate(n=Count("pk")).values("n")),
             expires=Subquery(missing.annotate(first=Min("expires_at")).values("first")),

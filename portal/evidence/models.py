@@ -105,6 +105,9 @@ class Item(TenantModel):
         NEVER = "never"
         FAILED = "failed"
 
+    # The service may have it still, and nobody fetches it.
+    NOT_SAVED = (Media.THERE, Media.FAILED)
+
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="items")
     kind = models.CharField(max_length=10, choices=Kind.choices)
     reference = models.TextField(db_collation="C")

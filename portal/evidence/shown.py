@@ -7,7 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from portal.core.cameras.pictures import TROUBLES, trouble_in_words
+from portal.core.cameras.pictures import trouble_in_words
 from portal.core.intents.states import State
 from portal.core.ui import vocabulary
 from portal.core.ui.times import local
@@ -27,7 +27,6 @@ _TROUBLES: dict[str, str | Promise] = {
     "no_video": gettext_lazy("There is no video of this record."),
     "no_camera": gettext_lazy("The camera was removed from the portal."),
     "store": gettext_lazy("The evidence store does not respond. Trying again."),
-    "": "",
 }
 _VERDICTS: dict[str, str | Promise] = {
     "yes": gettext_lazy("Access allowed"),
@@ -60,7 +59,7 @@ class Shown:
 
     @property
     def can_be_fetched(self) -> bool:
-        return self.item.media in (Item.Media.THERE, Item.Media.FAILED)
+        return self.item.media in Item.NOT_SAVED
 
     @property
     def is_video(self) -> bool:
@@ -74,7 +73,7 @@ class Shown:
 def shown(item: Item) -> Shown:
     """Return an item in the reader's words. An item is shown whatever its facts are."""
     headline, lines = _WORDS[Item.Kind(item.kind)](item)
-    wrong = trouble_in_words(item.trouble) if item.trouble in TROUBLES else str(_TROUBLES.get(item.trouble, ""))
+    wrong = str(_TROUBLES.get(item.trouble) or trouble_in_words(item.trouble))
     return Shown(item, str(KINDS[item.kind]), headline, [line for line in lines if line], wrong)
 
 

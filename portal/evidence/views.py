@@ -10,14 +10,15 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from portal.core.cameras import usage
 from portal.core.intents.record import Asker
 from portal.core.ui import watching
-from portal.core.ui.addresses import row_or_404
-from portal.evidence import actions, fetching, retention
+from portal.core.ui.addresses import is_row_number, row_or_404
+from portal.evidence import actions, retention
 from portal.evidence.exporting import items_of
 from portal.evidence.forms import CloseForm, HoldForm, IncidentForm, NoteForm, SettingsForm, first_values
 from portal.evidence.lists import Incidents
@@ -68,42 +69,43 @@ def index(request: TenantRequest) -> HttpResponseBase:
 def incident(request: TenantRequest, number: int) -> HttpResponse:
     """An incident; while somebody looks, with video and exports as they come."""
     found = incident_or_404(number)
-    context = _context(request, found)
-    if watching.has_seen(request, context["seen"]):
+    if watching.has_seen(request, _mark_of(found)):
         return watching.unchanged()
-    response = render(request, "evidence/now.html" if watching.is_asked(request) else "evidence/incident.html", context)
+    page = "evidence/now.html" if watching.is_asked(request) else "evidence/incident.html"
+    response = render(request, page, _context(request, found))
     policy: Any = response
     policy._csp_update = {"media-src": ["'self'"]}
     return response
 
 
+def _mark_of(found: Incident) -> str:
+    """Return the mark of what an incident's page shows, without wording any of it."""
+    items = list(found.items.order_by("pk").values_list("pk", "media", "trouble"))
+    exports = list(found.exports.order_by("pk").values_list("pk", "trouble", "file"))
+    return watching.mark(items, exports, found.closed_at, found.held_at, found.title)
+
+
 def _context(request: TenantRequest, found: Incident) -> dict[str, Any]:
     items = [shown(item) for item in items_of(found)]
-    exports = list(found.exports.select_related("asked_by", "file").order_by("-pk")[:_EXPORTS])
-    told = [(each.item.pk, each.item.media, each.item.trouble) for each in items]
-    made = [(each.pk, each.due_at is None, each.trouble, each.file_id) for each in exports]
+    missing = [each for each in items if each.can_be_fetched]
     return {
         "incident": found,
         "items": items,
-        "exports": exports,
-        "seen": watching.mark(told, made, found.closed_at, found.held_at, found.title),
-        "kept_until": min(_ends_of_records(items), default=None),
-        "missing": sum(1 for each in items if each.can_be_fetched),
+        "exports": found.exports.select_related("asked_by", "file").order_by("-pk")[:_EXPORTS],
+        "seen": _mark_of(found),
+        "kept_until": min(_ends([each for each in items if each.is_record]), default=None),
+        "missing": len(missing),
         "awaited": sum(1 for each in items if each.is_awaited),
-        "first_loss": fetching.first_to_expire(found.pk),
-        "downloads": usage.refreshed(current_connection()).downloads if _lacks(items) else None,
+        "first_loss": min((end for end in _ends(missing) if end > timezone.now()), default=None),
+        "downloads": usage.refreshed(current_connection()).downloads if missing else None,
         "may_make": request.access.can(Permission.EVIDENCE_MAKE),
         "note_form": NoteForm(),
     }
 
 
-def _ends_of_records(items: list[Shown]) -> list[datetime]:
-    """Return when the service deletes each of the records that are copied."""
-    return [each.item.expires_at for each in items if each.is_record and each.item.expires_at]
-
-
-def _lacks(items: list[Shown]) -> bool:
-    return any(each.can_be_fetched for each in items)
+def _ends(items: list[Shown]) -> list[datetime]:
+    """Return when the service deletes each of these."""
+    return [each.item.expires_at for each in items if each.item.expires_at]
 
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
@@ -138,9 +140,7 @@ def note(request: TenantRequest, number: int) -> HttpResponseBase:
 def fetch(request: TenantRequest, number: int) -> HttpResponseBase:
     """Have all missing video and pictures fetched, or those that are named."""
     found = incident_or_404(number)
-    named = [
-        int(each) for each in request.POST.getlist("item") if each.isascii() and each.isdecimal() and len(each) < 19
-    ]
+    named = [int(each) for each in request.POST.getlist("item") if is_row_number(each)]
     items = Item.objects.filter(pk__in=named) if "item" in request.POST else Item.objects.all()
     return done(request, found, lambda: actions.fetch_now(incident=found, items=items, by=Asker.of(request)))
 
@@ -185,7 +185,7 @@ def close(request: TenantRequest, number: int) -> HttpResponseBase:
     form = CloseForm(request.POST if request.method == "POST" else None, initial={"keep_until": retention.last_day()})
     if form.is_valid():
         return done(request, found, lambda: actions.close(incident=found, **form.cleaned_data, by=Asker.of(request)))
-    missing = found.items.filter(media__in=[Item.Media.THERE, Item.Media.FAILED, Item.Media.WANTED]).count()
+    missing = found.items.filter(media__in=[*Item.NOT_SAVED, Item.Media.WANTED]).count()
     lacks = ngettext(
         "%(n)d video or picture is not saved and will be lost.",
         "%(n)d videos and pictures are not saved and will be lost.",
