@@ -17,6 +17,8 @@ from portal.core.mirror.models import History
 from portal.core.timers.bell import ring
 from portal.evidence import actions, collecting
 from portal.evidence.models import Export, Item
+from tests.support.boards import until_quiet
+from tests.support.evidence import at_cameras
 from tests.support.house import together
 from tests.support.memory import Memory
 from tests.support.stage import Customer, Stage
@@ -24,7 +26,7 @@ from tests.support.waiting import until
 
 CAMERAS, VIEWERS = 40, 20
 RECORDS, CLIPS = 200, 50
-_SETTLED, _PATIENCE = 0.3, 600.0
+_PATIENCE = 600.0
 _MORE = """
 INSERT INTO service_camera (tenant_id, camera_id, name, scene, is_connected)
 SELECT %s, 'more-' || number, 'Camera ' || number, 'corridor', true FROM generate_series(1, %s) number
@@ -60,21 +62,13 @@ def _hour(customer: Customer, viewers: int) -> int:
         for _minute in range(60):
             together(lambda viewer: browsers[viewer].get(customer.url("cameras/")), viewers)
             ring(watch.READ_IN_SIGHT, [(customer.tenant.pk,)])
-            _until_quiet(customer)
+            until_quiet(lambda: _calls(customer))
             _a_minute_later(customer)
     return _calls(customer) - before
 
 
 def _calls(customer: Customer) -> int:
     return len(customer.calls(30)) + len(customer.calls(32))
-
-
-def _until_quiet(customer: Customer) -> None:
-    calls, since = _calls(customer), time.monotonic()
-    while time.monotonic() < since + _SETTLED:
-        time.sleep(0.05)
-        if (now := _calls(customer)) != calls:
-            calls, since = now, time.monotonic()
 
 
 def _a_minute_later(customer: Customer) -> None:
@@ -107,9 +101,7 @@ def incident(ground: Ground) -> list[Figure]:
             exported = time.perf_counter() - began_again
             found = Export.objects.select_related("file").get(pk=export.pk)
             bytes_of_clips = sum(each.file.size for each in Item.objects.exclude(file=None).select_related("file"))
-        kept = Item.Media.STORED
-        with customer.scope():
-            count = Item.objects.filter(media=kept).count()
+            count = Item.objects.filter(media=Item.Media.STORED).count()
     size = f"{bytes_of_clips / 1e6:,.0f} MB of video, ZIP {found.file.size / 1e6:,.0f} MB" if found.file else ""
     return [
         Figure(f"{count} clips of {clips} asked for and stored", f"{stored:.1f} s", size, command=again),
@@ -123,10 +115,8 @@ def _with_records(stage: Stage) -> tuple[Customer, int]:
     """Return a customer with so many records, the first of which have video, and how many of these there are."""
     customer = stage.customer(members=300, behaviour={"video_lag_seconds": 0})
     tenant_id = customer.service.tenant_id
-    theirs = stage.house.sandbox.look("cameras", tenant_id=tenant_id)["cameras"]
-    watched = {each["device_id"] for each in theirs if each["is_connected"]} - {None}
+    there = [each for each, _camera_id in at_cameras(stage.house.sandbox, tenant_id)][:CLIPS]
     told = stage.house.sandbox.look("histories", tenant_id=tenant_id)["histories"]
-    there = [each for each in told if each["device"] and each["device"]["id"] in watched][:CLIPS]
     others = [each for each in told if each not in there][: RECORDS - len(there)]
     at = timezone.now() - timedelta(hours=1)
     with customer.scope():

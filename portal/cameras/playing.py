@@ -1,8 +1,12 @@
 """Pages that play video: they let the environment's media hosts in, and no other page does."""
 
+from collections.abc import Callable
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 
@@ -29,6 +33,16 @@ def viewing_of(request: TenantRequest, camera: Camera) -> Viewing | None:
         return None
     mine = Viewing.objects.filter(camera=camera, by=request.user, ends_at__gt=timezone.now())
     return mine.filter(pk=pk).first()
+
+
+def watched(request: TenantRequest, page: str, begin: Callable[[], Viewing], at: str = "") -> HttpResponseBase:
+    """Begin a look and show it on its page, at the moment `at` of a day; what stands against it is said there."""
+    try:
+        viewing = begin()
+    except watching.NotWatched as why:
+        messages.error(request, str(why))
+        return redirect(f"{page}?at={at}" if at else page)
+    return redirect(f"{page}?watch={viewing.pk}{f'&at={at}' if at else ''}#video")
 
 
 def gone_on(request: TenantRequest, camera: Camera, pk: int, area: str) -> HttpResponse:

@@ -1,6 +1,5 @@
 """Cameras: the wall, a camera with its pictures and video, and the list's own forms."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -15,7 +14,7 @@ from django.utils.translation import ngettext
 
 from portal.cameras import line, wall
 from portal.cameras.forms import EditForm, MomentForm, NewForm, SettingsForm
-from portal.cameras.playing import gone_on, viewing_of, with_media
+from portal.cameras.playing import gone_on, viewing_of, watched, with_media
 from portal.core.cameras import commands, keeping, media, tiles, usage, watch, watching
 from portal.core.cameras.models import Camera, Picture, Viewing
 from portal.core.cameras.pictures import at_moment, trouble_in_words
@@ -128,7 +127,7 @@ def live(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     def begin() -> Viewing:
         return watching.live(current_connection(), found, by=Asker.of(request), incident=_is_incident(request))
 
-    return _watched(request, found, begin, "")
+    return watched(request, _page(request, found), begin)
 
 
 @tenant_view(Permission.CAMERAS_RECORDED, methods=["POST"])
@@ -143,7 +142,7 @@ def recording(request: TenantRequest, camera_id: str) -> HttpResponseBase:
         by, incident = Asker.of(request), _is_incident(request)
         return watching.recorded(current_connection(), found, at, seconds, by=by, incident=incident)
 
-    return _watched(request, found, begin, line.wire(at))
+    return watched(request, _page(request, found), begin, at=line.wire(at))
 
 
 @tenant_view(Permission.CAMERAS_VIEW, methods=["POST"])
@@ -230,17 +229,6 @@ def _still_asked_for(request: TenantRequest, camera: Camera) -> dict[str, Any] |
         return None
     source = _at(request, camera, "picture", found.pk, found.mark) if found.mark else ""
     return {"picture": found, "source": source, "wrong": trouble_in_words(found.trouble)}
-
-
-def _watched(request: TenantRequest, camera: Camera, begin: Callable[[], Viewing], at: str) -> HttpResponseBase:
-    """Begin a look and show it; what stands against it is said on the camera's page."""
-    page = _page(request, camera)
-    try:
-        viewing = begin()
-    except watching.NotWatched as why:
-        messages.error(request, str(why))
-        return redirect(f"{page}?at={at}" if at else page)
-    return redirect(f"{page}?watch={viewing.pk}{f'&at={at}' if at else ''}#video")
 
 
 def _back(request: TenantRequest, camera: Camera, form: MomentForm) -> HttpResponseBase:

@@ -8,14 +8,13 @@ from django.db.models import QuerySet
 
 from portal.core.cameras.models import Camera
 from portal.core.cameras.tiles import latest
-from portal.core.intents import queries as intents
-from portal.core.intents.models import Intent, target_of
+from portal.core.intents.models import Intent
 from portal.core.mirror.models import PassController
 from portal.core.ui.addresses import row_or_404
 from portal.core.ui.chips import Chip
 from portal.core.visits.models import Visit
 from portal.core.visits.standing import Standing, classified
-from portal.devices.queries import state_of
+from portal.devices.queries import latest_commands, state_of
 
 # Around now, and how many are shown.
 _EARLY, _EXPECTED, _COMMANDS = timedelta(minutes=60), 12, 3
@@ -43,17 +42,12 @@ def camera_or_404(camera_id: str) -> Camera:
 def doors_of(camera: Camera) -> list[Door]:
     """Return the doors that a camera looks at, by name."""
     found = PassController.objects.filter(device_id__in=camera.doors).order_by("name_order", "pk")
-    return [Door(each, state_of(each), _latest(each)) for each in found]
+    return [Door(each, state_of(each), latest_commands(each)[:_COMMANDS]) for each in found]
 
 
 def door_or_404(camera: Camera, device_id: str) -> PassController:
     """Return a door of an intercom's camera; every other door is not there."""
     return row_or_404(PassController.objects.filter(device_id__in=camera.doors), device_id=device_id)
-
-
-def _latest(door: PassController) -> list[Intent]:
-    target = target_of("pass_controller", door.device_id)
-    return list(intents.latest(target).select_related("tenant", "by")[:_COMMANDS])
 
 
 def expected(now: datetime) -> Sequence[Visit]:

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.cameras.playing import gone_on, viewing_of, with_media
+from portal.cameras.playing import gone_on, viewing_of, watched, with_media
 from portal.core.cameras import media, tiles, watch, watching
 from portal.core.cameras.models import Camera, Picture, Viewing
 from portal.core.intents import nonces
@@ -92,13 +92,11 @@ def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpR
 def live(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     """Begin to watch live."""
     found = queries.camera_or_404(camera_id)
-    page = page_of(request, found)
-    try:
-        viewing = watching.live(current_connection(), found, by=Asker.of(request))
-    except watching.NotWatched as why:
-        messages.error(request, str(why))
-        return redirect(page)
-    return redirect(f"{page}?watch={viewing.pk}")
+
+    def begin() -> Viewing:
+        return watching.live(current_connection(), found, by=Asker.of(request))
+
+    return watched(request, page_of(request, found), begin)
 
 
 @tenant_view(Permission.INTERCOM, methods=["POST"], reauth=False)

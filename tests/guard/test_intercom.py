@@ -1,7 +1,5 @@
 """A guard or a receptionist answers the intercom: who is at the door, who is expected, and the button beside it."""
 
-import html
-import re
 from datetime import timedelta
 
 import pytest
@@ -15,10 +13,8 @@ from portal.core.mirror.models import PassController
 from portal.core.visits.models import Stage, Visit
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
-
-
-def said(response):
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
+from tests.support.members import said
+from tests.support.places import nonce_of
 
 
 def url(place, name, *more):
@@ -45,8 +41,7 @@ def somebody(request, place):
 
 
 def unlocked(place, client, camera, door):
-    page = client.get(url(place, "camera", camera.camera_id)).content.decode()
-    nonce = html.unescape(re.search(rf'name="{nonces.FIELD}" value="([^"]+)"', page)[1])
+    nonce = nonce_of(client.get(url(place, "camera", camera.camera_id)))
     there = url(place, "unlock", camera.camera_id, door.device_id)
     return client.post(there, {nonces.FIELD: nonce}, follow=True)
 

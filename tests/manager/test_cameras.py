@@ -16,6 +16,7 @@ from portal.plans import things
 from tenants.models import AuditEntry, Connection
 from tenants.roles import Permission, Receptionist, Support
 from tenants.scope import tenant_scope
+from tests.support.members import said
 
 LONG = "東京本社ビル 北館 三階 会議室エリア 西側通用口"
 
@@ -39,10 +40,6 @@ def camera(place, theirs):
 
 def at(place, name, *more):
     return reverse(f"cameras:{name}", args=[place.tenant.slug, *more])
-
-
-def said(response):
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
 
 
 def add(client, place, text):

@@ -13,10 +13,7 @@ from portal.core.mirror.models import History
 from portal.core.timers.clock import database_now
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
-
-
-def said(response):
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
+from tests.support.members import said
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """A door's command has pictures of before and after, once a manager switched them on."""
 
-import html
 import re
 from datetime import timedelta
 
@@ -15,6 +14,8 @@ from portal.core.intents.models import Intent
 from portal.core.mirror.models import PassController
 from portal.core.timers.clock import database_now
 from tenants.scope import tenant_scope
+from tests.support.members import said
+from tests.support.places import nonce_of
 from tests.support.waiting import until
 
 
@@ -27,15 +28,9 @@ def at(place, name):
     return reverse(f"cameras:{name}", args=[place.tenant.slug])
 
 
-def said(response):
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
-
-
 def unlocked(place, client, there):
     """Unlock a door by its page, and follow the request to its end."""
-    page = client.get(there).content.decode()
-    nonce = html.unescape(re.search(rf'name="{nonces.FIELD}" value="([^"]+)"', page)[1])
-    client.post(f"{there}command/", {"control": "unlock", nonces.FIELD: nonce})
+    client.post(f"{there}command/", {"control": "unlock", nonces.FIELD: nonce_of(client.get(there))})
 
     def ended():
         with tenant_scope(place.tenant):

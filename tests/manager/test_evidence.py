@@ -1,7 +1,6 @@
 """A manager collects evidence of an incident: records, video, pictures, requests, access checks and notes."""
 
 import hashlib
-import html
 import io
 import json
 import re
@@ -15,19 +14,18 @@ from django.utils import timezone
 
 from portal.core.cameras.models import Camera, CameraUsage, Clip
 from portal.core.intents import nonces
+from portal.core.mirror import reasons
 from portal.core.mirror.models import Area, History, Member
 from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
 from portal.evidence import alerts, retention, store
 from portal.evidence.models import Incident, Item, StoredFile
-from tenants.models import AuditEntry
+from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
 from tests.support import evidence
 from tests.support.evidence import exported, url, when, work
-
-
-def said(response):
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", response.content.decode()))
+from tests.support.members import said
+from tests.support.places import nonce_of
 
 
 @pytest.fixture
@@ -98,6 +96,15 @@ def test_a_video_still_to_come_is_fetched_when_it_is_there(place, manager, opene
         Clip.objects.update(due_at=None)
     work(place)
     assert "<video" in manager.get(url(place, "incident", 1)).content.decode()
+
+
+def test_a_video_that_the_service_does_not_give_says_why(place, manager, opened):
+    with tenant_scope(place.tenant):
+        Connection.objects.update(state=Connection.State.BROKEN)
+    opened()
+    work(place)
+    page = said(manager.get(url(place, "incident", 1)))
+    assert "Not saved " + reasons.sentence("not_connected") in page
 
 
 def test_a_video_the_service_has_deleted_says_so_and_costs_no_call(place, manager, opened):
@@ -187,8 +194,7 @@ def test_a_request_of_staff_is_kept_with_what_came_of_it(place, manager, opened)
     with tenant_scope(place.tenant):
         Incident.objects.update(began_at=timezone.now())
     form = reverse("groups:new", args=[place.tenant.slug])
-    nonce = re.search(rf'name="{nonces.FIELD}" value="([^"]+)"', manager.get(form).content.decode())[1]
-    manager.post(form, {"membergroup_name": "Night shift", nonces.FIELD: html.unescape(nonce)})
+    manager.post(form, {"membergroup_name": "Night shift", nonces.FIELD: nonce_of(manager.get(form))})
     page = manager.get(url(place, "requests", 1))
     assert "Night shift" in said(page)
     chosen = re.findall(r'name="request" value="(\d+)"', page.content.decode())

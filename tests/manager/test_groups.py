@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accessapi import errors
 from accessapi.client import Client as ServiceClient
-from portal.core.intents import following, nonces
+from portal.core.intents import following
 from portal.core.intents.models import Intent
 from portal.core.intents.states import Reason, State
 from portal.core.mirror.kinds import Kind
@@ -20,7 +20,7 @@ from portal.core.mirror.models import Group, Member, MirrorState
 from portal.groups import actions, follow
 from tenants import scope
 from tenants.scope import tenant_scope
-from tests.support.places import fresh_nonce
+from tests.support.places import fresh_nonce, nonce_of
 
 CREATE, RENAME = 17, 18
 SALES = "Sales-Kobe"
@@ -74,10 +74,6 @@ def sales(place):
 
 def text_of(answer):
     return " ".join(html.unescape(re.sub(r"(?s)<(script|style).*?</\1>|<[^>]+>", " ", answer.content.decode())).split())
-
-
-def nonce_of(answer):
-    return html.unescape(re.search(rf'name="{nonces.FIELD}" value="([^"]+)"', answer.content.decode())[1])
 
 
 def send(place, rest, page="", **values):

@@ -16,7 +16,7 @@ from portal.evidence.models import Item, StoredFile
 from tenants.connections.service import current_connection
 from tests.promises.test_secrets_stay_secret import everywhere, forms_of
 from tests.support.browser import Browser
-from tests.support.evidence import when
+from tests.support.evidence import at_cameras, when
 from tests.support.house import House, together
 from tests.support.stage import Customer, Stage
 from tests.support.waiting import until
@@ -28,18 +28,14 @@ _ADDRESS = re.compile(r'(?:src|data-address)="(https?://[^"]+)"')
 def customer(stage: Stage) -> Customer:
     """A customer with a camera at a door, and with three records of the service's log at that door."""
     found = stage.customer(members=30)
-    sandbox, tenant_id = stage.house.sandbox, found.service.tenant_id
-    theirs = sandbox.look("cameras", tenant_id=tenant_id)["cameras"]
-    watched = {each["device_id"]: each for each in theirs if each["is_connected"] and each["device_id"]}
-    told = sandbox.look("histories", tenant_id=tenant_id)["histories"]
-    there = [each for each in told if each["device"] and each["device"]["id"] in watched][:3]
-    assert there, (len(theirs), len(told), sorted(watched))
+    there = at_cameras(stage.house.sandbox, found.service.tenant_id)[:3]
+    assert there
     at = timezone.now() - timedelta(hours=1)
     with found.scope():
         months.ensure([at])
-        for device_id in {each["device"]["id"] for each in there}:
-            Camera.objects.create(camera_id=watched[device_id]["camera_id"], name="通用口", doors=[device_id])
-        for number, each in enumerate(there):
+        for number, (each, camera_id) in enumerate(there):
+            named = {"name": "通用口", "doors": [each["device"]["id"]]}
+            Camera.objects.get_or_create(camera_id=camera_id, defaults=named)
             told_at = at + timedelta(seconds=number)
             History.objects.create(history_id=each["history_id"], at=told_at, device_id=each["device"]["id"])
     return found

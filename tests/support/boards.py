@@ -3,7 +3,7 @@
 import contextlib
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 import psycopg
@@ -50,7 +50,7 @@ def hour(customer: Customer, viewers: int, minutes: Sequence[int] = range(60)) -
         for _minute in minutes:
             together(lambda viewer: boards[viewer].ask(), viewers)
             ring(READ_STALE, [(customer.tenant.pk,)])
-            _until_read(customer)
+            until_quiet(lambda: len(customer.calls(26)))
             _a_minute_later(customer)
     return len(customer.calls(26)) - before
 
@@ -75,11 +75,12 @@ class Board:
         return found[1]
 
 
-def _until_read(customer: Customer) -> None:
-    calls, since = len(customer.calls(26)), time.monotonic()
+def until_quiet(count: Callable[[], int]) -> None:
+    """Wait until workers make no more of the calls that are counted."""
+    calls, since = count(), time.monotonic()
     while time.monotonic() < since + _SETTLED:
         time.sleep(0.05)
-        if (now := len(customer.calls(26))) != calls:
+        if (now := count()) != calls:
             calls, since = now, time.monotonic()
 
 

@@ -19,6 +19,7 @@ from tenants import signing
 from tenants.models import SigningKey
 from tenants.scope import tenant_scope
 from tests.support.places import Place
+from tests.support.sandbox import Sandbox
 
 CHECK = Path(check_export.__file__)
 
@@ -31,17 +32,23 @@ def when(moment: Any) -> str:
     return f"{local(moment):%Y-%m-%dT%H:%M:%S}"
 
 
+def at_cameras(sandbox: Sandbox, tenant_id: str) -> list[tuple[dict[str, Any], str]]:
+    """Return the records of the service's log at doors with a camera that works, each with that camera's ID."""
+    theirs = sandbox.look("cameras", tenant_id=tenant_id)["cameras"]
+    watched = {each["device_id"]: each["camera_id"] for each in theirs if each["is_connected"] and each["device_id"]}
+    found = sandbox.look("histories", tenant_id=tenant_id)["histories"]
+    there = [each for each in found if each["device"] and each["device"]["id"] in watched]
+    return [(each, watched[each["device"]["id"]]) for each in there]
+
+
 def records(place: Place, count: int = 1, **before: float) -> list[History]:
     """Keep records of the service's log, of an hour ago unless said otherwise: those at doors with a camera."""
-    theirs = place.sandbox.look("cameras", tenant_id=place.service.tenant_id)["cameras"]
-    watched = {each["device_id"]: each["camera_id"] for each in theirs if each["is_connected"] and each["device_id"]}
-    found = place.sandbox.look("histories", tenant_id=place.service.tenant_id)["histories"]
-    there = [each for each in found if each["device"] and each["device"]["id"] in watched][:count]
+    there = at_cameras(place.sandbox, place.service.tenant_id)[:count]
     at = timezone.now() - timedelta(**(before or {"hours": 1}))
     with tenant_scope(place.tenant):
-        for device_id in {each["device"]["id"] for each in there}:
-            named = {"name": "East entrance", "doors": [device_id]}
-            Camera.objects.get_or_create(camera_id=watched[device_id], defaults=named)
+        for each, camera_id in there:
+            named = {"name": "East entrance", "doors": [each["device"]["id"]]}
+            Camera.objects.get_or_create(camera_id=camera_id, defaults=named)
         return [
             History.objects.create(
                 history_id=each["history_id"],
@@ -51,7 +58,7 @@ def records(place: Place, count: int = 1, **before: float) -> list[History]:
                 member_name="=佐藤 太郎",
                 content="Entry",
             )
-            for number, each in enumerate(there)
+            for number, (each, _camera_id) in enumerate(there)
         ]
 
 

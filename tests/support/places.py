@@ -1,9 +1,12 @@
 """Tenants of the portal, connected to a tenant of a sandbox: what most tests of the house begin with."""
 
+import html
 import itertools
+import re
 import uuid
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 from allauth.account.internal.flows.login import record_authentication
 from allauth.usersessions.models import UserSession
@@ -12,6 +15,7 @@ from django.contrib.auth import login
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
+from portal.core.intents import nonces
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import Asker
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
@@ -131,3 +135,10 @@ def fresh_nonce() -> Nonce:
 
 
 __all__ = ["PASSWORD", "Place", "fresh_nonce", "make_place", "signed_in", "staff_of"]
+
+
+def nonce_of(answer: Any) -> str:
+    """Return the nonce that the first form of a page carries."""
+    found = re.search(rf'name="{nonces.FIELD}" value="([^"]+)"', answer.content.decode())
+    assert found, "the page has no form with a nonce"
+    return html.unescape(found[1])

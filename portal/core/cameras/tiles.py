@@ -54,7 +54,7 @@ def latest() -> "Prefetch[str]":
     return Prefetch("pictures", rows, to_attr="latest")
 
 
-def tile_of(request: TenantRequest, camera: Camera, area: str = "cameras", page: str = "camera") -> Tile:
+def tile_of(request: TenantRequest, camera: Camera, area: str = "cameras") -> Tile:
     """Return the tile of a camera that was read with `latest()`; its addresses are those of `area`."""
     picture = next(iter(getattr(camera, "latest", ())), None)
     slug = request.tenant.slug
@@ -64,7 +64,7 @@ def tile_of(request: TenantRequest, camera: Camera, area: str = "cameras", page:
     wrong = trouble_in_words(picture.trouble) if picture is not None else ""
     if camera.is_missing:
         wrong = trouble_in_words("missing")
-    return Tile(camera, picture, within(f"{area}:{page}", slug, camera.camera_id), source, wrong)
+    return Tile(camera, picture, within(f"{area}:camera", slug, camera.camera_id), source, wrong)
 
 
 def at_door(request: TenantRequest, device_id: str) -> list[Tile]:
