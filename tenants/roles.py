@@ -181,6 +181,13 @@ class Auditor(Role):
     permissions = VIEWS | {P.MEMBERS_EXPORT, P.LOGS_TODAY}
 
 
+class Reviewer(Role):
+    name = "reviewer"
+    title = _("Reviewer")
+    purpose = _("Confirms or withdraws access in reviews assigned to them.")
+    permissions = frozenset({P.REVIEWS_DECIDE})
+
+
 class Support(Role):
     name = "support"
     title = _("Support")
@@ -206,7 +213,7 @@ class Operator(Role):
     platform = True
 
 
-ROLES: tuple[type[Role], ...] = (Owner, FacilityManager, Receptionist, Guard, Auditor, Support, Operator)
+ROLES: tuple[type[Role], ...] = (Owner, FacilityManager, Receptionist, Guard, Auditor, Reviewer, Support, Operator)
 TENANT_ROLES = tuple(role for role in ROLES if not role.platform)
 PLATFORM_ROLES = tuple(role for role in ROLES if role.platform)
 

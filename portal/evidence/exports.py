@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from portal.core.intents.record import Asker
@@ -28,10 +28,7 @@ def download(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
     if export.file is None:
         raise Http404
     actions.downloaded(export=export, by=Asker.of(request))
-    answer = StreamingHttpResponse(store.read(export.file), content_type="application/zip")
-    answer["Content-Length"] = str(export.file.size)
-    answer["Content-Disposition"] = f'attachment; filename="incident-{found.number}-{export.pk}.zip"'
-    return answer
+    return store.answer(export.file, f"incident-{found.number}-{export.pk}.zip")
 
 
 @login_not_required

@@ -21,6 +21,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.core.files import File
 from django.core.files.storage import Storage, storages
 from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
+from django.utils.http import content_disposition_header
 
 from portal.core.timers import ticking
 from portal.core.timers.clock import ClockTime, database_now
@@ -121,6 +123,12 @@ def read(row: StoredFile, start: int = 0, end: int | None = None) -> Iterator[by
                 yield plain[max(start - begins, 0) : end - begins]
     except (*STORE_ERRORS, ValueError, InvalidTag):
         raise Unreadable(row.path) from None
+
+
+def answer(row: StoredFile, name: str) -> StreamingHttpResponse:
+    """Answer with a whole file, as `name`."""
+    heads = {"Content-Length": str(row.size), "Content-Disposition": str(content_disposition_header(True, name))}
+    return StreamingHttpResponse(read(row), content_type=row.content_type, headers=heads)
 
 
 def delete_soon(rows: QuerySet[StoredFile]) -> None:

@@ -69,6 +69,7 @@ INSTALLED_APPS = [
     "portal.plans",
     "portal.logs",
     "portal.hooks",
+    "portal.reviews",
 ]
 
 MIDDLEWARE = [

@@ -39,6 +39,7 @@ areas = [
     path("evidence/", include("portal.evidence.urls")),
     path("logs/", include("portal.logs.urls")),
     path("alerts/", include("portal.alerts.urls")),
+    path("reviews/", include("portal.reviews.urls")),
     path("intents/", include("portal.core.intents.urls")),
     path("mirror/", include("portal.core.mirror.urls")),
     path("connection/webhook/", include("portal.hooks.urls_of_tenant")),

@@ -48,6 +48,7 @@ ABOUT: dict[str, tuple[Promise, str]] = {
     "evidence": (_("Evidence"), "incident evidence"),
     "log": (_("Activity log"), "log"),
     "alerts": (_("Alerts"), "alert alert_rule alert_address"),
+    "reviews": (_("Access reviews"), "review"),
     "decisions": (_("Decisions on uncertain requests"), "intent"),
     "connection": (_("Connection"), "connection webhook update_webhook"),
     "staff": (_("Staff"), "staff"),

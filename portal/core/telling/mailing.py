@@ -29,7 +29,7 @@ def mail(telling: Telling) -> Outcome:
     if telling.alert is None or access is None or access.support_session or not access.can(Permission.ALERTS_VIEW):
         return outcomes.failed("no permission")
     with override(access.user.language or settings.LANGUAGE_CODE):
-        return _sent(_message(telling, telling.alert, access))
+        return send(_message(telling, telling.alert, access))
 
 
 def address_of(tenant: Tenant, alert: Alert) -> str:
@@ -53,7 +53,7 @@ def _message(telling: Telling, alert: Alert, access: Access) -> EmailMessage:
     return EmailMessage(subject, render_to_string("telling/mail.txt", said), None, [access.user.email], headers=headers)
 
 
-def _sent(message: EmailMessage) -> Outcome:
+def send(message: EmailMessage) -> Outcome:
     """Send over a connection of its own. What breaks before the message is handed over surely did not arrive."""
     connection = get_connection(timeout=_SECONDS)
     try:

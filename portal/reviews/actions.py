@@ -1,0 +1,131 @@
+"""What people do with a review: start it, hand items over, finish or cancel it. Decisions are in `deciding.py`."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from portal.core.intents.nonces import Nonce, NotAsked
+from portal.core.intents.record import Asker
+from portal.core.mirror.models import Area
+from portal.core.timers.clock import ClockTime, database_now
+from portal.reviews import reminding, working
+from portal.reviews.models import Act, Applied, Delegation, Item, Review, State, Step
+from tenants import audit
+from tenants.models import User
+from tenants.wording import Said, say
+
+_BATCH = 1000
+
+
+def start(
+    *, title: str, areas: Sequence[Area], due_on: date, rules: Mapping[str, Any], nonce: uuid.UUID, by: Asker
+) -> Review:
+    """Start a review of these areas; the same one for the same form. A worker lists the rights."""
+    named = [{"id": area.area_id, "name": area.area_name} for area in areas]
+    with transaction.atomic():
+        more = {"title": title, "areas": named, "rules": dict(rules), "due_on": due_on, "by": by.user}
+        review, is_new = Review.objects.get_or_create(nonce=nonce, defaults=more)
+        if is_new:
+            told = {"areas": [each["name"] for each in named], "due_on": due_on.isoformat()}
+            record(by, review, "review.started", say("review.started", title=title), **told)
+            working.wake(review)
+            reminding.wake(review)
+    return review
+
+
+def held(review: Review, *states: State) -> Review:
+    """Return the review with its row locked, so that it is neither finished nor cancelled meanwhile. Raises NotAsked
+    where it is over already. Within a transaction.
+    """
+    found = Review.objects.select_for_update(of=("self",), no_key=True).get(pk=review.pk)
+    if found.state not in (states or (State.RUNNING,)):
+        raise NotAsked(_("This review is over. Nothing was saved."))
+    return found
+
+
+def delegate(*, review: Review, items: QuerySet[Item], to: User, note: str, nonce: Nonce, by: Asker) -> int:
+    """Hand items that wait for a decision to another reviewer, once for the same form. Returns how many."""
+    with transaction.atomic():
+        review = held(review)
+        told = {"review": review, "by": by.user, "to": to, "note": note}
+        row, is_new = Delegation.objects.get_or_create(nonce=nonce.value, defaults=told)
+        if not is_new:
+            return row.items
+        pks = list(items.filter(review=review).exclude(reviewer=to).order_by("pk").values_list("pk", flat=True))
+        for at in range(0, len(pks), _BATCH):
+            row.items += _handed(pks[at : at + _BATCH], row)
+        row.save(update_fields=["items"])
+        said = say("review.delegated", title=review.title, n=row.items, who=str(to))
+        record(by, review, "review.delegated", said, items=row.items, to=str(to), note=note)
+        reminding.wake(review)
+    return row.items
+
+
+def assign_groups(*, review: Review, groups: Mapping[str, User], nonce: Nonce, by: Asker) -> int:
+    """Have each of these groups reviewed by one person, later items too. Returns how many items changed hands."""
+    with transaction.atomic():
+        found = held(review)
+        kept = {**found.rules, "groups": found.rules.get("groups", {}) | {g: u.pk for g, u in groups.items()}}
+        Review.objects.filter(pk=found.pk).update(rules=kept)
+        count = 0
+        for number, (group_id, to) in enumerate(groups.items()):
+            mine = Item.objects.filter(review=found, group_id=group_id, is_open=True).exclude(reviewer=to)
+            if mine.exists():
+                each = Nonce(f"{nonce.value[:50]}-{number}")
+                count += delegate(review=found, items=mine, to=to, note="", nonce=each, by=by)
+    return count
+
+
+def _handed(pks: Sequence[int], row: Delegation) -> int:
+    """Hand over some items with a step each, in the order in which everybody locks them."""
+    rows = list(Item.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=pks).order_by("pk"))
+    now = database_now()
+    steps = [
+        Step(item=item, number=item.version + 1, act=Act.DELEGATE, by=row.by, at=now, note=row.note, delegation=row)
+        for item in rows
+    ]
+    Step.objects.bulk_create(steps, batch_size=500)
+    return Item.objects.filter(pk__in=[item.pk for item in rows]).update(reviewer=row.to, version=F("version") + 1)
+
+
+def finish(*, review: Review, by: Asker) -> None:
+    """Take no decisions any more, and have a worker look at every right once more and write the signed report."""
+    with transaction.atomic():
+        found = held(review)
+        if found.listed_at is None:
+            raise NotAsked(_("The list of rights is still being made. Finish when it is complete."))
+        if Item.objects.filter(review=found, applied=Applied.SENT).exists():
+            raise NotAsked(_("Withdrawals are prepared or in progress. Finish when they are done or discarded."))
+        left = Item.objects.filter(review=found, is_open=True).count()
+        ended = {
+            "state": State.CLOSING,
+            "ended_at": ClockTime(),
+            "ended_by": by.user,
+            "is_looking": True,
+            "place": "",
+            "remind_at": None,
+            "language": get_language() or "en",
+        }
+        Review.objects.filter(pk=found.pk).update(**ended)
+        record(by, found, "review.finished", say("review.finished", title=found.title), undecided=left)
+        working.wake(found)
+
+
+def cancel(*, review: Review, by: Asker) -> None:
+    """End a review without a report. What was decided stays, and nothing more is withdrawn."""
+    with transaction.atomic():
+        found = held(review)
+        ended = {"state": State.CANCELLED, "ended_at": ClockTime(), "ended_by": by.user, "due_at": None}
+        Review.objects.filter(pk=found.pk).update(**ended, remind_at=None)
+        record(by, found, "review.cancelled", say("review.cancelled", title=found.title))
+
+
+def record(by: Asker, review: Review, action: str, summary: Said, **after: Any) -> None:
+    """Write down an act with a review. Within its transaction."""
+    audit.record(**by.author, action=action, target=f"review:{review.pk}", summary=summary, after=after or None)

@@ -1,0 +1,81 @@
+"""Withdrawals become one edit of each area, looked at and started like any other (`portal.areas`).
+
+Only rights that still are the ones that were decided about are taken along, and the edit itself reads each member
+again right before it is sent and leaves out whoever changed. Rows that were prepared from another right are taken out
+here, in the same transaction: what is promised by the preview is what was decided.
+"""
+
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils.translation import gettext as _
+
+from portal.areas import actions as areas
+from portal.areas.merging import Act, Wish
+from portal.core.intents.nonces import NotAsked
+from portal.core.intents.record import Asker
+from portal.core.jobs import acts
+from portal.core.jobs.models import Job, Row
+from portal.core.mirror.models import Area, Member
+from portal.reviews import following, rights, working
+from portal.reviews.actions import held, record
+from portal.reviews.models import Applied, Decision, Item, Review
+from tenants.wording import say
+
+
+def to_withdraw(review: Review) -> QuerySet[Item]:
+    """Return the items whose withdrawal was decided, is not under way, and is about the right that there is now."""
+    decided = Item.objects.filter(review=review, decision=Decision.WITHDRAW, applied__in=following.TO_APPLY)
+    return decided.filter(is_open=False, decided_digest=F("now_digest"))
+
+
+def prepare(*, review: Review, area: Area, everywhere: bool, by: Asker) -> Job:
+    """Prepare the edit that withdraws what was decided for an area, to be looked at. Raises NotAsked where there is
+    nothing to do.
+
+    `everywhere`: members who may enter every area get a list of all others instead; otherwise they keep theirs.
+    """
+    with transaction.atomic():
+        review = held(review)
+        wanted = _still_so(to_withdraw(review).filter(area_id=area.area_id))
+        members = Member.objects.filter(member_id__in=wanted, gone_at__isnull=True)
+        wish = Wish(Act.WITHDRAW, area.area_id, everywhere=everywhere)
+        job = areas.prepare(area=area, members=members, wish=wish, trust=timedelta(0), chosen={}, by=by)
+        taken = _kept(job, wanted, area) if job is not None else []
+        if job is None or not taken:
+            raise NotAsked(
+                _("Nothing to withdraw here: these members keep access to every area, or changed meanwhile.")
+            )
+        mine = Item.objects.filter(review=review, area_id=area.area_id, member_id__in=taken)
+        mine.update(job=job, applied=Applied.SENT)
+        following.reopen(mine)
+        said = say("review.withdrawals", title=review.title, n=len(taken), area=area.area_name)
+        record(by, review, "review.withdrawals", said, items=len(taken), area=area.area_id, job=job.pk)
+        working.wake(review)
+    return job
+
+
+def _still_so(items: QuerySet[Item]) -> dict[str, str]:
+    """Return the decided right of those whose right is that still, by member; what differs is noted."""
+    found = {(row.member_id, row.area_id): row for row in items.order_by("pk")[: acts.MOST_ROWS]}
+    same = {}
+    for key, now in rights.now(found).items():
+        if now == found[key].decided_digest:
+            same[key[0]] = now
+        else:
+            following.note(Item.objects.filter(pk=found[key].pk), now)
+    return same
+
+
+def _kept(job: Job, wanted: dict[str, str], area: Area) -> list[str]:
+    """Take rows out that were made from another right than the decided one. Returns the members that are left."""
+    kept: list[Row] = []
+    other: list[Row] = []
+    for row in Row.objects.filter(job=job).order_by("line").iterator(chunk_size=1000):
+        right = rights.digest_of((row.content or {}).get("old", {}).get("devices_pass"), area.area_id)
+        (kept if right == wanted.get(row.member_id) else other).append(row)
+    Row.objects.filter(pk__in=[row.pk for row in other]).delete()
+    if other:
+        Job.objects.filter(pk=job.pk).update(size=F("size") - len(other))
+    return [row.member_id for row in kept]

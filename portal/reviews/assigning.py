@@ -1,0 +1,34 @@
+"""Who reviews what: by group, by area, or evenly among several, so that one person's rights go to one reviewer.
+
+The rules are kept with the review, since rights that are loaded later become items then.
+"""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tenants.models import Staff, User
+from tenants.roles import TENANT_ROLES, Permission
+
+Rules = Mapping[str, Any]
+
+
+def rules(*, even: Sequence[int], areas: Mapping[str, int], groups: Mapping[str, int] | None = None) -> dict[str, Any]:
+    """Return the rules as they are kept: `areas` and `groups` name a reviewer each, `even` take the rest."""
+    return {"even": list(even), "areas": dict(areas), "groups": dict(groups or {})}
+
+
+def reviewer_of(kept: Rules, *, member_id: str, area_id: str, group_id: str) -> int | None:
+    """Return the reviewer of an item by its review's rules: the group's before the area's."""
+    found: int | None = kept.get("groups", {}).get(group_id) or kept.get("areas", {}).get(area_id)
+    even: list[int] = kept.get("even", [])
+    if found is not None or not even:
+        return found
+    return even[zlib.crc32(member_id.encode()) % len(even)]
+
+
+def reviewers() -> list[User]:
+    """Return the staff who may decide in reviews, by name."""
+    may = [role.name for role in TENANT_ROLES if Permission.REVIEWS_DECIDE in role.permissions]
+    staff = Staff.objects.filter(role__in=may, is_active=True, user__is_active=True).select_related("user")
+    return sorted((each.user for each in staff), key=str)

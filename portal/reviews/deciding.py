@@ -1,0 +1,153 @@
+"""Decisions: each is about one right as the reviewer saw it, is kept with its step, and never overwrites another.
+
+A press names the item's version and the right that was shown. Has somebody else decided meanwhile, it is refused and
+the item is shown as it is; has the right changed, it is refused and the new right is asked about. The same press
+arriving again finds its own step and is answered as the first time.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+
+from portal.core.intents.record import Asker
+from portal.core.timers.clock import database_now
+from portal.reviews import following, rights
+from portal.reviews.actions import held, record
+from portal.reviews.models import Act, Applied, Decision, Item, Review, Step
+from portal.reviews.rights import LEFT
+from tenants.wording import say
+
+MOST = 10_000
+_BATCH = 1000
+_DECIDES = {Act.CONFIRM: Decision.CONFIRM, Act.WITHDRAW: Decision.WITHDRAW, Act.UNDO: Decision.NONE}
+_SAID = {Act.CONFIRM: "review.confirmed", Act.WITHDRAW: "review.marked", Act.UNDO: "review.undone"}
+_MANY = {Act.CONFIRM: "review.confirmed_many", Act.WITHDRAW: "review.marked_many"}
+
+
+class Came(StrEnum):
+    """What came of a press."""
+
+    SAVED = "saved"
+    ELSEWHERE = "elsewhere"  # somebody decided or delegated it meanwhile
+    CHANGED = "changed"  # the right is not the one that was shown
+    GONE = "gone"  # there is no right any more, or no member
+    UNDER_WAY = "under_way"  # its withdrawal is in progress or done
+
+
+@dataclass(frozen=True)
+class Press:
+    """A button of one item: the version and the right that its page showed."""
+
+    act: Act
+    version: int
+    seen: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Many:
+    """How many of the chosen items were decided, and how many were left since they are not as they were."""
+
+    saved: int
+    left: int
+
+
+def decide(*, item: Item, press: Press, by: Asker) -> Came:
+    """Keep one decision, or say why not. The item must be the person's own. Raises NotAsked when its review is over."""
+    with transaction.atomic():
+        review = held(item.review)
+        row = Item.objects.select_for_update(of=("self",), no_key=True).get(pk=item.pk)
+        if _is_repeated(row, press, by):
+            return Came.SAVED
+        if row.version != press.version or row.reviewer_id != by.user.pk:
+            return Came.ELSEWHERE
+        if row.applied not in (*following.TO_APPLY, Applied.CHANGED):
+            return Came.UNDER_WAY
+        now = _right_now(row)
+        if press.act != Act.UNDO:
+            if now in ("", LEFT):
+                return Came.GONE
+            if now != press.seen:
+                return Came.CHANGED
+        _write([row], press.act, by, press.note, digest=now)
+        said = say(_SAID[press.act], name=row.name, area=review.area_names.get(row.area_id, row.area_id))
+        told = {"member": row.member_id, "area": row.area_id, "right": now, "note": press.note}
+        record(by, review, _SAID[press.act], said, **told)
+    return Came.SAVED
+
+
+def decide_many(*, review: Review, items: QuerySet[Item], act: Act, by: Asker) -> Many:
+    """Decide all of these that wait for it and whose right is still that of the start; the others are left.
+
+    What changed is decided one by one, where the new right is shown. Raises NotAsked when the review is over.
+    """
+    saved = left = 0
+    with transaction.atomic():
+        review = held(review)
+        mine = items.filter(review=review, reviewer=by.user, is_open=True)
+        pks = list(mine.order_by("pk").values_list("pk", flat=True)[:MOST])
+        for batch in _locked(pks):
+            ready = [row for row in batch if row.reviewer_id == by.user.pk and row.is_open]
+            now = rights.now({(row.member_id, row.area_id) for row in ready})
+            same = [row for row in ready if now[row.member_id, row.area_id] == row.digest]
+            for row in ready:
+                if row not in same:
+                    following.note(Item.objects.filter(pk=row.pk), now[row.member_id, row.area_id])
+            _write(same, act, by, "")
+            saved, left = saved + len(same), left + len(batch) - len(same)
+        if saved:
+            said = say(_MANY[act], title=review.title, n=saved)
+            record(by, review, _MANY[act], said, items=saved, left=left)
+    return Many(saved, left)
+
+
+def _locked(pks: Sequence[int]) -> Iterator[list[Item]]:
+    for at in range(0, len(pks), _BATCH):
+        rows = Item.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=pks[at : at + _BATCH])
+        yield list(rows.order_by("pk"))
+
+
+def _is_repeated(row: Item, press: Press, by: Asker) -> bool:
+    """Whether this very press was kept before: its answer was lost, and it came again."""
+    if row.version != press.version + 1:
+        return False
+    return Step.objects.filter(item=row, number=row.version, act=press.act, by=by.user).exists()
+
+
+def _right_now(row: Item) -> str:
+    """Return what the right is now, and keep that with the item."""
+    key = (row.member_id, row.area_id)
+    now = rights.now([key])[key]
+    if now != row.now_digest:
+        following.note(Item.objects.filter(pk=row.pk), now)
+    return now
+
+
+def _write(rows: Sequence[Item], act: Act, by: Asker, note: str, *, digest: str | None = None) -> None:
+    """Write a step and the decision of each. `digest`: the right that was decided about; else that of the start."""
+    if not rows:
+        return
+    now = database_now()
+    Step.objects.bulk_create([_step(row, act, by, now, note, digest) for row in rows], batch_size=500)
+    undone = act == Act.UNDO
+    items = Item.objects.filter(pk__in=[row.pk for row in rows])
+    items.update(
+        decision=_DECIDES[act],
+        note=note,
+        decided_by=None if undone else by.user,
+        decided_at=None if undone else now,
+        decided_digest="" if undone else F("digest") if digest is None else digest,
+        version=F("version") + 1,
+        applied=Applied.NOT_YET,
+        job=None,
+    )
+    following.reopen(items)
+
+
+def _step(row: Item, act: Act, by: Asker, at: datetime, note: str, digest: str | None) -> Step:
+    about = row.digest if digest is None else digest
+    return Step(item=row, number=row.version + 1, act=act, by=by.user, at=at, note=note, digest=about)

@@ -1,0 +1,96 @@
+"""What is asked when a review starts, and when items are handed over."""
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from portal.core.mirror.models import Area
+from portal.reviews import assigning
+from portal.reviews.queries import today
+from tenants.models import User
+
+MOST_AREAS = 100
+
+
+class People(forms.ModelChoiceField):  # type: ignore[type-arg]  # takes no parameters at run time
+    """One of the staff who may decide in reviews."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(queryset=User.objects.none(), **more)
+
+    @staticmethod
+    def among(field: Any, people: Sequence[User]) -> None:
+        field.queryset = User.objects.filter(pk__in=[each.pk for each in people]).order_by("name", "email")
+
+
+class StartForm(forms.Form):
+    """`nonce`: the same form sent twice starts one review."""
+
+    title = forms.CharField(label=pgettext_lazy("review", "Title"), max_length=100)
+    areas: Any = forms.ModelMultipleChoiceField(
+        label=_("Areas"), queryset=None, widget=forms.CheckboxSelectMultiple, to_field_name="area_id"
+    )
+    due_on = forms.DateField(
+        label=_("Due date"),
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+        help_text=_("Reviewers are reminded by e-mail 7 days and 1 day before, and once when it is overdue."),
+    )
+    split = forms.ChoiceField(
+        label=pgettext_lazy("review", "Who reviews"),
+        choices=(
+            ("even", _("Split evenly among the reviewers below")),
+            ("area", _("One reviewer for each area, in the order of both lists")),
+        ),
+        initial="even",
+        widget=forms.RadioSelect,
+        help_text=_("All rights of one person go to the same reviewer. You can assign groups and single items later."),
+    )
+    reviewers = forms.ModelMultipleChoiceField(
+        label=_("Reviewers"), queryset=User.objects.none(), widget=forms.CheckboxSelectMultiple
+    )
+    nonce = forms.UUIDField(initial=uuid.uuid4, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        chosen: Any = self.fields["areas"]
+        chosen.queryset = Area.objects.order_by("pk")
+        People.among(self.fields["reviewers"], assigning.reviewers())
+
+    def clean_areas(self) -> list[Area]:
+        found = list(self.cleaned_data["areas"])
+        if len(found) > MOST_AREAS:
+            raise forms.ValidationError(_t("At most %(n)s areas in one review.") % {"n": MOST_AREAS})
+        return found
+
+    def clean_due_on(self) -> Any:
+        found = self.cleaned_data["due_on"]
+        if found < today():
+            raise forms.ValidationError(_t("This date has passed."))
+        return found
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """Return who reviews what."""
+        people = [each.pk for each in self.cleaned_data["reviewers"]]
+        if self.cleaned_data["split"] == "area":
+            areas = self.cleaned_data["areas"]
+            return assigning.rules(even=people, areas={a.area_id: people[n % len(people)] for n, a in enumerate(areas)})
+        return assigning.rules(even=people, areas={})
+
+
+class HandOverForm(forms.Form):
+    to = People(label=_("New reviewer"))
+    note = forms.CharField(label=pgettext_lazy("review", "Note"), max_length=300, required=False)
+
+    def __init__(self, *args: Any, but: User | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        People.among(self.fields["to"], [each for each in assigning.reviewers() if each != but])
+
+
+class EverywhereForm(forms.Form):
+    everywhere = forms.BooleanField(required=False)

@@ -1,0 +1,319 @@
+"""Lists of access reviews: the reviews, and the items of one, to look at or to decide."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from html import escape
+from typing import Any
+
+from django.db.models import Q, QuerySet
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext, pgettext_lazy
+
+from portal.core.mirror import queries as mirror
+from portal.core.mirror.folding import fold
+from portal.core.ui.chips import Chip
+from portal.core.ui.tables import BulkAction, Column, Empty, Filter, Table
+from portal.core.ui.tables.keyset import Page
+from portal.core.ui.times import stamp
+from portal.reviews import queries
+from portal.reviews.models import Act, Applied, Decision, Item, Review, Standing, State, Use
+from tenants.access import TenantRequest
+from tenants.roles import Permission
+
+RECENT = timedelta(days=30)
+_CHIPS = {
+    State.RUNNING: "running", State.CLOSING: "running", State.FINISHED: "done", State.CANCELLED: "cancelled",
+}  # fmt: skip
+
+
+def chip_of(review: Review) -> Chip:
+    return Chip(_CHIPS[State(review.state)], review.get_state_display())
+
+
+class Reviews(Table):
+    name = "reviews"
+    caption = _("Access reviews")
+    default_sort = "-id"
+    columns = (
+        Column("title", pgettext_lazy("review", "Title"), phone="title", fixed=True),
+        Column("areas", _("Areas"), value=lambda row: ", ".join(each["name"] for each in row.areas)),
+        Column("state", pgettext_lazy("review", "State"), value=chip_of),
+        Column("due_on", _("Due date"), kind="date"),
+        Column("started_at", pgettext_lazy("review", "Started"), kind="time", sort="id"),
+        Column("by", pgettext_lazy("review", "Started by")),
+        Column("ended_at", pgettext_lazy("review", "Ended"), kind="time"),
+    )
+
+    def __init__(self, request: TenantRequest) -> None:
+        super().__init__(request, Review.objects.select_related("by"))
+
+    @property
+    def empty(self) -> Empty | None:
+        return Empty(
+            _t("No access reviews yet"),
+            _t("In a review, the people responsible confirm or withdraw everyone’s access to chosen areas."),
+            "checklist",
+        )
+
+    def row_href(self, row: Review) -> str:
+        return reverse("reviews:page", args=[self.request.tenant.slug, row.pk])
+
+
+# What an item is narrowed by
+
+_STATES = (
+    ("open", pgettext_lazy("review", "Not decided")),
+    ("confirm", pgettext_lazy("review", "Confirmed")),
+    ("withdraw", pgettext_lazy("review", "To be withdrawn")),
+    ("withdrawn", pgettext_lazy("withdrawal", "Withdrawn")),
+)
+_USES = (("30", _("In the last 30 days")), ("older", _("Longer ago")), ("never", _("Never used")))
+_STANDINGS = (
+    ("changed", _("Changed meanwhile")),
+    ("none", _("No longer has this right")),
+    ("left", _("No longer in the members list")),
+    ("late", _("Added later")),
+)
+
+
+def _by_state(rows: QuerySet[Item], values: list[str]) -> QuerySet[Item]:
+    meaning = {
+        "open": Q(is_open=True),
+        "confirm": Q(decision=Decision.CONFIRM, is_open=False),
+        "withdraw": Q(decision=Decision.WITHDRAW, is_open=False) & ~Q(applied=Applied.WITHDRAWN),
+        "withdrawn": Q(applied=Applied.WITHDRAWN),
+    }
+    return rows.filter(_any(meaning, values))
+
+
+def _by_use(rows: QuerySet[Item], values: list[str]) -> QuerySet[Item]:
+    recent = queries.today() - RECENT
+    meaning = {
+        "30": Q(used_on__gte=recent),
+        "older": Q(used_on__lt=recent) | Q(use=Use.ELSEWHERE),
+        "never": Q(use=Use.NEVER),
+    }
+    return rows.filter(_any(meaning, values))
+
+
+def _by_standing(rows: QuerySet[Item], values: list[str]) -> QuerySet[Item]:
+    meaning = {value: Q(standing=value) for value in ("changed", "none", "left")} | {"late": Q(is_late=True)}
+    return rows.filter(_any(meaning, values))
+
+
+def _any(meaning: dict[str, Q], values: list[str]) -> Q:
+    found = Q()
+    for value in values:
+        found |= meaning[value]
+    return found
+
+
+class Items(Table):
+    """The items of a review, each with what its right is at this moment."""
+
+    name = "review-items"
+    caption = _("Rights to review")
+    search_label = _("Find by name")
+    default_sort = "name_key"
+
+    def __init__(self, request: TenantRequest, rows: QuerySet[Item], *, review: Review, **more: Any) -> None:
+        self.review = review
+        related = rows.select_related("reviewer", "decided_by")
+        super().__init__(request, related, **more)
+        self.filters = self._filters()
+        self.columns = self._columns()
+
+    def _filters(self) -> list[Filter]:
+        areas = list(self.review.area_names.items())
+        return [
+            Filter("state", _("Decision"), _STATES, _by_state),
+            Filter("use", _("Last use"), _USES, _by_use),
+            Filter("standing", _("Meanwhile"), _STANDINGS, _by_standing),
+            Filter("area", _("Area"), areas, lambda rows, ids: rows.filter(area_id__in=ids)),
+            Filter("group", _("Group"), _groups, _by_group),
+        ]
+
+    def _columns(self) -> list[Column]:
+        names = self.review.area_names
+        many = len(names) > 1
+        return [
+            Column("name", pgettext_lazy("person", "Name"), sort="name_key", phone="title", fixed=True),
+            Column("code", _("Member code"), phone="hide"),
+            Column("group", _("Group")),
+            Column("area_id", _("Area"), value=lambda row: names.get(row.area_id, row.area_id), shown=many),
+            Column("right", _("Right"), value=lambda row: row.then, cell=right_cell),
+            Column("since", pgettext_lazy("right", "Since"), value=since_words),
+            Column("use", _("Last use"), value=use_words),
+            Column("decision", _("Decision"), value=decision_words, cell=decision_cell),
+        ]
+
+    def complete_page(self, page: Page) -> Page:
+        queries.live(page.rows)
+        return page
+
+    def search(self, queryset: QuerySet[Any], text: str) -> QuerySet[Any]:
+        return queryset.filter(name_key__contains=fold(text))
+
+    def row_href(self, row: Item) -> str:
+        return reverse("reviews:item", args=[self.request.tenant.slug, self.review.pk, row.pk])
+
+    def row_class(self, row: Item) -> str:
+        return "quiet" if not queries.can_be_decided(row) else "loud" if row.standing == Standing.CHANGED else ""
+
+    @property
+    def empty(self) -> Empty | None:
+        if self.review.listed_at is None:
+            return Empty(_t("The list is being made"), _t("Rights appear here as they are listed."), "checklist")
+        return Empty(_t("No one has access to these areas"), "", "checklist")
+
+
+class AllItems(Items):
+    """For whoever sees the whole review; its manager hands items over."""
+
+    name = "review-all"
+
+    def _filters(self) -> list[Filter]:
+        return [*super()._filters(), Filter("reviewer", _("Reviewer"), self._reviewers, _by_reviewer)]
+
+    def _reviewers(self, _request: Any) -> list[tuple[str, str]]:
+        parts = queries.Sheet(self.review).reviewers
+        return [(part.key or "-", part.name or _t("No reviewer")) for part in parts]
+
+    def _columns(self) -> list[Column]:
+        return [*super()._columns(), Column("reviewer", _("Reviewer"))]
+
+    def allowed_actions(self) -> list[BulkAction]:
+        def url(request: Any) -> str:
+            return reverse("reviews:assign", args=[request.tenant.slug, self.review.pk])
+
+        may = self.may(Permission.REVIEWS_MANAGE) and self.review.state == State.RUNNING
+        return [BulkAction("assign", _("Assign to…"), url, icon="user-plus")] if may else []
+
+
+class MyItems(Items):
+    """For a reviewer: buttons in every row, and for the selection."""
+
+    name = "review-mine"
+
+    def _columns(self) -> list[Column]:
+        columns = super()._columns()
+        if self.review.state == State.RUNNING:
+            columns.append(
+                Column("press", _("Decide"), value=lambda _row: "", cell=self._buttons, fixed=True, export=False)
+            )
+        return columns
+
+    def row_href(self, row: Item) -> str:
+        return reverse("reviews:my_item", args=[self.request.tenant.slug, self.review.pk, row.pk])
+
+    def allowed_actions(self) -> list[BulkAction]:
+        if self.review.state != State.RUNNING:
+            return []
+
+        def to(act: str) -> Callable[[Any], str]:
+            return lambda request: reverse(f"reviews:{act}", args=[request.tenant.slug, self.review.pk])
+
+        return [
+            BulkAction("confirm", _("Confirm"), to("confirm_many"), icon="check"),
+            BulkAction("withdraw", _("Withdraw"), to("withdraw_many"), icon="lock"),
+            BulkAction("delegate", _("Delegate…"), to("delegate"), icon="user-plus"),
+        ]
+
+    def _buttons(self, row: Item) -> SafeString:
+        return buttons(row)
+
+
+def buttons(row: Item) -> SafeString:
+    """The buttons of an item, each with the version and the right that the page shows."""
+    if not queries.can_be_decided(row):
+        return mark_safe("")
+    waits = not row.decision or queries.is_outdated(row) or row.applied == Applied.CHANGED
+    acts = (
+        [(Act.CONFIRM, _t("Confirm"), "c"), (Act.WITHDRAW, _t("Withdraw"), "w")]
+        if waits
+        else [(Act.UNDO, _t("Undo"), "u")]
+    )
+    drawn = "".join(
+        f'<button class="btn btn-sm review-{act.value}" form="decide" name="press" '
+        f'value="{row.pk}:{act.value}:{row.version}:{escape(row.now_digest)}" data-key="{key}" '
+        f'aria-label="{escape(word)}: {escape(row.name)}">{escape(word)}</button>'
+        for act, word, key in acts
+    )
+    return mark_safe(f'<span class="review-buttons">{drawn}</span>')  # noqa: S308 - escaped piece by piece
+
+
+def right_cell(row: Any) -> SafeString:
+    """The right, and beside it what it is now where that is another."""
+    if row.standing == Standing.SAME:
+        return format_html('<span class="when">{}</span>', row.then)
+    if row.standing == Standing.CHANGED:
+        change = format_html("<del>{}</del> → <ins>{}</ins>", row.then, row.now)
+        return format_html('<span class="when">{}</span> {}', change, Chip("change", str(Standing.CHANGED.label)))
+    said = Chip("delete", str(Standing(row.standing).label))
+    return format_html(
+        '<span class="when none">{}</span> {}', row.then, said if row.applied != Applied.WITHDRAWN else ""
+    )
+
+
+def since_words(row: Item) -> str:
+    """Since when the right holds, as far as that is known."""
+    if row.since_at is None:
+        return _t("Not known")
+    if row.since_from == row.since_at:
+        return f"{stamp(row.since_at.date())}"
+    if row.since_from is None:
+        return _t("by %(day)s") % {"day": stamp(row.since_at.date())}
+    return f"{stamp(row.since_from.date())} – {stamp(row.since_at.date())}"
+
+
+def use_words(row: Item) -> str:
+    """The last use of the area as it was when the item was made."""
+    if row.use == Use.AREA:
+        return f"{stamp(row.used_on)}"
+    if row.use == Use.NEVER:
+        return _t("Never used")
+    return _t("Not lately (elsewhere %(day)s)") % {"day": stamp(row.seen_on)} if row.seen_on else _t("Not lately")
+
+
+def decision_words(row: Item) -> str:
+    """What was decided, or what came of it."""
+    if row.applied:
+        return str(Applied(row.applied).label)
+    return str(Decision(row.decision).label)
+
+
+def decision_cell(row: Any) -> SafeString:
+    """The decision as a chip with who and when; a doubt where it is about another right."""
+    if not row.decision and not row.applied:
+        none = "" if queries.can_be_decided(row) else _t("Nothing to decide")
+        return format_html('<span class="none fine">{}</span>', none or Decision.NONE.label)
+    kinds = {
+        Applied.SENT: "running", Applied.WITHDRAWN: "done", Applied.CHANGED: "change", Applied.REFUSED: "refused",
+        Applied.UNCERTAIN: "uncertain", Applied.STOPPED: "stopped", Applied.KEPT: "same",
+    }  # fmt: skip
+    kind = kinds.get(row.applied) or {"confirm": "valid", "withdraw": "delete"}[row.decision]
+    drawn = Chip(kind, decision_words(row)).__html__()
+    if queries.is_outdated(row):
+        drawn += format_html(" {}", Chip("unknown", _t("Decide again")))
+    if row.is_late:
+        drawn += format_html(" {}", Chip("create", pgettext("item", "Added later")))
+    at = stamp(row.decided_at) if row.decided_at else ""
+    return format_html('{} <span class="fine">{} {}</span>', drawn, row.decided_by or "", at)
+
+
+def _groups(_request: Any) -> list[tuple[str, str]]:
+    known = mirror.groups().values_list("membergroup_id", "membergroup_name")
+    return [*known, ("-", _t("No group"))]
+
+
+def _by_group(rows: QuerySet[Item], values: list[str]) -> QuerySet[Item]:
+    return rows.filter(group_id__in=["" if value == "-" else value for value in values])
+
+
+def _by_reviewer(rows: QuerySet[Item], values: list[str]) -> QuerySet[Item]:
+    named = Q(reviewer__in=[value for value in values if value != "-"])
+    return rows.filter(named | Q(reviewer=None) if "-" in values else named)

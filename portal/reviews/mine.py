@@ -1,0 +1,193 @@
+"""A reviewer's own pages: their reviews, the items of one, and what they press there. Others' items are not found."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import cast
+
+from django.contrib import messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpResponse, JsonResponse, QueryDict
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from portal.core.intents.nonces import NotAsked
+from portal.core.intents.record import Asker
+from portal.core.ui.addresses import is_row_number
+from portal.core.ui.tables import Selection, Table, chosen
+from portal.reviews import deciding, queries
+from portal.reviews.deciding import Came, Many, Press
+from portal.reviews.lists import MyItems
+from portal.reviews.models import Act, Item, Review, State
+from portal.reviews.views import hand_over, shown
+from tenants.access import TenantRequest, tenant_view
+from tenants.roles import Permission
+
+_PRESSED = (Act.CONFIRM, Act.WITHDRAW, Act.UNDO)
+
+
+@tenant_view(Permission.REVIEWS_DECIDE)
+def mine(request: TenantRequest) -> HttpResponse:
+    """The running reviews in which the person has items."""
+    waiting = queries.waiting_of(request.user)
+    reviews = Review.objects.filter(pk__in=waiting).order_by("due_on", "pk")
+    rows = [(review, waiting[review.pk], review.due_on < queries.today()) for review in reviews]
+    return render(request, "reviews/mine.html", {"rows": rows})
+
+
+@tenant_view(Permission.REVIEWS_DECIDE)
+def decide(request: TenantRequest, review_id: int) -> HttpResponseBase:
+    """The person's own items, to be decided by keyboard or mouse."""
+    review = queries.mine_or_404(request, review_id)
+    items = _mine(request, review)
+    context = {"review": review, "tally": queries.tally(items), "is_running": review.state == State.RUNNING}
+    context |= {"is_overdue": review.state == State.RUNNING and review.due_on < queries.today()}
+    return MyItems(request, items, review=review).respond("reviews/decide.html", context)
+
+
+@tenant_view(Permission.REVIEWS_DECIDE)
+def my_item(request: TenantRequest, review_id: int, item_id: int) -> HttpResponse:
+    """All that is known of one of the person's items."""
+    review = queries.mine_or_404(request, review_id)
+    return shown(request, queries.item_or_404(review, item_id, request.user), is_mine=True)
+
+
+@tenant_view(Permission.REVIEWS_DECIDE, methods=["POST"])
+def press(request: TenantRequest, review_id: int) -> HttpResponse:
+    """Keep one decision. Script gets the row as it is then; a plain form goes back to where it was pressed."""
+    review = queries.mine_or_404(request, review_id)
+    item_id, told = _read(request)
+    item = queries.item_or_404(review, item_id, request.user)
+    came = None
+    try:
+        came = deciding.decide(item=item, press=told, by=Asker.of(request))
+        said = _SAID[came]() if came in _SAID else ""
+    except NotAsked as why:
+        said = str(why)
+    if request.headers.get("Accept") == "application/json":
+        return _row(request, review, item, said, is_saved=came is Came.SAVED)
+    if said:
+        messages.error(request, said)
+    return redirect(_back(request, review))
+
+
+_SAID: dict[Came, Callable[[], str]] = {
+    Came.ELSEWHERE: lambda: _("Not saved: someone else decided or delegated this in the meantime."),
+    Came.CHANGED: lambda: _("Not saved: the right has changed. Look at the new right and decide again."),
+    Came.GONE: lambda: _("Not saved: this person no longer has the right."),
+    Came.UNDER_WAY: lambda: _("Not saved: the withdrawal is already in progress."),
+}
+
+
+def _row(request: TenantRequest, review: Review, item: Item, said: str, *, is_saved: bool) -> HttpResponse:
+    """The row as it is now, and how far the person is."""
+    items = _mine(request, review)
+    table = MyItems(request, items.filter(pk=item.pk), review=review, query=QueryDict())
+    tally = queries.tally(items)
+    told = {"row": str(table.body), "saved": is_saved, "said": said, "waiting": tally.waiting, "done": tally.done}
+    return JsonResponse(told)
+
+
+def _read(request: TenantRequest) -> tuple[int, Press]:
+    """Return the item and the press of a button's value. Raises Http404 for what no page of ours has."""
+    number, _sep, rest = request.POST.get("press", "").partition(":")
+    act, _sep, rest = rest.partition(":")
+    version, _sep, seen = rest.partition(":")
+    if act not in _PRESSED or not is_row_number(number) or not is_row_number(version):
+        raise Http404
+    return int(number), Press(Act(act), int(version), seen, request.POST.get("note", "")[:300])
+
+
+def _back(request: TenantRequest, review: Review) -> str:
+    """Return where it was pressed: the item's own page, or the list with what narrows it."""
+    slug, number = request.tenant.slug, request.POST.get("item", "")
+    if is_row_number(number):
+        return reverse("reviews:my_item", args=[slug, review.pk, int(number)])
+    query = request.POST.get("query", "")[:2000]
+    page = reverse("reviews:decide", args=[slug, review.pk])
+    return f"{page}?{query}" if query else page
+
+
+@tenant_view(Permission.REVIEWS_DECIDE, methods=["POST"])
+def confirm_many(request: TenantRequest, review_id: int) -> HttpResponse:
+    return _many(request, review_id, Act.CONFIRM)
+
+
+@tenant_view(Permission.REVIEWS_DECIDE, methods=["POST"])
+def withdraw_many(request: TenantRequest, review_id: int) -> HttpResponse:
+    return _many(request, review_id, Act.WITHDRAW)
+
+
+def _many(request: TenantRequest, review_id: int, act: Act) -> HttpResponse:
+    """Ask for the selection with what will be left out, then decide."""
+    review = queries.mine_or_404(request, review_id)
+    selection = _selection(request, review)
+    back = reverse("reviews:decide", args=[request.tenant.slug, review.pk])
+    count = selection.queryset.filter(is_open=True).count()
+    if not count:
+        messages.info(request, _("Nothing selected that waits for a decision."))
+        return redirect(back)
+    if "sure" not in request.POST:
+        return _asked(request, selection, act, count, back)
+    with suppress(NotAsked):
+        done = deciding.decide_many(review=review, items=selection.queryset, act=act, by=Asker.of(request))
+        _tell(request, act, done)
+    return redirect(back)
+
+
+def _asked(request: TenantRequest, selection: Selection, act: Act, count: int, back: str) -> HttpResponse:
+    if act == Act.CONFIRM:
+        heading = _("Confirm")
+        question = ngettext("Confirm %(n)s right?", "Confirm %(n)s rights?", count)
+    else:
+        heading = _("Withdraw")
+        question = ngettext("Withdraw %(n)s right?", "Withdraw %(n)s rights?", count)
+    lines = [_("Rights that changed since the review began are left out. Decide those one by one.")]
+    if act == Act.WITHDRAW:
+        lines.append(_("Access ends when the manager of the review applies the withdrawals."))
+    if count > deciding.MOST:
+        lines.append(_("%(n)s at a time: repeat for the rest.") % {"n": f"{deciding.MOST:,}"})
+    context: dict[str, object] = {
+        "heading": heading,
+        "submit": heading,
+        "question": question % {"n": f"{count:,}"},
+        "cancel": back,
+    }
+    context |= {"consequences": lines, "fields": selection.fields | {"sure": "1"}, "danger": act == Act.WITHDRAW}
+    return render(request, "components/confirm.html", context)
+
+
+def _tell(request: TenantRequest, act: Act, many: Many) -> None:
+    if act == Act.CONFIRM:
+        said = ngettext("%(n)s right confirmed.", "%(n)s rights confirmed.", many.saved)
+    else:
+        said = ngettext("%(n)s right marked for withdrawal.", "%(n)s rights marked for withdrawal.", many.saved)
+    messages.success(request, said % {"n": f"{many.saved:,}"})
+    if many.left:
+        left = ngettext(
+            "%(n)s changed meanwhile and was left out.", "%(n)s changed meanwhile and were left out.", many.left
+        )
+        messages.warning(request, left % {"n": f"{many.left:,}"})
+
+
+@tenant_view(Permission.REVIEWS_DECIDE, methods=["POST"])
+def delegate(request: TenantRequest, review_id: int) -> HttpResponse:
+    """Ask to whom the selected items go, or all that wait with `all`; then hand them over."""
+    review = queries.mine_or_404(request, review_id)
+    selection = _selection(request, review)
+    if "all" in request.POST:
+        selection = Selection(_mine(request, review), True, {"all": "1"})
+    waiting = Selection(selection.queryset.filter(is_open=True), selection.everything, selection.fields)
+    home = reverse("reviews:mine", args=[request.tenant.slug])
+    return hand_over(request, review, waiting, home)
+
+
+def _mine(request: TenantRequest, review: Review) -> QuerySet[Item]:
+    return Item.objects.filter(review=review, reviewer=request.user)
+
+
+def _selection(request: TenantRequest, review: Review) -> Selection:
+    return chosen(request, cast(type[Table], partial(MyItems, review=review)), _mine(request, review))

@@ -1,0 +1,248 @@
+"""Access reviews: the campaign, one item for each person and area, every step taken with it, and the reminders."""
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from portal.core.jobs.models import Job
+from portal.evidence.models import StoredFile
+from tenants.models import TenantModel
+
+
+class State(models.TextChoices):
+    """running -> closing (the report is being written) -> finished, or cancelled."""
+
+    RUNNING = "running", pgettext_lazy("review", "Running")
+    CLOSING = "closing", pgettext_lazy("review", "Report is being written")
+    FINISHED = "finished", pgettext_lazy("review", "Finished")
+    CANCELLED = "cancelled", pgettext_lazy("review", "Cancelled")
+
+
+class Review(TenantModel):
+    """One campaign. `nonce` is that of the form that started it.
+
+    `areas` are [{"id", "name"}] as at the start; `rules` say who reviews what (`assigning.py`). While `is_looking`, the
+    list of members is looked through, up to the member ID `place` so far; `listed_at` is when the first look came to
+    its end, `looked_at` the latest. `members` and `missing` are how many members there were then, and of how many
+    the rights were not loaded. `log_from`: how far back the log was loaded. `due_at` is the timer of a worker.
+
+    The report is written in the `language` of whoever finished the review, by a worker that began at `written_from`;
+    `trouble` is why it could not be kept. `report` is its head, `file` the whole, `manifest` the SHA-256 (hex) of its
+    list of files, `key` what signed it.
+    """
+
+    nonce = models.UUIDField()
+    title = models.CharField(max_length=100)
+    areas = models.JSONField()
+    rules = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=State, default=State.RUNNING)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    started_at = models.DateTimeField(db_default=Now())
+    due_on = models.DateField()
+
+    is_looking = models.BooleanField(default=True)
+    place = models.TextField(blank=True, default="", db_collation="C")
+    listed_at = models.DateTimeField(null=True)
+    looked_at = models.DateTimeField(null=True)
+    members = models.PositiveIntegerField(default=0)
+    missing = models.PositiveIntegerField(default=0)
+    log_from = models.DateTimeField(null=True)
+    due_at = models.DateTimeField(null=True)
+    remind_at = models.DateTimeField(null=True)
+
+    ended_at = models.DateTimeField(null=True)
+    ended_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+")
+    language = models.CharField(max_length=10, blank=True, default="")
+    written_from = models.DateTimeField(null=True)
+    trouble = models.CharField(max_length=20, blank=True, default="")
+    report = models.JSONField(null=True)
+    file = models.ForeignKey(StoredFile, on_delete=models.PROTECT, null=True, related_name="+")
+    manifest = models.CharField(max_length=64, blank=True, default="")
+    key = models.CharField(max_length=64, blank=True, default="")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "nonce"], name="reviews_started_once")]
+        indexes = [
+            models.Index(fields=["tenant", "-id"], name="reviews_newest"),
+            models.Index(fields=["due_at"], name="reviews_due", condition=Q(due_at__isnull=False)),
+            models.Index(fields=["remind_at"], name="reviews_remind", condition=Q(remind_at__isnull=False)),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def area_names(self) -> dict[str, str]:
+        """The names of the areas at the start, by ID."""
+        return {each["id"]: each["name"] for each in self.areas}
+
+
+class Decision(models.TextChoices):
+    NONE = "", pgettext_lazy("review", "Not decided")
+    CONFIRM = "confirm", pgettext_lazy("review", "Confirmed")
+    WITHDRAW = "withdraw", pgettext_lazy("review", "To be withdrawn")
+
+
+class Standing(models.TextChoices):
+    """What the right is now, beside what it was at the start."""
+
+    SAME = "", pgettext_lazy("right", "Unchanged")
+    CHANGED = "changed", _("Changed since the review began")
+    NONE = "none", _("No longer has this right")
+    LEFT = "left", _("No longer in the members list")
+
+
+class Applied(models.TextChoices):
+    """What came of a withdrawal; empty while nobody has started it."""
+
+    NOT_YET = "", ""
+    SENT = "sent", pgettext_lazy("withdrawal", "In progress")
+    WITHDRAWN = "withdrawn", pgettext_lazy("withdrawal", "Withdrawn")
+    CHANGED = "changed", pgettext_lazy("withdrawal", "Skipped: right changed")
+    REFUSED = "refused", pgettext_lazy("withdrawal", "Not applied")
+    KEPT = "kept", pgettext_lazy("withdrawal", "Kept: access to every area")
+    UNCERTAIN = "uncertain", pgettext_lazy("withdrawal", "Uncertain")
+    STOPPED = "stopped", pgettext_lazy("withdrawal", "Not sent")
+
+
+class Use(models.TextChoices):
+    """What the log tells of the last use, as at the start."""
+
+    AREA = "area", pgettext_lazy("last use", "At this area’s doors")
+    NEVER = "never", pgettext_lazy("last use", "Never used")
+    ELSEWHERE = "far", pgettext_lazy("last use", "Not lately at this area’s doors")
+
+
+class Item(TenantModel):
+    """A person's right to an area as it was when the item was made, and what was decided about it.
+
+    `right` is [{"everywhere", "pass"}] and `digest` the same in short (`rights.py`). `now_digest` is the right when it
+    was last looked at, `decided_digest` the one that was decided about: a decision is good for that one and no other.
+    `version` counts the steps, so that two reviewers never overwrite each other. `is_open`: waits for a decision.
+    `since_from` is when the right was surely another, `since_at` by when it was this one.
+    """
+
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False, related_name="+")
+    review = models.ForeignKey(Review, on_delete=models.CASCADE, db_index=False, related_name="items")
+    area_id = models.TextField(db_collation="C")
+    member_id = models.TextField(db_collation="C")
+    name = models.TextField()
+    name_key = models.TextField(db_collation="C")
+    code = models.TextField(blank=True, default="")
+    group_id = models.TextField(blank=True, default="", db_collation="C")
+    group = models.TextField(blank=True, default="")
+
+    right = models.JSONField()
+    digest = models.TextField(db_collation="C")
+    now_digest = models.TextField(db_collation="C")
+    standing = models.CharField(max_length=8, choices=Standing, blank=True, default="")
+    since_from = models.DateTimeField(null=True)
+    since_at = models.DateTimeField(null=True)
+    use = models.CharField(max_length=8, choices=Use)
+    used_on = models.DateField(null=True)
+    seen_on = models.DateField(null=True)
+    added_at = models.DateTimeField(db_default=Now())
+    is_late = models.BooleanField(default=False)
+
+    reviewer = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, db_index=False, related_name="+"
+    )
+    decision = models.CharField(max_length=8, choices=Decision, blank=True, default="")
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, db_index=False, related_name="+"
+    )
+    decided_at = models.DateTimeField(null=True)
+    decided_digest = models.TextField(blank=True, default="", db_collation="C")
+    note = models.CharField(max_length=300, blank=True, default="")
+    version = models.PositiveIntegerField(default=0)
+    is_open = models.BooleanField(default=True)
+    job = models.ForeignKey(Job, on_delete=models.SET_NULL, null=True, related_name="+")
+    applied = models.CharField(max_length=10, choices=Applied, blank=True, default="")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["review", "member_id", "area_id"], name="reviews_item_once")]
+        indexes = [
+            models.Index(fields=["review", "name_key", "id"], name="reviews_item_by_name"),
+            models.Index(fields=["review", "reviewer", "name_key", "id"], name="reviews_item_of_person"),
+            models.Index(
+                fields=["review", "reviewer", "name_key", "id"], name="reviews_item_open", condition=Q(is_open=True)
+            ),
+            # What is counted on every page of a review.
+            models.Index(
+                fields=["review", "reviewer", "area_id", "is_open", "decision", "standing", "applied"],
+                name="reviews_item_counted",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.area_id}"
+
+
+class Delegation(TenantModel):
+    """One act of handing items to another reviewer; `items` says how many, the steps of the items which ones."""
+
+    review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="delegations")
+    nonce = models.CharField(max_length=64)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    to = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(db_default=Now())
+    note = models.CharField(max_length=300, blank=True, default="")
+    items = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["tenant", "nonce"], name="reviews_delegated_once")]
+
+    def __str__(self) -> str:
+        return f"{self.by} → {self.to}: {self.items}"
+
+
+class Act(models.TextChoices):
+    CONFIRM = "confirm", pgettext_lazy("review", "Confirmed")
+    WITHDRAW = "withdraw", pgettext_lazy("review", "Marked for withdrawal")
+    UNDO = "undo", pgettext_lazy("review", "Decision undone")
+    DELEGATE = "delegate", pgettext_lazy("review", "Delegated")
+
+
+class Step(TenantModel):
+    """One step with an item, the `number`-th: none is lost or written twice, however often a press arrives."""
+
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False, related_name="+")
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, db_index=False, related_name="steps")
+    number = models.PositiveIntegerField()
+    act = models.CharField(max_length=8, choices=Act)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, db_index=False, related_name="+")
+    at = models.DateTimeField()
+    note = models.CharField(max_length=300, blank=True, default="")
+    digest = models.TextField(blank=True, default="", db_collation="C")
+    delegation = models.ForeignKey(Delegation, on_delete=models.CASCADE, null=True, db_index=False, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["item", "number"], name="reviews_step_once")]
+
+    def __str__(self) -> str:
+        return f"{self.item_id}/{self.number}: {self.act}"
+
+
+class Reminder(TenantModel):
+    """A mail to a reviewer about a review: one of each kind. `came`: what became of it, empty while it is sent."""
+
+    class Kind(models.TextChoices):
+        START = "start"
+        WEEK = "week"
+        DAY = "day"
+        OVERDUE = "overdue"
+
+    review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="reminders")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    kind = models.CharField(max_length=8, choices=Kind)
+    at = models.DateTimeField(db_default=Now())
+    came = models.CharField(max_length=60, blank=True, default="")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["review", "user", "kind"], name="reviews_reminded_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.user}"

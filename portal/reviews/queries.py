@@ -1,0 +1,234 @@
+"""What pages ask of reviews: which there are, how far each is, and one item with all that is known of it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
+from django.utils.functional import Promise, cached_property
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from accessapi.permissions import AreaPlace
+from portal.core.jobs.models import Job
+from portal.core.mirror.models import Area, Member
+from portal.core.ui import watching
+from portal.core.ui.addresses import row_or_404
+from portal.core.ui.times import local
+from portal.explain.questions import Place
+from portal.explain.since import Change, Since
+from portal.reviews import following, rights
+from portal.reviews.applying import to_withdraw
+from portal.reviews.models import Applied, Decision, Item, Review, Standing, State
+from portal.reviews.rights import LEFT
+from tenants.access import TenantRequest
+from tenants.models import User
+from tenants.roles import Permission
+
+#: Before any portal was.
+_EVER = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def get(review_id: int) -> Review:
+    """Return a review, or 404."""
+    return row_or_404(Review.objects.select_related("by", "ended_by", "tenant", "file"), pk=review_id)
+
+
+def mine_or_404(request: TenantRequest, review_id: int) -> Review:
+    """Return a review in which the person has items, or 404 as for one that there is not."""
+    has = Item.objects.filter(reviewer=request.user).order_by().values("review")
+    rows = Review.objects.select_related("by", "tenant")
+    return row_or_404(rows.filter(pk__in=has), pk=review_id)
+
+
+def item_or_404(review: Review, item_id: int, user: User | None = None) -> Item:
+    """Return an item of a review, and of this reviewer alone where one is given; or 404."""
+    rows = Item.objects.filter(review=review).select_related("review", "reviewer", "decided_by", "job__tenant")
+    return row_or_404(rows if user is None else rows.filter(reviewer=user), pk=item_id)
+
+
+def today() -> date:
+    return local(timezone.now()).date()
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How far a part of a review is, in items."""
+
+    items: int = 0
+    waiting: int = 0
+    confirmed: int = 0
+    marked: int = 0
+    gone: int = 0
+
+    @property
+    def done(self) -> int:
+        return self.items - self.waiting
+
+    @property
+    def percent(self) -> int:
+        return 100 * self.done // self.items if self.items else 0
+
+
+_COUNTS = {
+    "items": Count("pk"),
+    "waiting": Count("pk", Q(is_open=True)),
+    "confirmed": Count("pk", Q(decision=Decision.CONFIRM, is_open=False)),
+    "marked": Count("pk", Q(decision=Decision.WITHDRAW, is_open=False)),
+    "gone": Count("pk", Q(decision=Decision.NONE, is_open=False)),
+}
+
+
+def tally(items: QuerySet[Item]) -> Tally:
+    return Tally(**items.order_by().aggregate(**_COUNTS))
+
+
+def waiting_of(user: User) -> dict[int, Tally]:
+    """Return how far a person is in each running review."""
+    return _by("review", Item.objects.filter(reviewer=user, review__state=State.RUNNING))
+
+
+def _by(name: str, items: QuerySet[Item]) -> dict[Any, Tally]:
+    """Return how far each part of the items is, by a column."""
+    rows: Iterable[Any] = items.order_by().values(name).annotate(**_COUNTS)
+    return {row[name]: Tally(**{each: row[each] for each in _COUNTS}) for row in rows}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A reviewer's or an area's part of a review."""
+
+    name: str
+    tally: Tally
+    key: str = ""
+    ready: int = 0
+    is_there: bool = True
+
+
+class Sheet:
+    """A review with how far it is, by reviewer and by area: one count for each."""
+
+    def __init__(self, review: Review) -> None:
+        self.review, self.today = review, today()
+
+    @property
+    def is_running(self) -> bool:
+        return self.review.state == State.RUNNING
+
+    @property
+    def is_overdue(self) -> bool:
+        return self.is_running and self.review.due_on < self.today
+
+    @property
+    def is_listed(self) -> bool:
+        return self.review.listed_at is not None
+
+    @cached_property
+    def total(self) -> Tally:
+        return tally(self.review.items.all())
+
+    @cached_property
+    def seen(self) -> str:
+        """What its progress is drawn from, for a page that follows."""
+        return watching.mark(self.review.state, self.review.listed_at, self.review.missing, self.total)
+
+    @cached_property
+    def reviewers(self) -> list[Part]:
+        rows = _by("reviewer", self.review.items.all())
+        people = User.objects.in_bulk([who for who in rows if who])
+        found = [Part(_named(people.get(who)), part, str(who or "")) for who, part in rows.items()]
+        return sorted(found, key=lambda part: (part.name == "", part.name))
+
+    @cached_property
+    def areas(self) -> list[Part]:
+        rows = _by("area_id", self.review.items.all())
+        ready = dict(to_withdraw(self.review).order_by().values_list("area_id").annotate(n=Count("pk")))
+        there = set(Area.objects.filter(area_id__in=self.review.area_names).values_list("area_id", flat=True))
+        return [
+            Part(name, rows.get(area_id, Tally()), area_id, ready.get(area_id, 0), area_id in there)
+            for area_id, name in self.review.area_names.items()
+        ]
+
+    @property
+    def jobs(self) -> Sequence[Any]:
+        """The edits that withdrawals became, newest first."""
+        ids = self.review.items.filter(job__isnull=False).order_by().values("job").distinct()
+        return list(Job.objects.filter(pk__in=ids).select_related("tenant", "by").order_by("-pk")[:20])
+
+
+def _named(user: User | None) -> str:
+    return str(user) if user is not None else ""
+
+
+def groups_of(review: Review) -> list[tuple[str, str, int]]:
+    """Return (group ID, name, waiting items) of each group in a review, the most frequent first; at most 500."""
+    rows = review.items.filter(is_open=True).order_by().values_list("group_id", "group")
+    return list(rows.annotate(n=Count("pk")).order_by("-n", "group_id")[:500])
+
+
+def live(items: Iterable[Item]) -> list[Item]:
+    """Note on items what their right is at this moment (`now_digest`, `standing`), and both in words (`told`)."""
+    rows = list(items)
+    found = rights.now({(row.member_id, row.area_id) for row in rows})
+    for row in rows:
+        row.now_digest = found[row.member_id, row.area_id]
+        row.standing = following.standing_of(row.now_digest, row.digest)
+    return told(rows)
+
+
+def told(rows: list[Item]) -> list[Item]:
+    """Note in words what the right was at the start (`then`) and is as the row has it (`now`)."""
+    bodies = rights.bodies({row.now_digest for row in rows})
+    names = rows[0].review.area_names if rows else {}
+    for row in rows:
+        vars(row)["area_name"] = names.get(row.area_id, row.area_id)
+        vars(row)["then"] = rights.in_words(row.right)
+        vars(row)["now"] = rights.in_words(bodies.get(row.now_digest, []))
+    return rows
+
+
+def can_be_decided(row: Item) -> bool:
+    """Whether there is a right to decide about, as noted by `live`, and no withdrawal of it is under way."""
+    return row.now_digest not in ("", LEFT) and row.applied in (*following.TO_APPLY, Applied.CHANGED)
+
+
+def is_outdated(row: Item) -> bool:
+    """Whether the decision is about another right than the one there is now."""
+    changed = row.standing in (Standing.SAME, Standing.CHANGED) and row.decided_digest != row.now_digest
+    return bool(row.decision) and row.applied not in (Applied.SENT, Applied.WITHDRAWN) and changed
+
+
+def changes_of(request: TenantRequest, item: Item) -> list[Change]:
+    """Return what is known to have changed about a person's access, newest first, for whoever may see members."""
+    member = Member.objects.filter(member_id=item.member_id, gone_at__isnull=True).first()
+    if member is None or not request.access.can(Permission.MEMBERS_VIEW):
+        return []
+    place = Place(item.area_id, item.review.area_names.get(item.area_id, item.area_id), AreaPlace(item.area_id))
+    return Since(member, place, _EVER, request.access).changes
+
+
+OUTCOMES: Mapping[str, str | Promise] = {
+    "confirmed": pgettext_lazy("review", "Confirmed"),
+    "withdrawn": pgettext_lazy("withdrawal", "Withdrawn"),
+    "not_decided": pgettext_lazy("review", "Not decided"),
+    "right_changed_after_decision": _("Right changed after the decision"),
+    "no_right_any_more": _("No longer has this right"),
+    "no_longer_a_member": _("No longer in the members list"),
+    "withdrawal_not_applied": _("Withdrawal decided, not applied"),
+    "withdrawal_refused": _("Withdrawal refused"),
+    "withdrawal_uncertain": _("Withdrawal uncertain"),
+    "withdrawal_stopped": _("Withdrawal not sent"),
+    "withdrawal_kept": _("Kept: access to every area"),
+}
+
+
+def outcome_words(word: str) -> str:
+    """Return how an item ended, in words; an unknown word as it is."""
+    return str(OUTCOMES.get(word, word))
+
+
+def outcomes(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return how many items ended how, in words."""
+    return [(outcome_words(word), n) for word, n in counts.items() if word != "items"]

@@ -1,0 +1,117 @@
+"""Mails to reviewers whose items wait: when it begins, a week and a day before it is due, and once when it is overdue.
+
+A row for each person and kind is written before its mail is sent, so that nobody gets the same one twice. A worker that
+died between the two leaves a row that says so, and no second mail.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime, time, timedelta
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.db import transaction
+from django.db.models import Count, QuerySet
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
+from portal.core.telling import mailing, outcomes
+from portal.core.telling.outcomes import Outcome
+from portal.core.timers import bell, ticking
+from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.ticking import Wakeup
+from portal.core.ui.times import TOKYO
+from portal.reviews.models import Item, Reminder, Review, State
+from tenants.access import access_to
+from tenants.models import User, current_tenant
+from tenants.roles import Permission
+
+REMIND = "portal.reviews.tasks.remind"
+_AGAIN, _RING_AGAIN = timedelta(hours=1), timedelta(minutes=3)
+_HOUR = time(8)
+Kind = Reminder.Kind
+
+
+def wake(review: Review) -> None:
+    """Have a worker see who is to be reminded once the transaction is through."""
+    Review.objects.filter(pk=review.pk, state=State.RUNNING).update(remind_at=ClockTime())
+    bell.ring_after_commit(REMIND, review.tenant_id, review.pk)
+
+
+def moments(review: Review) -> dict[Kind, datetime]:
+    """Return from when on each kind of reminder is due."""
+    due = datetime.combine(review.due_on, _HOUR, TOKYO)
+    days = {Kind.WEEK: -7, Kind.DAY: -1, Kind.OVERDUE: 1}
+    return {kind: due + timedelta(days=number) for kind, number in days.items()}
+
+
+def kind_now(review: Review, now: datetime) -> Kind:
+    """Return which reminder somebody is due who got none yet: the latest whose moment has come after the start."""
+    begun = review.listed_at or now
+    come = [kind for kind, at in moments(review).items() if at <= now and (at > begun or kind == Kind.OVERDUE)]
+    return come[-1] if come else Kind.START
+
+
+def remind(review_id: int) -> None:
+    """Send what is due of a running review, each mail at most once."""
+    review = Review.objects.filter(pk=review_id, state=State.RUNNING).first()
+    if review is None:
+        Review.objects.filter(pk=review_id).update(remind_at=None)
+        return
+    if review.listed_at is not None:
+        for user, count, kind in _due_ones(review, database_now()):
+            _remind(review, user, count, kind)
+    Review.objects.filter(pk=review_id, state=State.RUNNING).update(remind_at=ClockTime() + _AGAIN)
+
+
+def _due_ones(review: Review, now: datetime) -> Iterator[tuple[User, int, Kind]]:
+    kind = kind_now(review, now)
+    told = set(Reminder.objects.filter(review=review, kind=kind).values_list("user_id", flat=True))
+    waiting = Item.objects.filter(review=review, is_open=True, reviewer__isnull=False).order_by()
+    counts = dict(waiting.values_list("reviewer_id").annotate(n=Count("pk")))
+    for user in User.objects.filter(pk__in=counts.keys() - told).order_by("pk"):
+        yield user, counts[user.pk], kind
+
+
+def _remind(review: Review, user: User, count: int, kind: Kind) -> None:
+    with transaction.atomic():
+        row, is_new = Reminder.objects.get_or_create(review=review, user=user, kind=kind)
+    if not is_new:
+        return
+    outcome = _sent(review, user, count, kind)
+    if outcome.again:  # surely did not arrive: the next look tries again
+        row.delete()
+    else:
+        Reminder.objects.filter(pk=row.pk).update(came=str(outcome.state))
+
+
+def _sent(review: Review, user: User, count: int, kind: Kind) -> Outcome:
+    access = access_to(user, current_tenant())
+    if access is None or access.support_session or not access.can(Permission.REVIEWS_DECIDE):
+        return outcomes.failed("no permission")
+    with override(user.language or settings.LANGUAGE_CODE):
+        return mailing.send(_message(review, user, count, kind))
+
+
+def _message(review: Review, user: User, count: int, kind: Kind) -> EmailMessage:
+    tenant = current_tenant()
+    address = settings.PORTAL_URL + reverse("reviews:decide", args=[tenant.slug, review.pk])
+    said = {"review": review, "tenant": tenant, "count": count, "overdue": kind == Kind.OVERDUE, "address": address}
+    title = _("Access review overdue: %(title)s") if kind == Kind.OVERDUE else _("Access review: %(title)s")
+    subject = f"[{tenant.name}] {title % {'title': review.title}}"
+    headers = {"Auto-Submitted": "auto-generated", "X-Review": f"{review.pk}.{kind}"}
+    return EmailMessage(subject, render_to_string("reviews/mail.txt", said), None, [user.email], headers=headers)
+
+
+def _due() -> QuerySet[Review]:
+    return Review.objects_across_tenants.filter(remind_at__lte=ClockTime(), state=State.RUNNING)
+
+
+DUE = Wakeup(
+    rows=_due, task=REMIND, mark=lambda: {"remind_at": ClockTime() + _RING_AGAIN}, order=("remind_at",)
+)  # fmt: skip
+
+
+def register() -> None:
+    ticking.register("review_reminders", DUE.look, every=60.0, queue="bulk", work=DUE.work)

@@ -1,0 +1,229 @@
+"""The signed report of a review: what it says, and how it is written.
+
+It is one ZIP, written and checked as an export of evidence is: `report.json` says who asked, who decided how much and
+how it ended; `items.jsonl` has every item with every step, `items.csv` the same for a spreadsheet, and `index.html`
+opens without a network. What it counts is counted from the very lines that it holds.
+"""
+
+import csv
+import io
+import json
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Count, Prefetch, Q
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils.translation import override
+
+from portal.core.files.writing import guarded
+from portal.core.intents.record import PORTAL
+from portal.core.timers.clock import ClockTime, database_now
+from portal.core.ui.times import local
+from portal.evidence import store
+from portal.evidence.archive import Archive
+from portal.reviews import queries, rights
+from portal.reviews.models import Applied, Decision, Item, Review, State, Step
+from tenants import audit
+from tenants.models import User, current_tenant
+from tenants.wording import say
+
+FORMAT = "access-review-report/1"
+_AT_ONCE = 1000
+#: A worker that has not written a report by then has died.
+_WRITTEN_WITHIN = timedelta(minutes=5)
+_AGAIN = timedelta(minutes=1)
+_COLUMNS = (
+    "member_id", "member_code", "member", "group", "area_id", "area", "right", "since", "last_use", "added",
+    "reviewer", "decision", "decided_by", "decided_at", "note", "decided_about", "now", "outcome",
+)  # fmt: skip
+
+
+def write(review_id: int) -> None:
+    """Write, sign and keep the report of a review that was looked through for the last time. Raises what the store
+    raises; a worker tries again.
+    """
+    ready = Review.objects.filter(pk=review_id, state=State.CLOSING, is_looking=False)
+    old = Q(written_from=None) | Q(written_from__lte=database_now() - _WRITTEN_WITHIN)
+    if not ready.filter(old).update(written_from=ClockTime(), due_at=ClockTime() + _WRITTEN_WITHIN):
+        return
+    review = Review.objects.select_related("by", "ended_by", "tenant").get(pk=review_id)
+    try:
+        with override(review.language), store.Writing("application/zip") as file:
+            told = _write_into(file, review)
+    except store.STORE_ERRORS:
+        ready.update(written_from=None, due_at=ClockTime() + _AGAIN, trouble="store")
+        return
+    with transaction.atomic():
+        if ready.update(state=State.FINISHED, file=file.row, due_at=None, trouble="", **told):
+            store.keep(file.row)
+            _record(review, told)
+
+
+def _record(review: Review, told: dict[str, Any]) -> None:
+    audit.record(
+        tenant=current_tenant(),
+        by=None,
+        by_label=PORTAL,
+        action="review.signed",
+        target=f"review:{review.pk}",
+        summary=say("review.signed", title=review.title),
+        after={"manifest_sha256": told["manifest"], "key": told["key"]},
+    )
+
+
+def _write_into(file: store.Writing, review: Review) -> dict[str, Any]:
+    """Write the files of a report. Returns what is kept of it."""
+    archive, counts, table = Archive(file, local(database_now())), Counter[str](), _Table()
+    archive.add("items.jsonl", _lines(review, counts, table.add))
+    archive.add("items.csv", table.pieces())
+    report = _head(review, counts)
+    archive.add("report.json", [json.dumps(report, ensure_ascii=False, indent=2).encode()])
+    archive.add("index.html", [_page(review, report).encode()])
+    manifest, key = archive.close(None)
+    return {"report": report, "manifest": manifest, "key": key}
+
+
+def _page(review: Review, report: dict[str, Any]) -> str:
+    context = {
+        "review": review,
+        "told": report,
+        "outcomes": queries.outcomes(report["counts"]),
+        "keys_url": settings.PORTAL_URL + reverse("signing_keys"),
+        "check_url": settings.PORTAL_URL + reverse("evidence_check"),
+    }
+    return render_to_string("reviews/report_file.html", context)
+
+
+def outcome(item: Item) -> str:
+    """Return in a stable word how an item ended."""
+    if item.applied == Applied.WITHDRAWN:
+        return "withdrawn"
+    if item.standing in ("left", "none"):
+        return {"left": "no_longer_a_member", "none": "no_right_any_more"}[item.standing]
+    if item.decision == Decision.NONE:
+        return "not_decided"
+    if item.is_open:
+        return "right_changed_after_decision"
+    return "confirmed" if item.decision == Decision.CONFIRM else f"withdrawal_{item.applied or 'not_applied'}"
+
+
+def _lines(review: Review, counts: Counter[str], also: Callable[[dict[str, Any]], None]) -> Iterator[bytes]:
+    """Yield every item as a line of JSON; count how it ended, and hand it to `also`."""
+    steps = Prefetch("steps", Step.objects.select_related("by", "delegation__to").order_by("number"))
+    rows = Item.objects.filter(review=review).select_related("reviewer", "decided_by").prefetch_related(steps)
+    left = rows.order_by("name_key", "pk").iterator(chunk_size=_AT_ONCE)
+    while items := list(islice(left, _AT_ONCE)):
+        for told in _told(review, items):
+            counts[told["outcome"]] += 1
+            also(told)
+            yield json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _told(review: Review, items: list[Item]) -> Iterator[dict[str, Any]]:
+    names = review.area_names
+    bodies = rights.bodies({digest for each in items for digest in (each.decided_digest, each.now_digest)})
+    for item in items:
+        yield {
+            "item": item.pk, "member_id": item.member_id, "member": item.name, "member_code": item.code,
+            "group": item.group, "area_id": item.area_id, "area": names.get(item.area_id, item.area_id),
+            "right": item.right, "added": _at(item.added_at), "added_later": item.is_late,
+            "since_after": _at(item.since_from), "since_by": _at(item.since_at),
+            "last_use": {"how": item.use or "area", "day": _at(item.used_on), "anywhere": _at(item.seen_on)},
+            "reviewer": _person(item.reviewer), "decision": item.decision or None,
+            "decided_by": _person(item.decided_by), "decided_at": _at(item.decided_at), "note": item.note,
+            "decided_about": bodies.get(item.decided_digest), "now": bodies.get(item.now_digest),
+            "standing": item.standing or "same", "outcome": outcome(item),
+            "steps": [_step(step) for step in item.steps.all()],
+        }  # fmt: skip
+
+
+def _step(step: Step) -> dict[str, Any]:
+    to = {"to": _person(step.delegation.to)} if step.delegation else {}
+    return {"act": step.act, "by": _person(step.by), "at": _at(step.at), "note": step.note, **to}
+
+
+def _person(user: User | None) -> dict[str, str] | None:
+    return None if user is None else {"name": user.name, "email": user.email}
+
+
+def _at(moment: datetime | date | None) -> str | None:
+    return moment.isoformat() if moment is not None else None
+
+
+def _head(review: Review, counts: Counter[str]) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "tenant": {"name": review.tenant.name, "slug": review.tenant.slug},
+        "review": {
+            "id": review.pk, "title": review.title, "areas": review.areas, "due_on": review.due_on.isoformat(),
+            "started_at": _at(review.started_at), "started_by": _person(review.by), "listed_at": _at(review.listed_at),
+            "finished_at": _at(review.ended_at), "finished_by": _person(review.ended_by),
+            "log_loaded_from": _at(review.log_from), "members": review.members,
+            "members_whose_rights_were_not_loaded": review.missing,
+        },
+        "counts": {"items": counts.total(), **dict(sorted(counts.items()))},
+        "reviewers": list(_reviewers(review)),
+        "delegations": [
+            {"by": _person(each.by), "to": _person(each.to), "at": _at(each.at), "note": each.note, "items": each.items}
+            for each in review.delegations.select_related("by", "to").order_by("pk")
+        ],
+    }  # fmt: skip
+
+
+def _reviewers(review: Review) -> Iterator[dict[str, Any]]:
+    rows = Item.objects.filter(review=review).order_by().values("reviewer")
+    told = rows.annotate(
+        items=Count("pk"),
+        confirmed=Count("pk", Q(decision=Decision.CONFIRM)),
+        withdrawn=Count("pk", Q(decision=Decision.WITHDRAW)),
+        not_decided=Count("pk", Q(is_open=True)),
+    )
+    people = User.objects.in_bulk([row["reviewer"] for row in told if row["reviewer"]])
+    for row in sorted(told, key=lambda row: row["reviewer"] or 0):
+        yield {**row, "reviewer": _person(people.get(row["reviewer"]))}
+
+
+class _Table:
+    """The items as CSV with the mark for Excel, held compressed until their lines of JSON are through."""
+
+    def __init__(self) -> None:
+        self._packed, self._pack = io.BytesIO(), zlib.compressobj(1)
+        self._write("\ufeff".encode() + _csv(_COLUMNS))
+
+    def add(self, told: dict[str, Any]) -> None:
+        """Take one more item."""
+        self._write(_csv(_cells(told)))
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the whole table."""
+        self._packed.write(self._pack.flush())
+        self._packed.seek(0)
+        unpack = zlib.decompressobj()
+        while piece := self._packed.read(64 * 1024):
+            yield unpack.decompress(piece)
+        yield unpack.flush()
+
+    def _write(self, line: bytes) -> None:
+        self._packed.write(self._pack.compress(line))
+
+
+def _cells(told: dict[str, Any]) -> list[Any]:
+    plain = dict(told)
+    for name in ("right", "now", "decided_about"):
+        plain[name] = rights.in_words(told[name]) if told[name] else ""
+    plain |= {name: (told[name] or {}).get("email", "") for name in ("reviewer", "decided_by")}
+    plain |= {"since": told["since_by"], "last_use": told["last_use"]["day"] or told["last_use"]["how"]}
+    return [plain[name] for name in _COLUMNS]
+
+
+def _csv(cells: Any) -> bytes:
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer).writerow([guarded(each) if isinstance(each, str) else each for each in cells])
+    return buffer.getvalue().encode()

@@ -1,0 +1,26 @@
+from django.urls import path
+
+from portal.reviews import mine, reports, views
+
+app_name = "reviews"
+urlpatterns = [
+    path("", views.index, name="index"),
+    path("new/", views.new, name="new"),
+    path("mine/", mine.mine, name="mine"),
+    path("<int:review_id>/", views.page, name="page"),
+    path("<int:review_id>/progress/", views.progress, name="progress"),
+    path("<int:review_id>/items/<int:item_id>/", views.item, name="item"),
+    path("<int:review_id>/assign/", views.assign, name="assign"),
+    path("<int:review_id>/groups/", views.groups, name="groups"),
+    path("<int:review_id>/withdrawals/<sid:area_id>/", views.withdrawals, name="withdrawals"),
+    path("<int:review_id>/finish/", views.finish, name="finish"),
+    path("<int:review_id>/cancel/", views.cancel, name="cancel"),
+    path("<int:review_id>/report/", reports.page, name="report"),
+    path("<int:review_id>/report/file/", reports.file, name="file"),
+    path("<int:review_id>/mine/", mine.decide, name="decide"),
+    path("<int:review_id>/mine/press/", mine.press, name="press"),
+    path("<int:review_id>/mine/confirm/", mine.confirm_many, name="confirm_many"),
+    path("<int:review_id>/mine/withdraw/", mine.withdraw_many, name="withdraw_many"),
+    path("<int:review_id>/mine/delegate/", mine.delegate, name="delegate"),
+    path("<int:review_id>/mine/<int:item_id>/", mine.my_item, name="my_item"),
+]

@@ -1,0 +1,224 @@
+"""The pages of access reviews for whoever sees them all: the list, a review with its items, starting and ending one."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import cast
+
+from django.contrib import messages
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from portal.core.intents import nonces
+from portal.core.intents.nonces import NotAsked
+from portal.core.intents.record import Asker
+from portal.core.jobs import kinds
+from portal.core.mirror.queries import get_area
+from portal.core.ui import watching
+from portal.core.ui.tables import Selection, Table, chosen
+from portal.reviews import actions, applying, assigning, lists, queries
+from portal.reviews.forms import EverywhereForm, HandOverForm, StartForm
+from portal.reviews.lists import AllItems, Reviews
+from portal.reviews.models import Item, Review, State
+from tenants.access import TenantRequest, tenant_view
+from tenants.roles import Permission
+
+_PAGE = ("GET", "POST")
+
+
+@tenant_view(Permission.REVIEWS_VIEW)
+def index(request: TenantRequest) -> HttpResponse:
+    context = {"may_manage": request.access.can(Permission.REVIEWS_MANAGE), "waiting": queries.waiting_of(request.user)}
+    return Reviews(request).respond("reviews/index.html", context)
+
+
+@tenant_view(Permission.REVIEWS_MANAGE, methods=_PAGE)
+def new(request: TenantRequest) -> HttpResponse:
+    """Start a review: areas, due date and reviewers."""
+    form = StartForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        told = {name: form.cleaned_data[name] for name in ("title", "areas", "due_on", "nonce")}
+        review = actions.start(**told, rules=form.rules, by=Asker.of(request))
+        return redirect("reviews:page", request.tenant.slug, review.pk)
+    return render(request, "reviews/new.html", {"form": form}, status=422 if form.is_bound else 200)
+
+
+@tenant_view(Permission.REVIEWS_VIEW)
+def page(request: TenantRequest, review_id: int) -> HttpResponseBase:
+    """A review: how far it is, by reviewer and by area, and every item."""
+    review = queries.get(review_id)
+    sheet = queries.Sheet(review)
+    table = AllItems(request, Item.objects.filter(review=review), review=review)
+    context = {"review": review, "sheet": sheet, **_may(request)}
+    return table.respond("reviews/page.html", context)
+
+
+@tenant_view(Permission.REVIEWS_VIEW)
+def progress(request: TenantRequest, review_id: int) -> HttpResponse:
+    """How far it is, for a page that follows."""
+    review = queries.get(review_id)
+    sheet = queries.Sheet(review)
+    if watching.has_seen(request, sheet.seen):
+        return watching.unchanged()
+    return render(request, "reviews/progress.html", {"review": review, "sheet": sheet})
+
+
+@tenant_view(Permission.REVIEWS_VIEW)
+def item(request: TenantRequest, review_id: int, item_id: int) -> HttpResponse:
+    """All that is known of an item, with every step."""
+    return shown(request, queries.item_or_404(queries.get(review_id), item_id))
+
+
+def shown(request: TenantRequest, found: Item, *, is_mine: bool = False) -> HttpResponse:
+    """Return the page of an item, with buttons for its reviewer."""
+    [row] = queries.live([found])
+    context = {
+        "item": row,
+        "review": row.review,
+        "area": row.review.area_names.get(row.area_id, row.area_id),
+        "steps": row.steps.select_related("by", "delegation__to").order_by("number"),
+        "changes": queries.changes_of(request, row),
+        "right": lists.right_cell(row),
+        "since": lists.since_words(row),
+        "use": lists.use_words(row),
+        "decision": lists.decision_cell(row),
+        "buttons": lists.buttons(row),
+        "is_mine": is_mine and row.review.state == State.RUNNING,
+        "job": kinds.page(row.job) if row.job and request.access.can(Permission.RIGHTS_EDIT) else "",
+    }
+    return render(request, "reviews/item.html", context)
+
+
+@tenant_view(Permission.REVIEWS_MANAGE, methods=["POST"])
+def assign(request: TenantRequest, review_id: int) -> HttpResponse:
+    """Ask to whom the selected items go, then hand them over."""
+    review = queries.get(review_id)
+    selection = chosen(request, _items_of(review), Item.objects.filter(review=review, is_open=True))
+    return hand_over(request, review, selection, reverse("reviews:page", args=[request.tenant.slug, review.pk]))
+
+
+def hand_over(request: TenantRequest, review: Review, selection: Selection, back: str) -> HttpResponse:
+    """The form that asks for a new reviewer; posted with one, the handing over."""
+    count = selection.count()
+    form = HandOverForm(request.POST if "to" in request.POST else None)
+    if not count:
+        messages.info(request, _("Nothing was delegated: only rights that wait for a decision can be."))
+        return redirect(back)
+    if form.is_bound and form.is_valid():
+        try:
+            told = {"to": form.cleaned_data["to"], "note": form.cleaned_data["note"], "nonce": nonces.check(request)}
+            done = actions.delegate(review=review, items=selection.queryset, by=Asker.of(request), **told)
+        except NotAsked as why:
+            messages.error(request, str(why))
+        else:
+            said = ngettext("%(n)s item delegated to %(who)s.", "%(n)s items delegated to %(who)s.", done)
+            messages.success(request, said % {"n": done, "who": told["to"]})
+        return redirect(back)
+    question = ngettext("Delegate %(n)s item?", "Delegate %(n)s items?", count) % {"n": count}
+    context = {"heading": _("Delegate"), "question": question, "submit": _("Delegate"), "cancel": back, "form": form}
+    context |= {"fields": selection.fields, "nonce": hidden_nonce(request)}
+    return render(request, "components/confirm.html", context)
+
+
+def hidden_nonce(request: TenantRequest) -> str:
+    return format_html('<input type="hidden" name="{}" value="{}">', nonces.FIELD, nonces.new(request))
+
+
+@tenant_view(Permission.REVIEWS_MANAGE, methods=_PAGE)
+def groups(request: TenantRequest, review_id: int) -> HttpResponse:
+    """Choose a reviewer for each group."""
+    review, people = queries.get(review_id), assigning.reviewers()
+    found = queries.groups_of(review)
+    if request.method == "POST":
+        by_key = {str(each.pk): each for each in people}
+        wanted = {key: by_key.get(request.POST.get(f"group-{n}", "")) for n, (key, _name, _count) in enumerate(found)}
+        asked = {key: user for key, user in wanted.items() if user is not None}
+        try:
+            done = actions.assign_groups(review=review, groups=asked, nonce=nonces.check(request), by=Asker.of(request))
+            messages.success(request, ngettext("%(n)s item assigned.", "%(n)s items assigned.", done) % {"n": done})
+        except NotAsked as why:
+            messages.error(request, str(why))
+        return redirect("reviews:page", request.tenant.slug, review.pk)
+    kept = review.rules.get("groups", {})
+    rows = [(n, name, count, kept.get(key)) for n, (key, name, count) in enumerate(found)]
+    context = {"review": review, "rows": rows, "people": people, "nonce": hidden_nonce(request)}
+    return render(request, "reviews/groups.html", context)
+
+
+@tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
+def withdrawals(request: TenantRequest, review_id: int, area_id: str) -> HttpResponse:
+    """Prepare the edit that withdraws what was decided for an area, and go to its preview."""
+    request.access.check(Permission.REVIEWS_MANAGE)
+    review, form = queries.get(review_id), EverywhereForm(request.POST)
+    everywhere = form.is_valid() and form.cleaned_data["everywhere"]
+    try:
+        job = applying.prepare(review=review, area=get_area(area_id), everywhere=everywhere, by=Asker.of(request))
+    except NotAsked as why:
+        messages.error(request, str(why))
+        return redirect("reviews:page", request.tenant.slug, review.pk)
+    return redirect(kinds.page(job))
+
+
+@tenant_view(Permission.REVIEWS_MANAGE, methods=_PAGE)
+def finish(request: TenantRequest, review_id: int) -> HttpResponse:
+    """Ask, with what is still open, then finish."""
+    review = queries.get(review_id)
+    if request.method == "POST":
+        return _ended(request, review, actions.finish)
+    total, ready = queries.tally(review.items.all()), applying.to_withdraw(review).count()
+    lines = [_("No decisions can be made after that. The report is signed and does not change.")]
+    if total.waiting:
+        said = ngettext(
+            "%(n)s right is not decided. The report says so.",
+            "%(n)s rights are not decided. The report says so.",
+            total.waiting,
+        )
+        lines.append(said % {"n": total.waiting})
+    if ready:
+        said = ngettext(
+            "%(n)s withdrawal was not applied. The report says so.",
+            "%(n)s withdrawals were not applied. The report says so.",
+            ready,
+        )
+        lines.append(said % {"n": ready})
+    return _asked(request, review, _("Finish review"), _("Finish “%(title)s”?"), lines)
+
+
+@tenant_view(Permission.REVIEWS_MANAGE, methods=_PAGE)
+def cancel(request: TenantRequest, review_id: int) -> HttpResponse:
+    """Ask, then end without a report."""
+    review = queries.get(review_id)
+    if request.method == "POST":
+        return _ended(request, review, actions.cancel)
+    lines = [_("There is no report. Decisions stay visible, and nothing more is withdrawn.")]
+    return _asked(request, review, _("Cancel review"), _("Cancel “%(title)s”?"), lines, danger=True)
+
+
+def _asked(
+    request: TenantRequest, review: Review, heading: str, question: str, lines: list[str], danger: bool = False
+) -> HttpResponse:
+    back = reverse("reviews:page", args=[request.tenant.slug, review.pk])
+    context: dict[str, object] = {"heading": heading, "submit": heading, "question": question % {"title": review.title}}
+    context |= {"consequences": lines, "cancel": back, "danger": danger}
+    return render(request, "components/confirm.html", context)
+
+
+def _ended(request: TenantRequest, review: Review, act: Callable[..., None]) -> HttpResponse:
+    try:
+        act(review=review, by=Asker.of(request))
+    except NotAsked as why:
+        messages.error(request, str(why))
+    return redirect("reviews:page", request.tenant.slug, review.pk)
+
+
+def _may(request: TenantRequest) -> dict[str, bool]:
+    manages = request.access.can(Permission.REVIEWS_MANAGE)
+    return {"may_manage": manages, "may_withdraw": manages and request.access.can(Permission.RIGHTS_EDIT)}
+
+
+def _items_of(review: Review) -> type[Table]:
+    return cast(type[Table], partial(AllItems, review=review))

@@ -1,0 +1,172 @@
+"""What workers do for a review: list the rights, look at them again, follow withdrawals, and write the report.
+
+One step takes some hundred members in the order of their IDs, and writes what it found with the place where it ended in
+one transaction: a worker that dies repeats that step and doubles nothing. When the list is through it begins anew after
+a while, so that rights which are loaded later become items, and whoever left or has another right is known as such.
+One process at a time works on a review (an advisory lock); reviewers never wait for it.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+
+from portal.core.mirror.coverage import coverage
+from portal.core.mirror.models import Member
+from portal.core.timers import bell, ticking
+from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.ticking import Wakeup
+from portal.core.ui.times import local
+from portal.reviews import assigning, facts, following, reminding, report, rights
+from portal.reviews.models import Item, Review, Standing, State
+from portal.reviews.rights import LEFT, Key
+
+STEP = "portal.reviews.tasks.step"
+#: After this a running review is looked at anew, and a step whose worker died begins again.
+LOOK_AGAIN, _RING_AGAIN = timedelta(minutes=10), timedelta(seconds=20)
+#: Rights looked at in one transaction, and for how long one worker goes on.
+AT_ONCE = 1000
+_TURN = 8.0
+_LOCK = 0x4E56
+Found = dict[str, dict[str, Any]]
+
+
+def wake(review: Review) -> None:
+    """Have a worker see to the review once the transaction is through."""
+    Review.objects.filter(pk=review.pk).update(due_at=ClockTime())
+    bell.ring_after_commit(STEP, review.tenant_id, review.pk)
+
+
+def work(review_id: int) -> None:
+    """Take steps for a while. Safe to call any number of times, by any number of workers."""
+    until = time.monotonic() + _TURN
+    while step(review_id):
+        if time.monotonic() > until:
+            review = Review.objects.get(pk=review_id)
+            bell.ring_after_commit(STEP, review.tenant_id, review_id)
+            return
+    report.write(review_id)
+
+
+def step(review_id: int) -> bool:
+    """Take one step. Returns whether more is to be done at once."""
+    with transaction.atomic():
+        if not _alone(review_id):
+            return False
+        review = Review.objects.filter(pk=review_id, state__in=[State.RUNNING, State.CLOSING]).first()
+        if review is None:
+            Review.objects.filter(pk=review_id).update(due_at=None)
+            return False
+        follows = following.settle(review)
+        more = _take(review)
+        _when_next(review, more, follows)
+    return more
+
+
+def _alone(review_id: int) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [_LOCK, review_id % 2**31])
+        return bool(cursor.fetchone()[0])
+
+
+def _when_next(review: Review, more: bool, follows: timedelta | None) -> None:
+    """Write when a worker looks next. A review that was closed meanwhile is looked at once more at once."""
+    if review.state == State.RUNNING:
+        pause = timedelta(0) if more else follows or LOOK_AGAIN
+        Review.objects.filter(pk=review.pk, state=State.RUNNING).update(due_at=ClockTime() + pause)
+
+
+def _take(review: Review) -> bool:
+    """Look at the next members, from the beginning when that is due. Returns whether there are more."""
+    if not review.is_looking:
+        due = review.looked_at is None or review.looked_at <= database_now() - LOOK_AGAIN
+        if review.state == State.CLOSING or not due:
+            return False
+        review.is_looking, review.place = True, ""
+    batch = max(AT_ONCE // max(len(review.areas), 1), 50)
+    rows = Member.objects.filter(gone_at__isnull=True, member_id__gt=review.place).order_by("member_id")
+    members = list(rows.defer("card_data", "qrcode", "extra", "rights")[:batch])
+    last = members[-1].member_id if len(members) == batch else None
+    _file(review, members, upto=last)
+    if last is None:
+        _through(review)
+    Review.objects.filter(pk=review.pk).update(is_looking=last is not None, place=last or "")
+    return last is not None
+
+
+def _through(review: Review) -> None:
+    """Write down that the list was looked through, and of how many members nothing is known."""
+    everybody = Member.objects.filter(gone_at__isnull=True)
+    told = {"members": everybody.count(), "missing": everybody.filter(rights_read_at__isnull=True).count()}
+    first = {} if review.listed_at else {"listed_at": ClockTime(), "log_from": coverage().known_from}
+    Review.objects.filter(pk=review.pk).update(looked_at=ClockTime(), **told, **first)
+    if not review.listed_at:
+        reminding.wake(review)
+
+
+def _file(review: Review, members: Sequence[Member], *, upto: str | None) -> None:
+    """Make and look at the items of these members, and of those between them who are gone."""
+    area_ids = [each["id"] for each in review.areas]
+    held = rights.of_members({member.pk: member.member_id for member in members}, area_ids)
+    mine = Item.objects.filter(review=review, member_id__gt=review.place)
+    mine = mine if upto is None else mine.filter(member_id__lte=upto)
+    known: dict[Key, tuple[int, str, str]] = {
+        (member_id, area_id): (pk, digest, now)
+        for pk, member_id, area_id, digest, now in mine.values_list(
+            "pk", "member_id", "area_id", "digest", "now_digest"
+        )
+    }
+    for (member_id, area_id), (pk, _digest, before) in sorted(known.items()):
+        now = held[member_id].get(area_id, "") if member_id in held else LEFT
+        if now != before:
+            following.note(Item.objects.filter(pk=pk), now)
+    if review.state == State.RUNNING:
+        _make(review, members, dict(_new(held, known)))
+
+
+def _new(held: dict[str, dict[str, str]], known: dict[Key, Any]) -> Iterable[tuple[Key, str]]:
+    for member_id, areas in held.items():
+        for area_id, digest in areas.items():
+            if (member_id, area_id) not in known:
+                yield (member_id, area_id), digest
+
+
+def _make(review: Review, members: Sequence[Member], new: dict[Key, str]) -> None:
+    if not new:
+        return
+    people = {member.member_id: member for member in members}
+    since, used = facts.held_since(new), facts.last_used({member_id for member_id, _area in new})
+    bodies, doors = rights.bodies(set(new.values())), facts.doors_of({area_id for _member, area_id in new})
+    may = {each.pk for each in assigning.reviewers()}
+    made = []
+    for key, digest in new.items():
+        member, span = people[key[0]], since.get(key)
+        use, day = used[key[0]].of_area(doors[key[1]])
+        who = assigning.reviewer_of(
+            review.rules, member_id=key[0], area_id=key[1], group_id=member.membergroup_id
+        )  # fmt: skip
+        made.append(
+            Item(
+                review=review, area_id=key[1], member_id=key[0], name=member.member_name, name_key=member.name_key,
+                code=member.member_code, group_id=member.membergroup_id, group=member.membergroup_name,
+                right=bodies[digest], digest=digest, now_digest=digest, standing=Standing.SAME,
+                since_from=span.begin if span else None, since_at=span.end if span else None,
+                use=use, used_on=day, seen_on=local(member.last_seen_at).date() if member.last_seen_at else None,
+                reviewer_id=who if who in may else None, is_late=review.listed_at is not None,
+            )
+        )  # fmt: skip
+    Item.objects.bulk_create(made, ignore_conflicts=True, batch_size=500)
+
+
+def _due() -> QuerySet[Review]:
+    return Review.objects_across_tenants.filter(due_at__lte=ClockTime())
+
+
+DUE = Wakeup(rows=_due, task=STEP, mark=lambda: {"due_at": ClockTime() + _RING_AGAIN})
+
+
+def register() -> None:
+    ticking.register("reviews", DUE.look, every=2.0, queue="bulk", work=DUE.work)
