@@ -44,6 +44,7 @@ PEOPLE = (
     Person("reception@sakura-building.example", "receptionist", "sakura-building"),
     Person("guard@sakura-building.example", "guard", "sakura-building"),
     Person("auditor@sakura-building.example", "auditor", "sakura-building"),
+    Person("reviewer@sakura-building.example", "reviewer", "sakura-building"),
     Person("owner@minato-office.example", "owner", "minato-office"),
     Person("owner@hikari-works.example", "owner", "hikari-works"),
     # One person who works for all three, so that there is something to switch between.
@@ -67,6 +68,9 @@ TROUBLES = (Trouble("Loading dock 入口", "force", 4), Trouble("倉庫 入口",
 # An incident of the first tenant, and how many records of the log it collects.
 INCIDENT, INCIDENT_RECORDS = "夜間に通用口が開けられた件", 8
 INCIDENT_NOTE = "警備員が現場を確認。施錠に異常なし。防犯カメラの映像を保全した。"
+# An access review of the first tenant: of so many areas, in which so many rights are confirmed and withdrawn.
+REVIEW, REVIEW_AREAS, CONFIRMED, WITHDRAWN = "2026年下期 入室権限の棚卸し", 2, 20, 3
+REVIEW_DAYS = 14
 # How many cameras of doors are an intercom's.
 INTERCOMS = 2
 # A door of the first tenant that is held unlocked from the first start, for four hours.

@@ -19,6 +19,7 @@ import httpx2
 
 from stack import demo_plan
 from stack.demo_cast import (
+    CONFIRMED,
     ENVIRONMENT,
     HELD,
     INCIDENT,
@@ -27,8 +28,12 @@ from stack.demo_cast import (
     INTERCOMS,
     PEOPLE,
     PRESETS,
+    REVIEW,
+    REVIEW_AREAS,
+    REVIEW_DAYS,
     TENANTS,
     TROUBLES,
+    WITHDRAWN,
     Preset,
 )
 from stack.demo_state import State
@@ -231,6 +236,32 @@ def collect_evidence(state: State, portal_url: str, sandbox_url: str) -> None:
     state.keep("evidence", True)
 
 
+def review_access(state: State, portal_url: str) -> None:
+    """Start a review of the first tenant's access by its pages, and decide a part of it."""
+    if state.get("review"):
+        return
+    tenant = TENANTS[0].slug
+    reviewer = next(each.email for each in PEOPLE if each.role == "reviewer")
+    due = (datetime.now(UTC) + timedelta(days=REVIEW_DAYS)).date().isoformat()
+    with Visitor() as visitor:
+        _manage(visitor, state, portal_url, tenant, "reviews/new/")
+        form = visitor.form(field="due_on")
+        areas = list(form.boxes["areas"].values())[:REVIEW_AREAS]
+        who = [box for name, box in form.boxes["reviewers"].items() if reviewer in name]
+        page = str(visitor.send(form, title=REVIEW, areas=areas, due_on=due, reviewers=who).url)
+    with Visitor() as visitor:
+        _sign_in(visitor, state, portal_url, reviewer, f"/t/{tenant}/reviews/mine/")
+        for _ in range(60):  # until rights are listed
+            found = re.findall(r'name="press" value="([^"]+:confirm:[^"]+)"', visitor.open(f"{page}mine/").text)
+            if len(found) >= CONFIRMED + WITHDRAWN:
+                break
+            time.sleep(0.5)
+        for number, press in enumerate(found[: CONFIRMED + WITHDRAWN]):
+            act = press if number < CONFIRMED else press.replace(":confirm:", ":withdraw:")
+            visitor.send(visitor.form(action="press"), press=act)
+    state.keep("review", True)
+
+
 def _around(found: list[str], one: str) -> list[str]:
     """Return this record and those before it, as many as the incident collects."""
     last = found.index(one) + 1
@@ -247,8 +278,12 @@ def _told(sandbox_url: str, name: str, tenant_id: str) -> list[dict[str, Any]]:
 def _manage(visitor: Visitor, state: State, portal_url: str, tenant: str, page: str) -> httpx2.Response:
     """Sign in as the tenant's facility manager, and come to a page of theirs."""
     manager = next(each.email for each in PEOPLE if each.tenant == tenant and each.role == "facility manager")
-    visitor.open(f"{portal_url}/accounts/login/?next={quote(f'/t/{tenant}/{page}')}")
-    return visitor.send(visitor.form(field="password"), login=manager, password=state.passwords[manager])
+    return _sign_in(visitor, state, portal_url, manager, f"/t/{tenant}/{page}")
+
+
+def _sign_in(visitor: Visitor, state: State, portal_url: str, email: str, path: str) -> httpx2.Response:
+    visitor.open(f"{portal_url}/accounts/login/?next={quote(path)}")
+    return visitor.send(visitor.form(field="password"), login=email, password=state.passwords[email])
 
 
 def _areas_read(visitor: Visitor, page: str) -> None:

@@ -12,6 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
+from tenants.proofs import PROOFS
 from tenants.roles import ROLES
 
 # The text in place of a person whose name was deleted, or is not looked up.
@@ -234,38 +235,6 @@ RECORDS: dict[str, Promise] = {
     "plan.replaced": _("Floor plan replaced: %(name)s"),
     "plan.edited": _("Floor plan edited: %(name)s"),
     "plan.deleted": _("Floor plan deleted: %(name)s"),
-    "camera.added": _("Camera added: %(camera)s"),
-    "camera.edited": _("Camera changed: %(camera)s"),
-    "camera.settings": _("Camera settings changed"),
-    "camera.removed": _("Camera removed: %(camera)s"),
-    "camera.wall": _("Pictures of cameras viewed"),
-    "camera.live": _("Camera viewed live: %(camera)s"),
-    "camera.recorded": _("Recording viewed: %(camera)s, %(since)s to %(until)s"),
-    "camera.clip": _("Video of a log record viewed: %(camera)s, %(at)s"),
-    "camera.picture": _("Picture viewed: %(camera)s, %(at)s"),
-    "incident.opened": _("Incident %(number)s opened"),
-    "incident.edited": _("Incident %(number)s edited"),
-    "incident.closed": _("Incident %(number)s closed"),
-    "incident.reopened": _("Incident %(number)s opened again"),
-    "incident.held": _("Incident %(number)s put on legal hold"),
-    "incident.hold_ended": _("Legal hold of incident %(number)s ended"),
-    "incident.deleted": _("Incident %(number)s deleted with its evidence"),
-    "evidence.added": ngettext_lazy(
-        "Incident %(number)s: %(count)s item added", "Incident %(number)s: %(count)s items added", "count"
-    ),
-    "evidence.removed": _("Incident %(number)s: 1 item removed"),
-    "evidence.fetch": ngettext_lazy(
-        "Incident %(number)s: %(count)s video or picture requested",
-        "Incident %(number)s: %(count)s videos and pictures requested",
-        "count",
-    ),
-    "evidence.stored": _("Incident %(number)s: video or picture saved"),
-    "evidence.viewed": _("Incident %(number)s: video or picture viewed"),
-    "evidence.export": _("Incident %(number)s: export requested"),
-    "evidence.downloaded": _("Incident %(number)s: export downloaded"),
-    "evidence.retention": ngettext_lazy(
-        "Closed incidents are kept for %(days)s day", "Closed incidents are kept for %(days)s days", "days"
-    ),
     "alert_kind.evidence": _("Evidence about to be deleted"),
     "log.search_saved": _("Log search saved: %(name)s"),
     "log.search_renamed": _("Log search renamed: %(name)s"),
@@ -290,32 +259,6 @@ RECORDS: dict[str, Promise] = {
     "alert_kind.left_open": _("Door left open"),
     "alert_kind.offline": _("Device offline"),
     "alert_kind.key_overdue": _("Key overdue"),
-    "review.started": _("Access review started: %(title)s"),
-    "review.confirmed": _("Access confirmed: %(name)s, %(area)s"),
-    "review.marked": _("Access to be withdrawn: %(name)s, %(area)s"),
-    "review.undone": _("Decision undone: %(name)s, %(area)s"),
-    "review.confirmed_many": ngettext_lazy(
-        "Access review %(title)s: %(n)s right confirmed", "Access review %(title)s: %(n)s rights confirmed", "n"
-    ),
-    "review.marked_many": ngettext_lazy(
-        "Access review %(title)s: %(n)s right to be withdrawn",
-        "Access review %(title)s: %(n)s rights to be withdrawn",
-        "n",
-    ),
-    "review.delegated": ngettext_lazy(
-        "Access review %(title)s: %(n)s item delegated to %(who)s",
-        "Access review %(title)s: %(n)s items delegated to %(who)s",
-        "n",
-    ),
-    "review.withdrawals": ngettext_lazy(
-        "Access review %(title)s: removal of %(n)s right prepared, %(area)s",
-        "Access review %(title)s: removal of %(n)s rights prepared, %(area)s",
-        "n",
-    ),
-    "review.finished": _("Access review finished: %(title)s"),
-    "review.signed": _("Report of the access review signed: %(title)s"),
-    "review.cancelled": _("Access review cancelled: %(title)s"),
-    "review.downloaded": _("Report of the access review downloaded: %(title)s"),
     "rights_template.create": _("Rights template created: %(name)s"),
     "rights_template.change": _("Rights template changed: %(name)s"),
     "rights_template.delete": _("Rights template deleted: %(name)s"),
@@ -373,7 +316,7 @@ TENANT: dict[str, Promise] = {
     **{f"role.{role.name}": role.title for role in ROLES},
 }
 
-TEXTS: Mapping[str, Promise] = {**REQUESTS, **OUTCOMES, **JOBS, **DESK, **RECORDS, **TENANT}
+TEXTS: Mapping[str, Promise] = {**REQUESTS, **OUTCOMES, **JOBS, **DESK, **RECORDS, **PROOFS, **TENANT}
 
 # Who acts in the trail without being a person.
 ACTORS: Mapping[str, Promise] = {

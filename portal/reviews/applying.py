@@ -38,7 +38,8 @@ def prepare(*, review: Review, area: Area, everywhere: bool, by: Asker) -> Job:
     """
     with transaction.atomic():
         review = held(review)
-        wanted = _still_so(to_withdraw(review).filter(area_id=area.area_id))
+        items = to_withdraw(review).filter(area_id=area.area_id).order_by("pk")
+        wanted = dict(items.values_list("member_id", "decided_digest")[: acts.MOST_ROWS])
         members = Member.objects.filter(member_id__in=wanted, gone_at__isnull=True)
         wish = Wish(Act.WITHDRAW, area.area_id, everywhere=everywhere)
         job = areas.prepare(area=area, members=members, wish=wish, trust=timedelta(0), chosen={}, by=by)
@@ -54,18 +55,6 @@ def prepare(*, review: Review, area: Area, everywhere: bool, by: Asker) -> Job:
         record(by, review, "review.withdrawals", said, items=len(taken), area=area.area_id, job=job.pk)
         working.wake(review)
     return job
-
-
-def _still_so(items: QuerySet[Item]) -> dict[str, str]:
-    """Return the decided right of those whose right is that still, by member; what differs is noted."""
-    found = {(row.member_id, row.area_id): row for row in items.order_by("pk")[: acts.MOST_ROWS]}
-    same = {}
-    for key, now in rights.now(found).items():
-        if now == found[key].decided_digest:
-            same[key[0]] = now
-        else:
-            following.note(Item.objects.filter(pk=found[key].pk), now)
-    return same
 
 
 def _kept(job: Job, wanted: dict[str, str], area: Area) -> list[str]:

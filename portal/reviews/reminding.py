@@ -67,10 +67,9 @@ def remind(review_id: int) -> None:
 
 def _due_ones(review: Review, now: datetime) -> Iterator[tuple[User, int, Kind]]:
     kind = kind_now(review, now)
-    told = set(Reminder.objects.filter(review=review, kind=kind).values_list("user_id", flat=True))
     waiting = Item.objects.filter(review=review, is_open=True, reviewer__isnull=False).order_by()
     counts = dict(waiting.values_list("reviewer_id").annotate(n=Count("pk")))
-    for user in User.objects.filter(pk__in=counts.keys() - told).order_by("pk"):
+    for user in User.objects.filter(pk__in=counts).order_by("pk"):
         yield user, counts[user.pk], kind
 
 

@@ -26,6 +26,8 @@ SHARED = {
     ("update_member", "portal/explain"): "rights change with the member",
     ("one_time_qr", "portal/members"): "issuing a one-time code",
     ("one_time_qr", "portal/core/mirror"): "a field of a member's QR information is called the same",
+    ("update_member", "portal/reviews"): "since when a right holds is what requests of it told",
+    ("create_member", "portal/reviews"): "since when a right holds is what requests of it told",
     ("create_guest", "portal/guests"): "issuing a code",
     ("create_guest", "portal/today"): "what was asked about a guest is forgotten with it",
     ("update_guest", "portal/guests"): "changing and ending a code",

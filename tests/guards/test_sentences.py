@@ -66,6 +66,8 @@ COMPUTED = {
     ("portal/members/actions.py", "f'member.reveal_{what}'"): {
         "member.reveal_card", "member.reveal_qr", "member.reveal_one_time"
     },
+    ("portal/reviews/deciding.py", "_SAID[press.act]"): {"review.confirmed", "review.marked", "review.undone"},
+    ("portal/reviews/deciding.py", "_MANY[act]"): {"review.confirmed_many", "review.marked_many"},
     ("portal/devices/actions.py", "f'door.{command.value}'"): {f"door.{value}" for value in Command.values},
     ("portal/keys/actions.py", "f'key.{command.value}'"): {f"key.{value}" for value in KeyCommand.values},
     ("portal/lockdown/actions.py", "f'{order.kind}.{act}'"): {

@@ -15,6 +15,7 @@ from portal.core.ui.vocabulary import WORDS, beside, word
 from portal.devices import queries
 from portal.devices.actions import Command
 from tenants.connections.titles import TITLES
+from tenants.proofs import PROOFS
 from tenants.sentences import DESK, RECORDS, TENANT, TEXTS
 from tenants.trail.queries import ABOUT
 
@@ -123,5 +124,5 @@ def test_every_act_of_the_audit_log_is_about_something_that_can_be_chosen():
     named = {name for _word, names in ABOUT.values() for name in names.split()}
     writes = {name for name, each in STATED.items() if each.delivery not in (Delivery.READ,) and each.scope is not None}
     assert writes - named == set()
-    kept = {code.partition(".")[0] for code in [*TENANT, *DESK, *RECORDS] if "." in code}
+    kept = {code.partition(".")[0] for code in [*TENANT, *DESK, *RECORDS, *PROOFS] if "." in code}
     assert kept - named == {"refused", "role", "alert_kind"}, "parts of sentences, not acts"

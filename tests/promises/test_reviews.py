@@ -1,0 +1,87 @@
+"""Access reviews under attack: no decision is lost, and none holds for another right than the one it was about."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection
+
+from portal.core.intents.record import Asker
+from portal.reviews import deciding, rights, working
+from portal.reviews.deciding import Came, Press
+from portal.reviews.models import Act, Item, Step
+from tests.support.areas import AreasDesk
+from tests.support.reviews import ReviewsDesk, option
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ROUNDS = 12
+
+
+@pytest.fixture
+def desk(place):
+    return ReviewsDesk(place)
+
+
+def at_once(*works):
+    """Run these at the same moment, each on a connection of its own; return what they returned."""
+
+    def alone(work):
+        try:
+            return work()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(works)) as pool:
+        return [each.result(60) for each in [pool.submit(alone, work) for work in works]]
+
+
+def pressing(desk: AreasDesk, item: Item, act: Act, seen: str):
+    by = Asker(tenant=desk.place.tenant, user=desk.reviewer)
+
+    def work():
+        with desk.scope():
+            row = Item.objects.select_related("review").get(pk=item.pk)
+            return deciding.decide(item=row, press=Press(act, row.version, seen), by=by), act, seen
+
+    return work
+
+
+def test_every_saved_decision_is_kept_and_is_about_the_right_that_was_shown(desk):
+    review = desk.start()
+    member = desk.holders[0]
+    item = desk.item(review, member)
+    other = option(desk.area.area_id) | {"default_mode": "allow_all"}
+    saved = []
+    for turn in range(ROUNDS):
+        seen = desk.item(review, member).now_digest
+        came = at_once(
+            pressing(desk, item, Act.CONFIRM, seen),
+            pressing(desk, item, Act.WITHDRAW, seen),
+            lambda turn=turn: desk.know(member, other if turn % 2 else option(desk.area.area_id)),
+        )
+        saved += [(act, about) for state, act, about in filter(None, came) if state == Came.SAVED]
+        desk.look_again(review)
+    with desk.scope():
+        steps = list(Step.objects.filter(item=item).order_by("number"))
+        item.refresh_from_db()
+    assert [step.number for step in steps] == list(range(1, len(steps) + 1))
+    assert sorted((step.act, step.digest) for step in steps) == sorted(saved)
+    assert steps
+    assert (item.decision, item.decided_digest) == (steps[-1].act, steps[-1].digest)
+    assert item.is_open == (item.decided_digest != item.now_digest)
+
+
+def test_workers_at_the_same_moment_list_every_right_once(desk):
+    review = desk.start()
+
+    def again():
+        with desk.scope():
+            working.work(review.pk)
+
+    with desk.scope():
+        Item.objects.filter(review=review).delete()
+        type(review).objects.filter(pk=review.pk).update(looked_at=None, listed_at=None)
+    at_once(again, again, again)
+    with desk.scope():
+        found = list(Item.objects.filter(review=review).values_list("member_id", "digest"))
+        now = rights.now({(member.member_id, desk.area.area_id) for member in desk.holders})
+    assert sorted(found) == sorted((member, digest) for (member, _area), digest in now.items())
