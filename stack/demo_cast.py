@@ -68,9 +68,9 @@ TROUBLES = (Trouble("Loading dock 入口", "force", 4), Trouble("倉庫 入口",
 # An incident of the first tenant, and how many records of the log it collects.
 INCIDENT, INCIDENT_RECORDS = "夜間に通用口が開けられた件", 8
 INCIDENT_NOTE = "警備員が現場を確認。施錠に異常なし。防犯カメラの映像を保全した。"
-# An access review of the first tenant: of so many areas, in which so many rights are confirmed and withdrawn.
-REVIEW, REVIEW_AREAS, CONFIRMED, WITHDRAWN = "2026年下期 入室権限の棚卸し", 2, 20, 3
-REVIEW_DAYS = 14
+# An access review of the first tenant: of so many areas, due in so many days. Of what is listed then a half is decided,
+# every so many-th is withdrawn.
+REVIEW, REVIEW_AREAS, REVIEW_DAYS, WITHDRAWN_EACH = "2026年下期 入室権限の棚卸し", 6, 14, 5
 # How many cameras of doors are an intercom's.
 INTERCOMS = 2
 # A door of the first tenant that is held unlocked from the first start, for four hours.

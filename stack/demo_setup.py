@@ -19,7 +19,6 @@ import httpx2
 
 from stack import demo_plan
 from stack.demo_cast import (
-    CONFIRMED,
     ENVIRONMENT,
     HELD,
     INCIDENT,
@@ -33,7 +32,7 @@ from stack.demo_cast import (
     REVIEW_DAYS,
     TENANTS,
     TROUBLES,
-    WITHDRAWN,
+    WITHDRAWN_EACH,
     Preset,
 )
 from stack.demo_state import State
@@ -253,11 +252,11 @@ def review_access(state: State, portal_url: str) -> None:
         _sign_in(visitor, state, portal_url, reviewer, f"/t/{tenant}/reviews/mine/")
         for _ in range(60):  # until rights are listed
             found = re.findall(r'name="press" value="([^"]+:confirm:[^"]+)"', visitor.open(f"{page}mine/").text)
-            if len(found) >= CONFIRMED + WITHDRAWN:
+            if len(found) >= REVIEW_AREAS:
                 break
             time.sleep(0.5)
-        for number, press in enumerate(found[: CONFIRMED + WITHDRAWN]):
-            act = press if number < CONFIRMED else press.replace(":confirm:", ":withdraw:")
+        for number, press in enumerate(found[: len(found) // 2], start=1):
+            act = press.replace(":confirm:", ":withdraw:") if number % WITHDRAWN_EACH == 0 else press
             visitor.send(visitor.form(action="press"), press=act)
     state.keep("review", True)
 

@@ -1,4 +1,4 @@
-"""Sentences of what is looked at, kept and decided so that it can be shown to others: cameras, evidence, access reviews.
+"""Sentences of what is looked at, kept and decided so that it can be shown to others: cameras, evidence, reviews.
 
 They are a part of the table in `sentences.py`, under the same rules.
 """

@@ -18,7 +18,7 @@ from portal.core.mirror.folding import fold
 from portal.core.ui.chips import Chip
 from portal.core.ui.tables import BulkAction, Column, Empty, Filter, Table
 from portal.core.ui.tables.keyset import Page
-from portal.core.ui.times import stamp
+from portal.core.ui.times import local, stamp
 from portal.reviews import queries
 from portal.reviews.models import Act, Applied, Decision, Item, Review, Standing, State, Use
 from tenants.access import TenantRequest
@@ -71,7 +71,7 @@ _STATES = (
     ("withdraw", pgettext_lazy("review", "To be withdrawn")),
     ("withdrawn", pgettext_lazy("withdrawal", "Withdrawn")),
 )
-_USES = (("30", _("In the last 30 days")), ("older", _("Longer ago")), ("never", _("Never used")))
+_USES = (("30", _("In the last 30 days")), ("older", _("Longer ago")), ("never", _("None in the log")))
 _STANDINGS = (
     ("changed", _("Changed meanwhile")),
     ("none", _("No longer has this right")),
@@ -122,7 +122,7 @@ class Items(Table):
 
     def __init__(self, request: TenantRequest, rows: QuerySet[Item], *, review: Review, **more: Any) -> None:
         self.review = review
-        related = rows.select_related("reviewer", "decided_by")
+        related = rows.select_related("reviewer", "decided_by", "review")
         super().__init__(request, related, **more)
         self.filters = self._filters()
         self.columns = self._columns()
@@ -218,7 +218,7 @@ class MyItems(Items):
             return lambda request: reverse(f"reviews:{act}", args=[request.tenant.slug, self.review.pk])
 
         return [
-            BulkAction("confirm", _("Confirm"), to("confirm_many"), icon="check"),
+            BulkAction("confirm", pgettext_lazy("review", "Confirm"), to("confirm_many"), icon="check"),
             BulkAction("withdraw", _("Withdraw"), to("withdraw_many"), icon="lock"),
             BulkAction("delegate", _("Delegate…"), to("delegate"), icon="user-plus"),
         ]
@@ -233,7 +233,7 @@ def buttons(row: Item) -> SafeString:
         return mark_safe("")
     waits = not row.decision or queries.is_outdated(row) or row.applied == Applied.CHANGED
     acts = (
-        [(Act.CONFIRM, _t("Confirm"), "c"), (Act.WITHDRAW, _t("Withdraw"), "w")]
+        [(Act.CONFIRM, pgettext("review", "Confirm"), "c"), (Act.WITHDRAW, _t("Withdraw"), "w")]
         if waits
         else [(Act.UNDO, _t("Undo"), "u")]
     )
@@ -263,20 +263,22 @@ def since_words(row: Item) -> str:
     """Since when the right holds, as far as that is known."""
     if row.since_at is None:
         return _t("Not known")
+    by = local(row.since_at).date().isoformat()
     if row.since_from == row.since_at:
-        return f"{stamp(row.since_at.date())}"
+        return by
     if row.since_from is None:
-        return _t("by %(day)s") % {"day": stamp(row.since_at.date())}
-    return f"{stamp(row.since_from.date())} – {stamp(row.since_at.date())}"
+        return _t("by %(day)s") % {"day": by}
+    return f"{local(row.since_from).date().isoformat()} – {by}"
 
 
 def use_words(row: Item) -> str:
     """The last use of the area as it was when the item was made."""
     if row.use == Use.AREA:
-        return f"{stamp(row.used_on)}"
+        return row.used_on.isoformat() if row.used_on else _t("Not known")
     if row.use == Use.NEVER:
-        return _t("Never used")
-    return _t("Not lately (elsewhere %(day)s)") % {"day": stamp(row.seen_on)} if row.seen_on else _t("Not lately")
+        since = row.review.log_from
+        return _t("None since %(day)s") % {"day": local(since).date().isoformat()} if since else _t("Not known")
+    return _t("Not lately (elsewhere %(day)s)") % {"day": row.seen_on.isoformat()} if row.seen_on else _t("Not lately")
 
 
 def decision_words(row: Item) -> str:
@@ -302,7 +304,8 @@ def decision_cell(row: Any) -> SafeString:
     if row.is_late:
         drawn += format_html(" {}", Chip("create", pgettext("item", "Added later")))
     at = stamp(row.decided_at) if row.decided_at else ""
-    return format_html('{} <span class="fine">{} {}</span>', drawn, row.decided_by or "", at)
+    who = row.decided_by if row.decided_by_id != row.reviewer_id else ""  # the reviewer stands beside it
+    return format_html('{} <span class="fine">{} {}</span>', drawn, who or "", at)
 
 
 def _groups(_request: Any) -> list[tuple[str, str]]:

@@ -12,7 +12,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 
 from portal.core.intents.nonces import NotAsked
 from portal.core.intents.record import Asker
@@ -44,6 +44,7 @@ def decide(request: TenantRequest, review_id: int) -> HttpResponseBase:
     review = queries.mine_or_404(request, review_id)
     items = _mine(request, review)
     context = {"review": review, "tally": queries.tally(items), "is_running": review.state == State.RUNNING}
+    context |= {"loaded": queries.loaded_of(review)}
     context |= {"is_overdue": review.state == State.RUNNING and review.due_on < queries.today()}
     return MyItems(request, items, review=review).respond("reviews/decide.html", context)
 
@@ -140,7 +141,7 @@ def _many(request: TenantRequest, review_id: int, act: Act) -> HttpResponse:
 
 def _asked(request: TenantRequest, selection: Selection, act: Act, count: int, back: str) -> HttpResponse:
     if act == Act.CONFIRM:
-        heading = _("Confirm")
+        heading = pgettext("review", "Confirm")
         question = ngettext("Confirm %(n)s right?", "Confirm %(n)s rights?", count)
     else:
         heading = _("Withdraw")

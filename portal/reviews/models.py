@@ -112,7 +112,7 @@ class Use(models.TextChoices):
     """What the log tells of the last use, as at the start."""
 
     AREA = "area", pgettext_lazy("last use", "At this area’s doors")
-    NEVER = "never", pgettext_lazy("last use", "Never used")
+    NEVER = "never", pgettext_lazy("last use", "None in the log")
     ELSEWHERE = "far", pgettext_lazy("last use", "Not lately at this area’s doors")
 
 

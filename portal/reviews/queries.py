@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from accessapi.permissions import AreaPlace
+from portal.areas.loading import Loaded
 from portal.core.jobs.models import Job
 from portal.core.mirror.models import Area, Member
 from portal.core.ui import watching
@@ -96,6 +97,11 @@ def _by(name: str, items: QuerySet[Item]) -> dict[Any, Tally]:
     return {row[name]: Tally(**{each: row[each] for each in _COUNTS}) for row in rows}
 
 
+def loaded_of(review: Review) -> Loaded:
+    """Return of how many members the rights were known when the review was looked through."""
+    return Loaded(known=review.members - review.missing, everybody=review.members)
+
+
 @dataclass(frozen=True)
 class Part:
     """A reviewer's or an area's part of a review."""
@@ -124,6 +130,16 @@ class Sheet:
     @property
     def is_listed(self) -> bool:
         return self.review.listed_at is not None
+
+    @property
+    def loaded(self) -> Loaded:
+        """Of how many members the rights were known when the list was looked through."""
+        return loaded_of(self.review)
+
+    @property
+    def all(self) -> str:
+        """How many rights there are, or at least are."""
+        return self.loaded.count(self.total.items)
 
     @cached_property
     def total(self) -> Tally:

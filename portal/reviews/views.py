@@ -13,6 +13,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from portal.areas import queries as areas
 from portal.core.intents import nonces
 from portal.core.intents.nonces import NotAsked
 from portal.core.intents.record import Asker
@@ -53,7 +54,7 @@ def page(request: TenantRequest, review_id: int) -> HttpResponseBase:
     review = queries.get(review_id)
     sheet = queries.Sheet(review)
     table = AllItems(request, Item.objects.filter(review=review), review=review)
-    context = {"review": review, "sheet": sheet, **_may(request)}
+    context = {"review": review, "sheet": sheet, "offer": partial(areas.offer, request, sheet.loaded), **_may(request)}
     return table.respond("reviews/page.html", context)
 
 

@@ -157,7 +157,7 @@ class Migration(migrations.Migration):
                     models.CharField(
                         choices=[
                             ("area", "At this area’s doors"),
-                            ("never", "Never used"),
+                            ("never", "None in the log"),
                             ("far", "Not lately at this area’s doors"),
                         ],
                         max_length=8,
