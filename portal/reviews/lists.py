@@ -292,7 +292,7 @@ def decision_cell(row: Any) -> SafeString:
     """The decision as a chip with who and when; a doubt where it is about another right."""
     if not row.decision and not row.applied:
         none = "" if queries.can_be_decided(row) else _t("Nothing to decide")
-        return format_html('<span class="none fine">{}</span>', none or Decision.NONE.label)
+        return format_html('<span class="muted fine">{}</span>', none or Decision.NONE.label)
     kinds = {
         Applied.SENT: "running", Applied.WITHDRAWN: "done", Applied.CHANGED: "change", Applied.REFUSED: "refused",
         Applied.UNCERTAIN: "uncertain", Applied.STOPPED: "stopped", Applied.KEPT: "same",

@@ -42,7 +42,7 @@ def page(request: TenantRequest, review_id: int) -> HttpResponse:
     return render(request, "reviews/report.html", context)
 
 
-@tenant_view(Permission.REVIEWS_VIEW)
+@tenant_view(Permission.REVIEWS_VIEW, reauth=True)
 def file(request: TenantRequest, review_id: int) -> HttpResponseBase:
     """The report's file as it was signed."""
     review, kept = _finished(review_id)

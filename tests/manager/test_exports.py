@@ -43,9 +43,11 @@ WRITERS = {
     "portal/core/files/writing.py",
     "portal/core/files/books.py",  # workbooks too long to be held: rows are written as they are sent
     "portal/codes/views.py",
-    # The program that checks, video and exports as they are stored.
+    # The program that checks, video as it is stored, whatever else is stored as a whole.
     "portal/evidence/exports.py",
     "portal/evidence/media.py",
+    "portal/evidence/store.py",
+    "portal/reviews/report.py",  # a part of a signed archive
 }
 
 

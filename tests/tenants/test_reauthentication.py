@@ -82,6 +82,10 @@ HARMLESS = {
     "keeps searches of the log, which show nothing by themselves": {
         "logs:search_save", "logs:search", "logs:search_delete",
     },
+    "decides in an access review: nothing is withdrawn before the edit of an area, which asks": {
+        "reviews:new", "reviews:press", "reviews:confirm_many", "reviews:withdraw_many", "reviews:delegate",
+        "reviews:assign", "reviews:groups", "reviews:withdrawals", "reviews:finish", "reviews:cancel",
+    },
     "takes, closes and sets up alerts, which open nothing": {
         # Cameras: who watches is written down, and nothing is opened.
         "cameras:new", "cameras:settings", "cameras:edit", "cameras:remove", "cameras:status", "cameras:live",
