@@ -13,6 +13,7 @@ PROOFS: dict[str, Promise] = {
     "camera.settings": _("Camera settings changed"),
     "camera.removed": _("Camera removed: %(camera)s"),
     "camera.wall": _("Pictures of cameras viewed"),
+    "camera.latest": _("Latest picture viewed: %(camera)s"),
     "camera.live": _("Camera viewed live: %(camera)s"),
     "camera.recorded": _("Recording viewed: %(camera)s, %(since)s to %(until)s"),
     "camera.clip": _("Video of a log record viewed: %(camera)s, %(at)s"),

@@ -35,6 +35,11 @@ def viewing_of(request: TenantRequest, camera: Camera) -> Viewing | None:
     return mine.filter(pk=pk).first()
 
 
+def seconds_left(viewing: Viewing | None) -> int:
+    """Return for how long a look goes on, before its page has to ask again."""
+    return max(0, round((viewing.ends_at - timezone.now()).total_seconds())) if viewing else 0
+
+
 def watched(request: TenantRequest, page: str, begin: Callable[[], Viewing], at: str = "") -> HttpResponseBase:
     """Begin a look and show it on its page, at the moment `at` of a day; what stands against it is said there."""
     try:
@@ -55,4 +60,4 @@ def gone_on(request: TenantRequest, camera: Camera, pk: int, area: str) -> HttpR
         return JsonResponse({"why": str(why)}, status=409)
     there = [request.tenant.slug, camera.camera_id, viewing.pk]
     told = {"go_on": reverse(f"{area}:go_on", args=there), "stop": reverse(f"{area}:stop", args=there)}
-    return JsonResponse(told | {"seconds": viewing.seconds, "address": viewing.address})
+    return JsonResponse(told | {"seconds": seconds_left(viewing), "address": viewing.address})

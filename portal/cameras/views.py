@@ -3,33 +3,26 @@
 from typing import Any
 
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.cameras import line, wall
 from portal.cameras.forms import EditForm, MomentForm, NewForm, SettingsForm
-from portal.cameras.playing import gone_on, viewing_of, watched, with_media
-from portal.core.cameras import commands, keeping, media, tiles, usage, watch, watching
+from portal.cameras.playing import gone_on, seconds_left, viewing_of, watched, with_media
+from portal.core.cameras import commands, keeping, looks, media, tiles, usage, watch, watching
 from portal.core.cameras.models import Camera, Picture, Viewing
 from portal.core.cameras.pictures import at_moment, trouble_in_words
 from portal.core.intents.record import Asker
 from portal.core.mirror.models import Area, PassController
 from portal.core.ui import watching as parts
 from portal.core.ui.addresses import is_row_number, row_or_404
-from tenants import audit
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
-from tenants.wording import say
-
-# Looking at the wall is written down once in so many seconds for each sign-in.
-_WRITTEN_FOR, _WRITTEN = 3600, "cameras_seen_at"
 
 
 @tenant_view(Permission.CAMERAS_VIEW)
@@ -41,7 +34,7 @@ def index(request: TenantRequest) -> HttpResponse:
         return parts.unchanged()
     if parts.is_asked(request):
         return render(request, "cameras/wall.html", {"wall": shown})
-    _note_wall(request)
+    looks.at_wall(Asker.of(request))
     context = {"wall": shown, "usage": usage.known(), "may_manage": request.access.can(Permission.CAMERAS_MANAGE)}
     return render(request, "cameras/index.html", context)
 
@@ -57,6 +50,7 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
         return parts.unchanged()
     if parts.is_asked(request):
         return render(request, "cameras/latest.html", {"tile": tile, "camera": found, "seen": seen})
+    looks.at_latest([found], Asker.of(request))
     viewing = viewing_of(request, found)
     context = {
         "camera": found,
@@ -70,10 +64,10 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
         "usage": usage.refreshed(current_connection()),
         "may_manage": request.access.can(Permission.CAMERAS_MANAGE),
         "may_recorded": request.access.can(Permission.CAMERAS_RECORDED),
-        "may_incident": request.access.can(Permission.EVIDENCE_MAKE),
-        "seconds_left": max(0, round((viewing.ends_at - timezone.now()).total_seconds())) if viewing else 0,
+        "seconds_left": seconds_left(viewing),
     }
-    return with_media(request, render(request, "cameras/camera.html", context))
+    response = render(request, "cameras/camera.html", context)
+    return with_media(request, response) if viewing else response
 
 
 @tenant_view(Permission.CAMERAS_VIEW)
@@ -98,9 +92,11 @@ def status(request: TenantRequest, camera_id: str) -> HttpResponseBase:
 @tenant_view(Permission.CAMERAS_VIEW)
 def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpResponse:
     """A picture's bytes; its address changes with it. Those of a moment need the right to see recordings."""
-    found = row_or_404(Picture.objects.filter(camera__camera_id=camera_id), pk=pk, mark=mark)
+    rows = Picture.objects.filter(camera__camera_id=camera_id).select_related("camera")
+    found = row_or_404(rows, pk=pk, mark=mark)
     if found.at is not None:
         request.access.check(Permission.CAMERAS_RECORDED)
+        looks.at_moment(found.camera, found.at, Asker.of(request))
     content = found.content or b""
     return HttpResponse(content, content_type=media.kind_of(content) or "application/octet-stream")
 
@@ -112,10 +108,7 @@ def picture_at(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     if not form.is_valid():
         return _back(request, found, form)
     still = at_moment(current_connection(), found, form.cleaned_data["at"])
-    with transaction.atomic():
-        at, by = line.wire(form.cleaned_data["at"]), Asker.of(request)
-        summary = say("camera.picture", camera=str(found), at=at.replace("T", " "))
-        audit.record(**by.author, action="camera.picture", target=f"camera:{camera_id}", summary=summary)
+    at = line.wire(form.cleaned_data["at"])
     return redirect(f"{_page(request, found)}?at={at}&still={still.pk}#still")
 
 
@@ -239,17 +232,6 @@ def _back(request: TenantRequest, camera: Camera, form: MomentForm) -> HttpRespo
 
 def _is_incident(request: TenantRequest) -> bool:
     return request.POST.get("incident") == "1" and request.access.can(Permission.EVIDENCE_MAKE)
-
-
-def _note_wall(request: TenantRequest) -> None:
-    """Write down that this person looked at the wall."""
-    now, key = timezone.now().timestamp(), f"{_WRITTEN}:{request.tenant.pk}"
-    if now - request.session.get(key, 0) < _WRITTEN_FOR:
-        return
-    request.session[key] = now
-    with transaction.atomic():
-        by = Asker.of(request)
-        audit.record(**by.author, action="camera.wall", target="cameras", summary=say("camera.wall"))
 
 
 def _at(request: TenantRequest, camera: Camera, name: str, *more: object) -> str:

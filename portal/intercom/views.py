@@ -12,8 +12,8 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.cameras.playing import gone_on, viewing_of, watched, with_media
-from portal.core.cameras import media, tiles, watch, watching
+from portal.cameras.playing import gone_on, seconds_left, viewing_of, watched, with_media
+from portal.core.cameras import looks, media, tiles, usage, watch, watching
 from portal.core.cameras.models import Camera, Picture, Viewing
 from portal.core.intents import nonces
 from portal.core.intents.asking import Button, once, seen_at
@@ -47,8 +47,10 @@ def index(request: TenantRequest) -> HttpResponseBase:
     seen = tiles.mark_of(drawn)
     if parts.has_seen(request, seen):
         return parts.unchanged()
-    page = "intercom/wall.html" if parts.is_asked(request) else "intercom/index.html"
-    return render(request, page, {"tiles": drawn, "seen": seen})
+    if parts.is_asked(request):
+        return render(request, "intercom/wall.html", {"tiles": drawn, "seen": seen})
+    looks.at_latest(found, Asker.of(request))
+    return render(request, "intercom/index.html", {"tiles": drawn, "seen": seen})
 
 
 @tenant_view(Permission.INTERCOM)
@@ -73,11 +75,14 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
         "unlock": Command.UNLOCK,
         "seen": seen,
         "viewing": viewing,
-        "seconds_left": max(0, round((viewing.ends_at - timezone.now()).total_seconds())) if viewing else 0,
+        "streaming": usage.known().streaming,
+        "seconds_left": seconds_left(viewing),
     }
     if parts.is_asked(request):
         return render(request, "intercom/now.html", context)
-    return with_media(request, render(request, "intercom/camera.html", context))
+    looks.at_latest([found], Asker.of(request))
+    response = render(request, "intercom/camera.html", context)
+    return with_media(request, response) if viewing else response
 
 
 @tenant_view(Permission.INTERCOM)

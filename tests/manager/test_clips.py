@@ -111,6 +111,40 @@ def test_what_the_limit_of_the_period_does_not_allow_is_not_asked_for(place, man
     assert place.calls(33) == []
 
 
+def test_the_limit_is_asked_for_before_the_first_video_of_a_period(place, manager, passage):
+    place.sandbox.settings(place.service.tenant_id, download_limit=20)
+    page = ask(manager, place, passage(hours=1))
+    assert "The download limit of this period is used up." in said(page)
+    assert place.calls(33) == []
+    assert len(place.calls(29)) == 1
+
+
+def test_the_share_for_incidents_is_used_by_saying_so_alone(place, manager, passage):
+    with tenant_scope(place.tenant):
+        CameraUsage.objects.create(download_total=900.0, download_limit=1000.0, read_at=database_now())
+    record = passage(hours=1)
+    told = said(manager.get(page_of(place, record)))
+    assert "Left in this period: 100 s. Of the limit, 100 s is kept for incidents." in told
+    assert "For an incident" in told
+    assert "The download limit of this period is used up." in said(ask(manager, place, record))
+    page = manager.post(at(place, record), {"incident": "1"}, follow=True)
+    assert "video.mp4" in page.content.decode()
+    again = manager.get(at(place, record))
+    assert "video.mp4" not in again.content.decode()
+    assert place.sandbox.url not in again["Content-Security-Policy"]
+    with tenant_scope(place.tenant):
+        assert Clip.objects.get().shown == 1
+
+
+def test_what_a_person_may_still_load_is_counted_although_the_service_was_asked_since(place, manager, passage):
+    ask(manager, place, passage(hours=1))
+    with tenant_scope(place.tenant):
+        CameraUsage.objects.update(download_total=0.0, read_at=database_now())
+        assert usage.known().downloads.used == usage.CLIP_SECONDS
+        CameraUsage.objects.update(read_at=database_now() + timedelta(minutes=11))
+        assert usage.known().downloads.used == 0
+
+
 def test_the_address_rests_encrypted_and_is_shown_to_nobody_without_the_right(place, manager, passage):
     record = passage(hours=1)
     ask(manager, place, record)

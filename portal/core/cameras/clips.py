@@ -1,5 +1,6 @@
 """The video of a record of the log (operation 33): asked for by a person, and again while it is still to come."""
 
+import contextlib
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -30,8 +31,6 @@ ASK_AGAIN = "portal.core.cameras.tasks.ask_for_clip"
 # A video that did not come within this of its record is not waited for any more.
 _WAITED_FOR = timedelta(hours=1)
 _SOONEST, _LATEST = timedelta(seconds=15), timedelta(minutes=10)
-# How long the service's address is taken for good: it says nothing of its end.
-_GOOD_FOR = timedelta(minutes=10)
 
 
 def is_gone(record: History) -> bool:
@@ -41,7 +40,8 @@ def is_gone(record: History) -> bool:
 
 def is_good(clip: Clip) -> bool:
     """Whether the address is there and young enough to be played."""
-    return clip.state == Clip.State.READY and bool(clip.answered_at and clip.answered_at > database_now() - _GOOD_FOR)
+    young = bool(clip.answered_at and clip.answered_at > database_now() - usage.CLIP_GOOD_FOR)
+    return clip.state == Clip.State.READY and bool(clip.address) and young
 
 
 def asked_for(
@@ -57,6 +57,11 @@ def asked_for(
         clip.state, clip.trouble = Clip.State.WAITING, ""
         _ask(connection, clip, priority, incident=incident)
     return clip
+
+
+def forget_address(clip: Clip) -> None:
+    """Have the address of a clip asked for anew: it no longer worked."""
+    Clip.objects.filter(pk=clip.pk, answered_at=clip.answered_at).update(address=None)
 
 
 def take(clip: Clip, *, incident: bool) -> bool:
@@ -119,6 +124,9 @@ DUE = Wakeup(rows=_due, task=ASK_AGAIN, mark=lambda: {"due_at": ClockTime() + ti
 def _ask(connection: Connection, clip: Clip, priority: Priority, *, incident: bool) -> None:
     """Ask the service for a clip, and keep what it says."""
     clip.due_at = None
+    if connection.is_connected:
+        with contextlib.suppress(ServiceError):  # what is known stands, with all that was shown since
+            usage.refresh(connection, priority)
     if not connection.is_connected:
         clip.state, clip.trouble = Clip.State.FAILED, "not_connected"
     elif not usage.has_download(incident=incident):

@@ -3,9 +3,10 @@
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
-from portal.core.cameras import tiles
+from portal.core.cameras import looks, tiles, usage
 from portal.core.cameras.clips import said_of
 from portal.core.cameras.models import Clip
+from portal.core.intents.record import Asker
 from portal.core.mirror.models import History
 from portal.core.ui import panels
 from tenants.access import TenantRequest
@@ -19,6 +20,7 @@ def draw(request: TenantRequest) -> SafeString:
     found = tiles.at_door(request, device_id)
     if not found:
         return SafeString("")
+    looks.at_latest([each.camera for each in found], Asker.of(request))
     context = {"tiles": found, "seen": tiles.mark_of(found), "device_id": device_id}
     return render_to_string("cameras/at_door.html", context, request)
 
@@ -28,8 +30,9 @@ def draw_for_record(request: TenantRequest) -> SafeString:
     record: History | None = getattr(request, "shown_record", None)
     if record is None or not record.device_id or not request.access.can(Permission.CAMERAS_RECORDED):
         return SafeString("")
-    clip = Clip.objects.filter(history_id=record.history_id).first()
-    return render_to_string("cameras/of_record.html", {"record": record, "clip": said_of(record, clip)}, request)
+    clip = said_of(record, Clip.objects.filter(history_id=record.history_id).first())
+    context = {"record": record, "clip": clip, "downloads": usage.known().downloads}
+    return render_to_string("cameras/of_record.html", context, request)
 
 
 def register() -> None:

@@ -22,16 +22,19 @@ KEPT_FOR_INCIDENTS = 0.10
 LIVE_SECONDS = 300
 # What a record's clip is taken to be long, of which nobody tells the length.
 CLIP_SECONDS = 30
+# How long a clip's address is taken for good: the service says nothing of its end.
+CLIP_GOOD_FOR = timedelta(minutes=10)
 _YOUNG = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
 class Meter:
-    """Seconds of one kind of video in the period: `limit` None where the service told none."""
+    """Seconds of one kind of video in the period: `limit` None where the service told none, `one` of a single look."""
 
     total: float
     apart: float
     limit: float | None
+    one: float
 
     @property
     def used(self) -> float:
@@ -52,8 +55,13 @@ class Meter:
 
     @property
     def is_short(self) -> bool:
-        """Whether besides the share for incidents not even one live look is left."""
-        return not self.has_room(LIVE_SECONDS, incident=False)
+        """Whether besides the share for incidents not even one look is left."""
+        return not self.has_room(self.one, incident=False)
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether this look or the next uses the last that is left besides the share for incidents."""
+        return not self.has_room(2 * self.one, incident=False)
 
     def has_room(self, seconds: float, *, incident: bool) -> bool:
         """Whether so many seconds more may be set apart."""
@@ -81,11 +89,11 @@ def known() -> Usage:
         row.streaming_total, row.download_total = 0.0, 0.0
     viewings = Viewing.objects.all() if row.read_at is None else Viewing.objects.filter(ends_at__gt=row.read_at)
     apart = viewings.aggregate(seconds=Sum("seconds"))["seconds"] or 0
-    clips = Clip.objects.all() if row.read_at is None else Clip.objects.filter(shown_at__gt=row.read_at)
+    clips = Clip.objects.all() if row.read_at is None else Clip.objects.filter(shown_at__gt=row.read_at - CLIP_GOOD_FOR)
     shown = clips.aggregate(shown=Sum("shown"))["shown"] or 0
     return Usage(
-        Meter((row.streaming_total or 0) * unit, apart, _seconds(row.streaming_limit, unit)),
-        Meter((row.download_total or 0) * unit, CLIP_SECONDS * shown, _seconds(row.download_limit, unit)),
+        Meter((row.streaming_total or 0) * unit, apart, _seconds(row.streaming_limit, unit), LIVE_SECONDS),
+        Meter((row.download_total or 0) * unit, CLIP_SECONDS * shown, _seconds(row.download_limit, unit), CLIP_SECONDS),
         row.since,
         row.until,
         row.read_at,

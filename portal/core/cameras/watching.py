@@ -24,6 +24,8 @@ from tenants.wording import say
 
 # An address that ends within this is not given to somebody new.
 _LEAST_LEFT = timedelta(seconds=usage.LIVE_SECONDS + 30)
+# A live look at an address that ends sooner than its time is renewed then, but not more often than this.
+_SHORTEST = timedelta(seconds=30)
 
 
 class NotWatched(Exception):
@@ -74,6 +76,8 @@ def _begin(
     viewing.address, viewing.expires_at = address, expires_at
     if since is not None:  # a recording can be played again while its address is good
         viewing.ends_at = max(viewing.ends_at, expires_at or viewing.ends_at)
+    elif expires_at is not None:
+        viewing.ends_at = min(viewing.ends_at, max(expires_at, database_now() + _SHORTEST))
     with transaction.atomic():
         viewing.save(update_fields=["address", "expires_at", "ends_at"])
         _write_down(camera, since, until, by=by)
