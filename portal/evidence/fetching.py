@@ -5,10 +5,12 @@ into the store piece by piece. A worker that is killed on the way leaves a file 
 deleted, and the item is fetched again.
 """
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
-from django.db import transaction
+from django.db import Error, transaction
+from django.db import connection as database
 from django.db.models import QuerySet
 
 from accessapi.errors import ServiceError
@@ -26,6 +28,7 @@ from tenants.connections.service import current_connection
 from tenants.models import current_tenant
 from tenants.wording import say
 
+_LOCK = 0x4C0E  # first key of the advisory locks of this module; the second is the item
 _AGAIN, _WORKED_ON = timedelta(seconds=30), timedelta(seconds=330)
 _TYPES = {b"ftyp": (4, "video/mp4"), b"\x1aE\xdf\xa3": (0, "video/webm"), b"G": (0, "video/mp2t")}
 
@@ -47,7 +50,31 @@ class _None(Exception):
 
 
 def fetch(item_id: int) -> None:
-    """Fetch what an item of the tenant in scope still lacks."""
+    """Fetch what an item of the tenant in scope still lacks, unless another worker is at it."""
+    with _alone(item_id) as is_alone:
+        if is_alone:
+            _fetch(item_id)
+
+
+@contextlib.contextmanager
+def _alone(item_id: int) -> Iterator[bool]:
+    """Hold an item's lock for this session, so that a download is neither made nor counted twice: whether it is held.
+
+    It ends with the session: of a worker that died nothing is left.
+    """
+    keys = [_LOCK, item_id % 2**31]
+    with database.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s, %s)", keys)
+        is_alone = cursor.fetchone()[0]
+    try:
+        yield is_alone
+    finally:
+        if is_alone:
+            with contextlib.suppress(Error), database.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s, %s)", keys)
+
+
+def _fetch(item_id: int) -> None:
     item = Item.objects.select_related("incident").filter(pk=item_id, media=Item.Media.WANTED).first()
     if item is None:
         return
@@ -99,7 +126,12 @@ def _of_clip(item: Item) -> StoredFile:
         raise _Later(max((clip.due_at or database_now()) - database_now(), timedelta()) + timedelta(seconds=2))
     if not clips.take(clip, incident=True):
         raise _None("no_downloads")
-    return _stored(media.pieces(current_tenant().environment, clip.address, media.VIDEO_MAX))
+    try:
+        return _stored(media.pieces(current_tenant().environment, clip.address, media.VIDEO_MAX))
+    except _None as none:
+        if none.trouble == "expired":
+            clips.forget_address(clip)
+        raise
 
 
 def _of_snapshot(item: Item) -> StoredFile:
@@ -144,7 +176,7 @@ def _type_of(head: bytes) -> str:
 
 def expiring(before: timedelta) -> list[tuple[int, int]]:
     """Return key and number of each open incident of which the service deletes something within that time."""
-    rows = Item.objects.filter(media__in=Item.NOT_SAVED, incident__closed_at=None)
+    rows = Item.objects.filter(media__in=Item.LACKING, incident__closed_at=None)
     near = rows.filter(expires_at__gt=ClockTime(), expires_at__lt=ClockTime() + before)
     return list(near.order_by("incident_id").values_list("incident_id", "incident__number").distinct())
 

@@ -76,7 +76,7 @@ class Incidents(Table):
 
     def __init__(self, request: TenantRequest, **more: Any) -> None:
         items = Item.objects.filter(incident=OuterRef("pk")).order_by().values("incident")
-        missing = items.filter(media__in=Item.NOT_SAVED, expires_at__gt=ClockTime())
+        missing = items.filter(media__in=Item.LACKING, expires_at__gt=ClockTime())
         rows = Incident.objects.select_related("opened_by").annotate(
             count=Subquery(items.annotate(n=Count("pk")).values("n")),
             expires=Subquery(missing.annotate(first=Min("expires_at")).values("first")),

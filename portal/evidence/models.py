@@ -68,7 +68,7 @@ class StoredFile(TenantModel):
     key = EncryptedBytes(null=True)
     sha256 = models.CharField(max_length=64, blank=True, default="")
     size = models.BigIntegerField(default=0)
-    content_type = models.CharField(max_length=60, blank=True, default="")
+    content_type = models.CharField(max_length=80, blank=True, default="")
     made_at = models.DateTimeField(db_default=Now())
     delete_at = models.DateTimeField(null=True)
 
@@ -107,6 +107,8 @@ class Item(TenantModel):
 
     # The service may have it still, and nobody fetches it.
     NOT_SAVED = (Media.THERE, Media.FAILED)
+    # The service may have it still, and the store does not: also what a worker has tried to fetch for days.
+    LACKING = (*NOT_SAVED, Media.WANTED)
 
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="items")
     kind = models.CharField(max_length=10, choices=Kind.choices)

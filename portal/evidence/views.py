@@ -185,7 +185,7 @@ def close(request: TenantRequest, number: int) -> HttpResponseBase:
     form = CloseForm(request.POST if request.method == "POST" else None, initial={"keep_until": retention.last_day()})
     if form.is_valid():
         return done(request, found, lambda: actions.close(incident=found, **form.cleaned_data, by=Asker.of(request)))
-    missing = found.items.filter(media__in=[*Item.NOT_SAVED, Item.Media.WANTED]).count()
+    missing = found.items.filter(media__in=Item.LACKING).count()
     lacks = ngettext(
         "%(n)d video or picture is not saved and will be lost.",
         "%(n)d videos and pictures are not saved and will be lost.",

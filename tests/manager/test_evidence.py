@@ -345,3 +345,27 @@ def test_an_end_before_the_beginning_is_refused(place, manager):
     )
     assert answer.status_code == 422
     assert "The end is before the beginning." in said(answer)
+def test_video_that_a_worker_tries_in_vain_to_fetch_is_an_alert_too(place, manager, opened):
+    opened(days=80)
+    with tenant_scope(place.tenant):
+        assert Item.objects.get(kind="clip").media == "wanted"
+        assert len(list(alerts._about_to_go(place.tenant, {"days": 14}))) == 1
+    page = manager.get(url(place, "incident", 1))
+    assert "Being fetched The service deletes it on" in said(page)
+    assert "chip-loud" in manager.get(url(place, "index")).content.decode()
+
+
+def test_an_address_that_no_longer_works_is_asked_for_anew(place, manager, opened):
+    opened()
+    with tenant_scope(place.tenant):
+        record = History.objects.get()
+        dead = f"{place.sandbox.url}/files/cameras/none/video.mp4"
+        told = {"at": record.at, "state": "ready", "address": dead, "answered_at": database_now()}
+        Clip.objects.create(history_id=record.history_id, **told)
+    work(place)
+    assert "Not saved The service’s link no longer worked." in said(manager.get(url(place, "incident", 1)))
+    manager.post(url(place, "fetch", 1))
+    work(place)
+    assert "<video" in manager.get(url(place, "incident", 1)).content.decode()
+
+

@@ -12,6 +12,7 @@ from portal.core.cameras.models import Camera, CameraUsage, Clip, Viewing
 from portal.core.mirror import months
 from portal.core.mirror.models import History
 from portal.core.timers.clock import database_now
+from portal.evidence import fetching
 from portal.evidence.models import Item, StoredFile
 from tenants.connections.service import current_connection
 from tests.promises.test_secrets_stay_secret import everywhere, forms_of
@@ -118,6 +119,25 @@ def test_a_killed_worker_leaves_each_video_stored_once(house: House, customer: C
         assert not StoredFile.objects.filter(delete_at__isnull=False).exclude(
             delete_at__lt=timezone.now() + timedelta(hours=3)
         )
+
+
+def test_workers_that_are_rung_for_the_same_video_download_it_once(house: House, customer: Customer) -> None:
+    with customer.browser("facility manager") as browser:
+        kill(house)
+        collect(customer, browser)
+    with customer.scope():
+        video = Item.objects.filter(kind="clip").earliest("pk")
+
+    def work(_number: int) -> None:
+        with customer.scope():
+            fetching.fetch(video.pk)
+
+    together(work, 6)
+    with customer.scope():
+        assert Clip.objects.get(history_id=video.reference).shown == 1
+        assert StoredFile.objects.count() == 1
+    house.mend()
+    until(lambda: stored(customer), 90, saying="each video is stored", pause=0.25)
 
 
 def waits_to_be_kept(customer: Customer) -> bool:

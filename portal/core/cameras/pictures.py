@@ -23,10 +23,10 @@ from tenants.models import Connection, current_tenant
 
 TROUBLES: dict[str, Promise] = {
     "none": _("The camera gave no picture."),
-    "other_host": _("The picture is at an address that the operator has not allowed."),
-    "expired": _("The picture’s link no longer worked."),
-    "too_large": _("The picture is too large."),
-    "not_fetched": _("The picture could not be fetched."),
+    "other_host": _("The file is at an address that the operator has not allowed."),
+    "expired": _("The service’s link no longer worked."),
+    "too_large": _("The file is too large."),
+    "not_fetched": _("The file could not be fetched."),
     "not_shown": _("The picture is neither JPEG nor PNG."),
     "missing": _("The service does not know this camera."),
     "no_budget": _("No device API calls left this hour."),
