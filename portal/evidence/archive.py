@@ -14,7 +14,8 @@ from typing import Any, Protocol
 from portal.evidence.check_export import MANIFEST, SEAL, SIGNATURE, STAMP, TAIL
 from tenants import signing
 
-_QUICK = 1
+# Of text; video and pictures are compressed already, and are only wrapped.
+_QUICK, _NONE = 1, 0
 
 
 class _Sink(Protocol):
@@ -44,13 +45,13 @@ class Archive:
     def __init__(self, sink: _Sink, at: datetime) -> None:
         self._tail = _Tail(sink)
         unseekable: Any = self._tail
-        self._zip = zipfile.ZipFile(unseekable, "w", zipfile.ZIP_DEFLATED, compresslevel=_QUICK)
+        self._zip = zipfile.ZipFile(unseekable, "w", zipfile.ZIP_DEFLATED)
         self._at = at.timetuple()[:6]
         self._digests: list[tuple[str, str]] = []
 
-    def add(self, name: str, pieces: Iterable[bytes]) -> str:
-        """Write one file and list it in the manifest; return its SHA-256."""
-        digest = self._write(name, pieces)
+    def add(self, name: str, pieces: Iterable[bytes], *, packed: bool = False) -> str:
+        """Write one file and list it in the manifest; return its SHA-256. `packed`: it is compressed already."""
+        digest = self._write(name, pieces, _NONE if packed else _QUICK)
         self._digests.append((name, digest))
         return digest
 
@@ -71,9 +72,12 @@ class Archive:
         self._tail.sink.write(signing.sign(SEAL + self._tail.digest.digest()).value)
         return digest, signed.key
 
-    def _write(self, name: str, pieces: Iterable[bytes]) -> str:
-        entry, digest = zipfile.ZipInfo(name, self._at), hashlib.sha256()
+    def _write(self, name: str, pieces: Iterable[bytes], level: int = _QUICK) -> str:
+        entry: Any = zipfile.ZipInfo(name, self._at)
         entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+        # Without it zipfile takes its own default, slow as it is; that of the archive is for names alone.
+        entry._compresslevel = level
+        digest = hashlib.sha256()
         with self._zip.open(entry, "w", force_zip64=True) as file:
             for piece in pieces:
                 digest.update(piece)

@@ -93,7 +93,7 @@ def _write_into(file: store.Writing, export: Export) -> dict[str, Any]:
     archive.add("items.json", [_json(incident, export, rows)])
     for row in rows:
         if row.path and row.item.file is not None:
-            archive.add(row.path, store.read(row.item.file))
+            archive.add(row.path, store.read(row.item.file), packed=row.shown.is_video or row.shown.is_picture)
     archive.add("CHECK.txt", [render_to_string("evidence/export/check.txt", context).encode()])
     stamp, came = _stamp(archive.manifest)
     manifest, key = archive.close(stamp)

@@ -274,6 +274,24 @@ def test_an_export_opens_without_network_and_lists_all_of_it(place, manager, ope
     }
 
 
+def test_an_export_is_shown_with_the_digests_to_compare_it_with(place, manager, opened):
+    opened()
+    whole = exported(place, manager)
+    listed = zipfile.ZipFile(io.BytesIO(whole)).read("manifest.sha256")
+    page = said(manager.get(url(place, "incident", 1)))
+    assert hashlib.sha256(whole).hexdigest() in page
+    assert hashlib.sha256(listed).hexdigest() in page
+
+
+def test_media_in_an_export_is_not_compressed_again(place, manager, opened):
+    opened()
+    work(place)
+    archive = zipfile.ZipFile(io.BytesIO(exported(place, manager)))
+    (video,) = [each for each in archive.infolist() if each.filename.startswith("media/")]
+    assert video.compress_type == zipfile.ZIP_DEFLATED
+    assert video.compress_size > video.file_size
+
+
 def test_an_export_says_what_is_missing(place, manager, opened):
     opened(days=91)
     work(place)
@@ -328,23 +346,6 @@ def test_video_about_to_be_deleted_is_an_alert(place, manager, opened):
         assert list(alerts._about_to_go(place.tenant, {"days": 5})) == []
 
 
-def test_the_list_shows_when_evidence_is_lost(place, manager, opened):
-    assert "No incidents yet" in said(manager.get(url(place, "index")))
-    with tenant_scope(place.tenant):
-        CameraUsage.objects.create(download_total=1000.0, download_limit=1000.0, read_at=database_now())
-    opened(days=80)
-    work(place)
-    page = manager.get(url(place, "index"))
-    assert "Side door forced open" in said(page)
-    assert "chip-loud" in page.content.decode()
-
-
-def test_an_end_before_the_beginning_is_refused(place, manager):
-    answer = manager.post(
-        url(place, "new"), {"title": "X", "began_at": "2026-11-02T10:00", "ended_at": "2026-11-01T10:00"}
-    )
-    assert answer.status_code == 422
-    assert "The end is before the beginning." in said(answer)
 def test_video_that_a_worker_tries_in_vain_to_fetch_is_an_alert_too(place, manager, opened):
     opened(days=80)
     with tenant_scope(place.tenant):
@@ -369,3 +370,20 @@ def test_an_address_that_no_longer_works_is_asked_for_anew(place, manager, opene
     assert "<video" in manager.get(url(place, "incident", 1)).content.decode()
 
 
+def test_the_list_shows_when_evidence_is_lost(place, manager, opened):
+    assert "No incidents yet" in said(manager.get(url(place, "index")))
+    with tenant_scope(place.tenant):
+        CameraUsage.objects.create(download_total=1000.0, download_limit=1000.0, read_at=database_now())
+    opened(days=80)
+    work(place)
+    page = manager.get(url(place, "index"))
+    assert "Side door forced open" in said(page)
+    assert "chip-loud" in page.content.decode()
+
+
+def test_an_end_before_the_beginning_is_refused(place, manager):
+    answer = manager.post(
+        url(place, "new"), {"title": "X", "began_at": "2026-11-02T10:00", "ended_at": "2026-11-01T10:00"}
+    )
+    assert answer.status_code == 422
+    assert "The end is before the beginning." in said(answer)
