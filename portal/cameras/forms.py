@@ -1,17 +1,16 @@
 """Forms of cameras: identifiers with names, what a camera looks at, and a moment of a recording."""
 
 import re
-from datetime import timedelta
 from typing import Any
 
 from django import forms
 from django.http import QueryDict
-from django.utils import timezone
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from accessapi.limits import STREAMING_SECONDS_MAX, VIDEO_RETENTION_DAYS
+from accessapi.limits import STREAMING_SECONDS_MAX
+from portal.core.cameras import recorded
 from portal.core.cameras.keeping import MOST_AT_ONCE
 from portal.core.cameras.models import IDENTIFIER_MAX, NAME_MAX, Camera
 from portal.core.mirror.models import Area, PassController
@@ -109,9 +108,4 @@ class MomentForm(forms.Form):
     seconds = forms.IntegerField(min_value=5, max_value=STREAMING_SECONDS_MAX, required=False)
 
     def clean_at(self) -> Any:
-        at, now = self.cleaned_data["at"], timezone.now()
-        if at > now:
-            raise forms.ValidationError(_t("This time is in the future."))
-        if at < now - timedelta(days=VIDEO_RETENTION_DAYS):
-            raise forms.ValidationError(_t("Recordings are kept for %(n)d days.") % {"n": VIDEO_RETENTION_DAYS})
-        return at
+        return recorded.moment(self.cleaned_data["at"])

@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from accessapi.limits import VIDEO_RETENTION_DAYS
+from portal.core.cameras import recorded
 from portal.core.cameras.models import Camera
 from portal.core.ui.inputs import line, moment, offer, plain
 from portal.core.ui.times import local
@@ -65,12 +65,7 @@ class PictureForm(forms.Form):
         offer(self, camera=[(str(each.pk), str(each)) for each in cameras])
 
     def clean_at(self) -> Any:
-        at = self.cleaned_data["at"]
-        if at > timezone.now():
-            raise forms.ValidationError(_("Choose a time in the past."))
-        if at < timezone.now() - timedelta(days=VIDEO_RETENTION_DAYS):
-            raise forms.ValidationError(_("The service keeps video for 90 days only."))
-        return at
+        return recorded.moment(self.cleaned_data["at"])
 
 
 class ChooseForm(forms.Form):

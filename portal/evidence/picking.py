@@ -16,7 +16,7 @@ from portal.core.intents import queries as intent_queries
 from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
 from portal.core.log import visible
-from portal.core.mirror import queries
+from portal.core.mirror import log, queries
 from portal.core.mirror.coverage import coverage
 from portal.core.mirror.models import History
 from portal.core.ui.addresses import is_row_number, row_or_404
@@ -29,7 +29,7 @@ from portal.evidence.views import TROUBLES, done, incident_or_404, page_of
 from portal.explain import since
 from portal.explain.answers import Answer
 from portal.explain.questions import Question
-from tenants.access import TenantRequest, tenant_view
+from tenants.access import Access, TenantRequest, tenant_view
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
 
@@ -47,11 +47,13 @@ def records(request: TenantRequest, number: int) -> HttpResponseBase:
         chosen = rows.filter(history_id__in=request.POST.getlist("record")[: actions.MOST_AT_ONCE]).order_by("at", "pk")
         return _add(request, found, list(collecting.with_videos(chosen, _watched())))
     known = set(found.items.filter(kind=Item.Kind.RECORD).values_list("reference", flat=True))
-    offered = list(rows.order_by("at", "pk")[: _OFFERED + 1])
+    text = request.GET.get("q", "").strip()
+    offered = _found(request.access, found, text) if text else list(rows.order_by("at", "pk")[: _OFFERED + 1])
     context = {
         "incident": found,
         "records": [(each, each.history_id in known) for each in offered[:_OFFERED]],
         "more": len(offered) > _OFFERED,
+        "text": text,
         "watched": _watched(),
         "span": (begin, end),
         "through": coverage().through,
@@ -126,6 +128,13 @@ def _choose(request: TenantRequest, items: list[Item], back: str) -> HttpRespons
     what = f"{local(items[0].at):%Y-%m-%d %H:%M:%S} {first.headline}"
     context = {"form": form, "what": what, "back": back, "new": new}
     return render(request, "evidence/choose.html", context, status=422 if form.is_bound else 200)
+
+
+def _found(access: Access, found: Incident, text: str) -> list[History]:
+    """Return the records around an incident's time that say something, the oldest first; one more than is offered."""
+    begin, end = _span(found)
+    wanted = log.Narrow(since=begin, until=end + timedelta(seconds=1), words=log.words_of(text))
+    return log.records(log.narrowed(visible.keys(access), wanted).order_by("at", "id")[: _OFFERED + 1])
 
 
 def _span(found: Incident) -> tuple[Any, Any]:

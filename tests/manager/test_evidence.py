@@ -24,6 +24,7 @@ from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
 from tests.support import evidence
 from tests.support.evidence import exported, url, when, work
+from tests.support.log import keep_one
 from tests.support.members import said
 from tests.support.places import nonce_of
 
@@ -122,7 +123,7 @@ def test_the_picture_of_a_camera_is_added(place, manager, opened):
         url(place, "picture", 1), {"camera": camera.pk, "at": when(timezone.now() + timedelta(hours=1))}
     )
     assert future.status_code == 422
-    assert "Choose a time in the past." in said(future)
+    assert "This time is in the future." in said(future)
     manager.post(url(place, "picture", 1), {"camera": camera.pk, "at": when(timezone.now() - timedelta(minutes=50))})
     work(place)
     page = manager.get(url(place, "incident", 1))
@@ -138,6 +139,25 @@ def test_a_note_is_kept_with_its_author_and_an_empty_one_is_refused(place, manag
     refused = manager.post(url(place, "note", 1), {"text": " "})
     assert refused.status_code == 422
     assert "Enter a note." in said(refused)
+
+
+def test_records_around_an_incident_are_searched(place, manager):
+    at = timezone.now() - timedelta(hours=1)
+    with tenant_scope(place.tenant):
+        for number, (name, moved) in enumerate((("佐藤 太郎", 0), ("鈴木 花子", 60), ("佐藤 太郎", 7200))):
+            told_at = at - timedelta(seconds=moved)
+            keep_one(history_id=f"h{number}", at=told_at, member_name=name, device_name="East door", content="Entry")
+    manager.post(url(place, "new"), {"title": "X", "began_at": when(at)})
+
+    def found(text):
+        return re.findall(r'name="record" value="(\w+)"', manager.get(url(place, "records", 1) + text).content.decode())
+
+    assert found("") == ["h1", "h0"]
+    assert found("?q=佐藤") == ["h0"]
+    assert found("?q=east+鈴木") == ["h1"]
+    nothing = manager.get(url(place, "records", 1) + "?q=高橋")
+    assert "No matching log records around this time" in said(nothing)
+    assert 'value="高橋"' in nothing.content.decode()
 
 
 def test_adding_the_same_again_adds_nothing(place, manager, opened):
