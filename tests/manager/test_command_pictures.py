@@ -66,5 +66,11 @@ def test_a_door_command_gets_pictures_of_before_and_after_once_that_is_switched_
     assert re.search("Before .* After", said(page))
     assert len(re.findall(r'src="[^"]*/cameras/[^"]*/picture/', page.content.decode())) >= 2
     assert len(place.calls(30)) == calls + 2
+    with tenant_scope(place.tenant):
+        CommandMoment.objects.update(at=F("at") - timedelta(days=2))
+    later = manager.get(there)
+    assert "Pictures are kept for one day. Read it again: 通用口カメラ" in said(later)
+    (again, _after) = re.findall(rf'href="([^"]*/cameras/{told["camera_id"]}/\?at=[^"]+)"', later.content.decode())
+    assert re.search(r'name="at"[^>]*\svalue="[0-9T:-]+"', manager.get(again).content.decode())
     auditor = place.client(place.staff("auditor"))
     assert not re.search("Before .* After", said(auditor.get(there)))

@@ -97,11 +97,15 @@ def read(moment_id: int) -> None:
 
 @dataclass(frozen=True)
 class Shown:
-    """A moment with the pictures of the door's cameras, and why there is none."""
+    """A moment with the pictures of the door's cameras, and why there is none.
+
+    `cameras` can be asked for that moment again: of a moment whose pictures are kept no longer.
+    """
 
     moment: CommandMoment
     wrong: str
     pictures: Sequence[Picture] = field(default_factory=list)
+    cameras: Sequence[Camera] = field(default_factory=list)
 
     @property
     def is_awaited(self) -> bool:
@@ -119,7 +123,10 @@ def shown_of(intent: Intent) -> list[Shown]:
     for each in moments:
         mine = [row for row in rows if row.at == each.at]
         wrong = each.trouble or next((row.trouble for row in mine if not row.mark), "")
-        shown.append(Shown(each, pictures.trouble_in_words(wrong), [row for row in mine if row.mark]))
+        there = [row for row in mine if row.mark]
+        over = not there and not wrong and each.at < database_now() - pictures.MOMENTS_FOR
+        cameras = list(_cameras(each.device_id)) if over else []
+        shown.append(Shown(each, pictures.trouble_in_words(wrong), there, cameras))
     return shown
 
 

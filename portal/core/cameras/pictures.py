@@ -3,7 +3,7 @@
 import base64
 import binascii
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 
 from django.utils.functional import Promise
@@ -21,6 +21,8 @@ from portal.core.mirror.reading import asked
 from portal.core.timers.clock import database_now
 from tenants.models import Connection, current_tenant
 
+# How long pictures of a moment are kept; the service has them for 90 days.
+MOMENTS_FOR = timedelta(days=1)
 TROUBLES: dict[str, Promise] = {
     "none": _("The camera gave no picture."),
     "other_host": _("The file is at an address that the operator has not allowed."),

@@ -35,7 +35,7 @@ _SOONEST, _STATUS_FOR = timedelta(seconds=60), timedelta(minutes=10)
 _STATUSES_AT_ONCE = 5
 # How long cameras that the service refuses are left alone.
 _REFUSED_FOR = timedelta(minutes=15)
-_MOMENTS_FOR, _VIEWINGS_FOR = timedelta(days=1), timedelta(days=40)
+_VIEWINGS_FOR = timedelta(days=40)
 
 
 def seen(cameras: Iterable[Camera]) -> None:
@@ -101,12 +101,12 @@ def forget() -> None:
     """Delete pictures of moments after a day, addresses that have expired, and looks that no period counts any more."""
     now = ClockTime()
     with across_tenants("what rests of pictures and looks is forgotten alike for every tenant"):
-        Picture.objects_across_tenants.filter(at__isnull=False, asked_at__lt=now - _MOMENTS_FOR).delete()
+        Picture.objects_across_tenants.filter(at__isnull=False, asked_at__lt=now - pictures.MOMENTS_FOR).delete()
         Viewing.objects_across_tenants.filter(ends_at__lt=now - _VIEWINGS_FOR).delete()
         expired = Viewing.objects_across_tenants.filter(ends_at__lt=now, expires_at__lt=now, address__isnull=False)
         expired.update(address=None)
         Clip.objects_across_tenants.filter(shown_at__lt=now - _VIEWINGS_FOR).delete()
-        Clip.objects_across_tenants.filter(answered_at__lt=now - _MOMENTS_FOR).update(address=None)
+        Clip.objects_across_tenants.filter(answered_at__lt=now - pictures.MOMENTS_FOR).update(address=None)
 
 
 def _read_statuses(connection: Connection) -> int:
