@@ -117,6 +117,7 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
     demo_setup.set_up_cameras(state, portal_url, sandbox_url)
     demo_setup.collect_evidence(state, portal_url, sandbox_url)
     demo_setup.review_access(state, portal_url)
+    demo_setup.schedule_report(state, portal_url)
     _say(f"Ready: {portal_url}  (Ctrl-C stops it, the next start continues)")
     while True:
         supervisor.look()

@@ -27,6 +27,8 @@ from stack.demo_cast import (
     INTERCOMS,
     PEOPLE,
     PRESETS,
+    REPORT,
+    REPORT_TO,
     REVIEW,
     REVIEW_AREAS,
     REVIEW_DAYS,
@@ -259,6 +261,20 @@ def review_access(state: State, portal_url: str) -> None:
             act = press.replace(":confirm:", ":withdraw:") if number % WITHDRAWN_EACH == 0 else press
             visitor.send(visitor.form(action="press"), press=act)
     state.keep("review", True)
+
+
+def schedule_report(state: State, portal_url: str) -> None:
+    """Set up a weekly report of the first tenant by its pages, and have the latest sent at once."""
+    if state.get("report"):
+        return
+    tenant = TENANTS[0].slug
+    with Visitor() as visitor:
+        _manage(visitor, state, portal_url, tenant, f"reports/schedule/{REPORT}/")
+        form = visitor.form(field="hour")
+        people = [box for name, box in form.boxes["recipients"].items() if REPORT_TO in name]
+        visitor.send(form, recipients=people)
+        visitor.send(visitor.form(action="/send/"))
+    state.keep("report", True)
 
 
 def _around(found: list[str], one: str) -> list[str]:

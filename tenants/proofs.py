@@ -41,6 +41,23 @@ PROOFS: dict[str, Promise] = {
     "evidence.retention": ngettext_lazy(
         "Closed incidents are kept for %(days)s day", "Closed incidents are kept for %(days)s days", "days"
     ),
+    "report_kind.week": _("Week at a glance"),
+    "report_kind.may_enter": _("Who may enter"),
+    "report_kind.entered": _("Who entered"),
+    "report_kind.unused": _("Unused credentials and rights"),
+    "report_kind.keys": _("Keys"),
+    "report_kind.guests": _("Guests"),
+    "report_kind.alerts": _("Alerts"),
+    "report_kind.staff": _("Staff’s actions"),
+    "report.asked": _("Report requested: %(kind)s"),
+    "report.scheduled": _("Report scheduled: %(kind)s"),
+    "report.schedule_changed": _("Report schedule changed: %(kind)s"),
+    "report.schedule_ended": _("Report schedule ended: %(kind)s"),
+    "report.sent_now": _("Latest report sent: %(kind)s"),
+    "report.deleted": ngettext_lazy(
+        "%(n)d report deleted after its time", "%(n)d reports deleted after their time", "n"
+    ),
+    "report.downloaded": _("Report downloaded: %(kind)s, %(form)s"),
     "review.started": _("Access review started: %(title)s"),
     "review.confirmed": _("Access confirmed: %(name)s, %(area)s"),
     "review.marked": _("Access to be withdrawn: %(name)s, %(area)s"),

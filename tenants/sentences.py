@@ -347,6 +347,8 @@ TARGETS: Mapping[str, Promise] = {
     "party": _("Guests"),
     "pass_controller": _("Door"),
     "preset": _("Preset"),
+    "report": _("Report"),
+    "report_schedule": _("Report schedule"),
     "review": _("Access review"),
     "rights_template": _("Rights template"),
     "support": _("Support session"),

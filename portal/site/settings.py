@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "portal.logs",
     "portal.hooks",
     "portal.reviews",
+    "portal.reports",
 ]
 
 MIDDLEWARE = [

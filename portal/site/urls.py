@@ -40,6 +40,7 @@ areas = [
     path("logs/", include("portal.logs.urls")),
     path("alerts/", include("portal.alerts.urls")),
     path("reviews/", include("portal.reviews.urls")),
+    path("reports/", include("portal.reports.urls")),
     path("intents/", include("portal.core.intents.urls")),
     path("mirror/", include("portal.core.mirror.urls")),
     path("connection/webhook/", include("portal.hooks.urls_of_tenant")),

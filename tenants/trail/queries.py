@@ -48,6 +48,7 @@ ABOUT: dict[str, tuple[Promise, str]] = {
     "evidence": (_("Evidence"), "incident evidence"),
     "log": (_("Activity log"), "log"),
     "alerts": (_("Alerts"), "alert alert_rule alert_address"),
+    "reports": (_("Reports"), "report report_schedule"),
     "reviews": (_("Access reviews"), "review"),
     "decisions": (_("Decisions on uncertain requests"), "intent"),
     "connection": (_("Connection"), "connection webhook update_webhook"),
@@ -88,6 +89,11 @@ def page(wanted: Wanted, cursor: str = "") -> Page:
     more = len(entries) > PAGE
     entries = _completed(entries[:PAGE])
     return Page(entries, _write(entries[-1]) if more else "")
+
+
+def acts() -> QuerySet[AuditEntry]:
+    """Return one entry for each act in the entered tenant: how a request ended is no act of its own."""
+    return AuditEntry.objects.exclude(_IS_OUTCOME)
 
 
 def newest(count: int) -> list[AuditEntry]:

@@ -205,7 +205,7 @@ SAID: dict[str, str] = {
     "member": "名|会員|全員",
     "permission": "権限",
     "request": "時間切れ",
-    "schedule": "予約",  # to schedule is another word
+    "schedule": "予約|定期",  # to schedule is another word, and so is a report made each week
     "staff": "サポート担当者|変更履歴",
     "suspended": "停止",
     "tenant": "組織",  # the service's own tenant

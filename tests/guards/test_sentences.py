@@ -13,6 +13,7 @@ from portal.core.intents.record import PORTAL
 from portal.devices.actions import Command
 from portal.hooks import actions as hooks
 from portal.keys.actions import Command as KeyCommand
+from portal.reports.kinds import KINDS as REPORTS
 from portal.today import erasing, suggesting
 from tenants.roles import ROLES
 from tenants.sentences import ACTORS, NOBODY, REFUSALS, TEXTS
@@ -68,6 +69,7 @@ COMPUTED = {
     },
     ("portal/reviews/deciding.py", "_SAID[press.act]"): {"review.confirmed", "review.marked", "review.undone"},
     ("portal/reviews/deciding.py", "_MANY[act]"): {"review.confirmed_many", "review.marked_many"},
+    ("portal/reports/actions.py", "f'report_kind.{kind}'"): {f"report_kind.{kind}" for kind in REPORTS},
     ("portal/devices/actions.py", "f'door.{command.value}'"): {f"door.{value}" for value in Command.values},
     ("portal/keys/actions.py", "f'key.{command.value}'"): {f"key.{value}" for value in KeyCommand.values},
     ("portal/lockdown/actions.py", "f'{order.kind}.{act}'"): {

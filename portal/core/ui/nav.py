@@ -73,6 +73,7 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("alerts", _("Alerts"), "alert-triangle", "alerts:index", Permission.ALERTS_VIEW),
     Entry("logs", _("Activity log"), "list-details", "logs:index", Permission.LOGS_TODAY),
     Entry("evidence", _("Evidence"), "folder", "evidence:index", Permission.EVIDENCE_VIEW),
+    Entry("reports", _("Reports"), "report", "reports:index", Permission.REPORTS_VIEW),
     Entry("reviews", _("Access reviews"), "checklist", "reviews:index", Permission.REVIEWS_VIEW),
     Entry(
         "my_reviews",

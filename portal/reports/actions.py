@@ -1,0 +1,90 @@
+"""What people do with reports: ask for one, set up and end a schedule, download."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import get_language
+
+from portal.core.intents.record import Asker
+from portal.core.timers.clock import ClockTime, database_now
+from portal.reports import making, periods, scheduling
+from portal.reports.models import Every, Report, Schedule
+from tenants import audit
+from tenants.wording import Said, say
+
+
+def ask(
+    *, kind: str, choices: Mapping[str, str], since: datetime, until: datetime, nonce: uuid.UUID, by: Asker
+) -> Report:
+    """Ask for a report; the same one for the same form. A worker makes it."""
+    told = {"kind": kind, "choices": dict(choices), "since": since, "until": until, "by": by.user}
+    told |= {"language": get_language() or "en", "due_at": database_now()}
+    with transaction.atomic():
+        report, is_new = Report.objects.get_or_create(nonce=nonce, defaults=told)
+        if is_new:
+            after = {"period": periods.words(since, until)}
+            _record(by, report, say("report.asked", kind=titled(kind)), after=after)
+            making.wake(report)
+    return report
+
+
+def set_up(
+    *, kind: str, choices: Mapping[str, str], every: Every, hour: int, recipients: Sequence[int], nonce: uuid.UUID,
+    by: Asker,
+) -> Schedule:  # fmt: skip
+    """Set up a schedule; the same one for the same form. Its first report is of the period that is over next."""
+    now = database_now()
+    told = {"kind": kind, "choices": dict(choices), "every": every, "hour": hour, "recipients": list(recipients)}
+    told |= {"language": get_language() or "en", "by": by.user, "next_at": periods.next_run(every, hour, now)}
+    with transaction.atomic():
+        schedule, is_new = Schedule.objects.get_or_create(nonce=nonce, defaults=told)
+        if is_new:
+            after = {"recipients": list(recipients), "every": str(every)}
+            _record(by, schedule, say("report.scheduled", kind=titled(kind)), after=after)
+    return schedule
+
+
+def change(*, schedule: Schedule, hour: int, recipients: Sequence[int], by: Asker) -> None:
+    """Change the hour of a schedule and whom it tells. Reports that were made stay as they are."""
+    wanted = {"hour": hour, "recipients": list(recipients)}
+    before = {name: getattr(schedule, name) for name in wanted}
+    with transaction.atomic():
+        # Due at once: the next look finds what is left to be told, and the next time by the new hour.
+        running = Schedule.objects.filter(pk=schedule.pk, ended_at=None)
+        if before != wanted and running.update(**wanted, next_at=ClockTime()):
+            _record(
+                by, schedule, say("report.schedule_changed", kind=titled(schedule.kind)), before=before, after=wanted
+            )
+
+
+def end(*, schedule: Schedule, by: Asker) -> None:
+    """End a schedule, once. Its reports stay."""
+    with transaction.atomic():
+        running = Schedule.objects.filter(pk=schedule.pk, ended_at=None)
+        if running.update(ended_at=ClockTime(), next_at=None):
+            _record(by, schedule, say("report.schedule_ended", kind=titled(schedule.kind)))
+
+
+def send_now(*, schedule: Schedule, by: Asker) -> Report:
+    """Make the report of the period that is over and tell whoever of the schedule was not told of it; return it."""
+    with transaction.atomic():
+        locked = Schedule.objects.select_for_update(of=("self",), no_key=True).select_related("by").get(pk=schedule.pk)
+        report = scheduling.ask(locked, database_now())
+        Report.objects.filter(pk=report.pk).update(recipients=locked.recipients)
+        Schedule.objects.filter(pk=schedule.pk, ended_at=None).update(next_at=ClockTime())
+        scheduling.wake(schedule)
+        _record(by, schedule, say("report.sent_now", kind=titled(schedule.kind)))
+    return report
+
+
+def titled(kind: str) -> Said:
+    """Return the title of a kind of report, as sentences name it."""
+    return say(f"report_kind.{kind}")
+
+
+def _record(by: Asker, on: Report | Schedule, summary: Said, **told: Any) -> None:
+    target = f"{'report' if isinstance(on, Report) else 'report_schedule'}:{on.pk}"
+    audit.record(**by.author, action=summary.code, target=target, summary=summary, **told)

@@ -1,0 +1,87 @@
+"""What a report says: its headline figures, its tables, and how complete it is. A page, a PDF and a workbook are three
+writings of it.
+
+The head (`Head`) is small and kept with the report; the lines of its tables are many, and are yielded, so that no
+worker holds them.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+Cell = str | int
+#: The number of a table, and its cells.
+Line = tuple[int, Sequence[Cell]]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number of the headline, with the doubt there is about it. `beside`: what it is compared with."""
+
+    label: str
+    value: str
+    beside: str = ""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table: its title, the headings of its columns, and what has to be said of all its lines.
+
+    `drawn` is the column whose numbers are drawn as bars, by the first; 0 for none.
+    """
+
+    title: str
+    columns: Sequence[str]
+    note: str = ""
+    drawn: int = 0
+
+
+@dataclass(frozen=True)
+class Head:
+    """`complete` are sentences about how complete the data is: they stand on every page."""
+
+    title: str
+    about: str
+    period: str
+    figures: Sequence[Figure] = ()
+    sheets: Sequence[Sheet] = ()
+    complete: Sequence[str] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what is kept."""
+        return asdict(self)
+
+    @classmethod
+    def of_json(cls, kept: dict[str, Any]) -> "Head":
+        """Return what was kept."""
+        figures = [Figure(**each) for each in kept["figures"]]
+        sheets = [Sheet(**each) for each in kept["sheets"]]
+        return cls(**{**kept, "figures": figures, "sheets": sheets})
+
+
+@dataclass
+class Content:
+    """What a kind of report makes: `lines` are read once, `head` after them, so that it may count what they were.
+
+    `named_since`: see `Report.named_since`; it too is final when the lines have been read.
+    """
+
+    title: str
+    about: str
+    period: str
+    sheets: Sequence[Sheet]
+    lines: Iterable[Line]
+    figures: list[Figure] = field(default_factory=list)
+    complete: Sequence[str] = ()
+    named_since: datetime | None = None
+
+    @property
+    def head(self) -> Head:
+        return Head(self.title, self.about, self.period, tuple(self.figures), tuple(self.sheets), tuple(self.complete))
+
+
+def of_sheet(number: int, rows: Iterable[Sequence[Cell]]) -> Iterator[Line]:
+    """Yield rows as lines of the sheet with this number."""
+    for cells in rows:
+        yield number, cells

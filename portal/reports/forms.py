@@ -1,0 +1,163 @@
+"""What is asked for a report: its days, its area; and for a schedule, how often, at what hour and who is told."""
+
+import uuid
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.utils import timezone
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from portal.core.mirror.models import Area
+from portal.core.ui.times import local
+from portal.reports import periods, scheduling
+from portal.reports.kinds import KINDS, Kind
+from portal.reports.models import Every, Report, Schedule
+from tenants.access import access_to
+from tenants.models import Staff, User, current_tenant
+
+#: The log is kept for a year.
+MOST_DAYS = 366
+
+
+def today() -> date:
+    return local(timezone.now()).date()
+
+
+class _Chosen(forms.Form):
+    """The area, where a kind has one, and the nonce of the form."""
+
+    nonce = forms.UUIDField(initial=uuid.uuid4, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, kind: Kind, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.kind = kind
+        if kind.of_area:
+            self.fields["area"] = forms.ModelChoiceField(
+                label=_("Area"),
+                queryset=Area.objects.order_by("pk"),
+                to_field_name="area_id",
+                required=kind.of_area == "must",
+                empty_label=_("All doors") if kind.of_area == "may" else None,
+            )
+            self.order_fields(["area", *(self.field_order or ())])
+
+    @property
+    def choices(self) -> Mapping[str, str]:
+        """Return what was chosen besides the days."""
+        area = self.cleaned_data.get("area")
+        return {"area": area.area_id, "area_name": area.area_name} if area is not None else {}
+
+
+class AskForm(_Chosen):
+    """A report now: of days, unless its kind says how things are at this moment."""
+
+    first = forms.DateField(
+        label=pgettext_lazy("report", "First day"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    )
+    last = forms.DateField(
+        label=pgettext_lazy("report", "Last day"), widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+    )
+
+    def __init__(self, *args: Any, kind: Kind, **kwargs: Any) -> None:
+        super().__init__(*args, kind=kind, **kwargs)
+        if kind.as_of_now:
+            del self.fields["first"], self.fields["last"]
+        else:
+            since, until = periods.before(kind.every, timezone.now())
+            self.fields["first"].initial = local(since).date()
+            self.fields["last"].initial = local(until).date() - timedelta(days=1)
+
+    def clean(self) -> dict[str, Any]:
+        found: dict[str, Any] = super().clean() or {}
+        first, last = found.get("first"), found.get("last")
+        if first and last and last < first:
+            self.add_error("last", _t("The last day is before the first."))
+        elif first and last and (last - first).days >= MOST_DAYS:
+            self.add_error("last", _t("At most %(n)s days in one report.") % {"n": MOST_DAYS})
+        return found
+
+    def clean_last(self) -> date:
+        found: date = self.cleaned_data["last"]
+        if found > today():
+            raise forms.ValidationError(_t("This day has not come yet."))
+        return found
+
+    @classmethod
+    def again(cls, report: Report, kind: Kind) -> "AskForm":
+        """Return the form as it was for a report that was made."""
+        first, last = local(report.since).date(), local(report.until - timedelta(microseconds=1)).date()
+        form = cls(kind=kind, initial={"area": report.choices.get("area")})
+        for name, day in (("first", first), ("last", last)):
+            if name in form.fields:
+                form.fields[name].initial = day
+        return form
+
+    @property
+    def period(self) -> tuple[datetime, datetime]:
+        """Return [since, until)."""
+        if self.kind.as_of_now:
+            now = timezone.now()
+            return now, now
+        since, until = periods.of_days(self.cleaned_data["first"], self.cleaned_data["last"])
+        return since, min(until, timezone.now())
+
+
+class _Sent(forms.Form):
+    """When a schedule's reports are made on their day, and whom it tells."""
+
+    hour = forms.TypedChoiceField(
+        label=_("Time"), choices=[(hour, f"{hour:02}:00") for hour in range(24)], coerce=int, initial=7
+    )
+    recipients = forms.ModelMultipleChoiceField(
+        label=_("Send to"),
+        queryset=User.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("Staff who may see this report. This is checked again each time it is sent."),
+    )
+
+    def offer(self, kind: Kind) -> None:
+        """Offer the staff who may see reports of this kind."""
+        field: Any = self.fields["recipients"]
+        field.queryset = User.objects.filter(pk__in=[user.pk for user in people_for(kind)]).order_by("name", "email")
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """Return what was chosen, as schedules keep it."""
+        people = [user.pk for user in self.cleaned_data["recipients"]]
+        return {"hour": self.cleaned_data["hour"], "recipients": people}
+
+
+class ChangeForm(_Sent):
+    """The hour of a schedule and whom it tells. Somebody who may not see the report any more is left out."""
+
+    def __init__(self, data: Any, *, schedule: Schedule) -> None:
+        super().__init__(data, initial={"hour": schedule.hour, "recipients": schedule.recipients})
+        self.offer(KINDS[schedule.kind])
+
+
+class ScheduleForm(_Sent, _Chosen):
+    every = forms.ChoiceField(
+        label=pgettext_lazy("schedule", "How often"),
+        choices=(
+            (Every.WEEK, _("Every Monday, of the week before")),
+            (Every.MONTH, _("On the 1st, of the month before")),
+        ),
+        widget=forms.RadioSelect,
+    )
+    field_order = ("area", "every", "hour", "recipients")
+
+    def __init__(self, *args: Any, kind: Kind, **kwargs: Any) -> None:
+        super().__init__(*args, kind=kind, **kwargs)
+        self.fields["every"].initial = kind.every
+        self.offer(kind)
+
+
+def people_for(kind: Kind) -> list[User]:
+    """Return the staff who may see reports of a kind now."""
+    staff = Staff.objects.filter(is_active=True, user__is_active=True).select_related("user")
+    tenant = current_tenant()
+    return [each.user for each in staff if scheduling.may_see(access_to(each.user, tenant), kind.name)]

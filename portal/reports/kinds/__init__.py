@@ -1,0 +1,95 @@
+"""The kinds of reports: each with its title, what one must be allowed to see, what is chosen, how it is made."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from portal.reports.content import Content
+from portal.reports.kinds import access, passages, work
+from portal.reports.models import Every, Report
+from tenants.roles import Permission
+
+
+@dataclass(frozen=True)
+class Kind:
+    """`needs` are asked of whoever opens a report and of whoever is sent it. `of_area`: an area is chosen (`area`), or
+    must be. `as_of_now`: it says how things are when it is made, and has no period. `every`: which time is offered.
+    """
+
+    name: str
+    title: Promise
+    about: Promise
+    needs: frozenset[Permission]
+    make: Callable[[Report], Content]
+    of_area: str = ""  # "", "may" or "must"
+    as_of_now: bool = False
+    every: Every = Every.WEEK
+
+
+_ALL = (
+    Kind(
+        "week",
+        _("Week at a glance"),
+        _("Entries, guests, alerts and staff’s actions, day by day."),
+        frozenset({Permission.REPORTS_VIEW, Permission.LOGS_VIEW, Permission.ALERTS_VIEW}),
+        passages.week,
+    ),
+    Kind(
+        "may_enter",
+        _("Who may enter"),
+        _("Members with a right to an area, and when."),
+        frozenset({Permission.REPORTS_VIEW, Permission.MEMBERS_VIEW, Permission.AREAS_VIEW}),
+        access.may_enter,
+        of_area="must",
+        as_of_now=True,
+    ),
+    Kind(
+        "entered",
+        _("Who entered"),
+        _("Everyone who used a door of an area, how often, first and last."),
+        frozenset({Permission.REPORTS_VIEW, Permission.LOGS_VIEW, Permission.MEMBERS_VIEW}),
+        passages.entered,
+        of_area="may",
+    ),
+    Kind(
+        "unused",
+        _("Unused credentials and rights"),
+        _("Members whose card, code or face opened nothing, and rights to areas that were not used."),
+        frozenset({Permission.REPORTS_VIEW, Permission.LOGS_VIEW, Permission.MEMBERS_VIEW, Permission.AREAS_VIEW}),
+        access.unused,
+    ),
+    Kind(
+        "keys",
+        _("Keys"),
+        _("Which keys are out, with whom, and since when."),
+        frozenset({Permission.REPORTS_VIEW, Permission.DEVICES_VIEW, Permission.LOGS_VIEW}),
+        work.keys,
+        as_of_now=True,
+    ),
+    Kind(
+        "guests",
+        _("Guests"),
+        _("Visits of the period, their hosts and companies, and who arrived."),
+        frozenset({Permission.REPORTS_VIEW, Permission.GUESTS_VIEW}),
+        work.guests,
+        every=Every.MONTH,
+    ),
+    Kind(
+        "alerts",
+        _("Alerts"),
+        _("Alerts by kind, and how fast they were taken and closed."),
+        frozenset({Permission.REPORTS_VIEW, Permission.ALERTS_VIEW, Permission.LOGS_VIEW}),
+        work.alerts,
+    ),
+    Kind(
+        "staff",
+        _("Staff’s actions"),
+        _("What each person on the staff did, from the audit log."),
+        frozenset({Permission.REPORTS_VIEW, Permission.AUDIT_VIEW}),
+        work.staff,
+    ),
+)
+
+KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}

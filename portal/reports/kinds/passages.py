@@ -1,0 +1,192 @@
+"""Reports from the log: who entered, and the week day by day. The database counts, partition after partition."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count
+from django.db.models.functions import TruncDate
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
+
+from portal.core.alerts.models import Alert
+from portal.core.log import gaps
+from portal.core.mirror.coverage import coverage
+from portal.core.mirror.models import Area, History, Member
+from portal.core.mirror.places import USED, leads
+from portal.core.ui.times import TOKYO, local
+from portal.core.visits.models import Visit
+from portal.reports import periods
+from portal.reports.content import Cell, Content, Figure, Sheet, of_sheet
+from portal.reports.models import Report
+from portal.reports.periods import stamped
+from tenants.scope import current_tenant_id
+from tenants.trail.queries import acts
+
+_AT_ONCE = 1000
+_LEAST = timedelta(microseconds=1)
+_ENTERED = """
+SELECT member_id, max(member_name), count(*), min(at), max(at) FROM {history}
+ WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND category = %(used)s AND member_id <> ''
+   AND NOT notified AND (%(doors)s::text[] IS NULL OR device_id = ANY(%(doors)s::text[]))
+ GROUP BY member_id ORDER BY count(*) DESC, member_id
+"""
+_BY_DAY = """
+SELECT (at AT TIME ZONE 'Asia/Tokyo')::date, count(*) FILTER (WHERE category = %(used)s AND member_id <> ''), count(*)
+  FROM {history}
+ WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND NOT notified
+ GROUP BY 1
+"""
+
+
+def completeness(report: Report) -> list[str]:
+    """Return what is missing of the log in a report's time; a sentence that nothing is, too."""
+    known = coverage()
+    if known.through is None:
+        return [_("The activity log is not loaded.")]
+    missing = [line.text for line in gaps.lines(known, report.since, report.until)]
+    if report.until > known.through:
+        missing.append(_("Activity log until %(at)s.") % {"at": stamped(known.through)})
+    return missing or [_("Activity log complete for this period.")]
+
+
+def is_whole(since: datetime, until: datetime) -> bool:
+    """Whether nothing of the log is missing in this time."""
+    known = coverage()
+    return known.through is not None and until <= known.through and not known.gaps(since, until)
+
+
+def figure(label: str, number: int, *, at_least: bool = False) -> Figure:
+    """Return a headline figure; `at_least`: there may be more."""
+    return Figure(label, _number(number, at_least=at_least))
+
+
+def _number(number: int, *, at_least: bool) -> str:
+    said = number_format(number, force_grouping=True)
+    return _("at least %(n)s") % {"n": said} if at_least else said
+
+
+def _execute(statement: str, since: datetime, until: datetime, **more: Any) -> Sequence[Any]:
+    """Run a statement over the log of a time, and return its rows."""
+    values = {"tenant": current_tenant_id(), "since": since, "until": until, "used": USED, **more}
+    with connection.cursor() as cursor:
+        cursor.execute(statement.format(history=History._meta.db_table), values)
+        return list(cursor.fetchall())
+
+
+def area_of(report: Report) -> Area | None:
+    """Return the area that was chosen, if it is still there."""
+    wanted = report.choices.get("area", "")
+    return Area.objects.filter(area_id=wanted).first() if wanted else None
+
+
+def doors_into(area: Area) -> list[str]:
+    """Return the doors that lead into an area."""
+    return [device_id for device_id, found in leads([area]).items() if any(lead.inward for lead in found)]
+
+
+def entered(report: Report) -> Content:
+    """Return who used a door, or a door into the area, by how often."""
+    area, at_least = area_of(report), not is_whole(report.since, report.until)
+    rows = _execute(_ENTERED, report.since, report.until, doors=doors_into(area) if area else None)
+    columns = [
+        pgettext("person", "Name"), _("Member code"), _("Group"), _("Entries"), _("First entry"), _("Last entry"),
+    ]  # fmt: skip
+    note = _("By records of use at doors that lead into this area.") if area else _("By records of use at any door.")
+    gone = [_("This area is no longer there.")] if report.choices.get("area") and area is None else []
+    content = Content(
+        title=_("Who entered"),
+        about=report.choices.get("area_name", "") or _("All doors"),
+        period=periods.words(report.since, report.until),
+        sheets=[Sheet(_("People"), columns, note)],
+        lines=(),
+        figures=[
+            figure(_("People"), len(rows), at_least=at_least),
+            figure(_("Entries"), sum(row[2] for row in rows), at_least=at_least),
+        ],
+        complete=[*gone, *completeness(report)],
+    )
+    content.lines = of_sheet(0, _people(rows, content))
+    return content
+
+
+def _people(rows: Sequence[Any], content: Content) -> Iterator[Sequence[Cell]]:
+    for at in range(0, len(rows), _AT_ONCE):
+        some = rows[at : at + _AT_ONCE]
+        ids = [row[0] for row in some]
+        members = {each.member_id: each for each in Member.objects.filter(member_id__in=ids)}
+        guests = name_guests([each for each in ids if each not in members], content)
+        for member_id, name, count, first, last in some:
+            member = members.get(member_id)
+            known = (member.member_name, member.member_code, member.membergroup_name) if member else (name, "", "")
+            if member_id in guests:
+                known = (guests[member_id], "", _("Guest"))
+            yield [*known, count, stamped(first), stamped(last)]
+
+
+def name_guests(ids: Sequence[str], content: Content) -> dict[str, str]:
+    """Return the names of those of these who are guests; the content notes since when it names guests."""
+    visits = Visit.objects.filter(guest_id__in=ids, erased_at=None).values_list(
+        "guest_id", "guest_name", "use_date_end"
+    )
+    names = {}
+    for guest_id, name, end in visits:
+        names[str(guest_id)] = name
+        content.named_since = min(end, content.named_since or end)
+    return names
+
+
+@dataclass(frozen=True)
+class _Days:
+    """Numbers of each day of a time: entries, records, guests, alerts, acts of staff."""
+
+    since: datetime
+    until: datetime
+
+    @cached_property
+    def rows(self) -> list[tuple[str, int, int, int, int, int]]:
+        log = {day: (used, records) for day, used, records in _execute(_BY_DAY, self.since, self.until)}
+        guests = self._count(Visit.objects.filter(arrived_at__isnull=False), "arrived_at")
+        alerts = self._count(Alert.objects.all(), "began_at")
+        staff = self._count(acts().filter(by__isnull=False), "at")
+        found, day, end = [], local(self.since).date(), local(self.until - _LEAST).date()
+        while day <= end:
+            told = *log.get(day, (0, 0)), guests.get(day, 0), alerts.get(day, 0), staff.get(day, 0)
+            found.append((day.isoformat(), *told))
+            day += timedelta(days=1)
+        return found
+
+    def sum(self, column: int) -> int:
+        return sum(int(row[column]) for row in self.rows)
+
+    def _count(self, rows: Any, name: str) -> dict[Any, int]:
+        wanted = {f"{name}__gte": self.since, f"{name}__lt": self.until}
+        found = rows.filter(**wanted).annotate(day=TruncDate(name, tzinfo=TOKYO)).order_by()
+        return dict(found.values_list("day").annotate(n=Count("pk")))
+
+
+def week(report: Report) -> Content:
+    """Return entries, guests, alerts and acts of each day, and their sums beside those of the time before."""
+    now, before = _Days(report.since, report.until), _Days(report.since - (report.until - report.since), report.since)
+    columns = [_("Day"), _("Entries"), _("Records"), _("Guests arrived"), _("Alerts"), _("Staff’s actions")]
+    return Content(
+        title=_("Week at a glance"),
+        about="",
+        period=periods.words(report.since, report.until),
+        sheets=[Sheet(_("Day by day"), columns, drawn=1)],
+        lines=of_sheet(0, now.rows),
+        figures=[_compared(columns[place], place, now, before) for place in (1, 3, 4, 5)],
+        complete=completeness(report),
+    )
+
+
+def _compared(label: str, column: int, now: _Days, before: _Days) -> Figure:
+    of_log = column == 1
+    numbers = [
+        _number(days.sum(column), at_least=of_log and not is_whole(days.since, days.until)) for days in (now, before)
+    ]
+    return Figure(label, numbers[0], _("Time before: %(n)s") % {"n": numbers[1]})

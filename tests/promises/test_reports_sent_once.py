@@ -1,0 +1,114 @@
+"""A scheduled report is made once and sent at most once to each person, whichever worker dies in between."""
+
+import time
+import uuid
+from collections import Counter
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from portal.core.telling.models import State
+from portal.reports.models import Report, Schedule, Sending
+from tests.support.house import House, Process
+from tests.support.mailbox import Mailbox
+from tests.support.stage import Customer, Stage
+from tests.support.waiting import until
+
+PATIENCE = 60
+
+
+@pytest.fixture
+def customer(stage: Stage) -> Customer:
+    return stage.customer(members=5)
+
+
+def scheduled(customer: Customer) -> Schedule:
+    """Set a schedule up long ago, for two people, due now."""
+    people = [customer.staff("owner"), customer.staff("facility manager")]
+    with customer.scope():
+        return Schedule.objects.create(
+            nonce=uuid.uuid4(), kind="week", every="week", hour=0, language="ja", by=people[0],
+            recipients=[each.pk for each in people], made_at=timezone.now() - timedelta(weeks=9),
+            next_at=timezone.now(),
+        )  # fmt: skip
+
+
+def mails(house: House, tenant: str) -> Counter[str]:
+    """How often a report of this tenant arrived at each address."""
+    found: Counter[str] = Counter()
+    for path in Path(house.folder, "mails").glob("*"):
+        text = path.read_text()
+        if "X-Report" in text and f"/t/{tenant}/reports/" in text:
+            found[text.partition("\nTo: ")[2].partition("\n")[0]] += 1
+    return found
+
+
+def due(customer: Customer, schedule: Schedule) -> None:
+    with customer.scope():
+        Schedule.objects.filter(pk=schedule.pk).update(next_at=timezone.now())
+        Report.objects.filter(schedule=schedule, due_at__isnull=False).update(due_at=timezone.now())
+
+
+def test_a_report_is_made_and_sent_once_though_workers_are_killed(house: House, customer: Customer) -> None:
+    schedule = scheduled(customer)
+    for number in range(4):
+        due(customer, schedule)
+        time.sleep(0.4 * number)
+        for worker in (house.urgent, house.steady):
+            worker.kill()
+        house.mend()
+
+    def over() -> bool:
+        due(customer, schedule)
+        with customer.scope():
+            return Sending.objects.filter(report__schedule=schedule).count() == 2
+
+    until(over, PATIENCE, saying="everybody is told", pause=1)
+    time.sleep(2)
+    with customer.scope():
+        assert Report.objects.filter(schedule=schedule, made_at__isnull=False).count() == 1
+        unsure = Sending.objects.filter(report__schedule=schedule, state=State.SENDING).count()
+    arrived = mails(house, customer.tenant.slug)
+    assert set(arrived.values()) <= {1}
+    assert len(arrived) >= 2 - unsure
+
+
+def test_a_mail_whose_arrival_was_not_noted_is_not_sent_again(house: House, customer: Customer) -> None:
+    schedule = scheduled(customer)
+    with Mailbox() as mailbox, house.still():
+        mailbox.held.set()
+        house.steady.stop()
+        worker = Process(house.programs(EMAIL_URL=mailbox.url).worker("reporting", "bulk", 1))
+        worker.start()
+        try:
+            ring(customer, "run", schedule.pk)
+            until(lambda: made(customer, schedule), PATIENCE, saying="it is made")
+            ring(customer, "run", schedule.pk)
+            until(lambda: mailbox.mails, PATIENCE, saying="a mail arrives")
+        finally:
+            worker.kill()
+        first = len(mailbox.mails)
+        mailbox.held.clear()
+    house.mend()
+    due(customer, schedule)
+    until(lambda: len(sendings(customer, schedule)) == 2, PATIENCE, saying="the other one is told", pause=0.5)
+    time.sleep(2)
+    assert first == 1
+    assert sum(mails(house, customer.tenant.slug).values()) == 1
+    assert sorted(sendings(customer, schedule)) == [State.SENDING, State.TOLD]
+
+
+def ring(customer: Customer, task: str, pk: int) -> None:
+    customer.house.deliver(f"portal.reports.tasks.{task}", customer.tenant.pk, pk, queue="bulk")
+
+
+def made(customer: Customer, schedule: Schedule) -> bool:
+    with customer.scope():
+        return Report.objects.filter(schedule=schedule, made_at__isnull=False).exists()
+
+
+def sendings(customer: Customer, schedule: Schedule) -> list[str]:
+    with customer.scope():
+        return list(Sending.objects.filter(report__schedule=schedule).values_list("state", flat=True))
