@@ -1,5 +1,6 @@
 """Reports: made by a worker, shown on a page, as PDF and as a workbook, and sent on a schedule to who may see them."""
 
+import re
 import uuid
 from datetime import datetime, timedelta
 from io import BytesIO
@@ -37,11 +38,14 @@ class ReportsDesk(AreasDesk):
 
     def ask(self, kind, **values):
         """Ask for a report by its form, and have it made."""
-        yesterday = (local(timezone.now()) - timedelta(days=1)).date()
-        told = {"nonce": str(uuid.uuid4()), "first": yesterday - timedelta(days=6), "last": yesterday, **values}
-        answer = self.client.post(self.link("new", kind), told)
+        answer = self.client.post(self.link("new", kind), self.days(**values))
         assert answer.status_code == 302, said(answer)
         return self.made()
+
+    def days(self, **values):
+        """The form of a report over the seven days before today."""
+        yesterday = (local(timezone.now()) - timedelta(days=1)).date()
+        return {"nonce": str(uuid.uuid4()), "first": yesterday - timedelta(days=6), "last": yesterday, **values}
 
     def made(self):
         """The newest report, made."""
@@ -109,6 +113,39 @@ def test_every_kind_is_made_and_shown_as_page_pdf_and_workbook(desk):
         assert f"1 / {len(pages)}" in pages[0]
         book = desk.file(report, "xlsx")
         assert load_workbook(BytesIO(book)).sheetnames[0] == "About"
+
+
+def test_a_page_waits_for_its_report_and_shows_it_once_it_is_made(desk):
+    answer = desk.client.post(desk.link("new", "week"), desk.days())
+    waiting = desk.client.get(answer["Location"])
+    assert "The report is being made. It appears here." in said(waiting)
+    [seen] = re.findall(r'data-seen="(\w+)" hx-swap', waiting.content.decode())
+    with desk.scope():
+        report = Report.objects.latest("pk")
+    assert desk.client.get(desk.link("download", report.pk, "pdf")).status_code == 404
+    progress = desk.link("progress", report.pk)
+    assert desk.client.get(progress, headers={"X-Seen": seen}).status_code == 204
+    desk.made()
+    shown = desk.client.get(progress, headers={"X-Seen": seen})
+    assert "Day by day" in said(shown)
+    assert b"hx-get" not in shown.content
+
+
+def test_a_form_that_is_sent_twice_asks_for_one_report(desk):
+    told = desk.days()
+    first, second = (desk.client.post(desk.link("new", "week"), told)["Location"] for _time in range(2))
+    assert first == second
+
+
+def test_days_that_are_none_are_refused_with_what_was_typed(desk):
+    for first, last, why in (
+        ("2026-01-02", "2026-01-01", "The last day is before the first."),
+        ("2024-01-01", "2026-01-01", "At most 366 days in one report."),
+        ("2026-01-01", "2999-01-01", "This day has not come yet."),
+    ):
+        answer = desk.client.post(desk.link("new", "week"), desk.days(first=first, last=last))
+        assert why in said(answer)
+        assert first in answer.content.decode()
 
 
 def test_who_entered_is_counted_with_what_is_missing_of_the_log(desk):
