@@ -6,10 +6,11 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.core.cameras.models import Camera, Picture
+from portal.core.cameras.models import Camera, CameraUsage, Picture
 from portal.core.intents import nonces
 from portal.core.intents.models import Intent
 from portal.core.mirror.models import PassController
+from portal.core.timers.clock import database_now
 from portal.core.visits.models import Stage, Visit
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
@@ -54,6 +55,20 @@ def test_the_door_beside_the_picture_is_unlocked_and_the_outcome_is_shown(place,
     assert len(place.calls(35)) == 1
     with tenant_scope(place.tenant):
         assert Intent.objects.get().permission == "intercom"
+
+
+def test_somebody_at_the_intercom_is_told_before_the_last_of_the_period_is_used(place, somebody, intercom):
+    camera, _door = intercom
+    page = url(place, "camera", camera.camera_id)
+    assert "Left in this period" not in said(somebody.get(page))
+    with tenant_scope(place.tenant):
+        CameraUsage.objects.create(streaming_total=400.0, streaming_limit=1000.0, read_at=database_now())
+    told = somebody.get(page)
+    assert "Left in this period: 10 min. Of the limit, 100 s is kept for incidents." in said(told)
+    assert 'name="incident"' not in told.content.decode()
+    with tenant_scope(place.tenant):
+        (entry,) = AuditEntry.objects.filter(action="camera.latest")
+        assert entry.target == f"camera:{camera.camera_id}"
 
 
 def test_a_single_intercom_is_shown_at_once_and_no_other_camera_is_there(place, somebody, intercom):

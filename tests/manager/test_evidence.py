@@ -1,10 +1,7 @@
 """A manager collects evidence of an incident: records, video, pictures, requests, access checks and notes."""
 
 import hashlib
-import io
-import json
 import re
-import zipfile
 from datetime import timedelta
 
 import pytest
@@ -23,7 +20,7 @@ from portal.evidence.models import Incident, Item, StoredFile
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
 from tests.support import evidence
-from tests.support.evidence import exported, url, when, work
+from tests.support.evidence import url, when, work
 from tests.support.log import keep_one
 from tests.support.members import said
 from tests.support.places import nonce_of
@@ -269,70 +266,6 @@ def test_an_open_incident_is_not_deleted(place, manager, opened):
     opened()
     answer = manager.post(url(place, "delete", 1), follow=True)
     assert "Close it before you delete it." in said(answer)
-
-
-def test_an_export_opens_without_network_and_lists_all_of_it(place, manager, opened):
-    opened()
-    manager.post(url(place, "note", 1), {"text": "<b>Seen</b> at 09:00"})
-    work(place)
-    archive = zipfile.ZipFile(io.BytesIO(exported(place, manager)))
-    names = archive.namelist()
-    assert {"index.html", "items.csv", "items.json", "CHECK.txt", "manifest.sha256", "manifest.sha256.sig"} <= set(
-        names
-    )
-    page = archive.read("index.html").decode()
-    assert "http" not in page.replace("http-equiv", "")
-    assert "&lt;b&gt;Seen&lt;/b&gt;" in page
-    assert "'=佐藤 太郎" in archive.read("items.csv").decode("utf-8-sig")
-    told = json.loads(archive.read("items.json"))
-    assert [each["kind"] for each in told["items"]] == ["record", "clip", "note"]
-    (clip,) = [each for each in told["items"] if each["kind"] == "clip"]
-    assert hashlib.sha256(archive.read(clip["file"])).hexdigest() == clip["sha256"]
-    listed = dict(line.split("  ")[::-1] for line in archive.read("manifest.sha256").decode().splitlines())
-    assert listed == {
-        name: hashlib.sha256(archive.read(name)).hexdigest() for name in names if not name.startswith("manifest")
-    }
-
-
-def test_an_export_is_shown_with_the_digests_to_compare_it_with(place, manager, opened):
-    opened()
-    whole = exported(place, manager)
-    listed = zipfile.ZipFile(io.BytesIO(whole)).read("manifest.sha256")
-    page = said(manager.get(url(place, "incident", 1)))
-    assert hashlib.sha256(whole).hexdigest() in page
-    assert hashlib.sha256(listed).hexdigest() in page
-
-
-def test_media_in_an_export_is_not_compressed_again(place, manager, opened):
-    opened()
-    work(place)
-    archive = zipfile.ZipFile(io.BytesIO(exported(place, manager)))
-    (video,) = [each for each in archive.infolist() if each.filename.startswith("media/")]
-    assert video.compress_type == zipfile.ZIP_DEFLATED
-    assert video.compress_size > video.file_size
-
-
-def test_an_export_says_what_is_missing(place, manager, opened):
-    opened(days=91)
-    work(place)
-    page = zipfile.ZipFile(io.BytesIO(exported(place, manager))).read("index.html").decode()
-    assert "Incomplete: 1 video or picture is not in this export." in page
-
-
-def test_a_stored_file_that_was_changed_is_found_and_not_exported(place, manager, opened):
-    opened()
-    work(place)
-    with tenant_scope(place.tenant):
-        file = StoredFile.objects.get()
-        path = storages["evidence"].path(file.path)
-    with open(path, "r+b") as changed:
-        changed.seek(1000)
-        byte = changed.read(1)
-        changed.seek(1000)
-        changed.write(bytes([byte[0] ^ 1]))
-    manager.post(url(place, "export", 1))
-    work(place)
-    assert "A stored file is missing or was changed." in said(manager.get(url(place, "incident", 1)))
 
 
 def test_an_auditor_reads_and_changes_nothing_and_a_guard_sees_nothing(place, manager, opened):

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from django.utils import timezone
 
-from portal.core.cameras import clips, usage, watching
+from portal.core.cameras import clips, pictures, usage, watching
 from portal.core.cameras.models import Camera, CameraUsage, Clip, Picture, Viewing
 from portal.core.mirror import months
 from portal.core.mirror.models import History
@@ -160,6 +160,21 @@ def test_workers_that_are_rung_for_the_same_video_download_it_once(house: House,
 def waits_to_be_kept(customer: Customer) -> bool:
     with customer.scope():
         return StoredFile.objects.exclude(sha256="").filter(delete_at__isnull=False).exists()
+
+
+def test_people_who_ask_for_the_same_moment_at_once_share_a_call(house: House, customer: Customer) -> None:
+    at = (timezone.now() - timedelta(minutes=10)).replace(microsecond=0)
+    with customer.scope():
+        camera = Camera.objects.earliest("pk")
+
+    def ask(_number: int) -> str:
+        with customer.scope():
+            return pictures.at_moment(current_connection(), camera, at).mark
+
+    marks = together(ask, 8)
+    assert len(set(marks)) == 1
+    assert marks[0]
+    assert len(house.sandbox.calls(customer.service.tenant_id, 30)) == 1
 
 
 def test_the_limits_are_never_exceeded_by_people_who_ask_at_once(house: House, customer: Customer) -> None:
