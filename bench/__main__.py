@@ -27,6 +27,7 @@ def main() -> int:
         doors,
         evidence,
         exports,
+        firstframe,
         hooks,
         idle,
         imports,
@@ -34,6 +35,7 @@ def main() -> int:
         logs,
         pages,
         queries,
+        reports,
         sandbox,
         syncs,
         ticks,
@@ -56,6 +58,7 @@ def main() -> int:
         "log": logs.statements,
         "logpages": logs.pages,
         "export": exports.workbook,
+        "yearreport": reports.year,
         "dryrun": imports.dry_run,
         "sync": syncs.full,
         "desk": syncs.desk,
@@ -72,6 +75,7 @@ def main() -> int:
         "rollcall": watched.roll_call,
         "wall": evidence.wall,
         "evidence": evidence.incident,
+        "firstframe": firstframe.clicked,
         "tick": ticks.tick,
         "idle": idle.idle,
         "sandbox": sandbox.scale,
@@ -89,6 +93,7 @@ def main() -> int:
         "live",
         "log",
         "logpages",
+        "yearreport",
     }
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument("--only", default="", help=f"names separated by commas: {', '.join(measures)}")

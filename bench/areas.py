@@ -37,9 +37,7 @@ SELECT %(tenant)s, id, %(area)s, %(held)s FROM mirror_member WHERE tenant_id = %
 def pages(ground: Ground) -> list[Figure]:
     """The list of areas and an area's page with many members, beside few, and beside the admin's list of members."""
     say("rights of all members, by area")
-    assert ground.large is not None and ground.small is not None  # noqa: PT018 - furnish_lists made them
-    for tenant in (ground.large, ground.small):
-        _furnish(tenant)
+    furnished(ground)
     sizes = ground.sizes
     again = sizes.again("areas", members=sizes.members, small=sizes.small)
     found, one = [], f"areas/{quote('x7')}/"
@@ -48,6 +46,15 @@ def pages(ground: Ground) -> list[Figure]:
         found.append(beside(f"{page} {sizes.members:,} beside {sizes.small:,}", times, 0.5, 1.3, again))
     times = interleaved(ground, f"/t/{LARGE}/{one}", ADMIN, share=0.5)
     return [*found, beside("an area's page beside the admin's members, p50", times, 0.5, 1.0, again)]
+
+
+def furnished(ground: Ground) -> None:
+    """Give the members of the large and the small tenant their rights, once."""
+    assert ground.large is not None and ground.small is not None  # noqa: PT018 - furnish_lists made them
+    if not ground.has_rights:
+        ground.has_rights = True
+        for tenant in (ground.large, ground.small):
+            _furnish(tenant)
 
 
 def _furnish(tenant: Tenant) -> None:

@@ -48,13 +48,7 @@ def wall(ground: Ground) -> list[Figure]:
 
 def _hour(customer: Customer, viewers: int) -> int:
     """Return the device calls of an hour in which so many people have the wall open."""
-    sandbox, tenant_id = customer.house.sandbox, customer.service.tenant_id
-    more = CAMERAS - len(sandbox.look("cameras", tenant_id=tenant_id)["cameras"])
-    with psycopg.connect(sandbox.database_url, autocommit=True) as service:
-        service.execute(_MORE, [tenant_id, more])
-    names = [each["camera_id"] for each in sandbox.look("cameras", tenant_id=tenant_id)["cameras"]]
-    with customer.scope():
-        Camera.objects.bulk_create(Camera(camera_id=name, name=name) for name in names)
+    with_cameras(customer, CAMERAS)
     before = _calls(customer)
     with contextlib.ExitStack() as stack:
         person = customer.staff("facility manager")
@@ -65,6 +59,18 @@ def _hour(customer: Customer, viewers: int) -> int:
             until_quiet(lambda: _calls(customer))
             _a_minute_later(customer)
     return _calls(customer) - before
+
+
+def with_cameras(customer: Customer, count: int) -> list[str]:
+    """Give the service's tenant so many cameras, enter them, and return their IDs: those that are added come last."""
+    sandbox, tenant_id = customer.house.sandbox, customer.service.tenant_id
+    there = [each["camera_id"] for each in sandbox.look("cameras", tenant_id=tenant_id)["cameras"]]
+    more = [f"more-{number}" for number in range(1, count - len(there) + 1)]
+    with psycopg.connect(sandbox.database_url, autocommit=True) as service:
+        service.execute(_MORE, [tenant_id, len(more)])
+    with customer.scope():
+        Camera.objects.bulk_create(Camera(camera_id=name, name=name) for name in (*there, *more))
+    return [*there, *more]
 
 
 def _calls(customer: Customer) -> int:

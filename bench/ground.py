@@ -74,6 +74,7 @@ class Ground:
     user: User | None = None
     cookie: str = ""
     has_log: bool = False
+    has_rights: bool = False
     _lists: bool = field(default=False)
 
     def furnish_lists(self) -> None:

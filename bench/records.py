@@ -99,7 +99,7 @@ def know(tenant: Tenant) -> None:
             PassController(device_id=f"d{number:03}", device_name=_door(number)) for number in range(DOORS)
         )
         Member.objects.create(member_id=PERSON, member_name="佐藤 翔太 7", name_key=fold("佐藤 翔太 7"))
-        doors = [{"device_id": door} for door in AREA_DOORS]
+        doors = [{"device_id": door, "in_out": "in"} for door in AREA_DOORS]
         Area.objects.create(area_id=AREA, area_name="Log", devices_list=doors)
         MirrorState.objects.filter(kind=Kind.HISTORIES).update(as_of=database_now())
 

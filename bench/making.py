@@ -1,0 +1,129 @@
+"""One report over the last year in a process of its own: seconds and memory, as JSON on the last line.
+
+python -m bench.making KIND AREA TENANT USER; AREA may be empty.
+"""
+
+import json
+import os
+import re
+import sys
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from portal.reports.models import Report
+
+_TIMES = 3
+_PATIENCE = 60.0  # seconds; what takes longer is found once
+_COUNT = "SELECT count(*) FROM mirror_history WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s"
+_USED = " AND category = 'normal' AND member_id <> ''"
+_DOORS = " AND device_id = ANY(%(doors)s::text[])"
+
+
+def main(kind: str, area_id: str, tenant_id: str, user_id: str) -> None:
+    os.environ["DJANGO_SETTINGS_MODULE"] = "bench.settings"
+    import django
+
+    django.setup()
+    from django.utils import timezone
+
+    from portal.core.ui.times import local
+    from portal.reports import periods
+    from portal.reports.models import Report
+    from tenants.models import Tenant
+    from tenants.scope import tenant_scope
+
+    now = timezone.now()
+    today = local(now).date()
+    since, _midnight = periods.of_days(today - timedelta(days=364), today)
+    with tenant_scope(Tenant.objects.get(pk=tenant_id)):
+        choices = {"area": area_id, "area_name": "Bench"} if area_id else {}
+        told = {"kind": kind, "choices": choices, "language": "en", "since": since, "until": now, "due_at": now}
+        report = Report.objects.create(**told, by_id=int(user_id))
+        memory = _Memory()
+        print(json.dumps(_beside(report) | _made(report, memory.before)))
+
+
+def _beside(report: "Report") -> dict[str, Any]:
+    """Return the seconds for finding the report's lines, and for a plain count: the median of some turns."""
+    from portal.reports.kinds import KINDS
+
+    statement, values = _plain(report)
+    _timed(lambda: _count(statement, values))  # what comes first reads from the disk
+    turns: list[tuple[float, float]] = []
+    while len(turns) < _TIMES and sum(found for found, _counted in turns) < _PATIENCE:
+        plain, rows = _timed(lambda: _count(statement, values))
+        found, lines = _timed(lambda: sum(1 for _line in KINDS[report.kind].make(report).lines))
+        turns.append((found, plain))
+    found, plain = sorted(turns)[len(turns) // 2]
+    return {"found": found, "plain": plain, "rows": rows, "lines": lines}
+
+
+def _made(report: "Report", before: float) -> dict[str, Any]:
+    """Return what it takes to make the report as a worker does, and to write its files; memory above `before`."""
+    from portal.reports import making, paper, sheets
+    from portal.reports.content import Head
+
+    memory, answer = _Memory(before), {"id": report.pk}
+    answer["made"], _nothing = _timed(lambda: making.make(report.pk))
+    answer["made_memory"] = memory.growth
+    report.refresh_from_db()
+    assert report.head is not None, report.trouble or "not made"
+    head, said = Head.of_json(report.head), {"tenant": str(report.tenant), "made": "Bench"}
+    for form, write in (("pdf", paper.draw), ("xlsx", sheets.write)):
+        memory = _Memory(before)
+        answer[form], file = _timed(lambda write=write: write(head, making.lines(report), **said))
+        size = len(file) if isinstance(file, bytes) else file.seek(0, os.SEEK_END)
+        answer |= {f"{form}_size": size / 1e6, f"{form}_memory": memory.growth}
+    return answer
+
+
+def _plain(report: "Report") -> tuple[str, dict[str, Any]]:
+    """Return a statement that counts the records which the report reads, and its values."""
+    from portal.core.mirror.models import Area
+
+    area_id = report.choices.get("area", "")
+    areas = Area.objects.filter(area_id=area_id) if area_id else Area.objects.all()
+    doors = sorted({each["device_id"] for area in areas for each in area.devices_list})
+    values = {"tenant": report.tenant_id, "doors": doors, "since": report.since, "until": report.until}
+    more = "" if report.kind == "week" else _USED
+    return _COUNT + more + (_DOORS if area_id or report.kind == "unused" else ""), values
+
+
+def _count(statement: str, values: dict[str, Any]) -> int:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return int(cursor.fetchone()[0])
+
+
+def _timed(act: Callable[[], Any]) -> tuple[float, Any]:
+    started = time.perf_counter()
+    found = act()
+    return time.perf_counter() - started, found
+
+
+class _Memory:
+    """How far this process has grown at most since this was made, in megabytes above `before` (what it had then)."""
+
+    def __init__(self, before: float | None = None) -> None:
+        Path("/proc/self/clear_refs").write_text("5")  # the highest so far is what it is now
+        self.before = _peak() if before is None else before
+
+    @property
+    def growth(self) -> float:
+        return _peak() - self.before
+
+
+def _peak() -> float:
+    found = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
+    assert found is not None
+    return int(found[1]) / 1024
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

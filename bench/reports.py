@@ -1,0 +1,88 @@
+"""Reports over a year of a long log: seconds, memory and files, beside a plain count of the same rows."""
+
+import json
+import subprocess
+from typing import Any
+
+from django.db import connection
+
+from bench import areas, records
+from bench.figures import Figure, ms, percentile
+from bench.ground import Ground, child_environment, say
+from bench.logs import laid
+from portal.core.mirror.models import Area
+from stack.paths import PYTHON, ROOT
+from tenants.models import Tenant
+from tenants.scope import tenant_scope
+
+#: What is made: how it is called, its kind, and the area that is chosen.
+REPORTS = (
+    ("who entered, all doors", "entered", ""),
+    ("who entered, an area of 20 doors", "entered", records.AREA),
+    ("365 days at a glance", "week", ""),
+    ("unused credentials and rights", "unused", ""),
+)
+_DOORS_OF_AREA, _OPENED = 5, 5
+# Two thousand members are those whom the log tells of.
+_PEOPLE = """
+WITH two AS (
+    SELECT id, row_number() OVER (ORDER BY id) - 1 AS number FROM mirror_member
+    WHERE tenant_id = %(tenant)s AND member_id LIKE 'm%%' LIMIT 2000
+)
+UPDATE mirror_member m SET member_id = 'p' || lpad(two.number::text, 6, '0'), last_seen_at = now() FROM two
+WHERE m.id = two.id AND 'p' || lpad(two.number::text, 6, '0') <> %(person)s
+"""
+
+
+def year(ground: Ground) -> list[Figure]:
+    """Make each report over the last year of the large log, and write it as PDF and as XLSX."""
+    large, _small = laid(ground)
+    areas.furnished(ground)
+    _furnish(large)
+    return [figure for name, kind, area in REPORTS for figure in _figures(ground, large, name, kind, area)]
+
+
+def _figures(ground: Ground, tenant: Tenant, name: str, kind: str, area: str) -> list[Figure]:
+    say(f"a year's report: {name}")
+    sizes, told = ground.sizes, _child(ground, kind, area, tenant)
+    again = sizes.again("yearreport", records=sizes.records, members=sizes.members)
+    plain = f"a plain count of {told['rows']:,} records {told['plain']:.1f} s"
+    lines = f"{told['lines']:,} lines with PDF and XLSX"
+    page = f"/t/{tenant.slug}/reports/{told['id']}/"
+    opened = percentile([ground.http().get(page)[0] for _ in range(_OPENED)], 0.5)
+    return [
+        Figure(f"{name}, found", f"{told['found']:.1f} s", plain, told["found"] / told["plain"], None, again),
+        Figure(f"{name}, made by a worker, seconds", f"{told['made']:.1f} s", lines, told["made"], ("<=", 60), again),
+        Figure(f"{name}, the worker's memory grows by", f"{told['made_memory']:.0f} MB", "", told["made_memory"],
+               ("<=", 100), again),
+        Figure(f"{name}, its page", ms(opened), "", None, None, again),
+        *(_file(f"{name}, as {form.upper()}", form, told, again) for form in ("pdf", "xlsx")),
+    ]  # fmt: skip
+
+
+def _file(name: str, form: str, told: dict[str, Any], again: str) -> Figure:
+    beside = f"{told[f'{form}_size']:.1f} MB, memory {told[f'{form}_memory']:+.0f} MB"
+    return Figure(name, f"{told[form]:.1f} s", beside, command=again)
+
+
+def _furnish(tenant: Tenant) -> None:
+    """Have members be those of the log, and areas have doors of it: each door is in two."""
+    with tenant_scope(tenant), connection.cursor() as cursor:
+        cursor.execute(_PEOPLE, {"tenant": tenant.pk, "person": records.PERSON})
+        listed = list(Area.objects.exclude(area_id=records.AREA).order_by("pk"))
+        for number, area in enumerate(listed):
+            doors = (f"d{(number * _DOORS_OF_AREA + each) % records.DOORS:03}" for each in range(_DOORS_OF_AREA))
+            area.devices_list = [{"device_id": door, "in_out": "in"} for door in doors]
+        Area.objects.bulk_update(listed, ["devices_list"])
+        cursor.execute("ANALYZE mirror_member, mirror_area")
+
+
+def _child(ground: Ground, kind: str, area: str, tenant: Tenant) -> dict[str, Any]:
+    """In a process of its own, so that its memory is its own."""
+    assert ground.user is not None
+    command = [PYTHON, "-m", "bench.making", kind, area, str(tenant.pk), str(ground.user.pk)]
+    done = subprocess.run(
+        command, cwd=ROOT, env=child_environment(ground.house), stdout=subprocess.PIPE, text=True, check=True
+    )
+    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return answer
