@@ -14,7 +14,7 @@ from portal.core.intents.nonces import Nonce, NotAsked
 from portal.core.intents.record import Asker
 from portal.core.mirror.models import Area
 from portal.core.timers.clock import ClockTime, database_now
-from portal.reviews import reminding, working
+from portal.reviews import assigning, following, reminding, working
 from portal.reviews.models import Act, Applied, Delegation, Item, Review, State, Step
 from tenants import audit
 from tenants.models import User
@@ -53,6 +53,8 @@ def delegate(*, review: Review, items: QuerySet[Item], to: User, note: str, nonc
     """Hand items that wait for a decision to another reviewer, once for the same form. Returns how many."""
     with transaction.atomic():
         review = held(review)
+        if to not in assigning.reviewers():
+            raise NotAsked(_("%(who)s may not decide in reviews. Nothing was delegated.") % {"who": to})
         told = {"review": review, "by": by.user, "to": to, "note": note}
         row, is_new = Delegation.objects.get_or_create(nonce=nonce.value, defaults=told)
         if not is_new:
@@ -100,8 +102,7 @@ def finish(*, review: Review, by: Asker) -> None:
         found = held(review)
         if found.listed_at is None:
             raise NotAsked(_("The list of rights is still being made. Finish when it is complete."))
-        if Item.objects.filter(review=found, applied=Applied.SENT).exists():
-            raise NotAsked(_("Withdrawals are prepared or in progress. Finish when they are done or discarded."))
+        _check_nothing_under_way(found)
         left = Item.objects.filter(review=found, is_open=True).count()
         ended = {
             "state": State.CLOSING,
@@ -117,10 +118,18 @@ def finish(*, review: Review, by: Asker) -> None:
         working.wake(found)
 
 
+def _check_nothing_under_way(review: Review) -> None:
+    """Raise NotAsked while withdrawals may still be sent: a review that is over does not follow them."""
+    following.settle(review)
+    if Item.objects.filter(review=review, applied=Applied.SENT).exists():
+        raise NotAsked(_("Withdrawals are prepared or in progress. End the review when they are done or discarded."))
+
+
 def cancel(*, review: Review, by: Asker) -> None:
     """End a review without a report. What was decided stays, and nothing more is withdrawn."""
     with transaction.atomic():
         found = held(review)
+        _check_nothing_under_way(found)
         ended = {"state": State.CANCELLED, "ended_at": ClockTime(), "ended_by": by.user, "due_at": None}
         Review.objects.filter(pk=found.pk).update(**ended, remind_at=None)
         record(by, found, "review.cancelled", say("review.cancelled", title=found.title))

@@ -17,6 +17,7 @@ from portal.core.intents.nonces import NotAsked
 from portal.core.intents.record import Asker
 from portal.core.jobs import acts
 from portal.core.jobs.models import Job, Row
+from portal.core.jobs.states import JobState
 from portal.core.mirror.models import Area, Member
 from portal.reviews import following, rights, working
 from portal.reviews.actions import held, record
@@ -31,13 +32,16 @@ def to_withdraw(review: Review) -> QuerySet[Item]:
 
 
 def prepare(*, review: Review, area: Area, everywhere: bool, by: Asker) -> Job:
-    """Prepare the edit that withdraws what was decided for an area, to be looked at. Raises NotAsked where there is
-    nothing to do.
+    """Prepare the edit that withdraws what was decided for an area, to be looked at; where that was done a moment ago
+    (a double click), the same one. Raises NotAsked where there is nothing to do.
 
     `everywhere`: members who may enter every area get a list of all others instead; otherwise they keep theirs.
     """
     with transaction.atomic():
         review = held(review)
+        following.settle(review)
+        if (before := _prepared(review, area)) is not None:
+            return before
         items = to_withdraw(review).filter(area_id=area.area_id).order_by("pk")
         wanted = dict(items.values_list("member_id", "decided_digest")[: acts.MOST_ROWS])
         members = Member.objects.filter(member_id__in=wanted, gone_at__isnull=True)
@@ -49,12 +53,22 @@ def prepare(*, review: Review, area: Area, everywhere: bool, by: Asker) -> Job:
                 _("Nothing to withdraw here: these members keep access to every area, or changed meanwhile.")
             )
         mine = Item.objects.filter(review=review, area_id=area.area_id, member_id__in=taken)
+        following.retire(mine)
         mine.update(job=job, applied=Applied.SENT)
         following.reopen(mine)
         said = say("review.withdrawals", title=review.title, n=len(taken), area=area.area_name)
         record(by, review, "review.withdrawals", said, items=len(taken), area=area.area_id, job=job.pk)
         working.wake(review)
     return job
+
+
+def _prepared(review: Review, area: Area) -> Job | None:
+    """Return the edit that waits to be looked at, where nothing was decided since."""
+    if to_withdraw(review).filter(area_id=area.area_id).exists():
+        return None
+    sent = Item.objects.filter(review=review, area_id=area.area_id, applied=Applied.SENT)
+    jobs = Job.objects.filter(pk__in=sent.order_by().values("job"), state=JobState.CHECKED)
+    return jobs.select_related("tenant").order_by("-pk").first()
 
 
 def _kept(job: Job, wanted: dict[str, str], area: Area) -> list[str]:

@@ -18,7 +18,7 @@ from portal.core.timers.clock import database_now
 from portal.reviews import following, rights
 from portal.reviews.actions import held, record
 from portal.reviews.models import Act, Applied, Decision, Item, Review, Step
-from portal.reviews.rights import LEFT
+from portal.reviews.rights import LEFT, UNREAD
 from tenants.wording import say
 
 MOST = 10_000
@@ -35,6 +35,7 @@ class Came(StrEnum):
     ELSEWHERE = "elsewhere"  # somebody decided or delegated it meanwhile
     CHANGED = "changed"  # the right is not the one that was shown
     GONE = "gone"  # there is no right any more, or no member
+    UNREAD = "unread"  # the right is not loaded
     UNDER_WAY = "under_way"  # its withdrawal is in progress or done
 
 
@@ -65,19 +66,26 @@ def decide(*, item: Item, press: Press, by: Asker) -> Came:
             return Came.SAVED
         if row.version != press.version or row.reviewer_id != by.user.pk:
             return Came.ELSEWHERE
-        if row.applied not in (*following.TO_APPLY, Applied.CHANGED):
+        if following.under_way([row]):
             return Came.UNDER_WAY
         now = _right_now(row)
-        if press.act != Act.UNDO:
-            if now in ("", LEFT):
-                return Came.GONE
-            if now != press.seen:
-                return Came.CHANGED
+        if (refused := _refused(row, press, now)) is not None:
+            return refused
         _write([row], press.act, by, press.note, digest=now)
         said = say(_SAID[press.act], name=row.name, area=review.area_names.get(row.area_id, row.area_id))
         told = {"member": row.member_id, "area": row.area_id, "right": now, "note": press.note}
         record(by, review, _SAID[press.act], said, **told)
     return Came.SAVED
+
+
+def _refused(row: Item, press: Press, now: str) -> Came | None:
+    if press.act == Act.UNDO:
+        return Came.UNDER_WAY if row.applied == Applied.WITHDRAWN else None
+    if now in ("", LEFT):
+        return Came.GONE
+    if now == UNREAD:
+        return Came.UNREAD
+    return Came.CHANGED if now != press.seen else None
 
 
 def decide_many(*, review: Review, items: QuerySet[Item], act: Act, by: Asker) -> Many:
@@ -93,9 +101,10 @@ def decide_many(*, review: Review, items: QuerySet[Item], act: Act, by: Asker) -
         for batch in _locked(pks):
             ready = [row for row in batch if row.reviewer_id == by.user.pk and row.is_open]
             now = rights.now({(row.member_id, row.area_id) for row in ready})
-            same = [row for row in ready if now[row.member_id, row.area_id] == row.digest]
+            sent = following.under_way(ready)
+            same = [row for row in ready if now[row.member_id, row.area_id] == row.digest and row.pk not in sent]
             for row in ready:
-                if row not in same:
+                if now[row.member_id, row.area_id] != row.now_digest:
                     following.note(Item.objects.filter(pk=row.pk), now[row.member_id, row.area_id])
             _write(same, act, by, "")
             saved, left = saved + len(same), left + len(batch) - len(same)
@@ -135,6 +144,7 @@ def _write(rows: Sequence[Item], act: Act, by: Asker, note: str, *, digest: str 
     Step.objects.bulk_create([_step(row, act, by, now, note, digest) for row in rows], batch_size=500)
     undone = act == Act.UNDO
     items = Item.objects.filter(pk__in=[row.pk for row in rows])
+    following.retire(items)
     items.update(
         decision=_DECIDES[act],
         note=note,

@@ -4,19 +4,25 @@ Both are worked out in the statement that writes, from what the row holds then: 
 moment and a worker who looks at the right never overwrite each other.
 """
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import BooleanField, Case, F, Q, QuerySet, Value, When
+from django.db.models import BooleanField, Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 
 from portal.core.jobs.models import Job, Row
-from portal.core.jobs.states import ALIVE, JobState, RowState
+from portal.core.jobs.states import ALIVE, NOT_APPLIED, JobState, RowState
+from portal.reviews import rights
 from portal.reviews.models import Applied, Decision, Item, Review, Standing
-from portal.reviews.rights import LEFT
+from portal.reviews.rights import LEFT, UNREAD
 
 #: Withdrawals that may be asked for: not yet, or once more.
 TO_APPLY = (Applied.NOT_YET, Applied.REFUSED, Applied.STOPPED, Applied.KEPT)
-_SETTLED = (Applied.SENT, Applied.WITHDRAWN, Applied.UNCERTAIN)
+#: Somebody may decide: nothing is on its way, also where the right is there again after it was withdrawn.
+DECIDABLE = (*TO_APPLY, Applied.CHANGED, Applied.WITHDRAWN)
+_UNDER_WAY = (Applied.SENT, Applied.UNCERTAIN)
+#: What a job tells of anew: one that was stopped can go on, what was refused can be tried again.
+_FOLLOWED = (*_UNDER_WAY, Applied.STOPPED, Applied.REFUSED)
 _AT_ONCE = 1000
 _SOON, _LATER = timedelta(seconds=3), timedelta(seconds=30)
 
@@ -25,6 +31,8 @@ def standing_of(now: str, start: str) -> Standing:
     """Return what a right is now beside what it was at the start."""
     if now == LEFT:
         return Standing.LEFT
+    if now == UNREAD:
+        return Standing.UNREAD
     if not now:
         return Standing.NONE
     return Standing.SAME if now == start else Standing.CHANGED
@@ -32,13 +40,13 @@ def standing_of(now: str, start: str) -> Standing:
 
 def note(items: QuerySet[Item], now: str) -> int:
     """Write down what the right of these items is now. Returns how many there were."""
-    gone = {LEFT: Standing.LEFT, "": Standing.NONE}.get(now)
+    fixed = {LEFT: Standing.LEFT, "": Standing.NONE, UNREAD: Standing.UNREAD}.get(now)
     standing: Any = (
-        Value(str(gone))
-        if gone is not None
+        Value(str(fixed))
+        if fixed is not None
         else Case(When(digest=now, then=Value(str(Standing.SAME))), default=Value(str(Standing.CHANGED)))
     )
-    return items.update(now_digest=now, standing=standing, is_open=_openness(Value(now), gone is None))
+    return items.update(now_digest=now, standing=standing, is_open=_openness(Value(now), now not in ("", LEFT)))
 
 
 def reopen(items: QuerySet[Item]) -> int:
@@ -47,12 +55,13 @@ def reopen(items: QuerySet[Item]) -> int:
 
 
 def _openness(now: Any, holds: bool | None) -> Any:
-    """Whether a right waits for a decision: there is none, or it is about another right than the one there is now."""
+    """Whether a right waits for a decision: there is none, it is about another right than the one there is now, or the
+    right is there again although it was withdrawn.
+    """
     if holds is False:
         return Value(False)
-    skipped = Q(applied=Applied.CHANGED)
-    undecided = Q(decision=Decision.NONE) | skipped
-    decided = ~Q(applied__in=_SETTLED) & ~Q(decided_digest=now)
+    undecided = Q(decision=Decision.NONE) | Q(applied__in=[Applied.CHANGED, Applied.WITHDRAWN])
+    decided = ~Q(applied__in=_UNDER_WAY) & ~Q(decided_digest=now)
     there = ~Q(now_digest__in=["", LEFT]) if holds is None else Q()
     return Case(
         When(there & (undecided | decided), then=Value(True)), default=Value(False), output_field=BooleanField()
@@ -61,13 +70,14 @@ def _openness(now: Any, holds: bool | None) -> Any:
 
 def settle(review: Review) -> timedelta | None:
     """Bring items whose withdrawal is under way up to what came of it. Returns when to look again; None: never."""
-    waiting = Item.objects.filter(review=review, applied__in=[Applied.SENT, Applied.UNCERTAIN])
-    jobs = list(waiting.order_by().values_list("job_id", flat=True).distinct())
+    followed = Item.objects.filter(review=review, applied__in=_FOLLOWED)
+    jobs = list(followed.order_by().values_list("job_id", flat=True).distinct())
     for job_id in jobs:
         if job_id is None:  # discarded before it began
-            _discarded(waiting.filter(job=None))
+            _discarded(followed.filter(job=None))
         else:
-            _settle(waiting.filter(job_id=job_id), job_id)
+            _settle(followed.filter(job_id=job_id), job_id)
+    waiting = Item.objects.filter(review=review, applied__in=_UNDER_WAY)
     if not jobs or not waiting.exists():
         return None
     runs = Job.objects.filter(pk__in=[each for each in jobs if each], state__in=ALIVE).exists()
@@ -82,28 +92,53 @@ def _discarded(items: QuerySet[Item]) -> None:
 
 def _settle(items: QuerySet[Item], job_id: int) -> None:
     """Take over what became of a job's rows, some at once; one that another job sends again is followed there."""
-    place, named = "", items.order_by("member_id").values_list("member_id", "pk")
-    while batch := dict(named.filter(member_id__gt=place)[:_AT_ONCE]):
-        rows = Row.objects.filter(job_id=job_id, member_id__in=batch).select_related("job")
+    place, named = "", items.order_by("member_id")
+    while batch := list(named.filter(member_id__gt=place)[:_AT_ONCE]):
+        rows = Row.objects.filter(job_id=job_id, member_id__in=[item.member_id for item in batch]).select_related("job")
         found = {row.member_id: row for row in rows}
-        for member_id, pk in batch.items():
-            _one(pk, found.get(member_id))
-        place = max(batch)
+        now = rights.now({(item.member_id, item.area_id) for item in batch})
+        for item in batch:
+            _one(item, found.get(item.member_id), now[item.member_id, item.area_id])
+        place = batch[-1].member_id
 
 
-def _one(pk: int, row: Row | None) -> None:
-    item = Item.objects.filter(pk=pk)
-    if row is None:
-        item.update(applied=Applied.NOT_YET, job=None)
-    elif row.retried_in_id is not None and row.retried_in_id != row.job_id and row.state != RowState.SUCCEEDED:
-        item.update(job=row.retried_in_id, applied=Applied.SENT)
-        return
-    else:
-        came = outcome(row)
-        if came == Applied.SENT:
-            return
-        item.update(applied=came)
-    reopen(item)
+def _one(item: Item, row: Row | None, now: str) -> None:
+    """`now`: the right that the item is about, as it is after what came of the row."""
+    told: dict[str, Any] = {"applied": Applied.NOT_YET, "job": None}
+    if row is not None:
+        is_elsewhere = row.retried_in_id not in (None, row.job_id) and row.state != RowState.SUCCEEDED
+        told = {"applied": Applied.SENT, "job": row.retried_in_id} if is_elsewhere else {"applied": outcome(row)}
+    if told["applied"] != item.applied or "job" in told:
+        same = Item.objects.filter(pk=item.pk)
+        same.update(**told)
+        note(same, now)
+
+
+def retire(items: QuerySet[Item]) -> None:
+    """Have nobody send any more what was not applied of these items' withdrawals: a job that goes on or is tried again
+    would withdraw what is decided otherwise by then, or waits for another decision.
+    """
+    left = items.filter(job__isnull=False)
+    jobs = list(left.order_by().values_list("job_id", flat=True).distinct())
+    if jobs:
+        mine = left.filter(job=OuterRef("job"), member_id=OuterRef("member_id"))
+        rows = Row.objects.filter(Exists(mine), job__in=jobs, state__in=NOT_APPLIED, retried_in=None)
+        rows.update(retried_in=F("job"))
+
+
+def under_way(items: Sequence[Item]) -> set[int]:
+    """Return which of these items have a withdrawal on its way, also by a job that goes on since the last look. Their
+    rows are locked: none begins to leave before the transaction ends.
+    """
+    mine = {(item.job_id, item.member_id): item for item in items if item.job_id is not None}
+    held = Row.objects.select_for_update(of=("self",), no_key=True).select_related("job")
+    rows = held.filter(job__in={job for job, _member in mine}, member_id__in={member for _job, member in mine})
+    sent = {mine[row.job_id, row.member_id].pk for row in rows.order_by("pk") if _leaves(row, mine)}
+    return sent | {item.pk for item in items if item.applied not in DECIDABLE}
+
+
+def _leaves(row: Row, mine: Mapping[tuple[int, str], Item]) -> bool:
+    return (row.job_id, row.member_id) in mine and outcome(row) in _UNDER_WAY
 
 
 def outcome(row: Row) -> Applied:

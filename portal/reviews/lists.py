@@ -20,6 +20,7 @@ from portal.core.ui.tables import BulkAction, Column, Empty, Filter, Table
 from portal.core.ui.tables.keyset import Page
 from portal.core.ui.times import local, stamp
 from portal.reviews import queries
+from portal.reviews.facts import NEWEST
 from portal.reviews.models import Act, Applied, Decision, Item, Review, Standing, State, Use
 from tenants.access import TenantRequest
 from tenants.roles import Permission
@@ -34,6 +35,31 @@ def chip_of(review: Review) -> Chip:
     return Chip(_CHIPS[State(review.state)], review.get_state_display())
 
 
+def done_cell(row: Any) -> SafeString:
+    """How many of a review's rights are done, drawn and in figures."""
+    if row.listed_at is None and row.state == State.RUNNING:
+        return format_html('<span class="muted">{}</span>', _t("The list is being made"))
+    bar = format_html(
+        '<svg class="review-bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        '<rect class="bar-rest" width="100" height="8"/><rect class="bar-good" width="{}" height="8"/></svg>',
+        row.tally.percent,
+    )
+    return format_html('{} <span class="nowrap">{} / {}</span>', bar, f"{row.tally.done:,}", f"{row.tally.items:,}")
+
+
+def is_overdue(review: Review) -> bool:
+    return review.state == State.RUNNING and review.due_on < queries.today()
+
+
+def due_words(review: Review) -> str:
+    return review.due_on.isoformat()
+
+
+def due_cell(review: Review) -> SafeString:
+    late = Chip("key_overdue", pgettext("review", "Overdue")) if is_overdue(review) else ""
+    return format_html("{} {}", stamp(review.due_on), late)
+
+
 class Reviews(Table):
     name = "reviews"
     caption = _("Access reviews")
@@ -42,14 +68,21 @@ class Reviews(Table):
         Column("title", pgettext_lazy("review", "Title"), phone="title", fixed=True),
         Column("areas", _("Areas"), value=lambda row: ", ".join(each["name"] for each in row.areas)),
         Column("state", pgettext_lazy("review", "State"), value=chip_of),
-        Column("due_on", _("Due date"), kind="date"),
+        Column("done", pgettext_lazy("review", "Done"), cell=done_cell),
+        Column("due_on", _("Due date"), value=due_words, cell=due_cell),
         Column("started_at", pgettext_lazy("review", "Started"), kind="time", sort="id"),
-        Column("by", pgettext_lazy("review", "Started by")),
-        Column("ended_at", pgettext_lazy("review", "Ended"), kind="time"),
+        Column("by", pgettext_lazy("review", "Started by"), shown=False),
+        Column("ended_at", pgettext_lazy("review", "Ended"), kind="time", shown=False),
     )
 
     def __init__(self, request: TenantRequest) -> None:
         super().__init__(request, Review.objects.select_related("by"))
+
+    def complete_page(self, page: Page) -> Page:
+        far = queries.progress_of(page.rows)
+        for row in page.rows:
+            vars(row)["tally"] = far.get(row.pk, queries.Tally())
+        return page
 
     @property
     def empty(self) -> Empty | None:
@@ -76,6 +109,7 @@ _STANDINGS = (
     ("changed", _("Changed meanwhile")),
     ("none", _("No longer has this right")),
     ("left", _("No longer in the members list")),
+    ("unread", _("Right not loaded")),
     ("late", _("Added later")),
 )
 
@@ -101,7 +135,7 @@ def _by_use(rows: QuerySet[Item], values: list[str]) -> QuerySet[Item]:
 
 
 def _by_standing(rows: QuerySet[Item], values: list[str]) -> QuerySet[Item]:
-    meaning = {value: Q(standing=value) for value in ("changed", "none", "left")} | {"late": Q(is_late=True)}
+    meaning = {value: Q(standing=value) for value in ("changed", "none", "left", "unread")} | {"late": Q(is_late=True)}
     return rows.filter(_any(meaning, values))
 
 
@@ -119,6 +153,7 @@ class Items(Table):
     caption = _("Rights to review")
     search_label = _("Find by name")
     default_sort = "name_key"
+    shows_code = True
 
     def __init__(self, request: TenantRequest, rows: QuerySet[Item], *, review: Review, **more: Any) -> None:
         self.review = review
@@ -142,14 +177,17 @@ class Items(Table):
         many = len(names) > 1
         return [
             Column("name", pgettext_lazy("person", "Name"), sort="name_key", phone="title", fixed=True),
-            Column("code", _("Member code"), phone="hide"),
+            Column("code", _("Member code"), phone="hide", shown=self.shows_code),
             Column("group", _("Group")),
             Column("area_id", _("Area"), value=lambda row: names.get(row.area_id, row.area_id), shown=many),
             Column("right", _("Right"), value=lambda row: row.then, cell=right_cell),
             Column("since", pgettext_lazy("right", "Since"), value=since_words),
             Column("use", _("Last use"), value=use_words),
-            Column("decision", _("Decision"), value=decision_words, cell=decision_cell),
+            Column("decision", _("Decision"), value=decision_words, cell=self._decision, fixed=True),
         ]
+
+    def _decision(self, row: Item) -> SafeString:
+        return decision_cell(row)
 
     def complete_page(self, page: Page) -> Page:
         queries.live(page.rows)
@@ -175,6 +213,7 @@ class AllItems(Items):
     """For whoever sees the whole review; its manager hands items over."""
 
     name = "review-all"
+    shows_code = False  # there is no room for it beside the reviewer
 
     def _filters(self) -> list[Filter]:
         return [*super()._filters(), Filter("reviewer", _("Reviewer"), self._reviewers, _by_reviewer)]
@@ -199,14 +238,6 @@ class MyItems(Items):
 
     name = "review-mine"
 
-    def _columns(self) -> list[Column]:
-        columns = super()._columns()
-        if self.review.state == State.RUNNING:
-            columns.append(
-                Column("press", _("Decide"), value=lambda _row: "", cell=self._buttons, fixed=True, export=False)
-            )
-        return columns
-
     def row_href(self, row: Item) -> str:
         return reverse("reviews:my_item", args=[self.request.tenant.slug, self.review.pk, row.pk])
 
@@ -223,15 +254,19 @@ class MyItems(Items):
             BulkAction("delegate", _("Delegate…"), to("delegate"), icon="user-plus"),
         ]
 
-    def _buttons(self, row: Item) -> SafeString:
-        return buttons(row)
+    def _decision(self, row: Item) -> SafeString:
+        """The buttons where a decision is waited for; else the decision, with the button that undoes it."""
+        if self.review.state != State.RUNNING:
+            return decision_cell(row)
+        doubts = late_chip(row) if queries.is_plain(row) else decision_cell(row, is_mine=True)
+        return format_html('<span class="review-decide">{}{}</span>', doubts, buttons(row))
 
 
 def buttons(row: Item) -> SafeString:
     """The buttons of an item, each with the version and the right that the page shows."""
     if not queries.can_be_decided(row):
         return mark_safe("")
-    waits = not row.decision or queries.is_outdated(row) or row.applied == Applied.CHANGED
+    waits = queries.waits(row)
     acts = (
         [(Act.CONFIRM, pgettext("review", "Confirm"), "c"), (Act.WITHDRAW, _t("Withdraw"), "w")]
         if waits
@@ -278,7 +313,8 @@ def use_words(row: Item) -> str:
     if row.use == Use.NEVER:
         since = row.review.log_from
         return _t("None since %(day)s") % {"day": local(since).date().isoformat()} if since else _t("Not known")
-    return _t("Not lately (elsewhere %(day)s)") % {"day": row.seen_on.isoformat()} if row.seen_on else _t("Not lately")
+    day = row.seen_on.isoformat() if row.seen_on else "–"
+    return _t("Not in their last %(n)s log entries (elsewhere %(day)s)") % {"n": NEWEST, "day": day}
 
 
 def decision_words(row: Item) -> str:
@@ -288,24 +324,35 @@ def decision_words(row: Item) -> str:
     return str(Decision(row.decision).label)
 
 
-def decision_cell(row: Any) -> SafeString:
-    """The decision as a chip with who and when; a doubt where it is about another right."""
+def decision_cell(row: Any, *, is_mine: bool = False) -> SafeString:
+    """The decision as a chip with who and when; a doubt where it is about another right. `is_mine`: the chips alone."""
     if not row.decision and not row.applied:
-        none = "" if queries.can_be_decided(row) else _t("Nothing to decide")
-        return format_html('<span class="muted fine">{}</span>', none or Decision.NONE.label)
+        gone = row.standing in (Standing.NONE, Standing.LEFT)
+        none = format_html(
+            '<span class="muted fine">{}</span>', _t("Nothing to decide") if gone else Decision.NONE.label
+        )
+        return format_html("{}{}", none, late_chip(row))
     kinds = {
         Applied.SENT: "running", Applied.WITHDRAWN: "done", Applied.CHANGED: "change", Applied.REFUSED: "refused",
         Applied.UNCERTAIN: "uncertain", Applied.STOPPED: "stopped", Applied.KEPT: "same",
     }  # fmt: skip
     kind = kinds.get(row.applied) or {"confirm": "valid", "withdraw": "delete"}[row.decision]
     drawn = Chip(kind, decision_words(row)).__html__()
-    if queries.is_outdated(row):
+    if queries.is_back(row):
+        drawn += format_html(" {}", Chip("unknown", _t("Has the right again")))
+    elif queries.is_outdated(row):
         drawn += format_html(" {}", Chip("unknown", _t("Decide again")))
-    if row.is_late:
-        drawn += format_html(" {}", Chip("create", pgettext("item", "Added later")))
-    at = stamp(row.decided_at) if row.decided_at else ""
+    drawn += late_chip(row)
+    if is_mine:
+        return drawn
     who = row.decided_by if row.decided_by_id != row.reviewer_id else ""  # the reviewer stands beside it
-    return format_html('{} <span class="fine">{} {}</span>', drawn, who or "", at)
+    day = stamp(local(row.decided_at).date()) if row.decided_at else ""
+    return format_html('{} <span class="fine">{} {}</span>', drawn, who or "", day)
+
+
+def late_chip(row: Item) -> SafeString:
+    """That an item was not there when the review began."""
+    return format_html(" {}", Chip("create", pgettext("item", "Added later"))) if row.is_late else mark_safe("")
 
 
 def _groups(_request: Any) -> list[tuple[str, str]]:

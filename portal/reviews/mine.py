@@ -1,7 +1,6 @@
 """A reviewer's own pages: their reviews, the items of one, and what they press there. Others' items are not found."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from typing import cast
 
@@ -26,6 +25,7 @@ from portal.reviews.views import hand_over, shown
 from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 
+_UPTO = "upto"
 _PRESSED = (Act.CONFIRM, Act.WITHDRAW, Act.UNDO)
 
 
@@ -78,6 +78,7 @@ def press(request: TenantRequest, review_id: int) -> HttpResponse:
 _SAID: dict[Came, Callable[[], str]] = {
     Came.ELSEWHERE: lambda: _("Not saved: someone else decided or delegated this in the meantime."),
     Came.CHANGED: lambda: _("Not saved: the right has changed. Look at the new right and decide again."),
+    Came.UNREAD: lambda: _("Not saved: this right is not loaded at the moment."),
     Came.GONE: lambda: _("Not saved: this person no longer has the right."),
     Came.UNDER_WAY: lambda: _("Not saved: the withdrawal is already in progress."),
 }
@@ -88,7 +89,8 @@ def _row(request: TenantRequest, review: Review, item: Item, said: str, *, is_sa
     items = _mine(request, review)
     table = MyItems(request, items.filter(pk=item.pk), review=review, query=QueryDict())
     tally = queries.tally(items)
-    told = {"row": str(table.body), "saved": is_saved, "said": said, "waiting": tally.waiting, "done": tally.done}
+    told = {"row": str(table.body), "saved": is_saved, "said": said, "name": item.name}
+    told |= {"waiting": tally.waiting, "done": tally.done}
     return JsonResponse(told)
 
 
@@ -99,7 +101,7 @@ def _read(request: TenantRequest) -> tuple[int, Press]:
     version, _sep, seen = rest.partition(":")
     if act not in _PRESSED or not is_row_number(number) or not is_row_number(version):
         raise Http404
-    return int(number), Press(Act(act), int(version), seen, request.POST.get("note", "")[:300])
+    return int(number), Press(Act(act), int(version), seen, request.POST.get("note", "").replace("\x00", "")[:300])
 
 
 def _back(request: TenantRequest, review: Review) -> str:
@@ -133,10 +135,19 @@ def _many(request: TenantRequest, review_id: int, act: Act) -> HttpResponse:
         return redirect(back)
     if "sure" not in request.POST:
         return _asked(request, selection, act, count, back)
-    with suppress(NotAsked):
-        done = deciding.decide_many(review=review, items=selection.queryset, act=act, by=Asker.of(request))
+    try:
+        asked_about = selection.queryset.filter(pk__lte=_upto(request))
+        done = deciding.decide_many(review=review, items=asked_about, act=act, by=Asker.of(request))
         _tell(request, act, done)
+    except NotAsked as why:
+        messages.error(request, str(why))
     return redirect(back)
+
+
+def _upto(request: TenantRequest) -> int:
+    """Return the last item that there was when the question was asked: what was added since, nobody has seen."""
+    told = request.POST.get(_UPTO, "")
+    return int(told) if is_row_number(told) else 0
 
 
 def _asked(request: TenantRequest, selection: Selection, act: Act, count: int, back: str) -> HttpResponse:
@@ -157,7 +168,9 @@ def _asked(request: TenantRequest, selection: Selection, act: Act, count: int, b
         "question": question % {"n": f"{count:,}"},
         "cancel": back,
     }
-    context |= {"consequences": lines, "fields": selection.fields | {"sure": "1"}, "danger": act == Act.WITHDRAW}
+    last = Item.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
+    fields = selection.fields | {"sure": "1", _UPTO: str(last)}
+    context |= {"consequences": lines, "fields": fields, "danger": act == Act.WITHDRAW}
     return render(request, "components/confirm.html", context)
 
 
@@ -183,7 +196,7 @@ def delegate(request: TenantRequest, review_id: int) -> HttpResponse:
         selection = Selection(_mine(request, review), True, {"all": "1"})
     waiting = Selection(selection.queryset.filter(is_open=True), selection.everything, selection.fields)
     home = reverse("reviews:mine", args=[request.tenant.slug])
-    return hand_over(request, review, waiting, home)
+    return hand_over(request, review, waiting, home, but=request.user)
 
 
 def _mine(request: TenantRequest, review: Review) -> QuerySet[Item]:

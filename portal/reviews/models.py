@@ -93,6 +93,7 @@ class Standing(models.TextChoices):
     CHANGED = "changed", _("Changed since the review began")
     NONE = "none", _("No longer has this right")
     LEFT = "left", _("No longer in the members list")
+    UNREAD = "unread", _("Right not loaded")
 
 
 class Applied(models.TextChoices):
@@ -113,7 +114,7 @@ class Use(models.TextChoices):
 
     AREA = "area", pgettext_lazy("last use", "At this area’s doors")
     NEVER = "never", pgettext_lazy("last use", "None in the log")
-    ELSEWHERE = "far", pgettext_lazy("last use", "Not lately at this area’s doors")
+    ELSEWHERE = "far", pgettext_lazy("last use", "Longer ago at this area’s doors")
 
 
 class Item(TenantModel):

@@ -20,10 +20,9 @@ from portal.core.ui.addresses import row_or_404
 from portal.core.ui.times import local
 from portal.explain.questions import Place
 from portal.explain.since import Change, Since
-from portal.reviews import following, rights
+from portal.reviews import assigning, following, rights
 from portal.reviews.applying import to_withdraw
 from portal.reviews.models import Applied, Decision, Item, Review, Standing, State
-from portal.reviews.rights import LEFT
 from tenants.access import TenantRequest
 from tenants.models import User
 from tenants.roles import Permission
@@ -97,6 +96,11 @@ def _by(name: str, items: QuerySet[Item]) -> dict[Any, Tally]:
     return {row[name]: Tally(**{each: row[each] for each in _COUNTS}) for row in rows}
 
 
+def progress_of(reviews: Iterable[Review]) -> dict[int, Tally]:
+    """Return how far each of these reviews is."""
+    return _by("review", Item.objects.filter(review__in=list(reviews)))
+
+
 def loaded_of(review: Review) -> Loaded:
     """Return of how many members the rights were known when the review was looked through."""
     return Loaded(known=review.members - review.missing, everybody=review.members)
@@ -104,13 +108,14 @@ def loaded_of(review: Review) -> Loaded:
 
 @dataclass(frozen=True)
 class Part:
-    """A reviewer's or an area's part of a review."""
+    """A reviewer's or an area's part of a review. `may`: this reviewer may still decide."""
 
     name: str
     tally: Tally
     key: str = ""
     ready: int = 0
     is_there: bool = True
+    may: bool = True
 
 
 class Sheet:
@@ -148,13 +153,20 @@ class Sheet:
     @cached_property
     def seen(self) -> str:
         """What its progress is drawn from, for a page that follows."""
-        return watching.mark(self.review.state, self.review.listed_at, self.review.missing, self.total)
+        told = (self.review.state, self.review.listed_at, self.review.missing, self.total)
+        return watching.mark(*told, self.reviewers, self.areas, [(job.pk, job.state) for job in self.jobs])
+
+    @property
+    def reviewer_ids(self) -> set[int]:
+        """Whoever has items."""
+        return {int(part.key) for part in self.reviewers if part.key}
 
     @cached_property
     def reviewers(self) -> list[Part]:
         rows = _by("reviewer", self.review.items.all())
         people = User.objects.in_bulk([who for who in rows if who])
-        found = [Part(_named(people.get(who)), part, str(who or "")) for who, part in rows.items()]
+        may = {None, *(user.pk for user in assigning.reviewers())}
+        found = [Part(_named(people.get(who)), part, str(who or ""), may=who in may) for who, part in rows.items()]
         return sorted(found, key=lambda part: (part.name == "", part.name))
 
     @cached_property
@@ -167,7 +179,7 @@ class Sheet:
             for area_id, name in self.review.area_names.items()
         ]
 
-    @property
+    @cached_property
     def jobs(self) -> Sequence[Any]:
         """The edits that withdrawals became, newest first."""
         ids = self.review.items.filter(job__isnull=False).order_by().values("job").distinct()
@@ -207,7 +219,23 @@ def told(rows: list[Item]) -> list[Item]:
 
 def can_be_decided(row: Item) -> bool:
     """Whether there is a right to decide about, as noted by `live`, and no withdrawal of it is under way."""
-    return row.now_digest not in ("", LEFT) and row.applied in (*following.TO_APPLY, Applied.CHANGED)
+    return row.now_digest not in rights.NO_RIGHT and row.applied in following.DECIDABLE
+
+
+def is_back(row: Item) -> bool:
+    """Whether the right is there although it was withdrawn."""
+    return row.applied == Applied.WITHDRAWN and can_be_decided(row)
+
+
+def waits(row: Item) -> bool:
+    """Whether the right that there is now waits for a decision, as noted by `live`."""
+    undecided = not row.decision or row.applied in (Applied.CHANGED, Applied.WITHDRAWN)
+    return can_be_decided(row) and (undecided or is_outdated(row))
+
+
+def is_plain(row: Item) -> bool:
+    """Whether nothing was decided or is to be known of a right that waits for its first decision."""
+    return waits(row) and not row.decision and not row.applied
 
 
 def is_outdated(row: Item) -> bool:
@@ -228,6 +256,8 @@ def changes_of(request: TenantRequest, item: Item) -> list[Change]:
 OUTCOMES: Mapping[str, str | Promise] = {
     "confirmed": pgettext_lazy("review", "Confirmed"),
     "withdrawn": pgettext_lazy("withdrawal", "Withdrawn"),
+    "given_again_after_withdrawal": _("Withdrawn, then given again"),
+    "right_not_loaded": _("Right not loaded"),
     "not_decided": pgettext_lazy("review", "Not decided"),
     "right_changed_after_decision": _("Right changed after the decision"),
     "no_right_any_more": _("No longer has this right"),

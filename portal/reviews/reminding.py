@@ -96,7 +96,13 @@ def _sent(review: Review, user: User, count: int, kind: Kind) -> Outcome:
 def _message(review: Review, user: User, count: int, kind: Kind) -> EmailMessage:
     tenant = current_tenant()
     address = settings.PORTAL_URL + reverse("reviews:decide", args=[tenant.slug, review.pk])
-    said = {"review": review, "tenant": tenant, "count": count, "overdue": kind == Kind.OVERDUE, "address": address}
+    said = {
+        "review": review,
+        "tenant": tenant,
+        "count": count,
+        "overdue": kind == Kind.OVERDUE,
+        "address": f"{address}?state=open",
+    }
     title = _("Access review overdue: %(title)s") if kind == Kind.OVERDUE else _("Access review: %(title)s")
     subject = f"[{tenant.name}] {title % {'title': review.title}}"
     headers = {"Auto-Submitted": "auto-generated", "X-Review": f"{review.pk}.{kind}"}

@@ -17,28 +17,34 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, Prefetch, Q
+from django.db.models import Count, Max, Min, Prefetch, Q
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import override
 
 from portal.core.files.writing import guarded
 from portal.core.intents.record import PORTAL
+from portal.core.mirror.models import Member
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.ui.times import local
 from portal.evidence import store
 from portal.evidence.archive import Archive
 from portal.reviews import queries, rights
-from portal.reviews.models import Applied, Decision, Item, Review, State, Step
+from portal.reviews.models import Applied, Decision, Item, Review, Standing, State, Step
 from tenants import audit
 from tenants.models import User, current_tenant
 from tenants.wording import say
 
 FORMAT = "access-review-report/1"
+#: The most items on a page or a printed sheet; the files have them all.
+PRINTED = 2000
 _AT_ONCE = 1000
 #: A worker that has not written a report by then has died.
 _WRITTEN_WITHIN = timedelta(minutes=5)
 _AGAIN = timedelta(minutes=1)
+_GONE: dict[str, str] = {
+    Standing.LEFT: "no_longer_a_member", Standing.NONE: "no_right_any_more", Standing.UNREAD: "right_not_loaded",
+}  # fmt: skip
 _COLUMNS = (
     "member_id", "member_code", "member", "group", "area_id", "area", "right", "since", "last_use", "added",
     "reviewer", "decision", "decided_by", "decided_at", "note", "decided_about", "now", "outcome",
@@ -81,20 +87,40 @@ def _record(review: Review, told: dict[str, Any]) -> None:
 def _write_into(file: store.Writing, review: Review) -> dict[str, Any]:
     """Write the files of a report. Returns what is kept of it."""
     archive, counts, table = Archive(file, local(database_now())), Counter[str](), _Table()
-    archive.add("items.jsonl", _lines(review, counts, table.add))
+    shown: list[dict[str, Any]] = []
+
+    def also(told: dict[str, Any]) -> None:
+        table.add(told)
+        if len(shown) < PRINTED:
+            shown.append(_in_words(told))
+
+    archive.add("items.jsonl", _lines(review, counts, also))
     archive.add("items.csv", table.pieces())
     report = _head(review, counts)
     archive.add("report.json", [json.dumps(report, ensure_ascii=False, indent=2).encode()])
-    archive.add("index.html", [_page(review, report).encode()])
+    archive.add("index.html", [_page(review, report, shown).encode()])
     manifest, key = archive.close(None)
     return {"report": report, "manifest": manifest, "key": key}
 
 
-def _page(review: Review, report: dict[str, Any]) -> str:
+def _in_words(told: dict[str, Any]) -> dict[str, Any]:
+    """Return an item as the page of the file shows it."""
+    who = told["decided_by"] or {}
+    return {
+        "name": told["member"], "code": told["member_code"], "area": told["area"], "note": told["note"],
+        "right": rights.in_words(told["right"]), "outcome": queries.outcome_words(told["outcome"]),
+        "by": who.get("name") or who.get("email", ""),
+        "at": datetime.fromisoformat(told["decided_at"]) if told["decided_at"] else None,
+    }  # fmt: skip
+
+
+def _page(review: Review, report: dict[str, Any], shown: list[dict[str, Any]]) -> str:
     context = {
         "review": review,
         "told": report,
         "outcomes": queries.outcomes(report["counts"]),
+        "rows": shown,
+        "more": report["counts"]["items"] - len(shown),
         "keys_url": settings.PORTAL_URL + reverse("signing_keys"),
         "check_url": settings.PORTAL_URL + reverse("evidence_check"),
     }
@@ -104,9 +130,9 @@ def _page(review: Review, report: dict[str, Any]) -> str:
 def outcome(item: Item) -> str:
     """Return in a stable word how an item ended."""
     if item.applied == Applied.WITHDRAWN:
-        return "withdrawn"
-    if item.standing in ("left", "none"):
-        return {"left": "no_longer_a_member", "none": "no_right_any_more"}[item.standing]
+        return "given_again_after_withdrawal" if item.is_open and item.standing != Standing.UNREAD else "withdrawn"
+    if item.standing in _GONE:
+        return _GONE[item.standing]
     if item.decision == Decision.NONE:
         return "not_decided"
     if item.is_open:
@@ -166,7 +192,7 @@ def _head(review: Review, counts: Counter[str]) -> dict[str, Any]:
             "started_at": _at(review.started_at), "started_by": _person(review.by), "listed_at": _at(review.listed_at),
             "finished_at": _at(review.ended_at), "finished_by": _person(review.ended_by),
             "log_loaded_from": _at(review.log_from), "members": review.members,
-            "members_whose_rights_were_not_loaded": review.missing,
+            "members_whose_rights_were_not_loaded": review.missing, **_loaded(review),
         },
         "counts": {"items": counts.total(), **dict(sorted(counts.items()))},
         "reviewers": list(_reviewers(review)),
@@ -175,6 +201,14 @@ def _head(review: Review, counts: Counter[str]) -> dict[str, Any]:
             for each in review.delegations.select_related("by", "to").order_by("pk")
         ],
     }  # fmt: skip
+
+
+def _loaded(review: Review) -> dict[str, str | None]:
+    """Return when the rights that the report tells of were read from the service: the oldest and the newest."""
+    people = Item.objects.filter(review=review).values("member_id")
+    there = Member.objects.filter(member_id__in=people, gone_at__isnull=True)
+    told = there.aggregate(oldest=Min("rights_read_at"), newest=Max("rights_read_at"))
+    return {"rights_read_from": _at(told["oldest"]), "rights_read_until": _at(told["newest"])}
 
 
 def _reviewers(review: Review) -> Iterator[dict[str, Any]]:

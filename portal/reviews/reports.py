@@ -13,9 +13,6 @@ from tenants.access import TenantRequest, tenant_view
 from tenants.roles import Permission
 from tenants.wording import say
 
-#: The most items on a printed sheet; the file has them all.
-PRINTED = 2000
-
 
 def _finished(review_id: int) -> tuple[Review, StoredFile]:
     review = queries.get(review_id)
@@ -29,14 +26,14 @@ def page(request: TenantRequest, review_id: int) -> HttpResponse:
     """The report with its counts, its items for paper, and how to check its signature."""
     review, _file = _finished(review_id)
     rows = Item.objects.filter(review=review).select_related("reviewer", "decided_by").order_by("name_key", "pk")
-    items = queries.told(list(rows[:PRINTED]))
+    items = queries.told(list(rows[: report.PRINTED]))
     counts = (review.report or {})["counts"]
     context = {
         "review": review,
         "told": review.report,
         "outcomes": queries.outcomes(counts),
         "rows": [(row, queries.outcome_words(report.outcome(row))) for row in items],
-        "more": max(counts["items"] - PRINTED, 0),
+        "more": max(counts["items"] - report.PRINTED, 0),
         "names": review.area_names,
     }
     return render(request, "reviews/report.html", context)

@@ -5,7 +5,7 @@ every area is marked with a star. Passes that never admit are no right.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -17,6 +17,10 @@ from portal.core.rights import words
 
 #: Instead of a right: the person is not in the list of members.
 LEFT = "-"
+#: Instead of a right: the person is in the list, but nobody has read their rights (they left and came back, say).
+UNREAD = "?"
+#: There is nothing to decide about.
+NO_RIGHT = ("", LEFT, UNREAD)
 #: (member ID, area ID)
 Key = tuple[str, str]
 _STAR = "*"
@@ -30,12 +34,26 @@ def digest_of(devices_pass: Any, area_id: str) -> str:
 
 
 def now(keys: Collection[Key]) -> dict[Key, str]:
-    """Return what each of these people holds now for the area, in short: empty for nothing, LEFT for who is gone."""
+    """Return what each of these people holds now for the area, in short: empty for nothing, LEFT for who is gone,
+    UNREAD for whose rights are not loaded.
+    """
     ids = {member_id for member_id, _area in keys}
-    known = Member.objects.filter(member_id__in=ids, gone_at__isnull=True).values_list("pk", "member_id")
-    held = of_members(dict(known), {area for _member, area in keys})
-    there = set(held)
-    return {key: held[key[0]].get(key[1], "") if key[0] in there else LEFT for key in keys}
+    there = Member.objects.filter(member_id__in=ids, gone_at__isnull=True).only("member_id", "rights_read_at")
+    return of_keys(keys, list(there))
+
+
+def of_keys(keys: Collection[Key], members: Sequence[Member]) -> dict[Key, str]:
+    """The same, where `members` are those of these people who are in the list."""
+    is_read = {member.member_id: member.rights_read_at is not None for member in members}
+    held = of_members({member.pk: member.member_id for member in members}, {area for _member, area in keys})
+    return {key: _one(key, held, is_read) for key in keys}
+
+
+def _one(key: Key, held: Mapping[str, Mapping[str, str]], is_read: Mapping[str, bool]) -> str:
+    member_id, area_id = key
+    if member_id not in is_read:
+        return LEFT
+    return held[member_id].get(area_id, "") if is_read[member_id] else UNREAD
 
 
 def of_members(members: Mapping[int, str], area_ids: Collection[str]) -> dict[str, dict[str, str]]:
@@ -55,7 +73,7 @@ def of_members(members: Mapping[int, str], area_ids: Collection[str]) -> dict[st
 
 def bodies(digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     """Return what stands behind these texts: [{"everywhere", "pass"}] of each."""
-    wanted = {digest: _split(digest) for digest in digests if digest and digest != LEFT}
+    wanted = {digest: _split(digest) for digest in digests if digest not in NO_RIGHT}
     held = Pass.objects.filter(digest__in={digest for parts in wanted.values() for _star, digest in parts})
     known = dict(held.values_list("digest", "body"))
     return {

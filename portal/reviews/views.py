@@ -1,6 +1,6 @@
 """The pages of access reviews for whoever sees them all: the list, a review with its items, starting and ending one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import cast
 
@@ -26,9 +26,11 @@ from portal.reviews.forms import EverywhereForm, HandOverForm, StartForm
 from portal.reviews.lists import AllItems, Reviews
 from portal.reviews.models import Item, Review, State
 from tenants.access import TenantRequest, tenant_view
+from tenants.models import User
 from tenants.roles import Permission
 
 _PAGE = ("GET", "POST")
+_GROUP = "group-"
 
 
 @tenant_view(Permission.REVIEWS_VIEW)
@@ -55,17 +57,21 @@ def page(request: TenantRequest, review_id: int) -> HttpResponseBase:
     sheet = queries.Sheet(review)
     table = AllItems(request, Item.objects.filter(review=review), review=review)
     context = {"review": review, "sheet": sheet, "offer": partial(areas.offer, request, sheet.loaded), **_may(request)}
+    context["has_items"] = request.user.pk in sheet.reviewer_ids and request.access.can(Permission.REVIEWS_DECIDE)
     return table.respond("reviews/page.html", context)
 
 
 @tenant_view(Permission.REVIEWS_VIEW)
 def progress(request: TenantRequest, review_id: int) -> HttpResponse:
-    """How far it is, for a page that follows."""
+    """How far it is, for a page that follows; the whole page anew when the review is over."""
     review = queries.get(review_id)
     sheet = queries.Sheet(review)
     if watching.has_seen(request, sheet.seen):
         return watching.unchanged()
-    return render(request, "reviews/progress.html", {"review": review, "sheet": sheet})
+    answer = render(request, "reviews/progress.html", {"review": review, "sheet": sheet, **_may(request)})
+    if request.GET.get("state", review.state) != review.state:
+        answer["HX-Refresh"] = "true"
+    return answer
 
 
 @tenant_view(Permission.REVIEWS_VIEW)
@@ -102,10 +108,12 @@ def assign(request: TenantRequest, review_id: int) -> HttpResponse:
     return hand_over(request, review, selection, reverse("reviews:page", args=[request.tenant.slug, review.pk]))
 
 
-def hand_over(request: TenantRequest, review: Review, selection: Selection, back: str) -> HttpResponse:
-    """The form that asks for a new reviewer; posted with one, the handing over."""
+def hand_over(
+    request: TenantRequest, review: Review, selection: Selection, back: str, *, but: User | None = None
+) -> HttpResponse:
+    """The form that asks for a new reviewer, any `but` this one; posted with one, the handing over."""
     count = selection.count()
-    form = HandOverForm(request.POST if "to" in request.POST else None)
+    form = HandOverForm(request.POST if "to" in request.POST else None, but=but)
     if not count:
         messages.info(request, _("Nothing was delegated: only rights that wait for a decision can be."))
         return redirect(back)
@@ -133,11 +141,8 @@ def hidden_nonce(request: TenantRequest) -> str:
 def groups(request: TenantRequest, review_id: int) -> HttpResponse:
     """Choose a reviewer for each group."""
     review, people = queries.get(review_id), assigning.reviewers()
-    found = queries.groups_of(review)
     if request.method == "POST":
-        by_key = {str(each.pk): each for each in people}
-        wanted = {key: by_key.get(request.POST.get(f"group-{n}", "")) for n, (key, _name, _count) in enumerate(found)}
-        asked = {key: user for key, user in wanted.items() if user is not None}
+        asked = _chosen_of(request, review, people)
         try:
             done = actions.assign_groups(review=review, groups=asked, nonce=nonces.check(request), by=Asker.of(request))
             messages.success(request, ngettext("%(n)s item assigned.", "%(n)s items assigned.", done) % {"n": done})
@@ -145,9 +150,19 @@ def groups(request: TenantRequest, review_id: int) -> HttpResponse:
             messages.error(request, str(why))
         return redirect("reviews:page", request.tenant.slug, review.pk)
     kept = review.rules.get("groups", {})
-    rows = [(n, name, count, kept.get(key)) for n, (key, name, count) in enumerate(found)]
+    rows = [(key, name, count, kept.get(key)) for key, name, count in queries.groups_of(review)]
     context = {"review": review, "rows": rows, "people": people, "nonce": hidden_nonce(request)}
     return render(request, "reviews/groups.html", context)
+
+
+def _chosen_of(request: TenantRequest, review: Review, people: Sequence[User]) -> dict[str, User]:
+    """Return the groups for which another reviewer was chosen than they have, by ID: what somebody handed over since
+    stays there.
+    """
+    by_key, kept = {str(each.pk): each for each in people}, review.rules.get("groups", {})
+    named = {name.removeprefix(_GROUP): value for name, value in request.POST.items() if name.startswith(_GROUP)}
+    asked = {key: by_key[value] for key, value in named.items() if value in by_key}
+    return {key: user for key, user in asked.items() if user.pk != kept.get(key)}
 
 
 @tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])

@@ -3,11 +3,14 @@
 One step takes some hundred members in the order of their IDs, and writes what it found with the place where it ended in
 one transaction: a worker that dies repeats that step and doubles nothing. When the list is through it begins anew after
 a while, so that rights which are loaded later become items, and whoever left or has another right is known as such.
-One process at a time works on a review (an advisory lock); reviewers never wait for it.
+One process at a time works on a review (an advisory lock). A step holds the review's row from its beginning, as each
+decision does: everybody locks the review first and its items then, so that nobody waits in a circle, and a review never
+ends between what a step read and what it writes.
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -22,7 +25,7 @@ from portal.core.timers.ticking import Wakeup
 from portal.core.ui.times import local
 from portal.reviews import assigning, facts, following, reminding, report, rights
 from portal.reviews.models import Item, Review, Standing, State
-from portal.reviews.rights import LEFT, Key
+from portal.reviews.rights import Key
 
 STEP = "portal.reviews.tasks.step"
 #: After this a running review is looked at anew, and a step whose worker died begins again.
@@ -56,12 +59,14 @@ def step(review_id: int) -> bool:
     with transaction.atomic():
         if not _alone(review_id):
             return False
-        review = Review.objects.filter(pk=review_id, state__in=[State.RUNNING, State.CLOSING]).first()
+        rows = Review.objects.select_for_update(of=("self",), no_key=True)
+        review = rows.filter(pk=review_id, state__in=[State.RUNNING, State.CLOSING]).first()
         if review is None:
             Review.objects.filter(pk=review_id).update(due_at=None)
             return False
         follows = following.settle(review)
         more = _take(review)
+        following.retire(Item.objects.filter(review=review, is_open=True))
         _when_next(review, more, follows)
     return more
 
@@ -73,10 +78,10 @@ def _alone(review_id: int) -> bool:
 
 
 def _when_next(review: Review, more: bool, follows: timedelta | None) -> None:
-    """Write when a worker looks next. A review that was closed meanwhile is looked at once more at once."""
+    """Write when a worker looks next."""
     if review.state == State.RUNNING:
         pause = timedelta(0) if more else follows or LOOK_AGAIN
-        Review.objects.filter(pk=review.pk, state=State.RUNNING).update(due_at=ClockTime() + pause)
+        Review.objects.filter(pk=review.pk).update(due_at=ClockTime() + pause)
 
 
 def _take(review: Review) -> bool:
@@ -110,28 +115,23 @@ def _through(review: Review) -> None:
 def _file(review: Review, members: Sequence[Member], *, upto: str | None) -> None:
     """Make and look at the items of these members, and of those between them who are gone."""
     area_ids = [each["id"] for each in review.areas]
-    held = rights.of_members({member.pk: member.member_id for member in members}, area_ids)
     mine = Item.objects.filter(review=review, member_id__gt=review.place)
     mine = mine if upto is None else mine.filter(member_id__lte=upto)
-    known: dict[Key, tuple[int, str, str]] = {
-        (member_id, area_id): (pk, digest, now)
-        for pk, member_id, area_id, digest, now in mine.values_list(
-            "pk", "member_id", "area_id", "digest", "now_digest"
-        )
+    known: dict[Key, tuple[int, str]] = {
+        (member_id, area_id): (pk, now)
+        for pk, member_id, area_id, now in mine.values_list("pk", "member_id", "area_id", "now_digest")
     }
-    for (member_id, area_id), (pk, _digest, before) in sorted(known.items()):
-        now = held[member_id].get(area_id, "") if member_id in held else LEFT
-        if now != before:
-            following.note(Item.objects.filter(pk=pk), now)
+    every = {(member.member_id, area_id) for member in members for area_id in area_ids}
+    held = rights.of_keys(every | known.keys(), members)
+    changed: dict[str, list[int]] = defaultdict(list)
+    for key, (pk, before) in known.items():
+        if held[key] != before:
+            changed[held[key]].append(pk)
+    for now, pks in changed.items():
+        following.note(Item.objects.filter(pk__in=pks), now)
     if review.state == State.RUNNING:
-        _make(review, members, dict(_new(held, known)))
-
-
-def _new(held: dict[str, dict[str, str]], known: dict[Key, Any]) -> Iterable[tuple[Key, str]]:
-    for member_id, areas in held.items():
-        for area_id, digest in areas.items():
-            if (member_id, area_id) not in known:
-                yield (member_id, area_id), digest
+        new = {key: now for key, now in held.items() if key not in known and now not in rights.NO_RIGHT}
+        _make(review, members, new)
 
 
 def _make(review: Review, members: Sequence[Member], new: dict[Key, str]) -> None:

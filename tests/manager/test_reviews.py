@@ -1,6 +1,7 @@
 """Access reviews: a reviewer decides about every right to an area; the manager applies, finishes, and gets a report."""
 
 import json
+import re
 import zipfile
 from datetime import timedelta
 from io import BytesIO
@@ -130,9 +131,10 @@ def test_a_selection_is_confirmed_at_once_but_for_what_changed(desk):
     review = desk.start()
     desk.know(desk.holders[0], {"default_mode": "allow_all"})
     everything = {"scope": "match", "match": "list=review-mine"}
-    page = said(desk.decider.post(desk.link("confirm_many", review.pk), everything))
-    assert "Rights that changed since the review began are left out." in page
-    answer = desk.decider.post(desk.link("confirm_many", review.pk), everything | {"sure": "1"}, follow=True)
+    page = desk.decider.post(desk.link("confirm_many", review.pk), everything)
+    assert "Rights that changed since the review began are left out." in said(page)
+    carried = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', page.content.decode()))
+    answer = desk.decider.post(desk.link("confirm_many", review.pk), everything | carried, follow=True)
     assert "2 rights confirmed." in said(answer)
     assert "1 changed meanwhile and was left out." in said(answer)
 
@@ -214,7 +216,10 @@ def test_a_finished_review_is_signed_and_every_changed_byte_is_found(desk, tmp_p
         lines = [json.loads(line) for line in file.read("items.jsonl").splitlines()]
         report = json.loads(file.read("report.json"))
         table = file.read("items.csv").decode("utf-8-sig")
-        assert "Autumn" in file.read("index.html").decode()
+        shown = file.read("index.html").decode()
+    assert "Autumn" in shown
+    assert all(member.member_name in shown for member in desk.holders)
+    assert report["review"]["rights_read_from"] <= report["review"]["rights_read_until"]
     assert report["counts"] == {"items": 3, "confirmed": 1, "not_decided": 2}
     assert [line["steps"][0]["by"]["email"] for line in lines if line["steps"]] == [desk.reviewer.email]
     assert desk.holders[0].member_name in table

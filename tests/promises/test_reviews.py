@@ -1,16 +1,17 @@
 """Access reviews under attack: no decision is lost, and none holds for another right than the one it was about."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 from django.db import connection
 
 from portal.core.intents.record import Asker
-from portal.reviews import deciding, rights, working
+from portal.reviews import actions, deciding, rights, working
 from portal.reviews.deciding import Came, Press
 from portal.reviews.models import Act, Item, Step
 from tests.support.areas import AreasDesk
-from tests.support.reviews import ReviewsDesk, option
+from tests.support.reviews import NOTHING, ReviewsDesk, option
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ROUNDS = 12
@@ -68,6 +69,58 @@ def test_every_saved_decision_is_kept_and_is_about_the_right_that_was_shown(desk
     assert steps
     assert (item.decision, item.decided_digest) == (steps[-1].act, steps[-1].digest)
     assert item.is_open == (item.decided_digest != item.now_digest)
+
+
+def meanwhile(monkeypatch, place, name, act):
+    """Have `act` begin on a connection of its own while a worker is at this function of its step; return its future."""
+    real, pool, begun = getattr(place, name), ThreadPoolExecutor(1), []
+
+    def alone():
+        try:
+            return act()
+        finally:
+            connection.close()
+
+    def pausing(*args, **more):
+        if not begun:
+            begun.append(pool.submit(alone))
+            with suppress(TimeoutError):  # it waits for the worker, or is through already
+                begun[0].result(1.5)
+        return real(*args, **more)
+
+    monkeypatch.setattr(place, name, pausing)
+    return begun
+
+
+def test_a_reviewer_and_a_worker_never_wait_for_each_other_in_a_circle(desk, monkeypatch):
+    review = desk.start()
+    member = desk.holders[0]
+    seen = desk.item(review, member).now_digest
+    press = pressing(desk, desk.item(review, member), Act.CONFIRM, seen)
+    desk.know(member, option(desk.area.area_id) | {"default_mode": "allow_all"})
+    begun = meanwhile(monkeypatch, working, "_through", press)
+    desk.look_again(review)
+    assert begun[0].result(30)[0] == Came.CHANGED
+    assert desk.item(review, member).is_open
+
+
+def test_the_last_look_is_taken_although_the_review_ends_during_another(desk, monkeypatch):
+    review = desk.start()
+    member = desk.holders[0]
+    by = Asker(tenant=desk.place.tenant, user=desk.reviewer)
+
+    def finish():
+        with desk.scope():
+            actions.finish(review=review, by=by)
+            desk.know(member, NOTHING)
+
+    begun = meanwhile(monkeypatch, working, "_through", finish)
+    desk.look_again(review)
+    begun[0].result(30)
+    for _turn in range(3):
+        review = desk.work(review)
+    assert review.state == "finished"
+    assert review.report["counts"] == {"items": 3, "no_right_any_more": 1, "not_decided": 2}
 
 
 def test_workers_at_the_same_moment_list_every_right_once(desk):
