@@ -4,7 +4,6 @@ A badge is a card of 91 x 55 mm, ten on an A4 sheet: the size that perforated sh
 80 mm roll.
 """
 
-import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,10 +15,6 @@ from segno import QRCode
 
 from portal.codes.badges import Badge
 from portal.core.ui import drawing
-
-# It names the characters of a guest's name that the font does not have.
-logging.getLogger("fpdf").setLevel(logging.ERROR)
-logging.getLogger("fontTools").setLevel(logging.ERROR)
 
 CARD, ACROSS, DOWN = (91.0, 55.0), 2, 5
 A4 = (210.0, 297.0)

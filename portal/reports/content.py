@@ -81,6 +81,12 @@ class Content:
         return Head(self.title, self.about, self.period, tuple(self.figures), tuple(self.sheets), tuple(self.complete))
 
 
+def amount(cell: Cell) -> int | None:
+    """Return the number in a cell, also one that is said with its doubt ("at least 61"); None where there is none."""
+    digits = "".join(each for each in str(cell) if each.isdecimal())
+    return int(digits) if digits else None
+
+
 def of_sheet(number: int, rows: Iterable[Sequence[Cell]]) -> Iterator[Line]:
     """Yield rows as lines of the sheet with this number."""
     for cells in rows:

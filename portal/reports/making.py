@@ -1,12 +1,12 @@
-"""A worker makes a report: its lines go encrypted into the store one by one, its head into the row.
+"""A worker makes a report: its lines go encrypted into the store one by one, and become what people see and take along.
 
-So do its PDF and its workbook: whoever downloads them waits for nobody, and no page of the site draws them. A report
-that was kept is never made again: whoever opens it later sees what was sent.
+These are the first lines for a page, the PDF and the workbook: whoever opens or downloads them waits for nobody, and no
+page of the site draws them. A report that was kept is never made again: whoever opens it later sees what was sent.
 """
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -22,12 +22,14 @@ from portal.core.timers.ticking import Wakeup
 from portal.evidence import store
 from portal.evidence.models import StoredFile
 from portal.reports import kinds, paper, sheets
-from portal.reports.content import Line
+from portal.reports.content import Cell, Line
 from portal.reports.models import Report
 from portal.reports.periods import stamped
 
 MAKE = "portal.reports.tasks.make"
 MOST_TRIES = 5
+#: Lines of each table on a page; the files have them all.
+ON_PAGE = 50
 _RING_AGAIN = timedelta(minutes=6)
 
 
@@ -60,23 +62,23 @@ def make(report_id: int) -> None:
 
 
 def _written(report: Report) -> dict[str, Any]:
-    """Write the lines into the store, then from them what people take along; return what the row is told."""
-    with store.Writing("application/x-ndjson") as file:
+    """Write the lines into the store, then from them what is shown and taken along; return what the row is told."""
+    with store.Writing() as lines:
         content = kinds.KINDS[report.kind].make(report)
         for number, cells in content.lines:
-            file.write(json.dumps([number, cells], ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+            lines.write(json.dumps([number, cells], ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+    head = content.head
     told = {"tenant": report.tenant.name, "made": _("Made %(at)s") % {"at": stamped(database_now())}}
+    with store.Writing("application/json") as file:
+        shown = paper.by_sheet(_lines(lines.row), len(head.sheets), ON_PAGE)
+        file.write(json.dumps(shown, ensure_ascii=False).encode())
     with store.Writing("application/pdf") as pdf:
-        pdf.write(paper.draw(content.head, _lines(file.row), **told))
-    with store.Writing(XLSX_TYPE) as book, sheets.write(content.head, _lines(file.row), **told) as plain:
+        pdf.write(paper.draw(head, _lines(lines.row), **told))
+    with store.Writing(XLSX_TYPE) as book, sheets.write(head, _lines(lines.row), **told) as plain:
         shutil.copyfileobj(plain, book, store.PIECE)
+    store.delete_soon(StoredFile.objects.filter(pk=lines.row.pk))
     kept = {"file": file.row, "pdf": pdf.row, "book": book.row}
-    return {**kept, "head": content.head.as_json(), "named_since": content.named_since}
-
-
-def lines(report: Report) -> Iterator[Line]:
-    """Yield the lines of a report that is made and has its files. Raises store.Unreadable."""
-    return _lines(report.file) if report.file is not None else iter(())
+    return {**kept, "head": head.as_json(), "named_since": content.named_since}
 
 
 def _lines(file: StoredFile) -> Iterator[Line]:
@@ -86,6 +88,16 @@ def _lines(file: StoredFile) -> Iterator[Line]:
         for line in whole:
             number, cells = json.loads(line)
             yield number, cells
+
+
+def shown(report: Report) -> list[tuple[list[Sequence[Cell]], int]]:
+    """Return of each table of a report that was made its first lines, and how many more there are.
+
+    Raises store.Unreadable.
+    """
+    if report.file is None:
+        return []
+    return [(rows, left) for rows, left in json.loads(b"".join(store.read(report.file)))]
 
 
 def _due() -> QuerySet[Report]:

@@ -49,7 +49,7 @@ class Report(TenantModel):
 
     `by` asked for it, or set up its schedule. While `due_at` is set a worker makes it; `tries` counts how often one
     began, `trouble` is why none is made. `head` is what is on its first page, without names of members or guests;
-    `file` has the lines of its tables, each a line of JSON, `pdf` and `book` are the same to take along. `recipients`
+    `file` has the first lines of its tables for a page, `pdf` and `book` have all of them to take along. `recipients`
     are the schedule's when it was made (IDs of staff), `missed` counts the periods before this one for which the
     schedule could not run. `named_since` is the earliest end of a guest's visit whose name is in it: the files go when
     that visit's data does (`keeping`), at `files_deleted_at`.

@@ -8,13 +8,15 @@ from fpdf import FPDF
 from fpdf.enums import TableBordersLayout, TableCellFillMode
 from pylopdf_fonts_jp import sans_path
 
-from portal.reports.content import Cell, Head, Line
+from portal.reports.content import Cell, Head, Line, amount
 
 #: The most lines of a table on paper: a second is about 600 of them. The workbook has them all.
 MOST_LINES = 5000
+# Of a page's head, narrow characters: two lines across.
+_BRIEF = 320
 #: The most lines that are drawn as bars: more would stand too close to be read.
 MOST_BARS = 31
-_FONT, _INK, _GREY, _BAR, _PALE = "NotoSansJP", 20, 95, 150, 245
+_FONT, _INK, _GREY, _BAR, _LINE, _PALE, _WHITE = "NotoSansJP", 20, 95, 150, 200, 246, 255
 _MARGIN, _SIZE, _HIGH = 12.0, 8.0, 28.0
 
 
@@ -29,13 +31,15 @@ class _Paper(FPDF):
         for style in ("", "B"):  # the headings of a table ask for the second
             self.add_font(_FONT, style, fname=str(sans_path()))
         self.set_font(_FONT, size=_SIZE)
+        self.set_draw_color(_LINE)
+        self.set_line_width(0.1)
 
     def header(self) -> None:
         self.set_text_color(_GREY)
         self.set_font(_FONT, size=_SIZE)
         told = " · ".join(filter(None, [self._tenant, self._head.title, self._head.about, self._head.period]))
         self.multi_cell(0, 4.5, told, new_x="LMARGIN", new_y="NEXT")
-        self.multi_cell(0, 4.5, " ".join(self._head.complete), new_x="LMARGIN", new_y="NEXT")
+        self.multi_cell(0, 4.5, " ".join(_brief(self._head.complete)), new_x="LMARGIN", new_y="NEXT")
         self.ln(2)
         self.set_text_color(_INK)
 
@@ -64,12 +68,25 @@ def draw(head: Head, lines: Iterable[Line], *, tenant: str, made: str) -> bytes:
         if sheet.note:
             pdf.multi_cell(0, 5, sheet.note, new_x="LMARGIN", new_y="NEXT")
         if sheet.drawn and 0 < len(rows) <= MOST_BARS:
-            _bars(pdf, [str(cells[0])[-5:] for cells in rows], [int(cells[sheet.drawn]) for cells in rows])
+            _bars(pdf, [(str(cells[0]), cells[sheet.drawn]) for cells in rows])
         _table(pdf, sheet.columns, rows)
         if left:
             said = ngettext("%(n)s more line is in the workbook.", "%(n)s more lines are in the workbook.", left)
             pdf.cell(0, 7, said % {"n": f"{left:,}"}, new_x="LMARGIN", new_y="NEXT")
     return bytes(pdf.output())
+
+
+def _brief(sentences: Sequence[str]) -> list[str]:
+    """Return how complete the data is in two lines at the most: what does not fit is counted, and on the first page."""
+    told: list[str] = []
+    length = 0
+    for sentence in sentences:
+        length += _wide(sentence)
+        if told and length > _BRIEF:
+            more = len(sentences) - len(told)
+            return [*told, _("%(n)s more: page 1.") % {"n": more}]
+        told.append(sentence)
+    return told
 
 
 def _first(pdf: _Paper, head: Head) -> None:
@@ -91,20 +108,29 @@ def _first(pdf: _Paper, head: Head) -> None:
             pdf.ln(height)
     pdf.set_font(_FONT, size=_SIZE)
     pdf.set_text_color(_INK)
+    if _brief(head.complete) != list(head.complete):
+        pdf.ln(2)
+        pdf.multi_cell(0, 4.5, " ".join(head.complete), new_x="LMARGIN", new_y="NEXT")
 
 
-def _bars(pdf: _Paper, names: Sequence[str], numbers: Sequence[int]) -> None:
-    """Draw numbers as bars over their names, the highest as high as there is room."""
-    top, left, width, most = pdf.get_y() + 4, pdf.l_margin, pdf.epw / len(names), max([*numbers, 1])
-    for place, (name, number) in enumerate(zip(names, numbers, strict=True)):
+def _bars(pdf: _Paper, drawn: Sequence[tuple[str, Cell]]) -> None:
+    """Draw the numbers of days as bars over the days, the highest as high as there is room; say those not known."""
+    amounts = [amount(cell) or 0 for _day, cell in drawn]
+    top, left, width, most = pdf.get_y() + 4, pdf.l_margin, pdf.epw / len(drawn), max([*amounts, 1])
+    pdf.set_fill_color(_BAR)
+    for place, ((day, cell), number) in enumerate(zip(drawn, amounts, strict=True)):
         height = _HIGH * number / most
-        pdf.set_fill_color(_BAR)
         pdf.rect(left + width * (place + 0.2), top + _HIGH - height, width * 0.6, height, style="F")
         pdf.set_xy(left + width * place, top + _HIGH - height - 4)
-        pdf.cell(width, 4, f"{number:,}", align="C")
+        pdf.cell(width, 4, _shown(cell), align="C")
         pdf.set_xy(left + width * place, top + _HIGH)
-        pdf.cell(width, 4, name, align="C")
+        pdf.cell(width, 4, day[-5:], align="C")
+    pdf.set_fill_color(_WHITE)
     pdf.set_xy(left, top + _HIGH + 6)
+
+
+def _shown(cell: Cell) -> str:
+    return f"{cell:,}" if isinstance(cell, int) else cell
 
 
 def by_sheet(lines: Iterable[Line], sheets: int, most: int) -> list[tuple[list[Sequence[Cell]], int]]:
@@ -123,7 +149,7 @@ def _table(pdf: _Paper, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) 
     if not rows:
         pdf.cell(0, 7, _("Nothing in this period"), new_x="LMARGIN", new_y="NEXT")
         return
-    numbers = [all(isinstance(row[place], int) for row in rows) for place in range(len(columns))]
+    numbers = numeric(len(columns), rows)
     with pdf.table(
         borders_layout=TableBordersLayout.HORIZONTAL_LINES,
         cell_fill_color=_PALE,
@@ -134,7 +160,12 @@ def _table(pdf: _Paper, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) 
         padding=0.6,
     ) as table:
         for cells in [columns, *rows]:
-            table.row([f"{cell:,}" if isinstance(cell, int) else cell for cell in cells])
+            table.row([_shown(cell) for cell in cells])
+
+
+def numeric(columns: int, rows: Sequence[Sequence[Cell]]) -> list[bool]:
+    """Return of each column whether there are numbers in it, if only in some lines."""
+    return [any(isinstance(row[place], int) for row in rows) for place in range(columns)]
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> list[int]:

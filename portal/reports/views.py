@@ -10,12 +10,11 @@ from django.utils.translation import gettext as _
 
 from portal.core.files.writing import written_down
 from portal.core.intents.record import Asker
-from portal.core.ui import watching
+from portal.core.ui import charts, watching
 from portal.core.ui.addresses import row_or_404
-from portal.core.ui.charts import Bars, bars
 from portal.evidence import store
 from portal.reports import actions, keeping, making, paper, scheduling
-from portal.reports.content import Cell, Head, Sheet
+from portal.reports.content import Cell, Head, Sheet, amount
 from portal.reports.forms import AskForm, ChangeForm, ScheduleForm
 from portal.reports.kinds import KINDS, Kind
 from portal.reports.lists import Reports, schedules
@@ -25,8 +24,6 @@ from tenants.roles import Permission
 from tenants.wording import say
 
 _PAGE = ("GET", "POST")
-#: Lines of each table on a page; the files have them all.
-ON_PAGE = 200
 
 
 def kind_or_404(request: TenantRequest, name: str) -> Kind:
@@ -145,26 +142,33 @@ def _context(report: Report) -> dict[str, object]:
     if report.files_deleted_at is not None:
         return context
     try:
-        drawn = paper.by_sheet(making.lines(report), len(head.sheets), ON_PAGE)
+        shown = making.shown(report)
     except store.Unreadable:
         return {**context, "unreadable": True}
-    tables = [
-        (sheet, [_cells(row) for row in rows], left, _bars(sheet, rows))
-        for sheet, (rows, left) in zip(head.sheets, drawn, strict=True)
-    ]
+    tables = [_table(sheet, rows, left) for sheet, (rows, left) in zip(head.sheets, shown, strict=True)]
     return {**context, "tables": tables}
 
 
-def _cells(row: Sequence[Cell]) -> list[tuple[str, bool]]:
-    """Return each cell as it is shown, and whether it is a number."""
-    return [(f"{cell:,}", True) if isinstance(cell, int) else (cell, False) for cell in row]
+def _table(sheet: Sheet, rows: Sequence[Sequence[Cell]], left: int) -> dict[str, object]:
+    """Return a table for a page: its columns and cells, each with whether it holds numbers, and what is drawn of it."""
+    numbers = paper.numeric(len(sheet.columns), rows)
+    cells = [[(f"{cell:,}" if isinstance(cell, int) else cell) for cell in row] for row in rows]
+    columns = list(zip(sheet.columns, numbers, strict=True))
+    told = [list(zip(row, numbers, strict=True)) for row in cells]
+    return {"sheet": sheet, "columns": columns, "rows": told, "left": left, "chart": _chart(sheet, rows)}
 
 
-def _bars(sheet: Sheet, rows: Sequence[Sequence[Cell]]) -> Bars | None:
-    """Return what is drawn above a table; None for nothing, or more than can be read."""
+def _chart(sheet: Sheet, rows: Sequence[Sequence[Cell]]) -> dict[str, object] | None:
+    """Return the bars above a table, each with its day and what is said of it; None for more than can be read."""
     if not sheet.drawn or not 0 < len(rows) <= paper.MOST_BARS:
         return None
-    return bars(sheet.columns[sheet.drawn], [(str(cells[0]), int(cells[sheet.drawn])) for cells in rows])
+    told = [(str(row[0]), row[sheet.drawn]) for row in rows]
+    drawn = charts.bars(sheet.columns[sheet.drawn], [(day, amount(cell) or 0) for day, cell in told])
+    marks = [
+        (bar, f"{cell:,}" if isinstance(cell, int) else cell)
+        for bar, (_day, cell) in zip(drawn.bars, told, strict=True)
+    ]
+    return {"bars": drawn, "marks": marks}
 
 
 @tenant_view(Permission.REPORTS_VIEW, reauth=True)

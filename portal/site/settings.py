@@ -311,6 +311,9 @@ LOGGING = {
         "httpx2": {"level": "WARNING"},
         "httpcore2": {"level": "WARNING"},
         "django_structlog": {"level": "WARNING"},
+        # They name the characters that a PDF has, and those that the font has not: names of people.
+        "fpdf": {"level": "ERROR"},
+        "fontTools": {"level": "ERROR"},
     },
 }
 

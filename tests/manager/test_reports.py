@@ -2,96 +2,30 @@
 
 import re
 import uuid
-from datetime import datetime, timedelta
+from datetime import timedelta
 from io import BytesIO
 
 import pytest
-from django.core import mail
-from django.urls import reverse
 from django.utils import timezone
 from openpyxl import load_workbook
 from pypdfium2 import PdfDocument
 
 from portal.core.mirror import months
-from portal.core.mirror.models import History
-from portal.core.ui.times import TOKYO, local
+from portal.core.mirror.models import History, Member
+from portal.core.ui.times import local
 from portal.core.visits.models import DeskSettings, Visit
 from portal.evidence.models import StoredFile
-from portal.reports import keeping, making, periods, scheduling
+from portal.reports import keeping, making, paper, periods
+from portal.reports.content import Head, Sheet
 from portal.reports.kinds import KINDS
-from portal.reports.kinds.passages import doors_into
-from portal.reports.models import Every, Report, Schedule
+from portal.reports.models import Report
 from portal.today import erasing
 from tenants import audit
-from tenants.models import AuditEntry, Staff
+from tenants.models import AuditEntry
 from tenants.wording import say
-from tests.support.areas import AreasDesk
 from tests.support.members import said
+from tests.support.reports import ReportsDesk
 from tests.support.reviews import option
-
-
-class ReportsDesk(AreasDesk):
-    """Somebody's desk with the pages of reports."""
-
-    def link(self, name, *more):
-        return reverse(f"reports:{name}", args=[self.place.tenant.slug, *more])
-
-    def ask(self, kind, **values):
-        """Ask for a report by its form, and have it made."""
-        answer = self.client.post(self.link("new", kind), self.days(**values))
-        assert answer.status_code == 302, said(answer)
-        return self.made()
-
-    def days(self, **values):
-        """The form of a report over the seven days before today."""
-        yesterday = (local(timezone.now()) - timedelta(days=1)).date()
-        return {"nonce": str(uuid.uuid4()), "first": yesterday - timedelta(days=6), "last": yesterday, **values}
-
-    def made(self):
-        """The newest report, made."""
-        with self.scope():
-            report = Report.objects.latest("pk")
-            making.make(report.pk)
-        return report
-
-    def page(self, report):
-        return said(self.client.get(self.link("page", report.pk)))
-
-    def file(self, report, form):
-        return b"".join(self.client.get(self.link("download", report.pk, form)).streaming_content)
-
-    def rows(self, report, number=0):
-        """The lines of a table of a report that was made."""
-        with self.scope():
-            return [cells for place, cells in making.lines(Report.objects.get(pk=report.pk)) if place == number]
-
-    def passes(self, member, times=1, days=2):
-        """The log has this member at the first door of the area."""
-        at = timezone.now() - timedelta(days=days)
-        with self.scope():
-            [door, *_rest] = doors_into(self.area)
-            months.ensure([at])
-            for number in range(times):
-                History.objects.create(
-                    history_id=str(uuid.uuid4()), at=at + timedelta(minutes=number), category="normal",
-                    member_id=member.member_id, member_name=member.member_name, device_id=door,
-                )  # fmt: skip
-
-    def schedule(self, *people, every=Every.WEEK, kind="week", **values):
-        told = {"every": every, "hour": 7, "recipients": [user.pk for user in people], "nonce": str(uuid.uuid4())}
-        answer = self.client.post(self.link("schedule", kind), told | values)
-        assert answer.status_code == 302, said(answer)
-        with self.scope():
-            return Schedule.objects.latest("pk")
-
-    def monday(self, schedule, weeks=1):
-        """So many Mondays passed since it was set up: let workers do what is due."""
-        with self.scope():
-            Schedule.objects.filter(pk=schedule.pk).update(made_at=timezone.now() - timedelta(weeks=weeks + 1))
-            for _turn in range(2):
-                scheduling.run(schedule.pk)
-                for report in Report.objects.filter(schedule=schedule, due_at__isnull=False):
-                    making.make(report.pk)
 
 
 @pytest.fixture
@@ -187,85 +121,6 @@ def texts(pdf):
         return [page.get_textpage().get_text_bounded() for page in document]
 
 
-def test_a_schedule_makes_each_report_once_and_tells_each_person_once(desk):
-    owner = desk.place.staff("owner")
-    schedule = desk.schedule(owner)
-    mail.outbox.clear()
-    for _time in range(3):
-        desk.monday(schedule)
-    with desk.scope():
-        [report] = Report.objects.filter(schedule=schedule)
-    [told] = mail.outbox
-    assert told.to == [owner.email]
-    assert desk.link("page", report.pk) in told.body
-    told_of = desk.page(report).partition("Sent to")[2]
-    assert str(owner) in told_of
-    assert "Sent" in told_of
-
-
-def test_who_lost_the_role_is_not_told(desk):
-    owner, other = desk.place.staff("owner"), desk.place.staff("facility manager")
-    schedule = desk.schedule(owner, other)
-    with desk.scope():
-        Staff.objects.filter(user=other).update(role="guard")
-    mail.outbox.clear()
-    desk.monday(schedule)
-    assert [told.to for told in mail.outbox] == [[owner.email]]
-    with desk.scope():
-        report = Report.objects.get(schedule=schedule)
-    assert "Not sent: no permission to see this report" in desk.page(report)
-
-
-def test_missed_runs_are_made_up_once_and_counted(desk):
-    schedule = desk.schedule(desk.place.staff("owner"))
-    desk.monday(schedule)
-    with desk.scope():
-        first = Report.objects.get(schedule=schedule)
-        Report.objects.filter(pk=first.pk).update(since=first.since - timedelta(weeks=3))
-        mail.outbox.clear()
-    desk.monday(schedule, weeks=5)
-    with desk.scope():
-        latest = Report.objects.filter(schedule=schedule).latest("since")
-        assert Report.objects.filter(schedule=schedule).count() == 2
-    assert latest.missed == 2
-    assert "2 reports before this one were missed." in desk.page(latest)
-    assert len(mail.outbox) == 1
-
-
-def test_the_latest_report_of_a_new_schedule_is_sent_when_asked_for(desk):
-    owner = desk.place.staff("owner")
-    schedule = desk.schedule(owner)
-    mail.outbox.clear()
-    for _press in range(2):
-        answer = desk.client.post(desk.link("send_now", schedule.pk))
-        report = desk.made()
-        with desk.scope():
-            scheduling.run(schedule.pk)
-        assert answer["Location"] == desk.link("page", report.pk)
-    [told] = mail.outbox
-    assert told.to == [owner.email]
-    assert "Entries: at least 0" in told.body
-    assert "Activity log" in told.body or "not loaded" in told.body
-
-
-def test_who_is_added_later_is_told_once_and_nobody_twice(desk):
-    owner, other = desk.place.staff("owner"), desk.place.staff("facility manager")
-    schedule = desk.schedule(owner)
-    desk.client.post(desk.link("send_now", schedule.pk))
-    desk.made()
-    with desk.scope():
-        scheduling.run(schedule.pk)
-    desk.client.post(desk.link("change", schedule.pk), {"hour": 9, "recipients": [owner.pk, other.pk]})
-    page = said(desk.client.get(desk.link("index")))
-    assert "Mondays at 09:00" in page
-    mail.outbox.clear()
-    desk.client.post(desk.link("send_now", schedule.pk))
-    with desk.scope():
-        scheduling.run(schedule.pk)
-        scheduling.run(schedule.pk)
-    assert [told.to for told in mail.outbox] == [[other.email]]
-
-
 def test_rights_that_nobody_used_are_named_with_their_members(desk):
     used, idle = desk.people[0], desk.people[1]
     for member in (used, idle):
@@ -284,6 +139,50 @@ def test_a_right_to_all_areas_is_unused_where_no_area_was_used(desk):
         desk.know(member, {"default_mode": "allow_all"})
     desk.passes(used)
     assert [row[0] for row in desk.rows(desk.ask("unused"), 2)] == [idle.member_name]
+
+
+def test_who_was_only_refused_has_used_nothing_and_who_came_later_had_not_yet(desk):
+    refused, later, used = desk.people[:3]
+    desk.passes(refused, category="suspicious")
+    desk.passes(later, days=0)
+    desk.passes(used)
+    with desk.scope():
+        Member.objects.filter(pk__in=[each.pk for each in (refused, later, used)]).update(
+            has_card=True, last_seen_at=timezone.now()
+        )
+    idle = [row[0] for row in desk.rows(desk.ask("unused"))]
+    assert {refused.member_name, later.member_name} <= set(idle)
+    assert used.member_name not in idle
+
+
+def test_of_an_area_that_is_gone_nobody_is_said_to_have_entered(desk):
+    desk.passes(desk.people[0])
+    now = timezone.now()
+    with desk.scope():
+        report = Report.objects.create(
+            kind="entered", choices={"area": "gone", "area_name": "旧倉庫"}, language="en", by=desk.place.owner,
+            since=now - timedelta(days=7), until=now, due_at=now,
+        )  # fmt: skip
+        making.make(report.pk)
+    page = desk.page(report)
+    assert "This area is no longer there." in page
+    assert desk.people[0].member_name not in page
+
+
+def test_days_that_are_not_loaded_are_no_days_without_entries(desk):
+    desk.passes(desk.people[0], 3)
+    days = {row[0]: row[1] for row in desk.rows(desk.ask("week"))}
+    assert sorted(set(days.values())) == ["at least 3", "not loaded"]
+
+
+def test_many_gaps_of_the_log_leave_room_for_the_lines(desk):
+    head = Head(
+        "Who entered", "", "2026-01-01", sheets=[Sheet("People", ["Name"])], complete=[f"Gap {n}." for n in range(200)]
+    )
+    drawn = texts(paper.draw(head, [(0, [f"Person {n}"]) for n in range(40)], tenant="T", made=""))
+    assert len(drawn) <= 3
+    assert all("more: page 1." in page for page in drawn)
+    assert "Gap 199." in drawn[0]
 
 
 def test_the_lines_go_when_the_data_of_a_guest_in_them_goes(desk):
@@ -345,12 +244,3 @@ def test_a_report_is_not_found_by_whoever_may_not_see_what_it_shows(desk):
     report = desk.ask("staff")
     guard = desk.place.client(desk.place.staff("guard"))
     assert guard.get(desk.link("page", report.pk)).status_code in (403, 404)
-
-
-def test_a_week_begins_on_monday_and_is_due_on_the_next(desk):
-    at = datetime(2026, 11, 25, 12, tzinfo=TOKYO)
-    since, until = periods.before(Every.WEEK, at)
-    assert periods.words(since, until) == "2026-11-16 – 2026-11-22"
-    assert periods.next_run(Every.WEEK, 7, at) == datetime(2026, 11, 30, 7, tzinfo=TOKYO)
-    assert periods.next_run(Every.MONTH, 7, at) == datetime(2026, 12, 1, 7, tzinfo=TOKYO)
-    assert periods.words(*periods.before(Every.MONTH, at)) == "2026-10-01 – 2026-10-31"

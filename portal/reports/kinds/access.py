@@ -2,11 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
@@ -18,42 +17,63 @@ from portal.core.mirror.places import USED, leads
 from portal.core.rights import words
 from portal.core.ui.times import local
 from portal.reports import periods
-from portal.reports.content import Cell, Content, Sheet, of_sheet
-from portal.reports.kinds.passages import area_of, completeness, figure, is_whole
+from portal.reports.content import Cell, Content, Line, Sheet, of_sheet
+from portal.reports.kinds.passages import NAMES, area_of, completeness, figure, is_whole
 from portal.reports.models import Report
 from portal.reports.periods import stamped
 from tenants.scope import current_tenant_id
 
 _AT_ONCE = 1000
-_FOUND = """
-WITH used AS MATERIALIZED (
-    SELECT DISTINCT d.area_id, p.member_id
-      FROM (SELECT DISTINCT h.member_id, h.device_id FROM {history} h
-             WHERE h.tenant_id = %(tenant)s AND h.at >= %(since)s AND h.at < %(until)s AND h.category = %(used)s
-               AND h.member_id <> '' AND NOT h.notified) p
-      JOIN unnest(%(areas)s::text[], %(doors)s::text[]) AS d (area_id, device_id) ON d.device_id = p.device_id
-), held AS MATERIALIZED (
-    SELECT DISTINCT g.area_id, m.member_id, m.id
-      FROM {grants} g JOIN {members} m ON m.id = g.member_id JOIN {passes} p ON p.id = g.held_id
-     WHERE g.tenant_id = %(tenant)s AND p.kind = ANY(%(may)s::text[]) AND m.gone_at IS NULL
-       AND g.area_id = ANY(%(known)s::text[])
+# Who used which door, who used an area by any of its doors, and who holds a right to one: looked up once in a report.
+_TABLES = (
+    """
+CREATE TEMP TABLE report_passed ON COMMIT DROP AS
+SELECT member_id, device_id, max(at) AS last_at FROM {history}
+ WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND category = %(used)s
+   AND member_id <> '' AND NOT notified
+ GROUP BY member_id, device_id
+""",
+    """
+CREATE TEMP TABLE report_used ON COMMIT DROP AS
+SELECT DISTINCT d.area_id, p.member_id
+  FROM report_passed p JOIN unnest(%(areas)s::text[], %(doors)s::text[]) AS d (area_id, device_id) USING (device_id)
+""",
+    """
+CREATE TEMP TABLE report_held ON COMMIT DROP AS
+SELECT DISTINCT g.area_id, m.member_id, m.id
+  FROM {grants} g JOIN {members} m ON m.id = g.member_id JOIN {passes} p ON p.id = g.held_id
+ WHERE g.tenant_id = %(tenant)s AND p.kind = ANY(%(may)s::text[]) AND m.gone_at IS NULL
+   AND g.area_id = ANY(%(known)s::text[])
+""",
+    "ANALYZE report_passed, report_used, report_held",
 )
-"""
 # Of each area, how many hold a right to it; then how many of them, or of those with a right to all areas, used it.
 _COUNTED = """
-SELECT area_id, count(*), 0 FROM held GROUP BY area_id
+SELECT area_id, count(*), 0 FROM report_held GROUP BY area_id
  UNION ALL
 SELECT u.area_id, 0, count(DISTINCT u.member_id)
-  FROM used u JOIN held h ON h.member_id = u.member_id AND h.area_id IN (u.area_id, %(everywhere)s) GROUP BY u.area_id
+  FROM report_used u JOIN report_held h ON h.member_id = u.member_id AND h.area_id IN (u.area_id, %(everywhere)s)
+ GROUP BY u.area_id
 """
 # Members and the areas that they did not use; a right to all areas was not used where no area was.
 _UNUSED = """
 SELECT m.member_name, m.member_code, m.membergroup_name, n.areas
-  FROM (SELECT h.id, array_agg(h.area_id) AS areas FROM held h
-         WHERE NOT EXISTS (SELECT FROM used u
+  FROM (SELECT h.id, array_agg(h.area_id) AS areas FROM report_held h
+         WHERE NOT EXISTS (SELECT FROM report_used u
                             WHERE u.member_id = h.member_id AND h.area_id IN (u.area_id, %(everywhere)s))
          GROUP BY h.id) n
   JOIN {members} m ON m.id = n.id
+ ORDER BY m.name_key, m.id
+"""
+# Members with something that could open a door, who opened none in the period, and when they did so last before it.
+_IDLE = """
+SELECT m.member_name, m.member_code, m.membergroup_name, m.has_card, m.has_qr, m.has_face,
+       (SELECT max(h.at) FROM {history} h
+         WHERE h.tenant_id = %(tenant)s AND h.member_id = m.member_id AND h.category = %(used)s AND h.at < %(since)s
+           AND NOT h.notified AND m.last_seen_at IS NOT NULL)
+  FROM {members} m
+ WHERE m.tenant_id = %(tenant)s AND m.gone_at IS NULL AND (m.has_card OR m.has_qr OR m.has_face)
+   AND NOT EXISTS (SELECT FROM report_passed p WHERE p.member_id = m.member_id)
  ORDER BY m.name_key, m.id
 """
 #: Names of areas in one line; the rest is counted.
@@ -68,7 +88,8 @@ def _loaded() -> Loaded:
 def _holders(area: Area) -> QuerySet[Grant]:
     rows = Grant.objects.filter(area_id__in=[area.area_id, EVERYWHERE], member__gone_at__isnull=True)
     rows = rows.exclude(held__kind=Pass.Kind.NEVER).select_related("member", "held")
-    return rows.order_by("member__name_key", "member_id", "area_id", "pk")
+    read = [f"member__{name}" for name in (*NAMES, "rights_read_at")]
+    return rows.only("area_id", "held", *read).order_by("member__name_key", "member_id", "area_id", "pk")
 
 
 def may_enter(report: Report) -> Content:
@@ -98,11 +119,9 @@ def _rights(area: Area) -> Iterator[Sequence[Cell]]:
 
 def unused(report: Report) -> Content:
     """Return members whose credentials opened nothing in the period, and rights to areas that were not used."""
-    idle, loaded, areas = _idle(report), _loaded(), list(Area.objects.order_by("pk"))
-    counts = _by_area(report, areas)
-    at_least = bool(loaded.missing)
+    loaded, at_least = _loaded(), not is_whole(report.since, report.until)
     person = [pgettext("person", "Name"), _("Member code"), _("Group")]
-    return Content(
+    content = Content(
         title=_("Unused credentials and rights"),
         about="",
         period=periods.words(report.since, report.until),
@@ -111,18 +130,36 @@ def unused(report: Report) -> Content:
             Sheet(_("Rights by area"), [_("Area"), _("May enter"), _("Used it"), _("Did not use it")]),
             Sheet(_("Rights that were not used"), [*person, _("Areas")]),
         ],
-        lines=chain(
-            of_sheet(0, (_member(member) for member in idle.iterator(chunk_size=_AT_ONCE))),
-            of_sheet(1, counts),
-            of_sheet(2, _unused_rights(report, areas)),
-        ),
-        figures=[
-            figure(_("Members with unused credentials"), idle.count()),
-            figure(_("Rights that were not used"), sum(int(row[3]) for row in counts), at_least=at_least),
-        ],
+        lines=(),
         complete=[*completeness(report), _of_rights(loaded)]
-        + ([] if is_whole(report.since, report.until) else [_("Use in the gaps of the log is not counted.")]),
+        + ([_("Use in the gaps of the log is not counted.")] if at_least else []),
     )
+    content.lines = _unused_lines(report, content, loaded)
+    return content
+
+
+def _unused_lines(report: Report, content: Content, loaded: Loaded) -> Iterator[Line]:
+    """Yield the lines of the three tables, and note the figures."""
+    areas = list(Area.objects.order_by("pk"))
+    values = _values(report, areas)
+    idle = unused_rights = 0
+    with transaction.atomic():  # in which the tables and the cursors live
+        with connection.cursor() as cursor:
+            for statement in _TABLES:
+                cursor.execute(_stated(statement), values)
+        for row in _rows(_IDLE, values):
+            idle += 1
+            yield 0, _member(row)
+        for line in _by_area(areas, values):
+            unused_rights += int(line[3])
+            yield 1, line
+        names = {area.area_id: area.area_name for area in areas} | {EVERYWHERE: _("Every area")}
+        for name, code, group, ids in _rows(_UNUSED, values):
+            yield 2, [name, code, group, _named(sorted(names[each] for each in ids))]
+    content.figures += [
+        figure(_("Members with unused credentials"), idle),
+        figure(_("Rights that were not used"), unused_rights, at_least=bool(loaded.missing)),
+    ]
 
 
 def _of_rights(loaded: Loaded) -> str:
@@ -130,46 +167,39 @@ def _of_rights(loaded: Loaded) -> str:
     return f"{sentence}." if sentence else _("Rights of all members loaded.")
 
 
-def _idle(report: Report) -> QuerySet[Member]:
-    rows = Member.objects.filter(gone_at__isnull=True).filter(Q(has_card=True) | Q(has_qr=True) | Q(has_face=True))
-    rows = rows.filter(Q(last_seen_at=None) | Q(last_seen_at__lt=report.since))
-    return rows.defer("card_data", "qrcode", "extra", "rights").order_by("name_key", "pk")
+def _member(row: Sequence[Any]) -> Sequence[Cell]:
+    name, code, group, *has, last = row
+    held = ", ".join(word for is_there, word in zip(has, (_("Card"), _("QR code"), _("Face")), strict=True) if is_there)
+    return [name, code, group, held, local(last).date().isoformat() if last else _("Not in the log")]
 
 
-def _member(member: Member) -> Sequence[Cell]:
-    named = ((member.has_card, _("Card")), (member.has_qr, _("QR code")), (member.has_face, _("Face")))
-    held = ", ".join(name for has, name in named if has)
-    seen = local(member.last_seen_at).date().isoformat() if member.last_seen_at else _("Not in the log")
-    return [member.member_name, member.member_code, member.membergroup_name, held, seen]
-
-
-def _by_area(report: Report, areas: Sequence[Area]) -> list[Sequence[Cell]]:
+def _by_area(areas: Sequence[Area], values: dict[str, Any]) -> Iterator[Sequence[Cell]]:
     held: Counter[str] = Counter()
     used: Counter[str] = Counter()
-    with connection.cursor() as cursor:
-        cursor.execute(_stated(_COUNTED), _values(report, areas))
-        for area_id, holders, users in cursor.fetchall():
-            held[area_id] += holders
-            used[area_id] += users
-    told = [(area, held[area.area_id] + held[EVERYWHERE], used[area.area_id]) for area in areas]
-    return [[area.area_name, holders, users, holders - users] for area, holders, users in told]
+    for area_id, holders, users in _rows(_COUNTED, values):
+        held[area_id] += holders
+        used[area_id] += users
+    for area in areas:
+        holders, users = held[area.area_id] + held[EVERYWHERE], used[area.area_id]
+        yield [area.area_name, holders, users, holders - users]
 
 
-def _unused_rights(report: Report, areas: Sequence[Area]) -> Iterator[Sequence[Cell]]:
-    names = {area.area_id: area.area_name for area in areas} | {EVERYWHERE: _("Every area")}
-    # A server-side cursor lives in a transaction.
-    with transaction.atomic(), connection.chunked_cursor() as cursor:
-        cursor.execute(_stated(_UNUSED), _values(report, areas))
-        while rows := cursor.fetchmany(_AT_ONCE):
-            for name, code, group, ids in rows:
-                named = sorted(names[each] for each in ids)
-                more = [_("%(n)s more") % {"n": len(named) - _NAMED}] if len(named) > _NAMED else []
-                yield [name, code, group, ", ".join([*named[:_NAMED], *more])]
+def _named(names: Sequence[str]) -> str:
+    more = [_("%(n)s more") % {"n": len(names) - _NAMED}] if len(names) > _NAMED else []
+    return ", ".join([*names[:_NAMED], *more])
+
+
+def _rows(statement: str, values: dict[str, Any]) -> Iterator[Sequence[Any]]:
+    """Yield the rows of a statement, a thousand at a time from the database."""
+    with connection.chunked_cursor() as cursor:
+        cursor.execute(_stated(statement), values)
+        while some := cursor.fetchmany(_AT_ONCE):
+            yield from some
 
 
 def _stated(statement: str) -> str:
     tables = {"history": History, "grants": Grant, "members": Member, "passes": Pass}
-    return (_FOUND + statement).format(**{name: model._meta.db_table for name, model in tables.items()})
+    return statement.format(**{name: model._meta.db_table for name, model in tables.items()})
 
 
 def _values(report: Report, areas: Sequence[Area]) -> dict[str, Any]:

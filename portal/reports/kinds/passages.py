@@ -15,18 +15,20 @@ from django.utils.translation import pgettext
 
 from portal.core.alerts.models import Alert
 from portal.core.log import gaps
-from portal.core.mirror.coverage import coverage
+from portal.core.mirror.coverage import Coverage, Missing, coverage
 from portal.core.mirror.models import Area, History, Member
 from portal.core.mirror.places import USED, leads
 from portal.core.ui.times import TOKYO, local
 from portal.core.visits.models import Visit
 from portal.reports import periods
-from portal.reports.content import Cell, Content, Figure, Sheet, of_sheet
+from portal.reports.content import Cell, Content, Figure, Sheet, amount, of_sheet
 from portal.reports.models import Report
 from portal.reports.periods import stamped
 from tenants.scope import current_tenant_id
 from tenants.trail.queries import acts
 
+#: What a report needs of a member; the rest is large, or encrypted.
+NAMES = ("tenant_id", "member_id", "member_name", "member_code", "membergroup_name")
 _AT_ONCE = 1000
 _LEAST = timedelta(microseconds=1)
 _ENTERED = """
@@ -56,8 +58,13 @@ def completeness(report: Report) -> list[str]:
 
 def is_whole(since: datetime, until: datetime) -> bool:
     """Whether nothing of the log is missing in this time."""
-    known = coverage()
-    return known.through is not None and until <= known.through and not known.gaps(since, until)
+    return _is_whole(coverage(), since, until)
+
+
+def _is_whole(known: Coverage, since: datetime, until: datetime) -> bool:
+    """What was read again after the service did not answer is there."""
+    missing = (gap for gap in known.gaps(since, until) if gap.why is not Missing.OUTAGE)
+    return known.through is not None and until <= known.through and not any(missing)
 
 
 def figure(label: str, number: int, *, at_least: bool = False) -> Figure:
@@ -68,6 +75,10 @@ def figure(label: str, number: int, *, at_least: bool = False) -> Figure:
 def _number(number: int, *, at_least: bool) -> str:
     said = number_format(number, force_grouping=True)
     return _("at least %(n)s") % {"n": said} if at_least else said
+
+
+def _doubtful(number: int) -> str:
+    return _number(number, at_least=True) if number else _("not loaded")
 
 
 def _execute(statement: str, since: datetime, until: datetime, **more: Any) -> Sequence[Any]:
@@ -90,14 +101,16 @@ def doors_into(area: Area) -> list[str]:
 
 
 def entered(report: Report) -> Content:
-    """Return who used a door, or a door into the area, by how often."""
+    """Return who used a door, or a door into the area, by how often; nobody where the area is gone."""
     area, at_least = area_of(report), not is_whole(report.since, report.until)
-    rows = _execute(_ENTERED, report.since, report.until, doors=doors_into(area) if area else None)
+    chosen = bool(report.choices.get("area"))
+    doors = (doors_into(area) if area else []) if chosen else None
+    rows = _execute(_ENTERED, report.since, report.until, doors=doors)
     columns = [
         pgettext("person", "Name"), _("Member code"), _("Group"), _("Entries"), _("First entry"), _("Last entry"),
     ]  # fmt: skip
-    note = _("By records of use at doors that lead into this area.") if area else _("By records of use at any door.")
-    gone = [_("This area is no longer there.")] if report.choices.get("area") and area is None else []
+    note = _("By records of use at doors that lead into this area.") if chosen else _("By records of use at any door.")
+    gone = [_("This area is no longer there.")] if chosen and area is None else []
     content = Content(
         title=_("Who entered"),
         about=report.choices.get("area_name", "") or _("All doors"),
@@ -118,7 +131,7 @@ def _people(rows: Sequence[Any], content: Content) -> Iterator[Sequence[Cell]]:
     for at in range(0, len(rows), _AT_ONCE):
         some = rows[at : at + _AT_ONCE]
         ids = [row[0] for row in some]
-        members = {each.member_id: each for each in Member.objects.filter(member_id__in=ids)}
+        members = {each.member_id: each for each in Member.objects.filter(member_id__in=ids).only(*NAMES)}
         guests = name_guests([each for each in ids if each not in members], content)
         for member_id, name, count, first, last in some:
             member = members.get(member_id)
@@ -142,26 +155,32 @@ def name_guests(ids: Sequence[str], content: Content) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Days:
-    """Numbers of each day of a time: entries, records, guests, alerts, acts of staff."""
+    """Numbers of each day of a time: entries, records, guests, alerts, acts of staff. Those of the log, the first two,
+    are said with their doubt where the log of the day has gaps.
+    """
 
     since: datetime
     until: datetime
 
     @cached_property
-    def rows(self) -> list[tuple[str, int, int, int, int, int]]:
+    def rows(self) -> list[Sequence[Cell]]:
         log = {day: (used, records) for day, used, records in _execute(_BY_DAY, self.since, self.until)}
         guests = self._count(Visit.objects.filter(arrived_at__isnull=False), "arrived_at")
         alerts = self._count(Alert.objects.all(), "began_at")
         staff = self._count(acts().filter(by__isnull=False), "at")
-        found, day, end = [], local(self.since).date(), local(self.until - _LEAST).date()
+        known = coverage()
+        found: list[Sequence[Cell]] = []
+        day, end = local(self.since).date(), local(self.until - _LEAST).date()
         while day <= end:
-            told = *log.get(day, (0, 0)), guests.get(day, 0), alerts.get(day, 0), staff.get(day, 0)
-            found.append((day.isoformat(), *told))
+            since, until = periods.of_days(day, day)
+            whole = _is_whole(known, max(since, self.since), min(until, self.until))
+            of_log = [each if whole else _doubtful(each) for each in log.get(day, (0, 0))]
+            found.append([day.isoformat(), *of_log, guests.get(day, 0), alerts.get(day, 0), staff.get(day, 0)])
             day += timedelta(days=1)
         return found
 
     def sum(self, column: int) -> int:
-        return sum(int(row[column]) for row in self.rows)
+        return sum(amount(row[column]) or 0 for row in self.rows)
 
     def _count(self, rows: Any, name: str) -> dict[Any, int]:
         wanted = {f"{name}__gte": self.since, f"{name}__lt": self.until}
@@ -185,8 +204,8 @@ def week(report: Report) -> Content:
 
 
 def _compared(label: str, column: int, now: _Days, before: _Days) -> Figure:
-    of_log = column == 1
-    numbers = [
-        _number(days.sum(column), at_least=of_log and not is_whole(days.since, days.until)) for days in (now, before)
-    ]
-    return Figure(label, numbers[0], _("Time before: %(n)s") % {"n": numbers[1]})
+    """Return the sum of a column, beside that of the time before where anything is known of it."""
+    least, least_before = (column == 1 and not is_whole(days.since, days.until) for days in (now, before))
+    told = _number(before.sum(column), at_least=least_before)
+    beside = "" if least_before and not before.sum(column) else _("Time before: %(n)s") % {"n": told}
+    return Figure(label, _number(now.sum(column), at_least=least), beside)

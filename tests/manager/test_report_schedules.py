@@ -1,0 +1,106 @@
+"""Reports on a schedule: made once for each period, and told once to each who may still see them."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from django.core import mail
+
+from portal.core.ui.times import TOKYO
+from portal.reports import periods, scheduling
+from portal.reports.models import Every, Report
+from tenants.models import Staff
+from tests.support.members import said
+from tests.support.reports import ReportsDesk
+
+
+@pytest.fixture
+def desk(place):
+    return ReportsDesk(place)
+
+
+def test_a_schedule_makes_each_report_once_and_tells_each_person_once(desk):
+    owner = desk.place.staff("owner")
+    schedule = desk.schedule(owner)
+    mail.outbox.clear()
+    for _time in range(3):
+        desk.monday(schedule)
+    with desk.scope():
+        [report] = Report.objects.filter(schedule=schedule)
+    [told] = mail.outbox
+    assert told.to == [owner.email]
+    assert desk.link("page", report.pk) in told.body
+    told_of = desk.page(report).partition("Sent to")[2]
+    assert str(owner) in told_of
+    assert "Sent" in told_of
+
+
+def test_who_lost_the_role_is_not_told(desk):
+    owner, other = desk.place.staff("owner"), desk.place.staff("facility manager")
+    schedule = desk.schedule(owner, other)
+    with desk.scope():
+        Staff.objects.filter(user=other).update(role="guard")
+    mail.outbox.clear()
+    desk.monday(schedule)
+    assert [told.to for told in mail.outbox] == [[owner.email]]
+    with desk.scope():
+        report = Report.objects.get(schedule=schedule)
+    assert "Not sent: no permission to see this report" in desk.page(report)
+
+
+def test_missed_runs_are_made_up_once_and_counted(desk):
+    schedule = desk.schedule(desk.place.staff("owner"))
+    desk.monday(schedule)
+    with desk.scope():
+        first = Report.objects.get(schedule=schedule)
+        Report.objects.filter(pk=first.pk).update(since=first.since - timedelta(weeks=3))
+        mail.outbox.clear()
+    desk.monday(schedule, weeks=5)
+    with desk.scope():
+        latest = Report.objects.filter(schedule=schedule).latest("since")
+        assert Report.objects.filter(schedule=schedule).count() == 2
+    assert latest.missed == 2
+    assert "2 reports before this one were missed." in desk.page(latest)
+    assert len(mail.outbox) == 1
+
+
+def test_the_latest_report_of_a_new_schedule_is_sent_when_asked_for(desk):
+    owner = desk.place.staff("owner")
+    schedule = desk.schedule(owner)
+    mail.outbox.clear()
+    for _press in range(2):
+        answer = desk.client.post(desk.link("send_now", schedule.pk))
+        report = desk.made()
+        with desk.scope():
+            scheduling.run(schedule.pk)
+        assert answer["Location"] == desk.link("page", report.pk)
+    [told] = mail.outbox
+    assert told.to == [owner.email]
+    assert "Entries: at least 0" in told.body
+    assert "Activity log" in told.body or "not loaded" in told.body
+
+
+def test_who_is_added_later_is_told_once_and_nobody_twice(desk):
+    owner, other = desk.place.staff("owner"), desk.place.staff("facility manager")
+    schedule = desk.schedule(owner)
+    desk.client.post(desk.link("send_now", schedule.pk))
+    desk.made()
+    with desk.scope():
+        scheduling.run(schedule.pk)
+    desk.client.post(desk.link("change", schedule.pk), {"hour": 9, "recipients": [owner.pk, other.pk]})
+    page = said(desk.client.get(desk.link("index")))
+    assert "Mondays at 09:00" in page
+    mail.outbox.clear()
+    desk.client.post(desk.link("send_now", schedule.pk))
+    with desk.scope():
+        scheduling.run(schedule.pk)
+        scheduling.run(schedule.pk)
+    assert [told.to for told in mail.outbox] == [[other.email]]
+
+
+def test_a_week_begins_on_monday_and_is_due_on_the_next(desk):
+    at = datetime(2026, 11, 25, 12, tzinfo=TOKYO)
+    since, until = periods.before(Every.WEEK, at)
+    assert periods.words(since, until) == "2026-11-16 – 2026-11-22"
+    assert periods.next_run(Every.WEEK, 7, at) == datetime(2026, 11, 30, 7, tzinfo=TOKYO)
+    assert periods.next_run(Every.MONTH, 7, at) == datetime(2026, 12, 1, 7, tzinfo=TOKYO)
+    assert periods.words(*periods.before(Every.MONTH, at)) == "2026-10-01 – 2026-10-31"

@@ -1,0 +1,82 @@
+"""Somebody's desk with reports; workers' turns are taken in the test."""
+
+import uuid
+from datetime import timedelta
+from io import BytesIO
+
+from django.urls import reverse
+from django.utils import timezone
+from openpyxl import load_workbook
+
+from portal.core.mirror import months
+from portal.core.mirror.models import History
+from portal.core.ui.times import local
+from portal.reports import making, scheduling
+from portal.reports.kinds.passages import doors_into
+from portal.reports.models import Every, Report, Schedule
+from tests.support.areas import AreasDesk
+from tests.support.members import said
+
+
+class ReportsDesk(AreasDesk):
+    """Somebody's desk with the pages of reports."""
+
+    def link(self, name, *more):
+        return reverse(f"reports:{name}", args=[self.place.tenant.slug, *more])
+
+    def ask(self, kind, **values):
+        """Ask for a report by its form, and have it made."""
+        answer = self.client.post(self.link("new", kind), self.days(**values))
+        assert answer.status_code == 302, said(answer)
+        return self.made()
+
+    def days(self, **values):
+        """The form of a report over the seven days before today."""
+        yesterday = (local(timezone.now()) - timedelta(days=1)).date()
+        return {"nonce": str(uuid.uuid4()), "first": yesterday - timedelta(days=6), "last": yesterday, **values}
+
+    def made(self):
+        """The newest report, made."""
+        with self.scope():
+            report = Report.objects.latest("pk")
+            making.make(report.pk)
+        return report
+
+    def page(self, report):
+        return said(self.client.get(self.link("page", report.pk)))
+
+    def file(self, report, form):
+        return b"".join(self.client.get(self.link("download", report.pk, form)).streaming_content)
+
+    def rows(self, report, number=0):
+        """The lines of a table of a report that was made, as its workbook has them."""
+        book = load_workbook(BytesIO(self.file(report, "xlsx")))
+        return [list(row) for row in book.worksheets[number + 1].iter_rows(min_row=2, values_only=True)]
+
+    def passes(self, member, times=1, days=2, category="normal"):
+        """The log has this member at the first door of the area."""
+        at = timezone.now() - timedelta(days=days)
+        with self.scope():
+            [door, *_rest] = doors_into(self.area)
+            months.ensure([at])
+            for number in range(times):
+                History.objects.create(
+                    history_id=str(uuid.uuid4()), at=at + timedelta(minutes=number), category=category,
+                    member_id=member.member_id, member_name=member.member_name, device_id=door,
+                )  # fmt: skip
+
+    def schedule(self, *people, every=Every.WEEK, kind="week", **values):
+        told = {"every": every, "hour": 7, "recipients": [user.pk for user in people], "nonce": str(uuid.uuid4())}
+        answer = self.client.post(self.link("schedule", kind), told | values)
+        assert answer.status_code == 302, said(answer)
+        with self.scope():
+            return Schedule.objects.latest("pk")
+
+    def monday(self, schedule, weeks=1):
+        """So many Mondays passed since it was set up: let workers do what is due."""
+        with self.scope():
+            Schedule.objects.filter(pk=schedule.pk).update(made_at=timezone.now() - timedelta(weeks=weeks + 1))
+            for _turn in range(2):
+                scheduling.run(schedule.pk)
+                for report in Report.objects.filter(schedule=schedule, due_at__isnull=False):
+                    making.make(report.pk)
