@@ -10,6 +10,7 @@ import pytest
 from django.core import mail
 from django.utils import timezone
 
+from accessapi.permissions import by_schedule, weekly
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.core.mirror.models import Member
@@ -194,7 +195,8 @@ def test_a_right_that_changed_after_the_decision_is_not_withdrawn(desk):
     first, second, _third = desk.holders
     desk.decide(review, first, "withdraw")
     desk.decide(review, second, "withdraw")
-    desk.know(first, option(desk.area.area_id, desk.other.area_id) | {"default_mode": "allow_all"})
+    hours = by_schedule(weekly("08:00:00", "19:00:00", "Monday"))
+    desk.know(first, {"default_mode": "option", "areas_list": [{"area_id": desk.area.area_id, "pass": hours}]})
     job = withdrawn(desk, review)
     assert list(desk.rows(job)) == [second.member_id]
 
