@@ -71,8 +71,8 @@ INCIDENT_NOTE = "警備員が現場を確認。施錠に異常なし。防犯カ
 # An access review of the first tenant: of so many areas, due in so many days. Of what is listed then a half is decided,
 # every so many-th is withdrawn.
 REVIEW, REVIEW_AREAS, REVIEW_DAYS, WITHDRAWN_EACH = "2026年下期 入室権限の棚卸し", 6, 14, 5
-# A report of the first tenant that is made and sent each week: its kind, and to whom.
-REPORT, REPORT_TO = "week", "owner@sakura-building.example"
+# A report of the first tenant that is made and sent each week: its kind, its language, and to whom.
+REPORT, REPORT_LANGUAGE, REPORT_TO = "week", "ja", "owner@sakura-building.example"
 # How many cameras of doors are an intercom's.
 INTERCOMS = 2
 # A door of the first tenant that is held unlocked from the first start, for four hours.

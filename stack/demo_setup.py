@@ -28,6 +28,7 @@ from stack.demo_cast import (
     PEOPLE,
     PRESETS,
     REPORT,
+    REPORT_LANGUAGE,
     REPORT_TO,
     REVIEW,
     REVIEW_AREAS,
@@ -272,7 +273,7 @@ def schedule_report(state: State, portal_url: str) -> None:
         _manage(visitor, state, portal_url, tenant, f"reports/schedule/{REPORT}/")
         form = visitor.form(field="hour")
         people = [box for name, box in form.boxes["recipients"].items() if REPORT_TO in name]
-        visitor.send(form, recipients=people)
+        visitor.send(form, recipients=people, language=REPORT_LANGUAGE)
         visitor.send(visitor.form(action="/send/"))
     state.keep("report", True)
 

@@ -32,13 +32,13 @@ def ask(
 
 
 def set_up(
-    *, kind: str, choices: Mapping[str, str], every: Every, hour: int, recipients: Sequence[int], nonce: uuid.UUID,
-    by: Asker,
+    *, kind: str, choices: Mapping[str, str], every: Every, hour: int, language: str, recipients: Sequence[int],
+    nonce: uuid.UUID, by: Asker,
 ) -> Schedule:  # fmt: skip
     """Set up a schedule; the same one for the same form. Its first report is of the period that is over next."""
     now = database_now()
     told = {"kind": kind, "choices": dict(choices), "every": every, "hour": hour, "recipients": list(recipients)}
-    told |= {"language": get_language() or "en", "by": by.user, "next_at": periods.next_run(every, hour, now)}
+    told |= {"language": language, "by": by.user, "next_at": periods.next_run(every, hour, now)}
     with transaction.atomic():
         schedule, is_new = Schedule.objects.get_or_create(nonce=nonce, defaults=told)
         if is_new:
@@ -47,9 +47,9 @@ def set_up(
     return schedule
 
 
-def change(*, schedule: Schedule, hour: int, recipients: Sequence[int], by: Asker) -> None:
-    """Change the hour of a schedule and whom it tells. Reports that were made stay as they are."""
-    wanted = {"hour": hour, "recipients": list(recipients)}
+def change(*, schedule: Schedule, hour: int, language: str, recipients: Sequence[int], by: Asker) -> None:
+    """Change the hour of a schedule, its language and whom it tells. Reports that were made stay as they are."""
+    wanted = {"hour": hour, "language": language, "recipients": list(recipients)}
     before = {name: getattr(schedule, name) for name in wanted}
     with transaction.atomic():
         # Due at once: the next look finds what is left to be told, and the next time by the new hour.

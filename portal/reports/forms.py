@@ -6,10 +6,11 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import get_language, pgettext_lazy
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 from portal.core.mirror.models import Area
 from portal.core.ui.times import local
@@ -112,6 +113,7 @@ class _Sent(forms.Form):
     hour = forms.TypedChoiceField(
         label=_("Time"), choices=[(hour, f"{hour:02}:00") for hour in range(24)], coerce=int, initial=7
     )
+    language = forms.ChoiceField(label=pgettext_lazy("report", "Language"), choices=settings.LANGUAGES)
     recipients = forms.ModelMultipleChoiceField(
         label=_("Send to"),
         queryset=User.objects.none(),
@@ -128,14 +130,14 @@ class _Sent(forms.Form):
     def sent(self) -> dict[str, Any]:
         """Return what was chosen, as schedules keep it."""
         people = [user.pk for user in self.cleaned_data["recipients"]]
-        return {"hour": self.cleaned_data["hour"], "recipients": people}
+        return {**{name: self.cleaned_data[name] for name in ("hour", "language")}, "recipients": people}
 
 
 class ChangeForm(_Sent):
-    """The hour of a schedule and whom it tells. Somebody who may not see the report any more is left out."""
+    """The hour of a schedule, its language and whom it tells. Whoever may not see the report any more is left out."""
 
     def __init__(self, data: Any, *, schedule: Schedule) -> None:
-        super().__init__(data, initial={"hour": schedule.hour, "recipients": schedule.recipients})
+        super().__init__(data, initial={name: getattr(schedule, name) for name in ("hour", "language", "recipients")})
         self.offer(KINDS[schedule.kind])
 
 
@@ -148,11 +150,12 @@ class ScheduleForm(_Sent, _Chosen):
         ),
         widget=forms.RadioSelect,
     )
-    field_order = ("area", "every", "hour", "recipients")
+    field_order = ("area", "every", "hour", "language", "recipients")
 
     def __init__(self, *args: Any, kind: Kind, **kwargs: Any) -> None:
         super().__init__(*args, kind=kind, **kwargs)
         self.fields["every"].initial = kind.every
+        self.fields["language"].initial = get_language()
         self.offer(kind)
 
 

@@ -86,7 +86,9 @@ def test_who_is_added_later_is_told_once_and_nobody_twice(desk):
     desk.made()
     with desk.scope():
         scheduling.run(schedule.pk)
-    desk.client.post(desk.link("change", schedule.pk), {"hour": 9, "recipients": [owner.pk, other.pk]})
+    desk.client.post(
+        desk.link("change", schedule.pk), {"hour": 9, "language": "ja", "recipients": [owner.pk, other.pk]}
+    )
     page = said(desk.client.get(desk.link("index")))
     assert "Mondays at 09:00" in page
     mail.outbox.clear()

@@ -10,6 +10,7 @@ from django.utils import timezone
 from openpyxl import load_workbook
 from pypdfium2 import PdfDocument
 
+from portal.core.alerts.models import Watch
 from portal.core.mirror import months
 from portal.core.mirror.models import History, Member
 from portal.core.ui.times import local
@@ -173,6 +174,14 @@ def test_days_that_are_not_loaded_are_no_days_without_entries(desk):
     desk.passes(desk.people[0], 3)
     days = {row[0]: row[1] for row in desk.rows(desk.ask("week"))}
     assert sorted(set(days.values())) == ["at least 3", "not loaded"]
+
+
+def test_alerts_of_a_time_in_which_nobody_watched_for_them_are_not_said_to_be_none(desk):
+    with desk.scope():
+        Watch.objects.update_or_create(tenant=desk.place.tenant, defaults={"since": timezone.now()})
+    page = desk.page(desk.ask("alerts"))
+    assert "Alerts at least 0" in page
+    assert "Alerts were not watched for in this period." in page
 
 
 def test_many_gaps_of_the_log_leave_room_for_the_lines(desk):

@@ -66,7 +66,13 @@ class ReportsDesk(AreasDesk):
                 )  # fmt: skip
 
     def schedule(self, *people, every=Every.WEEK, kind="week", **values):
-        told = {"every": every, "hour": 7, "recipients": [user.pk for user in people], "nonce": str(uuid.uuid4())}
+        told = {
+            "every": every,
+            "hour": 7,
+            "language": "en",
+            "recipients": [user.pk for user in people],
+            "nonce": str(uuid.uuid4()),
+        }
         answer = self.client.post(self.link("schedule", kind), told | values)
         assert answer.status_code == 302, said(answer)
         with self.scope():

@@ -13,7 +13,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from portal.core.alerts.models import Alert
+from portal.core.alerts.models import Alert, Watch
 from portal.core.log import gaps
 from portal.core.mirror.coverage import Coverage, Missing, coverage
 from portal.core.mirror.models import Area, History, Member
@@ -31,6 +31,7 @@ from tenants.trail.queries import acts
 NAMES = ("tenant_id", "member_id", "member_name", "member_code", "membergroup_name")
 _AT_ONCE = 1000
 _LEAST = timedelta(microseconds=1)
+_ALERTS = 4  # their column in the week
 _ENTERED = """
 SELECT member_id, max(member_name), count(*), min(at), max(at) FROM {history}
  WHERE tenant_id = %(tenant)s AND at >= %(since)s AND at < %(until)s AND category = %(used)s AND member_id <> ''
@@ -153,6 +154,16 @@ def name_guests(ids: Sequence[str], content: Content) -> dict[str, str]:
     return names
 
 
+def unwatched(since: datetime, until: datetime) -> list[str]:
+    """Return what is to be said of the alerts of a time: since when there could be any; nothing if all was seen."""
+    watch = Watch.objects.first()
+    if watch is not None and watch.since <= since:
+        return []
+    if watch is None or watch.since >= until:
+        return [_("Alerts were not watched for in this period.")]
+    return [_("Alerts since %(at)s.") % {"at": stamped(watch.since)}]
+
+
 @dataclass(frozen=True)
 class _Days:
     """Numbers of each day of a time: entries, records, guests, alerts, acts of staff. Those of the log, the first two,
@@ -182,6 +193,11 @@ class _Days:
     def sum(self, column: int) -> int:
         return sum(amount(row[column]) or 0 for row in self.rows)
 
+    def is_doubtful(self, column: int) -> bool:
+        """Whether there may be more than the sum of a column: of the log, or of alerts before they were watched for."""
+        unseen = column in (1, _ALERTS) and not is_whole(self.since, self.until)
+        return unseen or (column == _ALERTS and bool(unwatched(self.since, self.until)))
+
     def _count(self, rows: Any, name: str) -> dict[Any, int]:
         wanted = {f"{name}__gte": self.since, f"{name}__lt": self.until}
         found = rows.filter(**wanted).annotate(day=TruncDate(name, tzinfo=TOKYO)).order_by()
@@ -198,14 +214,15 @@ def week(report: Report) -> Content:
         period=periods.words(report.since, report.until),
         sheets=[Sheet(_("Day by day"), columns, drawn=1)],
         lines=of_sheet(0, now.rows),
-        figures=[_compared(columns[place], place, now, before) for place in (1, 3, 4, 5)],
-        complete=completeness(report),
+        figures=[_compared(columns[place], place, now, before) for place in (1, 3, _ALERTS, 5)],
+        complete=[*completeness(report), *unwatched(report.since, report.until)],
     )
 
 
 def _compared(label: str, column: int, now: _Days, before: _Days) -> Figure:
     """Return the sum of a column, beside that of the time before where anything is known of it."""
-    least, least_before = (column == 1 and not is_whole(days.since, days.until) for days in (now, before))
-    told = _number(before.sum(column), at_least=least_before)
-    beside = "" if least_before and not before.sum(column) else _("Time before: %(n)s") % {"n": told}
-    return Figure(label, _number(now.sum(column), at_least=least), beside)
+    sums = [days.sum(column) for days in (now, before)]
+    doubts = [days.is_doubtful(column) for days in (now, before)]
+    told = [_number(number, at_least=doubt) for number, doubt in zip(sums, doubts, strict=True)]
+    is_told = sums[1] or not doubts[1]
+    return Figure(label, told[0], _("Time before: %(n)s") % {"n": told[1]} if is_told else "")

@@ -17,7 +17,7 @@ from portal.core.mirror.models.keys import KeyState
 from portal.core.visits.models import Visit
 from portal.reports import periods
 from portal.reports.content import Cell, Content, Line, Sheet, of_sheet
-from portal.reports.kinds.passages import completeness, figure, name_guests
+from portal.reports.kinds.passages import completeness, figure, is_whole, name_guests, unwatched
 from portal.reports.models import Report
 from portal.reports.periods import stamped
 from tenants import sentences
@@ -132,6 +132,7 @@ def alerts(report: Report) -> Content:
         .order_by("began_at", "pk")
     )
     taken = [(row.taken_at - row.began_at).total_seconds() for row in rows if row.taken_at]
+    doubt = unwatched(report.since, report.until)
     by_kind: dict[str, list[Alert]] = defaultdict(list)
     said = Words(None, {})
     for row in rows:
@@ -145,11 +146,11 @@ def alerts(report: Report) -> Content:
         sheets=[Sheet(_("By kind"), kinds), Sheet(_("All alerts"), each)],
         lines=_alerts(by_kind, rows, said),
         figures=[
-            figure(_("Alerts"), len(rows)),
+            figure(_("Alerts"), len(rows), at_least=bool(doubt) or not is_whole(report.since, report.until)),
             figure(_("Taken"), len(taken)),
             figure(_("Never taken"), len(rows) - len(taken)),
         ],
-        complete=[_("Alerts by the rules that were on."), *completeness(report)],
+        complete=[_("Alerts by the rules that were on."), *doubt, *completeness(report)],
     )
 
 
