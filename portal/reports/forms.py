@@ -111,7 +111,10 @@ class _Sent(forms.Form):
     """When a schedule's reports are made on their day, and whom it tells."""
 
     hour = forms.TypedChoiceField(
-        label=_("Time"), choices=[(hour, f"{hour:02}:00") for hour in range(24)], coerce=int, initial=7
+        label=pgettext_lazy("report", "Time"),
+        choices=[(hour, f"{hour:02}:00") for hour in range(24)],
+        coerce=int,
+        initial=7,
     )
     language = forms.ChoiceField(label=pgettext_lazy("report", "Language"), choices=settings.LANGUAGES)
     recipients = forms.ModelMultipleChoiceField(

@@ -95,7 +95,7 @@ def test_who_entered_is_counted_with_what_is_missing_of_the_log(desk):
 def test_who_may_enter_says_of_how_many_nothing_is_known(desk):
     desk.know(desk.people[0], option(desk.area.area_id))
     page = desk.page(desk.ask("may_enter", area=desk.area.area_id))
-    assert "People at least 1" in page
+    assert "Members at least 1" in page
     assert f"Rights of {len(desk.people) - 1} members not loaded" in page
 
 

@@ -96,15 +96,15 @@ def may_enter(report: Report) -> Content:
     """Return everybody with a right to the area, and when it holds."""
     area, loaded = area_of(report), _loaded()
     roll = rolls.of_area(area.area_id).roll if area else rolls.Roll()
-    columns = [pgettext("person", "Name"), _("Member code"), _("Group"), _("When"), _("Read at")]
+    columns = [pgettext("person", "Name"), _("Member code"), _("Group"), pgettext("rights", "When"), _("Read at")]
     gone = [] if area else [_("This area is no longer there.")]
     return Content(
         title=_("Who may enter"),
         about=report.choices.get("area_name", ""),
         period=_("As of %(at)s") % {"at": stamped(report.until)},
-        sheets=[Sheet(_("People"), columns)],
+        sheets=[Sheet(_("Members"), columns)],
         lines=of_sheet(0, _rights(area) if area else ()),
-        figures=[figure(_("People"), roll.may_enter, at_least=bool(loaded.missing or roll.unknown))],
+        figures=[figure(_("Members"), roll.may_enter, at_least=bool(loaded.missing or roll.unknown))],
         complete=[*gone, _of_rights(loaded)],
     )
 

@@ -107,20 +107,19 @@ def entered(report: Report) -> Content:
     chosen = bool(report.choices.get("area"))
     doors = (doors_into(area) if area else []) if chosen else None
     rows = _execute(_ENTERED, report.since, report.until, doors=doors)
-    columns = [
-        pgettext("person", "Name"), _("Member code"), _("Group"), _("Entries"), _("First entry"), _("Last entry"),
-    ]  # fmt: skip
+    person = [pgettext("person", "Name"), _("Member code"), _("Group")]
+    columns = [*person, pgettext("log", "Entries"), _("First entry"), _("Last entry")]
     note = _("By records of use at doors that lead into this area.") if chosen else _("By records of use at any door.")
     gone = [_("This area is no longer there.")] if chosen and area is None else []
     content = Content(
         title=_("Who entered"),
         about=report.choices.get("area_name", "") or _("All doors"),
         period=periods.words(report.since, report.until),
-        sheets=[Sheet(_("People"), columns, note)],
+        sheets=[Sheet(pgettext("report", "By person"), columns, note)],
         lines=(),
         figures=[
-            figure(_("People"), len(rows), at_least=at_least),
-            figure(_("Entries"), sum(row[2] for row in rows), at_least=at_least),
+            figure(pgettext("report", "People"), len(rows), at_least=at_least),
+            figure(pgettext("log", "Entries"), sum(row[2] for row in rows), at_least=at_least),
         ],
         complete=[*gone, *completeness(report)],
     )
@@ -207,7 +206,14 @@ class _Days:
 def week(report: Report) -> Content:
     """Return entries, guests, alerts and acts of each day, and their sums beside those of the time before."""
     now, before = _Days(report.since, report.until), _Days(report.since - (report.until - report.since), report.since)
-    columns = [_("Day"), _("Entries"), _("Records"), _("Guests arrived"), _("Alerts"), _("Staff’s actions")]
+    columns = [
+        _("Day"),
+        pgettext("log", "Entries"),
+        _("Records"),
+        _("Guests arrived"),
+        _("Alerts"),
+        _("Staff’s actions"),
+    ]
     return Content(
         title=_("Week at a glance"),
         about="",

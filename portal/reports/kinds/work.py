@@ -174,7 +174,14 @@ def staff(report: Report) -> Content:
     by = rows.values_list("by__name", "by__email", "action")
     found = by.annotate(n=Count("pk"), support=Count("support_session"), last=Max("at"))
     told = sorted(found, key=lambda row: (row[0] or row[1], -row[3], row[2]))
-    columns = [pgettext("person", "Name"), _("E-mail"), _("Action"), _("Times"), _("In support sessions"), _("Last")]
+    columns = [
+        pgettext("person", "Name"),
+        _("E-mail"),
+        _("Action"),
+        pgettext("count", "Times"),
+        _("In support sessions"),
+        _("Last"),
+    ]
     return Content(
         title=_("Staff’s actions"),
         about="",
@@ -188,7 +195,7 @@ def staff(report: Report) -> Content:
             ],
         ),
         figures=[
-            figure(_("People"), len({row[1] for row in told})),
+            figure(pgettext("report", "People"), len({row[1] for row in told})),
             figure(_("Actions"), sum(row[3] for row in told)),
             figure(_("In support sessions"), sum(row[4] for row in told)),
         ],
