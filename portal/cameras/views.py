@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -91,9 +91,16 @@ def status(request: TenantRequest, camera_id: str) -> HttpResponseBase:
 
 @tenant_view(Permission.CAMERAS_VIEW)
 def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpResponse:
-    """A picture's bytes; its address changes with it. Those of a moment need the right to see recordings."""
+    """A picture's bytes; its address changes with it. Those of a moment need the right to see recordings.
+
+    A newer one may have come since the page was drawn: the address of the one before leads to it.
+    """
     rows = Picture.objects.filter(camera__camera_id=camera_id).select_related("camera")
-    found = row_or_404(rows, pk=pk, mark=mark)
+    found = row_or_404(rows, pk=pk)
+    if found.mark != mark:
+        if found.at is not None or not found.mark:
+            raise Http404
+        return redirect("cameras:picture", request.tenant.slug, camera_id, pk, found.mark)
     if found.at is not None:
         request.access.check(Permission.CAMERAS_RECORDED)
         looks.at_moment(found.camera, found.at, Asker.of(request))

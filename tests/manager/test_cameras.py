@@ -118,6 +118,18 @@ def test_the_wall_reads_ten_cameras_in_a_call_and_leaves_out_what_is_missing(pla
     assert page.status_code == 200
 
 
+def test_the_address_of_a_picture_that_was_replaced_leads_to_the_newer_one(place, manager, camera):
+    look_at_wall(place, manager)
+    source = re.search(r'src="([^"]+/picture/[^"]+)"', manager.get(at(place, "index")).content.decode())[1]
+    with tenant_scope(place.tenant):
+        Picture.objects.update(mark="newer")
+    answer = manager.get(source)
+    assert answer.status_code == 302
+    assert answer["Location"].endswith("/newer/")
+    assert manager.get(answer["Location"]).content.startswith(b"\xff\xd8\xff")
+    assert manager.get(source.replace(camera.camera_id, "another")).status_code == 404
+
+
 def test_the_next_round_waits_until_the_hour_has_room_for_it(place, manager, camera):
     for _ in range(5):
         look_at_wall(place, manager)
