@@ -225,7 +225,7 @@ def collect_evidence(state: State, portal_url: str, sandbox_url: str) -> None:
         for _ in range(60):  # until the log is read that far
             found = re.findall(r'name="record" value="([^"]+)"', visitor.open(f"{page}records/").text)
             if newest["history_id"] in found:
-                visitor.send(visitor.form(action="records"), record=_around(found, newest["history_id"]))
+                visitor.send(visitor.form(field="record"), record=_around(found, newest["history_id"]))
                 break
             time.sleep(0.5)
         visitor.open(page)
