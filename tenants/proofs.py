@@ -59,6 +59,7 @@ PROOFS: dict[str, Promise] = {
     ),
     "report.downloaded": _("Report downloaded: %(kind)s, %(form)s"),
     "review.started": _("Access review started: %(title)s"),
+    "review.changed": _("Access review changed: %(title)s"),
     "review.confirmed": _("Access confirmed: %(name)s, %(area)s"),
     "review.marked": _("Access to be withdrawn: %(name)s, %(area)s"),
     "review.undone": _("Decision undone: %(name)s, %(area)s"),

@@ -1,4 +1,4 @@
-"""What people do with a review: start it, hand items over, finish or cancel it. Decisions are in `deciding.py`."""
+"""What people do with a review: start and change it, hand items over, finish or cancel it. Decisions: `deciding.py`."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -47,6 +47,21 @@ def held(review: Review, *states: State) -> Review:
     if found.state not in (states or (State.RUNNING,)):
         raise NotAsked(_("This review is over. Nothing was saved."))
     return found
+
+
+def change(*, review: Review, title: str, due_on: date, by: Asker) -> None:
+    """Change the title and the due date of a review. Reviewers are reminded anew by another date."""
+    wanted = {"title": title, "due_on": due_on}
+    with transaction.atomic():
+        found = held(review)
+        before = {name: getattr(found, name) for name in wanted}
+        if before == wanted:
+            return
+        Review.objects.filter(pk=found.pk).update(**wanted)
+        if due_on != found.due_on:
+            reminding.begin_anew(found)
+        told, was = ({**each, "due_on": each["due_on"].isoformat()} for each in (wanted, before))
+        record(by, found, "review.changed", say("review.changed", title=title), before=was, **told)
 
 
 def delegate(*, review: Review, items: QuerySet[Item], to: User, note: str, nonce: Nonce, by: Asker) -> int:
@@ -135,6 +150,7 @@ def cancel(*, review: Review, by: Asker) -> None:
         record(by, found, "review.cancelled", say("review.cancelled", title=found.title))
 
 
-def record(by: Asker, review: Review, action: str, summary: Said, **after: Any) -> None:
+def record(by: Asker, review: Review, action: str, summary: Said, *, before: Any = None, **after: Any) -> None:
     """Write down an act with a review. Within its transaction."""
-    audit.record(**by.author, action=action, target=f"review:{review.pk}", summary=summary, after=after or None)
+    target = f"review:{review.pk}"
+    audit.record(**by.author, action=action, target=target, summary=summary, before=before, after=after or None)

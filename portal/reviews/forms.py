@@ -1,4 +1,4 @@
-"""What is asked when a review starts, and when items are handed over."""
+"""What is asked when a review starts or is changed, and when items are handed over."""
 
 import uuid
 from collections.abc import Sequence
@@ -28,17 +28,29 @@ class People(forms.ModelChoiceField):  # type: ignore[type-arg]  # takes no para
         field.queryset = User.objects.filter(pk__in=[each.pk for each in people]).order_by("name", "email")
 
 
-class StartForm(forms.Form):
-    """`nonce`: the same form sent twice starts one review."""
+class ChangeForm(forms.Form):
+    """What can be changed while a review runs. A due date that has passed may stay as it is, and none may be chosen."""
 
     title = forms.CharField(label=pgettext_lazy("review", "Title"), max_length=100)
-    areas: Any = forms.ModelMultipleChoiceField(
-        label=_("Areas"), queryset=None, widget=forms.CheckboxSelectMultiple, to_field_name="area_id"
-    )
     due_on = forms.DateField(
         label=_("Due date"),
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         help_text=_("Reviewers are reminded by e-mail 7 days and 1 day before, and once when it is overdue."),
+    )
+
+    def clean_due_on(self) -> Any:
+        found = self.cleaned_data["due_on"]
+        if found < today() and found != self.initial.get("due_on"):
+            raise forms.ValidationError(_t("This date has passed."))
+        return found
+
+
+class StartForm(ChangeForm):
+    """`nonce`: the same form sent twice starts one review."""
+
+    field_order = ("title", "areas", "due_on", "split", "reviewers", "nonce")
+    areas: Any = forms.ModelMultipleChoiceField(
+        label=_("Areas"), queryset=None, widget=forms.CheckboxSelectMultiple, to_field_name="area_id"
     )
     split = forms.ChoiceField(
         label=pgettext_lazy("review", "Who reviews"),
@@ -65,12 +77,6 @@ class StartForm(forms.Form):
         found = list(self.cleaned_data["areas"])
         if len(found) > MOST_AREAS:
             raise forms.ValidationError(_t("At most %(n)s areas in one review.") % {"n": MOST_AREAS})
-        return found
-
-    def clean_due_on(self) -> Any:
-        found = self.cleaned_data["due_on"]
-        if found < today():
-            raise forms.ValidationError(_t("This date has passed."))
         return found
 
     @property

@@ -1,7 +1,8 @@
 """Mails to reviewers whose items wait: when it begins, a week and a day before it is due, and once when it is overdue.
 
 A row for each person and kind is written before its mail is sent, so that nobody gets the same one twice. A worker that
-died between the two leaves a row that says so, and no second mail.
+died between the two leaves a row that says so, and no second mail. Another due date takes the rows of the old one away,
+so that its own moments are reminded of.
 """
 
 from collections.abc import Iterator
@@ -37,6 +38,12 @@ def wake(review: Review) -> None:
     """Have a worker see who is to be reminded once the transaction is through."""
     Review.objects.filter(pk=review.pk, state=State.RUNNING).update(remind_at=ClockTime())
     bell.ring_after_commit(REMIND, review.tenant_id, review.pk)
+
+
+def begin_anew(review: Review) -> None:
+    """Remind of the new due date whoever was reminded of the old one. Within the transaction that changes it."""
+    Reminder.objects.filter(review=review).exclude(kind=Kind.START).delete()
+    wake(review)
 
 
 def moments(review: Review) -> dict[Kind, datetime]:
@@ -75,6 +82,10 @@ def _due_ones(review: Review, now: datetime) -> Iterator[tuple[User, int, Kind]]
 
 def _remind(review: Review, user: User, count: int, kind: Kind) -> None:
     with transaction.atomic():
+        # Held, so that the row is not one of a due date that is being changed.
+        same = Review.objects.select_for_update(of=("self",), no_key=True).filter(pk=review.pk, due_on=review.due_on)
+        if same.first() is None:
+            return
         row, is_new = Reminder.objects.get_or_create(review=review, user=user, kind=kind)
     if not is_new:
         return

@@ -10,6 +10,7 @@ urlpatterns = [
     path("<int:review_id>/", views.page, name="page"),
     path("<int:review_id>/progress/", views.progress, name="progress"),
     path("<int:review_id>/items/<int:item_id>/", views.item, name="item"),
+    path("<int:review_id>/change/", views.change, name="change"),
     path("<int:review_id>/assign/", views.assign, name="assign"),
     path("<int:review_id>/groups/", views.groups, name="groups"),
     path("<int:review_id>/withdrawals/<sid:area_id>/", views.withdrawals, name="withdrawals"),

@@ -1,4 +1,4 @@
-"""The pages of access reviews for whoever sees them all: the list, a review with its items, starting and ending one."""
+"""The pages of access reviews for whoever sees them all: the list, one with its items, and what its manager does."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -22,7 +22,7 @@ from portal.core.mirror.queries import get_area
 from portal.core.ui import watching
 from portal.core.ui.tables import Selection, Table, chosen
 from portal.reviews import actions, applying, assigning, lists, queries
-from portal.reviews.forms import EverywhereForm, HandOverForm, StartForm
+from portal.reviews.forms import ChangeForm, EverywhereForm, HandOverForm, StartForm
 from portal.reviews.lists import AllItems, Reviews
 from portal.reviews.models import Item, Review, State
 from tenants.access import TenantRequest, tenant_view
@@ -48,6 +48,22 @@ def new(request: TenantRequest) -> HttpResponse:
         review = actions.start(**told, rules=form.rules, by=Asker.of(request))
         return redirect("reviews:page", request.tenant.slug, review.pk)
     return render(request, "reviews/new.html", {"form": form}, status=422 if form.is_bound else 200)
+
+
+@tenant_view(Permission.REVIEWS_MANAGE, methods=_PAGE)
+def change(request: TenantRequest, review_id: int) -> HttpResponse:
+    """Change the title and the due date of a running review."""
+    review = queries.get(review_id)
+    form = ChangeForm(request.POST or None, initial={"title": review.title, "due_on": review.due_on})
+    if request.method == "POST" and form.is_valid():
+        try:
+            actions.change(review=review, **form.cleaned_data, by=Asker.of(request))
+            messages.success(request, _("Saved."))
+        except NotAsked as why:
+            messages.error(request, str(why))
+        return redirect("reviews:page", request.tenant.slug, review.pk)
+    context = {"review": review, "form": form}
+    return render(request, "reviews/change.html", context, status=422 if form.is_bound else 200)
 
 
 @tenant_view(Permission.REVIEWS_VIEW)

@@ -3,15 +3,18 @@
 import re
 import uuid
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.core import mail
 from django.utils import timezone
 
 from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.core.mirror.models import Member
+from portal.reviews import reminding
 from portal.reviews.models import Delegation, Item, Review
-from tenants.models import Staff
+from tenants.models import AuditEntry, Staff
 from tests.support.members import said
 from tests.support.reviews import NOTHING, ReviewsDesk, option
 
@@ -299,3 +302,66 @@ def test_pages_ask_the_database_little_however_many_rights_there_are(desk, djang
 def test_the_same_form_starts_one_review(desk):
     nonce = str(uuid.uuid4())
     assert desk.start(nonce=nonce).pk == desk.start(nonce=nonce).pk
+
+
+def changed(desk: ReviewsDesk, review: Review, *, title: str = "Autumn", days: int = 14) -> str:
+    """Change the title and the due date by the form, to so many days from now, and return the page that follows."""
+    due = timezone.now().date() + timedelta(days=days)
+    values = {"title": title, "due_on": due.isoformat()}
+    return said(desk.client.post(desk.link("change", review.pk), values, follow=True))
+
+
+def acts(desk: ReviewsDesk) -> list[tuple[Any, Any]]:
+    with desk.scope():
+        return [(row.before, row.after) for row in AuditEntry.objects.filter(action="review.changed").order_by("pk")]
+
+
+def test_reviewers_see_the_title_and_the_due_date_that_the_manager_changed(desk):
+    review = desk.start()
+    before = {"title": "Autumn", "due_on": review.due_on.isoformat()}
+    assert 'value="Autumn"' in desk.client.get(desk.link("change", review.pk)).content.decode()
+    for _time in range(2):
+        assert "Saved." in changed(desk, review, title="Late autumn", days=30)
+    due = (timezone.now().date() + timedelta(days=30)).isoformat()
+    for address in (desk.link("mine"), desk.link("decide", review.pk)):
+        page = said(desk.decider.get(address))
+        assert "Late autumn" in page
+        assert due in page
+    assert acts(desk) == [(before, {"title": "Late autumn", "due_on": due})]
+    assert desk.decider.get(desk.link("change", review.pk)).status_code == 403
+
+
+def test_reminders_follow_a_changed_due_date(desk):
+    review = desk.start()
+    with desk.scope():
+        Review.objects.filter(pk=review.pk).update(listed_at=timezone.now() - timedelta(days=30))
+
+    def told() -> list[str]:
+        mail.outbox.clear()
+        for _time in range(2):
+            with desk.scope():
+                reminding.remind(review.pk)
+        return [each.extra_headers["X-Review"].partition(".")[2] for each in mail.outbox]
+
+    assert told() == ["start"]
+    for days, kinds in ((6, ["week"]), (20, []), (5, ["week"])):
+        changed(desk, review, days=days)
+        assert told() == kinds
+    assert (timezone.now().date() + timedelta(days=5)).isoformat() in mail.outbox[0].body
+    changed(desk, review, title="Late autumn", days=5)
+    assert told() == []
+
+
+def test_no_date_that_has_passed_is_chosen_but_one_that_passed_may_stay(desk):
+    review = desk.start()
+    assert "This date has passed." in changed(desk, review, days=-3)
+    with desk.scope():
+        Review.objects.filter(pk=review.pk).update(due_on=timezone.now().date() - timedelta(days=3))
+    assert "Saved." in changed(desk, review, title="Late autumn", days=-3)
+
+
+def test_a_review_that_is_over_is_not_changed(desk):
+    review = desk.start()
+    desk.client.post(desk.link("cancel", review.pk))
+    assert "This review is over. Nothing was saved." in changed(desk, review, days=30)
+    assert acts(desk) == []

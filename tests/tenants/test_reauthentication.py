@@ -84,7 +84,7 @@ HARMLESS = {
     },
     "decides in an access review: nothing is withdrawn before the edit of an area, which asks": {
         "reviews:new", "reviews:press", "reviews:confirm_many", "reviews:withdraw_many", "reviews:delegate",
-        "reviews:assign", "reviews:groups", "reviews:withdrawals", "reviews:finish", "reviews:cancel",
+        "reviews:change", "reviews:assign", "reviews:groups", "reviews:withdrawals", "reviews:finish", "reviews:cancel",
     },
     "takes, closes and sets up alerts, which open nothing": {
         # Cameras: who watches is written down, and nothing is opened.
