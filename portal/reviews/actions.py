@@ -51,17 +51,16 @@ def held(review: Review, *states: State) -> Review:
 
 def change(*, review: Review, title: str, due_on: date, by: Asker) -> None:
     """Change the title and the due date of a review. Reviewers are reminded anew by another date."""
-    wanted = {"title": title, "due_on": due_on}
     with transaction.atomic():
         found = held(review)
-        before = {name: getattr(found, name) for name in wanted}
-        if before == wanted:
+        if (found.title, found.due_on) == (title, due_on):
             return
-        Review.objects.filter(pk=found.pk).update(**wanted)
+        Review.objects.filter(pk=found.pk).update(title=title, due_on=due_on)
         if due_on != found.due_on:
             reminding.begin_anew(found)
-        told, was = ({**each, "due_on": each["due_on"].isoformat()} for each in (wanted, before))
-        record(by, found, "review.changed", say("review.changed", title=title), before=was, **told)
+        before = {"title": found.title, "due_on": found.due_on.isoformat()}
+        after = {"title": title, "due_on": due_on.isoformat()}
+        record(by, found, "review.changed", say("review.changed", title=title), before=before, **after)
 
 
 def delegate(*, review: Review, items: QuerySet[Item], to: User, note: str, nonce: Nonce, by: Asker) -> int:
