@@ -121,7 +121,7 @@ def _locked(pks: Sequence[int]) -> Iterator[list[Item]]:
 
 
 def _is_repeated(row: Item, press: Press, by: Asker) -> bool:
-    """Whether this very press was kept before: its answer was lost, and it came again."""
+    """Return whether this very press was kept before: its answer was lost, and it came again."""
     if row.version != press.version + 1:
         return False
     return Step.objects.filter(item=row, number=row.version, act=press.act, by=by.user).exists()

@@ -113,7 +113,7 @@ def _differs(before: Any, after: Any, area_id: str) -> bool:
 
 
 def _edited(wanted: Mapping[str, Any]) -> _Told:
-    """Rows of jobs that were carried out."""
+    """Yield rows of jobs that were carried out."""
     rows = Row.objects.filter(member_id__in=wanted, state=RowState.SUCCEEDED, part__isnull=False)
     for row in rows.select_related("part__intent").iterator(chunk_size=500):
         body, intent = (row.content or {}).get("body", {}), row.part.intent if row.part else None
@@ -123,7 +123,7 @@ def _edited(wanted: Mapping[str, Any]) -> _Told:
 
 
 def _alone(wanted: Mapping[str, Any]) -> _Told:
-    """Requests about one member alone."""
+    """Yield requests about one member alone."""
     targets = {target_of("member", member_id): member_id for member_id in wanted}
     asked = Intent.objects.filter(target__in=targets, operation__in=_ALONE, state=State.SUCCEEDED)
     intents = {str(each.pk): each for each in asked}
@@ -136,6 +136,6 @@ def _alone(wanted: Mapping[str, Any]) -> _Told:
 
 
 def _elsewhere(wanted: Mapping[str, Any]) -> _Told:
-    """What two readings tell apart, done by nobody here."""
+    """Yield what two readings tell apart, done elsewhere."""
     for row in RightsChange.objects.filter(member_id__in=wanted):
         yield row.member_id, row.before.get(_RIGHTS), row.after.get(_RIGHTS), Since(row.since, row.read_at)

@@ -38,25 +38,21 @@ def standing_of(now: str, start: str) -> Standing:
     return Standing.SAME if now == start else Standing.CHANGED
 
 
-def note(items: QuerySet[Item], now: str) -> int:
-    """Write down what the right of these items is now. Returns how many there were."""
-    fixed = {LEFT: Standing.LEFT, "": Standing.NONE, UNREAD: Standing.UNREAD}.get(now)
-    standing: Any = (
-        Value(str(fixed))
-        if fixed is not None
-        else Case(When(digest=now, then=Value(str(Standing.SAME))), default=Value(str(Standing.CHANGED)))
-    )
-    return items.update(now_digest=now, standing=standing, is_open=_openness(Value(now), now not in ("", LEFT)))
+def note(items: QuerySet[Item], now: str) -> None:
+    """Write down what the right of these items is now."""
+    same, other = Value(str(standing_of(now, now))), Value(str(standing_of(now, "")))
+    standing = Case(When(digest=now, then=same), default=other)
+    items.update(now_digest=now, standing=standing, is_open=_openness(Value(now), now not in ("", LEFT)))
 
 
-def reopen(items: QuerySet[Item]) -> int:
+def reopen(items: QuerySet[Item]) -> None:
     """Work out anew whether these items wait for a decision."""
-    return items.update(is_open=_openness(F("now_digest"), None))
+    items.update(is_open=_openness(F("now_digest"), None))
 
 
 def _openness(now: Any, holds: bool | None) -> Any:
-    """Whether a right waits for a decision: there is none, it is about another right than the one there is now, or the
-    right is there again although it was withdrawn.
+    """Tell whether a right waits for a decision: there is none, it is about another right than the one there is now, or
+    the right is there again although it was withdrawn.
     """
     if holds is False:
         return Value(False)
@@ -103,7 +99,7 @@ def _settle(items: QuerySet[Item], job_id: int) -> None:
 
 
 def _one(item: Item, row: Row | None, now: str) -> None:
-    """`now`: the right that the item is about, as it is after what came of the row."""
+    """Bring one item up to its row. `now`: the right that it is about, as it is after what came of the row."""
     told: dict[str, Any] = {"applied": Applied.NOT_YET, "job": None}
     if row is not None:
         is_elsewhere = row.retried_in_id not in (None, row.job_id) and row.state != RowState.SUCCEEDED

@@ -36,7 +36,7 @@ def chip_of(review: Review) -> Chip:
 
 
 def done_cell(row: Any) -> SafeString:
-    """How many of a review's rights are done, drawn and in figures."""
+    """Return how many of a review's rights are done, drawn and in figures."""
     if row.listed_at is None and row.state == State.RUNNING:
         return format_html('<span class="muted">{}</span>', _t("The list is being made"))
     bar = format_html(
@@ -47,16 +47,12 @@ def done_cell(row: Any) -> SafeString:
     return format_html('{} <span class="nowrap">{} / {}</span>', bar, f"{row.tally.done:,}", f"{row.tally.items:,}")
 
 
-def is_overdue(review: Review) -> bool:
-    return review.state == State.RUNNING and review.due_on < queries.today()
-
-
 def due_words(review: Review) -> str:
     return review.due_on.isoformat()
 
 
 def due_cell(review: Review) -> SafeString:
-    late = Chip("key_overdue", pgettext("review", "Overdue")) if is_overdue(review) else ""
+    late = Chip("key_overdue", pgettext("review", "Overdue")) if queries.is_overdue(review) else ""
     return format_html("{} {}", stamp(review.due_on), late)
 
 
@@ -255,7 +251,7 @@ class MyItems(Items):
         ]
 
     def _decision(self, row: Item) -> SafeString:
-        """The buttons where a decision is waited for; else the decision, with the button that undoes it."""
+        """Return the buttons where a decision is waited for; else the decision, with the button that undoes it."""
         if self.review.state != State.RUNNING:
             return decision_cell(row)
         doubts = late_chip(row) if queries.is_plain(row) else decision_cell(row, is_mine=True)
@@ -263,7 +259,7 @@ class MyItems(Items):
 
 
 def buttons(row: Item) -> SafeString:
-    """The buttons of an item, each with the version and the right that the page shows."""
+    """Return the buttons of an item, each with the version and the right that the page shows."""
     if not queries.can_be_decided(row):
         return mark_safe("")
     waits = queries.waits(row)
@@ -282,7 +278,7 @@ def buttons(row: Item) -> SafeString:
 
 
 def right_cell(row: Any) -> SafeString:
-    """The right, and beside it what it is now where that is another."""
+    """Return the right, and beside it what it is now where that is another."""
     if row.standing == Standing.SAME:
         return format_html('<span class="when">{}</span>', row.then)
     if row.standing == Standing.CHANGED:
@@ -295,7 +291,7 @@ def right_cell(row: Any) -> SafeString:
 
 
 def since_words(row: Item) -> str:
-    """Since when the right holds, as far as that is known."""
+    """Return since when the right holds, as far as that is known."""
     if row.since_at is None:
         return _t("Not known")
     by = local(row.since_at).date().isoformat()
@@ -307,7 +303,7 @@ def since_words(row: Item) -> str:
 
 
 def use_words(row: Item) -> str:
-    """The last use of the area as it was when the item was made."""
+    """Return the last use of the area as it was when the item was made."""
     if row.use == Use.AREA:
         return row.used_on.isoformat() if row.used_on else _t("Not known")
     if row.use == Use.NEVER:
@@ -318,14 +314,16 @@ def use_words(row: Item) -> str:
 
 
 def decision_words(row: Item) -> str:
-    """What was decided, or what came of it."""
+    """Return what was decided, or what came of it."""
     if row.applied:
         return str(Applied(row.applied).label)
     return str(Decision(row.decision).label)
 
 
 def decision_cell(row: Any, *, is_mine: bool = False) -> SafeString:
-    """The decision as a chip with who and when; a doubt where it is about another right. `is_mine`: the chips alone."""
+    """Return the decision as a chip with who and when, and a doubt where it is about another right. `is_mine`: the
+    chips alone.
+    """
     if not row.decision and not row.applied:
         gone = row.standing in (Standing.NONE, Standing.LEFT)
         none = format_html(
@@ -351,7 +349,7 @@ def decision_cell(row: Any, *, is_mine: bool = False) -> SafeString:
 
 
 def late_chip(row: Item) -> SafeString:
-    """That an item was not there when the review began."""
+    """Tell that an item was not there when the review began."""
     return format_html(" {}", Chip("create", pgettext("item", "Added later"))) if row.is_late else mark_safe("")
 
 

@@ -31,27 +31,26 @@ _PRESSED = (Act.CONFIRM, Act.WITHDRAW, Act.UNDO)
 
 @tenant_view(Permission.REVIEWS_DECIDE)
 def mine(request: TenantRequest) -> HttpResponse:
-    """The running reviews in which the person has items."""
+    """List the running reviews in which the person has items."""
     waiting = queries.waiting_of(request.user)
     reviews = Review.objects.filter(pk__in=waiting).order_by("due_on", "pk")
-    rows = [(review, waiting[review.pk], review.due_on < queries.today()) for review in reviews]
+    rows = [(review, waiting[review.pk], queries.is_overdue(review)) for review in reviews]
     return render(request, "reviews/mine.html", {"rows": rows})
 
 
 @tenant_view(Permission.REVIEWS_DECIDE)
 def decide(request: TenantRequest, review_id: int) -> HttpResponseBase:
-    """The person's own items, to be decided by keyboard or mouse."""
+    """List the person's own items, to be decided by keyboard or mouse."""
     review = queries.mine_or_404(request, review_id)
     items = _mine(request, review)
     context = {"review": review, "tally": queries.tally(items), "is_running": review.state == State.RUNNING}
-    context |= {"loaded": queries.loaded_of(review)}
-    context |= {"is_overdue": review.state == State.RUNNING and review.due_on < queries.today()}
+    context |= {"loaded": queries.loaded_of(review), "is_overdue": queries.is_overdue(review)}
     return MyItems(request, items, review=review).respond("reviews/decide.html", context)
 
 
 @tenant_view(Permission.REVIEWS_DECIDE)
 def my_item(request: TenantRequest, review_id: int, item_id: int) -> HttpResponse:
-    """All that is known of one of the person's items."""
+    """Show all that is known of one of the person's items."""
     review = queries.mine_or_404(request, review_id)
     return shown(request, queries.item_or_404(review, item_id, request.user), is_mine=True)
 
@@ -85,7 +84,7 @@ _SAID: dict[Came, Callable[[], str]] = {
 
 
 def _row(request: TenantRequest, review: Review, item: Item, said: str, *, is_saved: bool) -> HttpResponse:
-    """The row as it is now, and how far the person is."""
+    """Return the row as it is now, and how far the person is."""
     items = _mine(request, review)
     table = MyItems(request, items.filter(pk=item.pk), review=review, query=QueryDict())
     tally = queries.tally(items)

@@ -76,7 +76,7 @@ class Review(TenantModel):
 
     @property
     def area_names(self) -> dict[str, str]:
-        """The names of the areas at the start, by ID."""
+        """Return the names of the areas at the start, by ID."""
         return {each["id"]: each["name"] for each in self.areas}
 
 

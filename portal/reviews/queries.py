@@ -53,6 +53,11 @@ def today() -> date:
     return local(timezone.now()).date()
 
 
+def is_overdue(review: Review) -> bool:
+    """Return whether decisions are still taken although the due date has passed."""
+    return review.state == State.RUNNING and review.due_on < today()
+
+
 @dataclass(frozen=True)
 class Tally:
     """How far a part of a review is, in items."""
@@ -122,7 +127,7 @@ class Sheet:
     """A review with how far it is, by reviewer and by area: one count for each."""
 
     def __init__(self, review: Review) -> None:
-        self.review, self.today = review, today()
+        self.review = review
 
     @property
     def is_running(self) -> bool:
@@ -130,7 +135,7 @@ class Sheet:
 
     @property
     def is_overdue(self) -> bool:
-        return self.is_running and self.review.due_on < self.today
+        return is_overdue(self.review)
 
     @property
     def is_listed(self) -> bool:
@@ -138,12 +143,12 @@ class Sheet:
 
     @property
     def loaded(self) -> Loaded:
-        """Of how many members the rights were known when the list was looked through."""
+        """Return of how many members the rights were known when the list was looked through."""
         return loaded_of(self.review)
 
     @property
     def all(self) -> str:
-        """How many rights there are, or at least are."""
+        """Return how many rights there are, or at least are."""
         return self.loaded.count(self.total.items)
 
     @cached_property
@@ -152,13 +157,13 @@ class Sheet:
 
     @cached_property
     def seen(self) -> str:
-        """What its progress is drawn from, for a page that follows."""
+        """Return what its progress is drawn from, for a page that follows."""
         told = (self.review.state, self.review.listed_at, self.review.missing, self.total)
         return watching.mark(*told, self.reviewers, self.areas, [(job.pk, job.state) for job in self.jobs])
 
     @property
     def reviewer_ids(self) -> set[int]:
-        """Whoever has items."""
+        """Return who has items."""
         return {int(part.key) for part in self.reviewers if part.key}
 
     @cached_property
@@ -181,7 +186,7 @@ class Sheet:
 
     @cached_property
     def jobs(self) -> Sequence[Any]:
-        """The edits that withdrawals became, newest first."""
+        """Return the edits that withdrawals became, newest first."""
         ids = self.review.items.filter(job__isnull=False).order_by().values("job").distinct()
         return list(Job.objects.filter(pk__in=ids).select_related("tenant", "by").order_by("-pk")[:20])
 
@@ -218,28 +223,28 @@ def told(rows: list[Item]) -> list[Item]:
 
 
 def can_be_decided(row: Item) -> bool:
-    """Whether there is a right to decide about, as noted by `live`, and no withdrawal of it is under way."""
+    """Return whether there is a right to decide about, as noted by `live`, and no withdrawal of it is under way."""
     return row.now_digest not in rights.NO_RIGHT and row.applied in following.DECIDABLE
 
 
 def is_back(row: Item) -> bool:
-    """Whether the right is there although it was withdrawn."""
+    """Return whether the right is there although it was withdrawn."""
     return row.applied == Applied.WITHDRAWN and can_be_decided(row)
 
 
 def waits(row: Item) -> bool:
-    """Whether the right that there is now waits for a decision, as noted by `live`."""
+    """Return whether the right that there is now waits for a decision, as noted by `live`."""
     undecided = not row.decision or row.applied in (Applied.CHANGED, Applied.WITHDRAWN)
     return can_be_decided(row) and (undecided or is_outdated(row))
 
 
 def is_plain(row: Item) -> bool:
-    """Whether nothing was decided or is to be known of a right that waits for its first decision."""
+    """Return whether nothing was decided or is to be known of a right that waits for its first decision."""
     return waits(row) and not row.decision and not row.applied
 
 
 def is_outdated(row: Item) -> bool:
-    """Whether the decision is about another right than the one there is now."""
+    """Return whether the decision is about another right than the one there is now."""
     changed = row.standing in (Standing.SAME, Standing.CHANGED) and row.decided_digest != row.now_digest
     return bool(row.decision) and row.applied not in (Applied.SENT, Applied.WITHDRAWN) and changed
 

@@ -23,7 +23,7 @@ def _finished(review_id: int) -> tuple[Review, StoredFile]:
 
 @tenant_view(Permission.REVIEWS_VIEW)
 def page(request: TenantRequest, review_id: int) -> HttpResponse:
-    """The report with its counts, its items for paper, and how to check its signature."""
+    """Show the report with its counts, its items for paper, and how to check its signature."""
     review, _file = _finished(review_id)
     rows = Item.objects.filter(review=review).select_related("reviewer", "decided_by").order_by("name_key", "pk")
     items = queries.told(list(rows[: report.PRINTED]))
@@ -41,7 +41,7 @@ def page(request: TenantRequest, review_id: int) -> HttpResponse:
 
 @tenant_view(Permission.REVIEWS_VIEW, reauth=True)
 def file(request: TenantRequest, review_id: int) -> HttpResponseBase:
-    """The report's file as it was signed."""
+    """Send the report's file as it was signed."""
     review, kept = _finished(review_id)
     said = say("review.downloaded", title=review.title)
     written_down(request, "review.downloaded", target=f"review:{review.pk}", summary=said, after={})()

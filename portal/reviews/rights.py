@@ -43,7 +43,7 @@ def now(keys: Collection[Key]) -> dict[Key, str]:
 
 
 def of_keys(keys: Collection[Key], members: Sequence[Member]) -> dict[Key, str]:
-    """The same, where `members` are those of these people who are in the list."""
+    """Return the same, where `members` are those of these people who are in the list."""
     is_read = {member.member_id: member.rights_read_at is not None for member in members}
     held = of_members({member.pk: member.member_id for member in members}, {area for _member, area in keys})
     return {key: _one(key, held, is_read) for key in keys}

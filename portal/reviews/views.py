@@ -68,7 +68,7 @@ def change(request: TenantRequest, review_id: int) -> HttpResponse:
 
 @tenant_view(Permission.REVIEWS_VIEW)
 def page(request: TenantRequest, review_id: int) -> HttpResponseBase:
-    """A review: how far it is, by reviewer and by area, and every item."""
+    """Show a review: how far it is, by reviewer and by area, and every item."""
     review = queries.get(review_id)
     sheet = queries.Sheet(review)
     table = AllItems(request, Item.objects.filter(review=review), review=review)
@@ -79,7 +79,7 @@ def page(request: TenantRequest, review_id: int) -> HttpResponseBase:
 
 @tenant_view(Permission.REVIEWS_VIEW)
 def progress(request: TenantRequest, review_id: int) -> HttpResponse:
-    """How far it is, for a page that follows; the whole page anew when the review is over."""
+    """Show how far it is, for a page that follows; the whole page anew when the review is over."""
     review = queries.get(review_id)
     sheet = queries.Sheet(review)
     if watching.has_seen(request, sheet.seen):
@@ -92,7 +92,7 @@ def progress(request: TenantRequest, review_id: int) -> HttpResponse:
 
 @tenant_view(Permission.REVIEWS_VIEW)
 def item(request: TenantRequest, review_id: int, item_id: int) -> HttpResponse:
-    """All that is known of an item, with every step."""
+    """Show all that is known of an item, with every step."""
     return shown(request, queries.item_or_404(queries.get(review_id), item_id))
 
 
@@ -127,7 +127,7 @@ def assign(request: TenantRequest, review_id: int) -> HttpResponse:
 def hand_over(
     request: TenantRequest, review: Review, selection: Selection, back: str, *, but: User | None = None
 ) -> HttpResponse:
-    """The form that asks for a new reviewer, any `but` this one; posted with one, the handing over."""
+    """Ask for a new reviewer, any `but` this one; posted with one, hand the items over."""
     count = selection.count()
     form = HandOverForm(request.POST if "to" in request.POST else None, but=but)
     if not count:
