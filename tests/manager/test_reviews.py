@@ -95,7 +95,7 @@ def test_who_left_or_lost_the_right_is_shown_as_such_and_needs_no_decision(desk)
     page = said(desk.client.get(desk.link("page", review.pk)))
     assert "No longer has this right" in page
     assert "No longer in the members list" in page
-    assert "2 gone by themselves" in page
+    assert "2 ended without a decision" in page
     assert not desk.buttons(review, first)
 
 
@@ -187,7 +187,7 @@ def test_withdrawals_become_one_edit_with_its_preview_and_the_service_knows(desk
         assert bool(desk.devices(member).get("areas_list")) == may
     desk.work(review)
     assert desk.item(review, first).applied == "withdrawn"
-    assert "2 withdrawn or to be" in said(desk.client.get(desk.link("page", review.pk)))
+    assert "2 withdrawn or to be withdrawn" in said(desk.client.get(desk.link("page", review.pk)))
 
 
 def test_a_right_that_changed_after_the_decision_is_not_withdrawn(desk):
