@@ -11,7 +11,6 @@ from django.core import mail
 from django.utils import timezone
 
 from accessapi.permissions import by_schedule, weekly
-from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.core.mirror.models import Member
 from portal.reviews import reminding
@@ -164,14 +163,6 @@ def test_items_are_delegated_and_the_new_reviewer_decides(desk):
     assert "On leave" in said(client.get(desk.link("my_item", review.pk, item.pk)))
 
 
-def withdrawn(desk: ReviewsDesk, review: Review) -> Job:
-    """Go to the preview of what was withdrawn for the area."""
-    answer = desk.client.post(desk.link("withdrawals", review.pk, desk.area.area_id))
-    assert "/edits/" in answer["Location"] or "/changes/" in answer["Location"], answer["Location"]
-    with desk.scope():
-        return Job.objects.select_related("tenant").latest("pk")
-
-
 def test_withdrawals_become_one_edit_with_its_preview_and_the_service_knows(desk):
     review = desk.start()
     first, second, third = desk.holders
@@ -179,7 +170,7 @@ def test_withdrawals_become_one_edit_with_its_preview_and_the_service_knows(desk
     desk.decide(review, second, "withdraw")
     desk.decide(review, third, "confirm")
     before = len(desk.place.calls(UPDATE))
-    job = withdrawn(desk, review)
+    job = desk.withdrawals(review)
     assert "Will change 2" in said(desk.client.get(desk.at(f"edits/{job.pk}/")))
     assert desk.run(job).state == JobState.DONE
     assert len(desk.place.calls(UPDATE)) - before == 1
@@ -197,7 +188,7 @@ def test_a_right_that_changed_after_the_decision_is_not_withdrawn(desk):
     desk.decide(review, second, "withdraw")
     hours = by_schedule(weekly("08:00:00", "19:00:00", "Monday"))
     desk.know(first, {"default_mode": "option", "areas_list": [{"area_id": desk.area.area_id, "pass": hours}]})
-    job = withdrawn(desk, review)
+    job = desk.withdrawals(review)
     assert list(desk.rows(job)) == [second.member_id]
 
 

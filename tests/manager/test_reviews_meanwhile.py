@@ -24,14 +24,6 @@ def desk(place):
     return ReviewsDesk(place)
 
 
-def withdrawn(desk: ReviewsDesk, review: Review) -> Job:
-    """Go to the preview of what was withdrawn for the area."""
-    answer = desk.client.post(desk.link("withdrawals", review.pk, desk.area.area_id))
-    found = re.search(r"/edits/(\d+)/", answer["Location"])
-    assert found is not None, answer["Location"]
-    return desk.job(int(found[1]))
-
-
 def change(desk: ReviewsDesk, job: Job, act: str) -> None:
     """Press a button on the page of a bulk change."""
     assert desk.client.post(f"/t/{desk.place.tenant.slug}/changes/{job.pk}/{act}/").status_code == 302
@@ -51,7 +43,7 @@ def test_a_stopped_edit_that_goes_on_does_not_withdraw_what_was_decided_otherwis
     first, second, _third = desk.holders
     desk.decide(review, first, "withdraw")
     desk.decide(review, second, "withdraw")
-    job = stopped(desk, withdrawn(desk, review))
+    job = stopped(desk, desk.withdrawals(review))
     desk.work(review)
     assert desk.item(review, first).applied == "stopped"
     desk.decide(review, first, "undo")
@@ -69,7 +61,7 @@ def test_nothing_is_decided_while_a_stopped_edit_goes_on(desk):
     review = desk.start()
     first = desk.holders[0]
     desk.decide(review, first, "withdraw")
-    job = stopped(desk, withdrawn(desk, review))
+    job = stopped(desk, desk.withdrawals(review))
     desk.work(review)
     value = desk.buttons(review, first)["undo"]
     change(desk, job, "continue")
@@ -83,7 +75,7 @@ def test_a_skipped_withdrawal_is_not_tried_again_for_the_new_right(desk):
     review = desk.start()
     first = desk.holders[0]
     desk.decide(review, first, "withdraw")
-    job = withdrawn(desk, review)
+    job = desk.withdrawals(review)
     desk.hold(first, {"default_mode": "allow_all"})
     desk.run(job)
     desk.work(review)
@@ -98,7 +90,7 @@ def test_a_right_that_is_there_again_after_its_withdrawal_is_decided_again_and_r
     first, second, _third = desk.holders
     desk.decide(review, first, "withdraw")
     desk.decide(review, second, "withdraw")
-    desk.run(withdrawn(desk, review))
+    desk.run(desk.withdrawals(review))
     desk.look_again(review)
     assert not desk.item(review, first).is_open
     desk.hold(first, option(desk.area.area_id))
@@ -115,7 +107,7 @@ def test_a_right_that_came_back_is_confirmed_like_any_other(desk):
     review = desk.start()
     first = desk.holders[0]
     desk.decide(review, first, "withdraw")
-    desk.run(withdrawn(desk, review))
+    desk.run(desk.withdrawals(review))
     desk.hold(first, option(desk.area.area_id))
     desk.look_again(review)
     desk.decide(review, first, "confirm")
@@ -139,14 +131,14 @@ def test_somebody_whose_rights_are_not_loaded_has_not_lost_them(desk):
 def test_withdrawals_are_prepared_once_however_often_the_button_is_pressed(desk):
     review = desk.start()
     desk.decide(review, desk.holders[0], "withdraw")
-    assert withdrawn(desk, review).pk == withdrawn(desk, review).pk
+    assert desk.withdrawals(review).pk == desk.withdrawals(review).pk
 
 
 @pytest.mark.parametrize("end", ["finish", "cancel"])
 def test_a_review_does_not_end_while_a_withdrawal_is_prepared(desk, end):
     review = desk.start()
     desk.decide(review, desk.holders[0], "withdraw")
-    job = withdrawn(desk, review)
+    job = desk.withdrawals(review)
     page = said(desk.client.post(desk.link(end, review.pk), follow=True))
     assert "Withdrawals are prepared or in progress." in page
     desk.post(f"edits/{job.pk}/discard/", {})

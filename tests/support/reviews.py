@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accessapi.permissions import always
+from portal.core.jobs.models import Job
 from portal.core.mirror.models import Member
 from portal.reviews import working
 from portal.reviews.models import Item, Review
@@ -82,6 +83,13 @@ class ReviewsDesk(AreasDesk):
         answer = (client or self.decider).post(self.link("press", review.pk), {"press": value}, follow=True)
         assert answer.status_code == 200
         return said(answer)
+
+    def withdrawals(self, review: Review) -> Job:
+        """Go to the preview of what was withdrawn for the area."""
+        answer = self.client.post(self.link("withdrawals", review.pk, self.area.area_id))
+        found = re.search(r"/edits/(\d+)/", answer["Location"])
+        assert found is not None, answer["Location"]
+        return self.job(int(found[1]))
 
     def decide(self, review: Review, member: Member, act: str) -> str:
         return str(self.press(review, self.buttons(review, member)[act]))
