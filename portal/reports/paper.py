@@ -39,7 +39,7 @@ class _Paper(FPDF):
         self.set_font(_FONT, size=_SIZE)
         told = " · ".join(filter(None, [self._tenant, self._head.title, self._head.about, self._head.period]))
         self.multi_cell(0, 4.5, told, new_x="LMARGIN", new_y="NEXT")
-        self.multi_cell(0, 4.5, " ".join(_brief(self._head.complete)), new_x="LMARGIN", new_y="NEXT")
+        self.multi_cell(0, 4.5, " · ".join(_brief(self._head.complete)), new_x="LMARGIN", new_y="NEXT")
         self.ln(2)
         self.set_text_color(_INK)
 
@@ -110,7 +110,7 @@ def _first(pdf: _Paper, head: Head) -> None:
     pdf.set_text_color(_INK)
     if _brief(head.complete) != list(head.complete):
         pdf.ln(2)
-        pdf.multi_cell(0, 4.5, " ".join(head.complete), new_x="LMARGIN", new_y="NEXT")
+        pdf.multi_cell(0, 4.5, " · ".join(head.complete), new_x="LMARGIN", new_y="NEXT")
 
 
 def _bars(pdf: _Paper, drawn: Sequence[tuple[str, Cell]]) -> None:

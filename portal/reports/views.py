@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from portal.core.files.writing import written_down
 from portal.core.intents.record import Asker
 from portal.core.ui import charts, watching
-from portal.core.ui.addresses import row_or_404
+from portal.core.ui.addresses import is_row_number, row_or_404
 from portal.evidence import store
 from portal.reports import actions, keeping, making, paper, scheduling
 from portal.reports.content import Cell, Head, Sheet, amount
@@ -59,7 +59,7 @@ def new(request: TenantRequest, kind: str) -> HttpResponse:
         told = {"since": since, "until": until, "nonce": form.cleaned_data["nonce"], "by": Asker.of(request)}
         report = actions.ask(kind=chosen.name, choices=form.choices, **told)
         return redirect("reports:page", request.tenant.slug, report.pk)
-    if not form.is_bound and (before := request.GET.get("as", "")).isdecimal():
+    if not form.is_bound and is_row_number(before := request.GET.get("as", "")):
         form = AskForm.again(report_or_404(request, int(before)), chosen)
     return _form(request, form, chosen, _("Make report"))
 

@@ -86,6 +86,9 @@ HARMLESS = {
         "reviews:new", "reviews:press", "reviews:confirm_many", "reviews:withdraw_many", "reviews:delegate",
         "reviews:change", "reviews:assign", "reviews:groups", "reviews:withdrawals", "reviews:finish", "reviews:cancel",
     },
+    "makes reports, and tells staff of them who may see them anyway; taking one out asks": {
+        "reports:new", "reports:schedule", "reports:change", "reports:end", "reports:send_now",
+    },
     "takes, closes and sets up alerts, which open nothing": {
         # Cameras: who watches is written down, and nothing is opened.
         "cameras:new", "cameras:settings", "cameras:edit", "cameras:remove", "cameras:status", "cameras:live",

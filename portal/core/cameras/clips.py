@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from django.db import transaction
 from django.db.models import F, QuerySet
+from django.utils import timezone
 
 from accessapi.errors import NotFound, Rejected, ServiceError
 from accessapi.limits import VIDEO_RETENTION_DAYS
@@ -34,8 +35,8 @@ _SOONEST, _LATEST = timedelta(seconds=15), timedelta(minutes=10)
 
 
 def is_gone(record: History) -> bool:
-    """Whether the record is older than video is kept."""
-    return record.at < database_now() - timedelta(days=VIDEO_RETENTION_DAYS)
+    """Whether the record is older than video is kept: seconds of this machine's clock decide nothing in 90 days."""
+    return record.at < timezone.now() - timedelta(days=VIDEO_RETENTION_DAYS)
 
 
 def is_good(clip: Clip) -> bool:

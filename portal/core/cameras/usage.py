@@ -5,9 +5,11 @@ counts as used until the service's own total is newer. A share of every limit is
 """
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from django.db.models import Sum
+from django.db.models import OuterRef, QuerySet, Subquery, Sum, Value
+from django.db.models.functions import Coalesce
 
 from accessapi.errors import ServiceError
 from accessapi.resources.cameras import CameraUsage as Told
@@ -25,6 +27,8 @@ CLIP_SECONDS = 30
 # How long a clip's address is taken for good: the service says nothing of its end.
 CLIP_GOOD_FOR = timedelta(minutes=10)
 _YOUNG = timedelta(minutes=10)
+# Before anything was read.
+_EVER = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
@@ -82,15 +86,15 @@ class Usage:
 
 
 def known() -> Usage:
-    """Return the usage of the tenant in scope as last read, with what is set apart since."""
-    row = CameraUsage.objects.first() or CameraUsage()
+    """Return the usage of the tenant in scope as last read, with what is set apart since. One statement.
+
+    Before anything was read no limit is known, and nothing is counted against it.
+    """
+    row = _rows().first() or CameraUsage()
     unit = current_tenant().environment.catalogue.media.usage_seconds
     if row.until is not None and row.until < database_now():  # a period that is over says nothing of this one
         row.streaming_total, row.download_total = 0.0, 0.0
-    viewings = Viewing.objects.all() if row.read_at is None else Viewing.objects.filter(ends_at__gt=row.read_at)
-    apart = viewings.aggregate(seconds=Sum("seconds"))["seconds"] or 0
-    clips = Clip.objects.all() if row.read_at is None else Clip.objects.filter(shown_at__gt=row.read_at - CLIP_GOOD_FOR)
-    shown = clips.aggregate(shown=Sum("shown"))["shown"] or 0
+    apart, shown = (getattr(row, name, None) or 0 for name in ("apart", "shown"))
     return Usage(
         Meter((row.streaming_total or 0) * unit, apart, _seconds(row.streaming_limit, unit), LIVE_SECONDS),
         Meter((row.download_total or 0) * unit, CLIP_SECONDS * shown, _seconds(row.download_limit, unit), CLIP_SECONDS),
@@ -98,6 +102,18 @@ def known() -> Usage:
         row.until,
         row.read_at,
     )
+
+
+def _rows() -> QuerySet[CameraUsage]:
+    """The tenant's usage with what was set apart since it was read: `apart` in seconds, `shown` in clips."""
+    read_at = Coalesce(OuterRef("read_at"), Value(_EVER))
+    viewings = Viewing.objects.filter(tenant=OuterRef("tenant"), ends_at__gt=read_at)
+    clips = Clip.objects.filter(tenant=OuterRef("tenant"), shown_at__gt=read_at - CLIP_GOOD_FOR)
+    return CameraUsage.objects.annotate(apart=_sum(viewings, "seconds"), shown=_sum(clips, "shown"))
+
+
+def _sum(rows: QuerySet[Any], name: str) -> Subquery:
+    return Subquery(rows.order_by().values("tenant").annotate(sum=Sum(name)).values("sum"))
 
 
 def has_download(*, incident: bool) -> bool:

@@ -119,7 +119,7 @@ def _rights(area: Area) -> Iterator[Sequence[Cell]]:
 
 def unused(report: Report) -> Content:
     """Return members whose credentials opened nothing in the period, and rights to areas that were not used."""
-    loaded, at_least = _loaded(), not is_whole(report.since, report.until)
+    loaded, at_most = _loaded(), not is_whole(report.since, report.until)
     person = [pgettext("person", "Name"), _("Member code"), _("Group")]
     content = Content(
         title=_("Unused credentials and rights"),
@@ -132,14 +132,16 @@ def unused(report: Report) -> Content:
         ],
         lines=(),
         complete=[*completeness(report), _of_rights(loaded)]
-        + ([_("Use in the gaps of the log is not counted.")] if at_least else []),
+        + ([_("Use in the gaps of the log is not counted.")] if at_most else []),
     )
-    content.lines = _unused_lines(report, content, loaded)
+    content.lines = _unused_lines(report, content, at_most=at_most, of_loaded=bool(loaded.missing))
     return content
 
 
-def _unused_lines(report: Report, content: Content, loaded: Loaded) -> Iterator[Line]:
-    """Yield the lines of the three tables, and note the figures."""
+def _unused_lines(report: Report, content: Content, *, at_most: bool, of_loaded: bool) -> Iterator[Line]:
+    """Yield the lines of the three tables, and note the figures: what the log lacks may be a use, so that they are too
+    high rather than too low, while rights that are not loaded are missing in them.
+    """
     areas = list(Area.objects.order_by("pk"))
     values = _values(report, areas)
     idle = unused_rights = 0
@@ -156,15 +158,15 @@ def _unused_lines(report: Report, content: Content, loaded: Loaded) -> Iterator[
         names = {area.area_id: area.area_name for area in areas} | {EVERYWHERE: _("Every area")}
         for name, code, group, ids in _rows(_UNUSED, values):
             yield 2, [name, code, group, _named(sorted(names[each] for each in ids))]
+    rights = _("Rights that were not used")
     content.figures += [
-        figure(_("Members with unused credentials"), idle),
-        figure(_("Rights that were not used"), unused_rights, at_least=bool(loaded.missing)),
+        figure(_("Members with unused credentials"), idle, at_most=at_most),
+        figure(rights, unused_rights, at_least=of_loaded, at_most=at_most),
     ]
 
 
 def _of_rights(loaded: Loaded) -> str:
-    sentence = loaded.sentence()
-    return f"{sentence}." if sentence else _("Rights of all members loaded.")
+    return loaded.sentence() or _("Rights of all members loaded.")
 
 
 def _member(row: Sequence[Any]) -> Sequence[Cell]:

@@ -68,14 +68,18 @@ def _is_whole(known: Coverage, since: datetime, until: datetime) -> bool:
     return known.through is not None and until <= known.through and not any(missing)
 
 
-def figure(label: str, number: int, *, at_least: bool = False) -> Figure:
-    """Return a headline figure; `at_least`: there may be more."""
-    return Figure(label, _number(number, at_least=at_least))
+def figure(label: str, number: int, *, at_least: bool = False, at_most: bool = False) -> Figure:
+    """Return a headline figure. `at_least`: there may be more. `at_most`: some may not belong to it. Both: of what is
+    known, there may be fewer.
+    """
+    return Figure(label, _number(number, at_least=at_least, at_most=at_most))
 
 
-def _number(number: int, *, at_least: bool) -> str:
-    said = number_format(number, force_grouping=True)
-    return _("at least %(n)s") % {"n": said} if at_least else said
+def _number(number: int, *, at_least: bool, at_most: bool = False) -> str:
+    said = {"n": number_format(number, force_grouping=True)}
+    if at_most:
+        return (_("at most %(n)s of those loaded") if at_least else _("at most %(n)s")) % said
+    return _("at least %(n)s") % said if at_least else said["n"]
 
 
 def _doubtful(number: int) -> str:
