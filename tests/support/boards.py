@@ -15,9 +15,11 @@ from portal.devices.watch import READ_STALE
 from tests.support.browser import Browser
 from tests.support.house import together
 from tests.support.stage import Customer
+from tests.support.waiting import until
 
 # A worker that reads no more for this long has read what it may.
 _SETTLED = 0.3
+_HEARD = 60
 _SEEN = re.compile(r'id="board" data-seen="(\w+)"')
 _MORE = """
 INSERT INTO service_passcontroller (tenant_id, device_id, name, area_id, in_out, has_power, is_connected, is_forced)
@@ -50,6 +52,8 @@ def hour(customer: Customer, viewers: int, minutes: Sequence[int] = range(60)) -
         for _minute in minutes:
             together(lambda viewer: boards[viewer].ask(), viewers)
             ring(READ_STALE, [(customer.tenant.pk,)])
+            # A worker that is slow to hear the first bell has read nothing, and is quiet too.
+            until(lambda: len(customer.calls(26)) > before, _HEARD, saying="a worker hears the bell")
             until_quiet(lambda: len(customer.calls(26)))
             _a_minute_later(customer)
     return len(customer.calls(26)) - before
