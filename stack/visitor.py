@@ -98,7 +98,8 @@ class Visitor:
         reader.feed(page.text)
         for form in reader.found:
             named = {name for name, _ in form.buttons}
-            if (not field or field in form.values) and action in form.action and (not button or button in named):
+            asks = not field or field in form.values or field in form.boxes
+            if asks and action in form.action and (not button or button in named):
                 return form
         wanted = field or action or button
         raise UnexpectedPage(f"{page.url} has no form with {wanted!r}: {_gist(page.text)}")
