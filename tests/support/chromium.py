@@ -69,6 +69,8 @@ class Tab:
         self.context.on("console", self._heard)
         self.context.on("weberror", lambda fault: self._complain(fault.page, fault.error))
         self.context.on("request", lambda request: self._under_way.add(request))
+        # An answer whose body no script reads never "finishes": its head is its end.
+        self.context.on("response", lambda answer: self._under_way.discard(answer.request))
         for end in ("requestfinished", "requestfailed"):
             self.context.on(end, lambda request: self._under_way.discard(request))
 
