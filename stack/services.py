@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 from psycopg import sql
 
-from stack import account, postgres, valkey
+from stack import account, migrated, postgres, valkey
 from stack.paths import ROOT, RUN, private_folder
 from stack.processes import spawn, stop
 
@@ -41,10 +41,14 @@ def new_vault_key(name: str = "k1") -> str:
 
 
 @contextlib.contextmanager
-def ephemeral() -> Iterator[dict[str, str]]:
-    """Yield services that are deleted afterwards, or those given by DATABASE_URL and REDIS_URL."""
-    with own_databases() as (env, folder):
-        env |= site_environment(secrets.token_urlsafe(48), new_vault_key(), "http://127.0.0.1:8000")
+def ephemeral(*, for_tests: bool = False) -> Iterator[dict[str, str]]:
+    """Yield services that are deleted afterwards, or those given by DATABASE_URL and REDIS_URL.
+
+    `for_tests`: our own PostgreSQL has the migrated databases that tests begin with.
+    """
+    ours = site_environment(secrets.token_urlsafe(48), new_vault_key(), "http://127.0.0.1:8000")
+    with own_databases(ours if for_tests else None) as (env, folder):
+        env |= ours
         env.setdefault("PORTAL_EVIDENCE_FILES", str(folder / "evidence"))
         if env.get("REDIS_URL"):
             yield env
@@ -54,9 +58,11 @@ def ephemeral() -> Iterator[dict[str, str]]:
 
 
 @contextlib.contextmanager
-def own_databases() -> Iterator[tuple[dict[str, str], Path]]:
+def own_databases(tests: Mapping[str, str] | None = None) -> Iterator[tuple[dict[str, str], Path]]:
     """Yield an environment with a fresh PostgreSQL (or that of DATABASE_URL), and a folder that is
     deleted afterwards.
+
+    Given `tests`, the site's environment, the PostgreSQL has the tests' migrated databases.
     """
     with contextlib.ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="run-", dir=private_folder(RUN)))
@@ -67,6 +73,8 @@ def own_databases() -> Iterator[tuple[dict[str, str], Path]]:
         who = account.unprivileged()
         home = account.home(RUN, who)
         template = postgres.create(home, _TEMPLATE, who)
+        if tests is not None:
+            template = migrated.cluster(home, template, who, dict(os.environ) | dict(tests))
         cluster = postgres.copy(home, template, folder.name + ".cluster", who)
         stack.callback(shutil.rmtree, cluster, ignore_errors=True)
         log = folder / "postgres.log"
@@ -96,9 +104,9 @@ def given_database_urls(url: str) -> dict[str, str]:
     return {"DATABASE_URL": url, "SANDBOX_DATABASE_URL": urlunsplit(parts._replace(path=f"/{name}"))}
 
 
-def run(command: Sequence[str]) -> int:
+def run(command: Sequence[str], *, for_tests: bool = False) -> int:
     """Run `command` in the foreground, from the checkout, on services of its own. Return its exit code."""
-    with ephemeral() as env:
+    with ephemeral(for_tests=for_tests) as env:
         return in_foreground(command, env)
 
 

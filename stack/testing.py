@@ -33,7 +33,7 @@ def test(arguments: Sequence[str], *, everything: bool) -> int:
     _keep_bytecode()
     os.environ.setdefault("PORTAL_STATIC", "none")
     os.environ.setdefault("PORTAL_SIGN_IN_RATE", "100000/m/ip")  # hundreds of people sign in from one address
-    code = run([PYTHON, "-m", "pytest", *chosen])
+    code = run([PYTHON, "-m", "pytest", *chosen], for_tests=True)
     if not found:
         print("No Chromium was found (on the path, or named by CHROMIUM): the browser tests were LEFT OUT.")
     return code

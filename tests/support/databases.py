@@ -2,28 +2,24 @@
 
 The workers of a run, the houses of the promises and every sandbox begin with a copy: a tenth of a second each, where
 migrating takes seconds. The name of the migrated one tells what it was made of, so that lasting services keep it until
-the migrations change.
+the migrations change. The launcher's own PostgreSQL has them already (stack/migrated.py, which runs this module).
 """
 
-import hashlib
 import os
 import secrets
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 from psycopg import sql
 
-ROOT = Path(__file__).resolve().parents[2]
-#: What has migrations: the command's place, and the variable that names its database.
-_SITES = {
-    "portal": ("manage.py", "DATABASE_URL", ("tenants", "portal")),
-    "sandbox": ("sandbox/manage.py", "SANDBOX_DATABASE_URL", ("sandbox",)),
-}
+from stack import migrated
+from stack.migrated import SITES
+from stack.paths import ROOT
+
 _LOCK = 20260101  # any number that nobody else locks
 
 
@@ -43,7 +39,7 @@ def empty(site: str) -> Iterator[str]:
 
 def template(site: str) -> str:
     """The name of the run's migrated database of this site; whoever asks first makes it."""
-    name = f"{site}_migrated_{_fingerprint(site)}"
+    name = migrated.database(site)
     with _server(site) as server:
         server.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
         if not _is_there(server, name):
@@ -56,8 +52,8 @@ def template(site: str) -> str:
 
 def forget() -> None:
     """Drops the migrated databases of this run."""
-    for site in _SITES:
-        _drop(site, f"{site}_migrated_{_fingerprint(site)}")
+    for site in SITES:
+        _drop(site, migrated.database(site))
 
 
 @contextmanager
@@ -87,7 +83,7 @@ def _create(server: psycopg.Connection, name: str, of: str) -> None:
 
 
 def _migrate(site: str, address: str) -> None:
-    command, variable, _folders = _SITES[site]
+    command, variable, _ = SITES[site]
     environment = os.environ | {variable: address}
     environment.pop("DJANGO_SETTINGS_MODULE", None)
     migrate = [sys.executable, command, "migrate", "--verbosity", "0"]
@@ -95,20 +91,15 @@ def _migrate(site: str, address: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def _fingerprint(site: str) -> str:
-    """What the migrated database is made of: our migrations, and the versions of everybody else's."""
-    *_command, folders = _SITES[site]
-    files = sorted(path for folder in folders for path in (ROOT / folder).rglob("migrations/*.py"))
-    told = hashlib.sha256()
-    for path in (*files, ROOT / "requirements" / "base.txt"):
-        told.update(f"{path.relative_to(ROOT)}\n".encode() + path.read_bytes())
-    return told.hexdigest()[:12]
-
-
 def _server(site: str) -> psycopg.Connection:
     return psycopg.connect(_address(site, "postgres"), autocommit=True)
 
 
 def _address(site: str, name: str) -> str:
-    given = os.environ.get(_SITES[site][1]) or os.environ["DATABASE_URL"]
+    given = os.environ.get(SITES[site][1]) or os.environ["DATABASE_URL"]
     return urlunsplit(urlsplit(given)._replace(path=f"/{name}"))
+
+
+if __name__ == "__main__":
+    for each in SITES:
+        template(each)
