@@ -14,7 +14,7 @@ from stack.demo_manage import manage
 from stack.processes import die_with_parent, undertaker
 from stack.sandbox import sandbox
 from stack.services import run
-from stack.testing import test
+from stack.testing import KINDS, test
 
 
 def main() -> int:
@@ -24,7 +24,9 @@ def main() -> int:
     command = commands.add_parser("services", help="run a command with a database and a broker of its own")
     command.add_argument("rest", nargs="*", metavar="-- COMMAND")
     command = commands.add_parser("test", help="run the tests with services of their own")
-    command.add_argument("--all", action="store_true", help="all but the long ones, in parallel")
+    command.add_argument(
+        "--kind", choices=KINDS, default="", help="those of `make test` or `make promises`, in parallel"
+    )
     command.add_argument("rest", nargs="*", metavar="-- ARGUMENTS OF PYTEST")
     command = commands.add_parser("assets", help="fetch the browser's files, compile the translations")
     command.add_argument("--installed", action="store_true", help="node_modules is there already")
@@ -82,7 +84,7 @@ def _sandbox(options: argparse.Namespace) -> int:
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "services": lambda options: run(options.rest),
-    "test": lambda options: test(options.rest, everything=options.all),
+    "test": lambda options: test(options.rest, kind=options.kind),
     "demo": _demo,
     "manage": lambda options: manage(options.rest),
     "sandbox": _sandbox,

@@ -19,13 +19,20 @@ def browser() -> str | None:
     return shutil.which(named) if named else next((found for each in _BROWSERS if (found := shutil.which(each))), None)
 
 
-def test(arguments: Sequence[str], *, everything: bool) -> int:
-    """Run pytest with `arguments`, or with `everything` that is quick enough; returns its exit code."""
+#: What `make test` and `make promises` run, in how many processes. One more than cores, since tests that have a set of
+#: real processes wait for them half of their time. tests/conftest.py assigns them.
+KINDS = {
+    "test": ["-m", "not soak and not attack", "-n", str(min(os.cpu_count() or 1, 3) + 1)],
+    "promises": ["-m", "attack and not soak", "-n", "2", "--houses", "2"],
+}
+
+
+def test(arguments: Sequence[str], *, kind: str) -> int:
+    """Run pytest with `arguments`, or also with those of a kind of tests; returns its exit code."""
     assets.make()
     chosen = list(arguments)
-    if everything:
-        # One more than cores: tests of promises wait for processes half of their time. tests/conftest.py assigns them.
-        chosen += ["-n", str(min(os.cpu_count() or 1, 3) + 1), "--no-loadscope-reorder"]
+    if kind:
+        chosen += [*KINDS[kind], "--no-loadscope-reorder", "--durations", "20"]
         # A test that hangs says where, and ends.
         chosen += ["-o", f"faulthandler_timeout={_STANDSTILL}", "-o", "faulthandler_exit_on_timeout=true"]
     found = browser()

@@ -6,13 +6,12 @@ import ipaddress
 import os
 import signal
 import socket
-from collections import Counter
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support import databases
+from tests.support import databases, durations
 from tests.support.effort import SOAK, examples
 
 # What is drawn is the same in every run, so that one is as green as the other; `make soak` searches, and for longer.
@@ -26,8 +25,10 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "project"))
 
+#: Attacks on a house of real processes, which `make promises` runs; those marked `quick` are part of `make test`.
+ATTACKS = "tests/promises/"
 #: Folders whose tests share one running house; they begin first.
-LONG = ("tests/journey/", "tests/promises/")
+LONG = ("tests/journey/", ATTACKS)
 _HOUSE = "house"
 
 pytest_plugins = ["tests.support.fixtures"]
@@ -76,18 +77,29 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         databases.forget()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("portal")
+    group.addoption("--houses", type=int, default=1, help="sets of real processes that tests of a house are split over")
+    group.addoption("--keep-durations", action="store_true", help="write down how long each file took, for the order")
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Spread over processes: what needs a house is the work of one of them, everything else goes by files.
+    """Spread over processes by files; files that take long by tests.
 
-    There is one process more than cores, because tests with a house wait half of their time. When it is through with
-    them it ends: it would only be in the others' way.
+    What needs a house is the work of one process, which ends when it is through: it would only be in the others' way.
+    With more `--houses` each process has its own.
     """
     from xdist.scheduler import LoadScopeScheduling
 
+    houses = config.getoption("houses")
+
     class ByHouse(LoadScopeScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return _HOUSE if nodeid.startswith(LONG) else nodeid.partition("::")[0]
+            if houses == 1 and nodeid.startswith(LONG):
+                return _HOUSE
+            path = nodeid.partition("::")[0]
+            return nodeid if durations.of(path) > durations.LONG_FILE else path
 
         def _reschedule(self, node: Any) -> None:
             if _HOUSE not in self.assigned_work[node] or len(self.nodes) == 1:
@@ -98,19 +110,26 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return ByHouse(config, log)
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    durations.add(report.nodeid, report.duration)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if session.config.getoption("keep_durations") and not hasattr(session.config, "workerinput"):
+        durations.keep()
+
+
 @pytest.hookimpl(tryfirst=True)  # before marks decide what is run
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if SOAK:
-        for item in items:
-            if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
-                item.add_marker(pytest.mark.soak)
     for item in items:
+        if SOAK and getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker(pytest.mark.soak)
         if "open_tab" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
-    # What takes longest begins first, so that no process is left with it at the end: houses, browsers, long files.
-    sizes = Counter(item.path for item in items)
-    with_browser = {item.path for item in items if item.get_closest_marker("browser")}
-    items.sort(key=lambda it: (not it.nodeid.startswith(LONG), it.path not in with_browser, -sizes[it.path], it.path))
+        if item.nodeid.startswith(ATTACKS) and not item.get_closest_marker("quick"):
+            item.add_marker(pytest.mark.attack)
+    # What takes longest begins first, so that no process is left with it at the end.
+    items.sort(key=lambda it: (not it.nodeid.startswith(LONG), -durations.of(it.nodeid.partition("::")[0]), it.path))
     if not os.environ.get("CHROMIUM"):
         for item in items:
             if item.get_closest_marker("browser"):

@@ -15,7 +15,7 @@ from portal.core.mirror.models import PassController
 from tenants import carrying
 from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope
-from tests.support.places import PASSWORD
+from tests.support.places import PASSWORD, age_proof
 
 DOOR = "mock_succeeded"
 
@@ -38,14 +38,6 @@ def guard(one, user):
     return one.client(user)
 
 
-def age(client, seconds=3600):
-    """Let the person's last proof lie so far back."""
-    session = client.session
-    records = session["account_authentication_methods"]
-    session["account_authentication_methods"] = [{**each, "at": each["at"] - seconds} for each in records]
-    session.save()
-
-
 def door_page(place, device_id=DOOR):
     return f"/t/{place.tenant.slug}/devices/{device_id}/"
 
@@ -57,7 +49,7 @@ def hidden(html):
 def press(client, place, control="unlock", device_id=DOOR):
     """Press a door's button with proof that is too old. Returns the address of the page that asks for it."""
     fields = hidden(client.get(door_page(place, device_id)).content.decode())
-    age(client)
+    age_proof(client.session)
     answer = client.post(
         door_page(place, device_id) + "command/", {"nonce": fields["nonce"], "control": control, "end": "60"}
     )
@@ -190,14 +182,14 @@ def test_a_form_that_was_used_already_finds_its_first_command(one, guard):
     fields = hidden(guard.get(door_page(one)).content.decode())
     command = {"nonce": fields["nonce"], "control": "unlock"}
     guard.post(door_page(one) + "command/", command)
-    age(guard)
+    age_proof(guard.session)
     confirm(guard, guard.post(door_page(one) + "command/", command)["Location"])
     assert len(intents(one)) == 1
     assert sent(one) == [(DOOR, "unlock")]
 
 
 def test_a_broken_form_is_not_carried(one, guard):
-    age(guard)
+    age_proof(guard.session)
     answer = guard.post(door_page(one) + "command/", {"nonce": "forged", "control": "unlock"})
     assert carrying.ASKED not in parse_qs(urlsplit(answer["Location"]).query)["next"][0]
     confirm(guard, answer["Location"])
@@ -219,7 +211,7 @@ def test_a_passkey_is_asked_for_first_and_one_touch_unlocks_the_door(one, guard,
     page.locator("main button.btn-primary, form button.btn-primary").first.click()
     expect(page).not_to_have_url(re.compile("/webauthn/add/"))
     page.goto(site + door_page(one))
-    age(guard)
+    age_proof(guard.session)
     page.get_by_role("button", name="Unlock", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Unlock 倉庫 入口")
     page.get_by_role("button", name="Use a passkey").click()

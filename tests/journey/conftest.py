@@ -1,4 +1,4 @@
-"""A house of its own with static files, and a real browser that tells on every page it opens."""
+"""A real browser at the house, which reports what pages complain of."""
 
 from collections.abc import Iterator
 
@@ -9,22 +9,6 @@ from stack.supervisor import tail
 from tests.support.chromium import Tabs
 from tests.support.house import House
 from tests.support.stage import Stage
-
-
-@pytest.fixture(scope="session")
-def _house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """Everything running, static files included."""
-    # Who is there is asked again sooner than the journey takes: at the door.
-    settings = {"PORTAL_STATIC": "finders", "PORTAL_REAUTHENTICATION_SECONDS": "12"}
-    with House(tmp_path_factory.mktemp("house"), **settings) as house:
-        yield house
-
-
-@pytest.fixture
-def house(_house: House, django_db_blocker) -> Iterator[House]:
-    """The house; this process looks at its database."""
-    with django_db_blocker.unblock(), _house.database():
-        yield _house
 
 
 @pytest.fixture

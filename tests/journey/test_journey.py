@@ -3,14 +3,17 @@
 import csv
 import io
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from playwright.sync_api import Page, expect
 
 from tenants.models import Staff
 from tests.support.barriers import barriers
 from tests.support.chromium import PATIENCE
+from tests.support.places import age_proof
 from tests.support.stage import PASSWORD, Customer, Stage
 from tests.support.waiting import until
 
@@ -177,15 +180,17 @@ def import_members(journey: Journey) -> None:
 def unlock(journey: Journey) -> None:
     """A door, once it was said again who is there; the command is followed to its end without a reload."""
     page = journey.page
+    (session,) = [each["value"] for each in page.context.cookies() if each["name"] == settings.SESSION_COOKIE_NAME]
+    age_proof(import_module(settings.SESSION_ENGINE).SessionStore(session))
     journey.open("devices/?view=list")
     journey.look()
     # Those that need somebody come first: an offline one does not obey.
     page.locator("tbody tr").filter(has_not_text="Offline").locator("a.row-link").first.click()
     page.wait_for_url(re.compile("/devices/.+/$"))
     page.get_by_role("button", name="Unlock", exact=True).click()
-    if "reauthenticate" in page.url:
-        assert journey.customer.arrivals() == []
-        journey.confirm()
+    page.wait_for_url(re.compile("reauthenticate"))
+    assert journey.customer.arrivals() == []
+    journey.confirm()
     done = page.locator("section.outcome[data-state=done]")
     expect(done).to_be_visible(timeout=20_000)
     journey.look()

@@ -16,6 +16,7 @@ from portal.devices import watch
 from tenants.scope import tenant_scope
 from tests.support.doors import door as seen
 from tests.support.doors import shows
+from tests.support.places import age_proof
 
 
 @pytest.fixture
@@ -100,11 +101,7 @@ def test_a_form_of_another_tenant_sends_nothing(place, make, manager):
 
 def test_before_a_door_is_operated_the_person_is_asked_who_they_are(place, manager):
     fields = form_of(manager, place)
-    session = manager.session
-    session["account_authentication_methods"] = [
-        {**record, "at": record["at"] - 3600} for record in session["account_authentication_methods"]
-    ]
-    session.save()
+    age_proof(manager.session)
     answer = manager.post(page_of(place) + "command/", {**fields, "control": "unlock"})
     assert answer.status_code == 302
     assert "/accounts/reauthenticate/" in answer["Location"]

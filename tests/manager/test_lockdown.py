@@ -32,7 +32,7 @@ from tests.support.lockdown import (
     time_passes,
     url,
 )
-from tests.support.places import PASSWORD, fresh_nonce
+from tests.support.places import PASSWORD, age_proof, fresh_nonce
 
 
 @pytest.fixture
@@ -129,11 +129,7 @@ class TestStarting:
 
     def test_whoever_has_to_confirm_first_is_asked_and_it_goes_through_once(self, one, manager):
         nonce = nonce_of(manager, url(one, "new/?scope=all"))
-        session = manager.session
-        session["account_authentication_methods"] = [
-            {**each, "at": each["at"] - 3600} for each in session["account_authentication_methods"]
-        ]
-        session.save()
+        age_proof(manager.session)
         asked = manager.post(url(one, "start/"), {"nonce": nonce, "scope": "area", "area": "A1"})
         html = manager.get(asked["Location"]).content.decode()
         assert "<h1>Start lockdown</h1>" in html

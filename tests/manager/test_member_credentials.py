@@ -14,6 +14,7 @@ from tenants.models import AuditEntry
 from tests.support.hours import an_hour_of
 from tests.support.images import read_qr
 from tests.support.members import MembersDesk, said
+from tests.support.places import age_proof
 
 HTMX = {"HX-Request": "true"}
 
@@ -170,11 +171,7 @@ def test_a_member_without_one_time_codes_or_a_silent_service_shows_no_code_and_t
 
 def test_who_was_not_asked_lately_is_asked_first_and_who_may_not_see_secrets_sees_none(desk):
     member = one_time_member(desk)
-    session = desk.client.session
-    session["account_authentication_methods"] = [
-        {**record, "at": record["at"] - 3600} for record in session["account_authentication_methods"]
-    ]
-    session.save()
+    age_proof(desk.client.session)
     assert "/accounts/reauthenticate/" in ask(desk, member)["HX-Redirect"]
     auditor = MembersDesk(desk.place, "auditor")
     assert "Show the current code" not in auditor.get(f"{member.member_id}/")

@@ -14,6 +14,7 @@ from portal.core.intents.states import State
 from portal.core.mirror.models import KeyBox, Member
 from portal.members import queries, temporary
 from tests.support.members import MembersDesk, said
+from tests.support.places import age_proof
 
 EVERY_KEY = {"default_mode": "allow_all"}
 
@@ -178,11 +179,7 @@ def test_only_who_may_operate_doors_lends_keys_and_is_asked_who_they_are_before_
         someone = desk.place.client(desk.place.staff(role))
         assert someone.get(desk.url + desk.rest).status_code == 403
         assert someone.post(desk.url + desk.rest, {"units": units(desk, b0=["01"])}).status_code == 403
-    session = desk.client.session
-    session["account_authentication_methods"] = [
-        {**record, "at": record["at"] - 3600} for record in session["account_authentication_methods"]
-    ]
-    session.save()
+    age_proof(desk.client.session)
     asked = desk.client.get(desk.url + desk.rest)
     assert "/accounts/reauthenticate/" in asked["Location"]
     assert desk.rest.partition("/")[0] in asked["Location"]

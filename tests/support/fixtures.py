@@ -8,12 +8,16 @@ import pytest
 from django.conf import settings
 from django.test import Client, client
 from django.utils import translation
+from kombu import pools
 from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
+from portal.site.celery import app
 from tests.support import chromium, flushing
+from tests.support.house import House
 from tests.support.places import Place, make_place
 from tests.support.sandbox import Sandbox
+from tests.support.stage import Stage
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -95,3 +99,34 @@ def make(sandbox: Sandbox, db: None) -> Callable[..., Place]:
 def place(make: Callable[..., Place]) -> Place:
     """A tenant with every contract and five members."""
     return make()
+
+
+@pytest.fixture(scope="session")
+def _house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """One set of real processes for the whole run, with static files where a browser looks at its pages."""
+    with_browser = any({"house", "open_tab"} <= {*getattr(each, "fixturenames", ())} for each in request.session.items)
+    with House(tmp_path_factory.mktemp("house"), PORTAL_STATIC="finders" if with_browser else "none") as house:
+        yield house
+
+
+@pytest.fixture
+def house(_house: House, django_db_blocker: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[House]:
+    """The house, whole again; this process looks at its database and rings its bells."""
+    monkeypatch.setenv("CELERY_BROKER_URL", _house.redis_url)
+    _forget_broker()
+    with django_db_blocker.unblock(), _house.database():
+        _house.mend()
+        yield _house
+    _forget_broker()
+
+
+def _forget_broker() -> None:
+    pools.reset()
+    app._pool = app.amqp._producer_pool = None
+
+
+@pytest.fixture
+def stage(house: House) -> Iterator[Stage]:
+    """An environment of the service of its own, behind a proxy of its own."""
+    with house.stage() as made:
+        yield made

@@ -12,6 +12,7 @@ from allauth.account.internal.flows.login import record_authentication
 from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.auth import login
+from django.contrib.sessions.backends.base import SessionBase
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
@@ -81,6 +82,13 @@ def signed_in(user: User) -> Client:
     return client
 
 
+def age_proof(session: SessionBase, seconds: int = 3600) -> None:
+    """Let the last proof of who is there lie so far back."""
+    records = session["account_authentication_methods"]
+    session["account_authentication_methods"] = [{**each, "at": each["at"] - seconds} for each in records]
+    session.save()
+
+
 def make_place(
     sandbox: Sandbox,
     *,
@@ -134,7 +142,7 @@ def fresh_nonce() -> Nonce:
     return Nonce(uuid.uuid4().hex)
 
 
-__all__ = ["PASSWORD", "Place", "fresh_nonce", "make_place", "signed_in", "staff_of"]
+__all__ = ["PASSWORD", "Place", "age_proof", "fresh_nonce", "make_place", "signed_in", "staff_of"]
 
 
 def nonce_of(answer: Any) -> str:
