@@ -53,7 +53,7 @@ contrary: $(STAMP)
 
 # Single changes that break a promise, each of which some quick test must notice. make mutants ARGS="--only nonce"
 mutants: $(STAMP)
-	@$(STACK) services -- $(BIN)/python -m tests.mutants $(ARGS)
+	@$(STACK) services --for-tests -- $(BIN)/python -m tests.mutants $(ARGS)
 
 check: $(STAMP)
 	@$(STACK) check

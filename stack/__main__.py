@@ -22,6 +22,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m stack", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("services", help="run a command with a database and a broker of its own")
+    command.add_argument("--for-tests", action="store_true", help="with the tests' migrated databases")
     command.add_argument("rest", nargs="*", metavar="-- COMMAND")
     command = commands.add_parser("test", help="run the tests with services of their own")
     command.add_argument(
@@ -83,7 +84,7 @@ def _sandbox(options: argparse.Namespace) -> int:
 
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
-    "services": lambda options: run(options.rest),
+    "services": lambda options: run(options.rest, for_tests=options.for_tests),
     "test": lambda options: test(options.rest, kind=options.kind),
     "demo": _demo,
     "manage": lambda options: manage(options.rest),

@@ -138,6 +138,7 @@ class TestWhoeverIsKilled:
         until(lambda: all_ended(customer), PATIENCE, saying="it is told")
         assert (tellings(customer)[0].state, sum(mails(house, customer.owner).values())) == (State.TOLD, 1)
 
+    @pytest.mark.quick
     def test_between_claim_and_sending_it_is_uncertain_and_not_sent(self, house: House, customer: Customer) -> None:
         with house.quiet(), silent_server() as url, sender(house, EMAIL_URL=url) as worker:
             take_over(customer, forced("D1"))
@@ -206,6 +207,7 @@ def test_of_many_events_none_is_lost_or_doubled_and_each_alert_is_told_once(
 
 
 class TestAWebAddress:
+    @pytest.mark.quick
     def test_on_a_private_network_is_never_reached(self, house: House, customer: Customer, tmp_path: Path) -> None:
         with Chat(tmp_path) as chat:
             with customer.scope():

@@ -92,6 +92,7 @@ def attack(house: House, stage: Stage, count: int) -> tuple[Counter[int], list[s
     return statuses, broken, refused_as_invalid(customer)
 
 
+@pytest.mark.quick
 def test_generated_requests_break_nothing(house: House, stage: Stage) -> None:
     statuses, broken, invalid = attack(house, stage, 150)
     assert not broken, "\n".join(broken)

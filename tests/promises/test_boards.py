@@ -11,7 +11,7 @@ from tests.support.house import House
 DEVICE, DOORS = 40, 100
 
 
-@pytest.mark.parametrize("viewers", [1, 20])
+@pytest.mark.parametrize("viewers", [pytest.param(1, marks=pytest.mark.quick), 20])
 def test_boards_of_a_hundred_doors_leave_the_doors_and_people_their_share(
     house: House, viewers: int, figure: Callable[..., None]
 ) -> None:

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tests.support.crawl import crawl
 from tests.support.house import House
 from tests.support.stage import Stage
@@ -12,6 +14,7 @@ INLINE = re.compile(
 )
 
 
+@pytest.mark.quick
 def test_every_page_is_strict_and_kept_by_nobody(house: House, stage: Stage) -> None:
     customer = stage.customer(members=2)
     customer.unlock(rung=False)

@@ -143,7 +143,13 @@ def test_some_fail_and_each_says_why(house: House, stage: Stage) -> None:
     assert stage.proxy.count(BULK) == 1
 
 
-@pytest.mark.parametrize(("fault", "times"), [(faults.answer(429, x_rate_limit_reset="2"), 1), (faults.answer(413), 1)])
+@pytest.mark.parametrize(
+    ("fault", "times"),
+    [
+        (faults.answer(429, x_rate_limit_reset="2"), 1),
+        pytest.param(faults.answer(413), 1, marks=pytest.mark.quick),
+    ],
+)
 def test_documented_refusals_are_sent_again_in_time_or_in_parts(
     house: House, stage: Stage, fault: Fault, times: int
 ) -> None:

@@ -71,6 +71,7 @@ def test_many_workers_never_cause_a_429_and_leave_the_doors_share(house: House, 
         assert (row.state, len(customer.arrivals())) == ("succeeded", 1)
 
 
+@pytest.mark.quick
 def test_sync_keeps_to_its_quarter(house: House) -> None:
     with house.stage(limits={"general": GENERAL, "device": DEVICE, "window_seconds": 3600}) as small:
         customer = small.customer()
@@ -99,6 +100,7 @@ def test_a_429_that_others_caused_stops_us_until_its_reset(house: House, stage: 
         {"x_rate_limit_limit": "NaN", "x_rate_limit_remaining": "lots"},
     ],
 )
+@pytest.mark.quick
 def test_missing_or_lying_headers_never_raise_the_count(house: House, lies: dict[str, str | None]) -> None:
     with house.stage(limits={"general": 20, "device": 10, "window_seconds": 3600}) as small:
         small.proxy.on("GET", faults.headers(**lies))
@@ -109,6 +111,7 @@ def test_missing_or_lying_headers_never_raise_the_count(house: House, lies: dict
         assert found["answered"] == 18
 
 
+@pytest.mark.quick
 def test_others_calls_are_believed(house: House, stage: Stage) -> None:
     """The service says that fewer calls remain than we counted: somebody else used the token."""
     customer = stage.customer()

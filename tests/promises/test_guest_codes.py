@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
+import pytest
 from django.utils import timezone
 
 from portal.core.intents.models import Intent
@@ -164,6 +165,7 @@ def confirmed(customer: Customer, name: str) -> Callable[[], bool]:
     return look
 
 
+@pytest.mark.quick
 def test_a_lost_answer_makes_one_guest_and_a_second_attempt_waits_until_reading_found_it(
     house: House, stage: Stage
 ) -> None:

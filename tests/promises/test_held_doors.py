@@ -97,6 +97,7 @@ def test_every_process_killed_around_the_end_and_each_door_is_locked_once(
         until(lambda: "is held unlocked" not in browser.get(customer.url("devices/")).text, saying="the banner is gone")
 
 
+@pytest.mark.quick
 def test_a_newer_command_while_nobody_works_is_the_last_word(house: House, stage: Stage) -> None:
     """The end comes while workers are away; before they come back, somebody wishes the door to stay as it is."""
     customer = stage.customer(behaviour={"device_seconds": 0})

@@ -152,6 +152,7 @@ def test_sixty_doors_with_calls_enough_are_asked_within_their_fifteen_seconds(
     release(customer, order)
 
 
+@pytest.mark.quick
 def test_what_people_read_leaves_a_lockdown_its_share(house: House, small: Stage) -> None:
     customer = small.customer(behaviour={"device_seconds": 0})
     with house.steady.paused():
@@ -197,6 +198,7 @@ def test_nothing_is_asked_after_a_persons_newer_command_or_the_release(house: Ho
     assert len(requests(customer)) == tries
 
 
+@pytest.mark.quick
 def test_a_try_waits_for_a_command_that_is_just_being_recorded(house: House, small: Stage) -> None:
     """Whichever is first, no lock is asked for after a person's newer command."""
     customer = small.customer(behaviour={"device_seconds": 0})

@@ -127,6 +127,7 @@ def test_a_killed_worker_loses_and_doubles_no_row(house: House, stage: Stage, st
         assert wrong(customer, browser, job) == CLEAN
 
 
+@pytest.mark.quick
 def test_a_lost_broker_and_a_bell_that_rings_five_times_change_nothing(house: House, stage: Stage) -> None:
     customer = stage.customer()
     with_records(customer, 12_000)

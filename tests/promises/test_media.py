@@ -162,6 +162,7 @@ def waits_to_be_kept(customer: Customer) -> bool:
         return StoredFile.objects.exclude(sha256="").filter(delete_at__isnull=False).exists()
 
 
+@pytest.mark.quick
 def test_people_who_ask_for_the_same_moment_at_once_share_a_call(house: House, customer: Customer) -> None:
     at = (timezone.now() - timedelta(minutes=10)).replace(microsecond=0)
     with customer.scope():
@@ -177,6 +178,7 @@ def test_people_who_ask_for_the_same_moment_at_once_share_a_call(house: House, c
     assert len(house.sandbox.calls(customer.service.tenant_id, 30)) == 1
 
 
+@pytest.mark.quick
 def test_the_limits_are_never_exceeded_by_people_who_ask_at_once(house: House, customer: Customer) -> None:
     """Room for three live looks and four clips, besides the share that is kept for incidents."""
     usual = 1 - usage.KEPT_FOR_INCIDENTS

@@ -40,6 +40,7 @@ def is_connected(customer: Customer) -> bool:
         return Connection.objects.filter(state=Connection.State.CONNECTED).exists()
 
 
+@pytest.mark.quick
 def test_a_grant_connects(house: House, stage: Stage) -> None:
     customer = stage.customer(connected=False)
     with customer.browser("owner") as browser:
@@ -83,12 +84,14 @@ def refusals(house: House, stage: Stage) -> dict[str, tuple[int, bool]]:
     return found
 
 
+@pytest.mark.quick
 def test_false_callbacks_are_refused_without_any_exchange(house: House, stage: Stage) -> None:
     found = refusals(house, stage)
     assert {name: end for name, end in found.items() if end[1] or end[0] < 300} == {}
     assert stage.proxy.count(EXCHANGE, forwarded=False) == 0
 
 
+@pytest.mark.quick
 def test_a_callback_delivered_many_times_at_once_is_exchanged_once(house: House, stage: Stage) -> None:
     customer = stage.customer(connected=False)
     with customer.browser("owner") as browser:
@@ -101,6 +104,7 @@ def test_a_callback_delivered_many_times_at_once_is_exchanged_once(house: House,
     assert is_connected(customer)
 
 
+@pytest.mark.quick
 def test_another_tenant_of_the_service_is_refused_and_its_token_given_back(house: House, stage: Stage) -> None:
     customer, other = stage.customer(), stage.customer(connected=False)
     before = customer.connection()
@@ -112,6 +116,7 @@ def test_another_tenant_of_the_service_is_refused_and_its_token_given_back(house
     assert stage.proxy.count("POST /oauth2/revoke") == 1
 
 
+@pytest.mark.quick
 def test_a_tenant_of_the_service_belongs_to_one_tenant_here(house: House, stage: Stage) -> None:
     customer, other = stage.customer(), stage.customer(connected=False)
     with other.browser("owner") as browser:

@@ -37,6 +37,7 @@ def renamed(customer: Customer, name: str):
         )  # fmt: skip
 
 
+@pytest.mark.quick
 def test_a_service_with_a_lower_limit_is_used_in_full_and_never_refuses(house: House, stage: Stage) -> None:
     customer = limits_of(stage.customer(), general_limit=40)
     with house.quiet():
@@ -45,6 +46,7 @@ def test_a_service_with_a_lower_limit_is_used_in_full_and_never_refuses(house: H
     assert (found["answered"], doors["answered"], refused(customer)) == (36, 4, 0)
 
 
+@pytest.mark.quick
 def test_a_service_with_a_higher_limit_is_used_beyond_the_configured_one(house: House) -> None:
     with house.stage(limits={"general": 20, "device": 10, "window_seconds": 3600}) as small:
         customer = limits_of(small.customer(), general_limit=60)

@@ -30,6 +30,7 @@ def demote(customer: Customer, user: User) -> None:
         Staff.objects.filter(user=user).update(role="receptionist")
 
 
+@pytest.mark.quick
 def test_the_next_request_is_refused_and_queued_work_is_not_sent(house: House, stage: Stage) -> None:
     customer = stage.customer()
     guard = customer.staff("guard")
@@ -45,6 +46,7 @@ def test_the_next_request_is_refused_and_queued_work_is_not_sent(house: House, s
     assert customer.arrivals() == []
 
 
+@pytest.mark.quick
 def test_a_lesser_role_is_refused_with_the_reason(house: House, stage: Stage) -> None:
     customer = stage.customer()
     guard = customer.staff("guard")

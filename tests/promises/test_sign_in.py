@@ -105,6 +105,7 @@ def signs_in(house: House, user: User) -> bool:
         return browser.post("/accounts/login/", login=user.email, password=PASSWORD).status_code == 302
 
 
+@pytest.mark.quick
 def test_ten_wrong_passwords_from_the_proxys_address_keep_nobody_else_out(house: House, stage: Stage) -> None:
     """No proxy is configured: everybody has one address, the guesser and those who work here."""
     customer = stage.customer()

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterator
 from datetime import timedelta
 
+import pytest
 from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
 from django.utils import timezone
@@ -135,6 +136,7 @@ def test_a_new_session_of_the_same_person_revives_nothing(house: House, stage: S
     assert len(customer.calls(CREATE_GROUP)) == 1
 
 
+@pytest.mark.quick
 def test_a_job_of_many_rows_ends_with_the_session(house: House, stage: Stage) -> None:
     """Its next request is recorded after the end, or sent after it: neither reaches the service."""
     customer = stage.customer(members=3)
@@ -155,6 +157,7 @@ def test_a_job_of_many_rows_ends_with_the_session(house: House, stage: Stage) ->
     assert customer.calls(BULK_UPDATE) == []
 
 
+@pytest.mark.quick
 def test_nobody_of_the_platform_changes_who_may_enter(house: House, stage: Stage) -> None:
     """An operator once invited himself as owner. Staff, connection and support settings are the owner's own."""
     customer = stage.customer()
@@ -186,6 +189,7 @@ def test_nobody_of_the_platform_changes_who_may_enter(house: House, stage: Stage
         assert Staff.objects.get(user=guard).role == "guard"
 
 
+@pytest.mark.quick
 def test_an_invitation_of_somebody_who_may_no_longer_invite_lets_nobody_in(house: House, stage: Stage) -> None:
     customer = stage.customer()
     person, owner, guest = customer.staff("operator"), customer.staff("owner"), customer.staff("auditor")
@@ -205,6 +209,7 @@ def test_an_invitation_of_somebody_who_may_no_longer_invite_lets_nobody_in(house
         assert browser.get(customer.url("members/")).status_code == 404
 
 
+@pytest.mark.quick
 def test_entering_asks_who_is_there(house: House, stage: Stage) -> None:
     """A session of the platform's that was left open opens no customer."""
     customer = stage.customer()

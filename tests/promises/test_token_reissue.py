@@ -119,6 +119,7 @@ def test_killed_on_the_way(house: House, stage: Stage, name: str) -> None:
         (faults.answer(200, b'{"token_type":"Bearer"}', applied=True), Outcome.BROKEN),
     ],
 )
+@pytest.mark.quick
 def test_what_the_service_answers(house: House, stage: Stage, fault: faults.Fault, outcome: Outcome) -> None:
     customer = stage.customer()
     with stage.proxy.during(UPDATE, fault), customer.scope():

@@ -68,6 +68,7 @@ def test_one_arrival_whatever_the_service_answers(house: House, stage: Stage) ->
     assert {name: end for name, end in ends.items() if end not in ANSWERS[name][1]} == {}
 
 
+@pytest.mark.quick
 def test_one_arrival_for_50_clicks_of_one_form(house: House, stage: Stage) -> None:
     customer = stage.customer(behaviour={"request_latency": 0.3})
     assert len(clicks(customer, 12)) == 12

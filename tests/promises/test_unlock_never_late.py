@@ -77,6 +77,7 @@ def lateness(customer: Customer, clicks: dict[str, datetime]) -> float:
     return worst
 
 
+@pytest.mark.quick
 def test_a_click_that_waits_too_long_expires(house: House, stage: Stage) -> None:
     """Workers are away for longer than the click may wait; so is the broker."""
     customer = stage.customer()

@@ -123,6 +123,7 @@ def all_posted(customer: Customer) -> bool:
     return -1 not in deliveries(customer)
 
 
+@pytest.mark.quick
 def test_nothing_forged_broken_or_long_is_heard(house: House, stage: Stage) -> None:
     customer = stage.customer()
     hook, other = Hook(customer.tenant), Hook(stage.customer().tenant)
@@ -193,6 +194,7 @@ def test_what_was_answered_is_written_though_the_site_is_stopped_right_after(hou
     house.mend()
 
 
+@pytest.mark.quick
 def test_a_burst_costs_a_handful_of_calls_and_nothing_is_missing(
     house: House, customer: Customer, figure: Callable[..., None]
 ) -> None:

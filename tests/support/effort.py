@@ -10,8 +10,8 @@ SOAK = bool(os.environ.get("SOAK"))
 
 
 def examples(thorough: int, *, quick: int = 0) -> int:
-    """How many generated examples to run: all of them in a soak, a fifth (or `quick`) otherwise."""
-    return thorough if SOAK else quick or max(20, thorough // 5)
+    """Return how many generated examples to run: all of them in a soak, `quick` otherwise."""
+    return thorough if SOAK else quick or min(25, thorough)
 
 
 def one_in(share: int, values: Iterable[Any]) -> list[Any]:

@@ -1,0 +1,27 @@
+"""Each promise is attacked by `make test` too, by one quick attack at least."""
+
+import re
+
+from stack.paths import ROOT
+
+_QUICK = re.compile(r"mark\.quick\b")
+#: Promises whose every attack on real processes takes long, and the quick form that `make test` runs of them.
+ELSEWHERE: dict[str, str] = {}
+
+
+def quick(path):
+    return bool(_QUICK.search(path.read_text(encoding="utf-8")))
+
+
+def test_each_file_of_attacks_has_a_quick_one_or_names_it():
+    files = {path.name: path for path in (ROOT / "tests" / "promises").glob("test_*.py")}
+    assert len(files) > 20
+    assert {name for name, path in files.items() if not quick(path)} == ELSEWHERE.keys()
+    assert [each for each in ELSEWHERE.values() if not (ROOT / each).is_file()] == []
+
+
+def test_every_test_that_the_table_of_promises_names_is_there():
+    table = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8").partition("## How to run")[0]
+    named = re.findall(r"`(tests/[\w/]+/)?(test_\w+\.py)`", table)
+    assert len(named) > 25
+    assert [name for folder, name in named if not (ROOT / (folder or "tests/promises/") / name).is_file()] == []
