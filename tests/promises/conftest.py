@@ -1,28 +1,10 @@
-"""The table of figures that long attacks print, and what the house said when one fails."""
+"""What the house said when an attack fails."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
-from stack.paths import ROOT
 from stack.supervisor import tail
-
-FIGURES = ROOT / "test-results" / "soak.txt"
-
-
-@pytest.fixture
-def figure(request: pytest.FixtureRequest) -> Callable[..., None]:
-    """`figure("unlock at most once", "arrivals per click, most", 1, "1")` adds a line to the table."""
-
-    def add(promise: str, what: str, reached: object, must: str) -> None:
-        line = f"{promise:28} {what:52} {reached!s:>14}   must be {must}"
-        print(line)
-        FIGURES.parent.mkdir(exist_ok=True)
-        with FIGURES.open("a") as file:
-            file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}  {line}\n")
-
-    return add
 
 
 @pytest.hookimpl(wrapper=True)

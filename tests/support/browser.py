@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urljoin
 
 import httpx2
@@ -53,22 +53,23 @@ class Forms(HTMLParser):
 class Browser:
     """One session. Answers are returned as they come; nothing is followed unless asked."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, transport: httpx2.BaseTransport | None = None) -> None:
         self.url = url
         self.http = httpx2.Client(
             base_url=url,
+            transport=transport,
             timeout=60,
             headers={"Accept-Language": "en", "Referer": url + "/"},
             limits=httpx2.Limits(max_connections=100),
         )
 
-    def __enter__(self) -> "Browser":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.http.close()
 
-    def sign_in(self, email: str, password: str) -> "Browser":
+    def sign_in(self, email: str, password: str) -> Self:
         self.get("/accounts/login/")
         answer = self.post("/accounts/login/", login=email, password=password)
         assert answer.status_code == 302, f"signing in as {email}: {answer.status_code} {gist(answer)}"

@@ -1,6 +1,7 @@
 """Fixtures that many folders of tests share."""
 
 import itertools
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,11 +14,15 @@ from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
 from portal.site.celery import app
+from stack.paths import ROOT
 from tests.support import chromium, flushing
 from tests.support.house import House
 from tests.support.places import Place, make_place
 from tests.support.sandbox import Sandbox
 from tests.support.stage import Stage
+
+#: What long tests measured.
+FIGURES = ROOT / "test-results" / "soak.txt"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -130,3 +135,17 @@ def stage(house: House) -> Iterator[Stage]:
     """An environment of the service of its own, behind a proxy of its own."""
     with house.stage() as made:
         yield made
+
+
+@pytest.fixture
+def figure(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """`figure("unlock at most once", "arrivals per click, most", 1, "1")` adds a line to the table."""
+
+    def add(promise: str, what: str, reached: object, must: str) -> None:
+        line = f"{promise:28} {what:52} {reached!s:>14}   must be {must}"
+        print(line)
+        FIGURES.parent.mkdir(exist_ok=True)
+        with FIGURES.open("a") as file:
+            file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}  {line}\n")
+
+    return add

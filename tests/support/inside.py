@@ -1,0 +1,45 @@
+"""A browser whose requests the site answers in the test's own process: there is no server, everything else is real."""
+
+from functools import cache
+
+import httpx2
+from django.conf import settings
+from django.core.handlers.wsgi import WSGIHandler
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
+from django.utils.crypto import get_random_string
+
+from tenants.models import User
+from tests.support.browser import Browser
+from tests.support.places import signed_in
+
+URL = "http://testserver"
+#: What a jar of cookies makes of the name of a host without dots.
+_DOMAIN = "testserver.local"
+
+
+@cache
+def _site() -> WSGIHandler:
+    return WSGIHandler()
+
+
+class Inside(Browser):
+    """A browser in which this person has just signed in, or nobody. An error of the site is an answer of 500."""
+
+    def __init__(self, user: User | None = None) -> None:
+        super().__init__(URL, httpx2.WSGITransport(_site()))
+        self.http.cookies.set(settings.CSRF_COOKIE_NAME, get_random_string(32), domain=_DOMAIN)
+        if user is not None:
+            session = signed_in(user).cookies[settings.SESSION_COOKIE_NAME].value
+            self.http.cookies.set(settings.SESSION_COOKIE_NAME, session, domain=_DOMAIN)
+
+    def __enter__(self) -> "Inside":
+        """Keep the connection of the test, as Django's own client does, until this browser is closed."""
+        request_started.disconnect(close_old_connections)
+        request_finished.disconnect(close_old_connections)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        super().__exit__()
+        request_started.connect(close_old_connections)
+        request_finished.connect(close_old_connections)

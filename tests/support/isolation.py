@@ -1,0 +1,127 @@
+"""A tenant to be kept from another one: something of everything, under names and ids that stand nowhere else."""
+
+import hashlib
+import itertools
+import uuid
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.apps import apps
+from django.db import connection
+from django.utils import timezone
+
+from portal.core.budget.priorities import Priority
+from portal.core.intents.models import Intent
+from portal.core.intents.record import Asker, record
+from portal.core.intents.states import State
+from portal.core.mirror.models import Group, Member, PassController
+from portal.core.visits.models import Preset, Visit
+from tenants import roles
+from tenants.models import Connection, Staff, Tenant, TenantModel, User
+from tenants.roles import Permission
+from tenants.scope import across_tenants, tenant_scope
+from tests.support.doors import real_doors
+from tests.support.places import PASSWORD, Place, fresh_nonce
+
+_starts = itertools.count(1)
+
+
+@dataclass
+class Victim:
+    """Tenant B, with something of everything, and words that stand nowhere else."""
+
+    place: Place
+    doors: list[str]
+    ids: dict[str, list[str]] = field(default_factory=dict)
+    words: list[str] = field(default_factory=list)
+
+    def of(self, kind: str) -> list[str]:
+        return self.ids["int"] if kind == "int" else self.ids["text"]
+
+
+def url(place: Place, rest: str = "") -> str:
+    return f"/t/{place.tenant.slug}/{rest}"
+
+
+def arrivals(place: Place) -> list[dict[str, object]]:
+    """Every command to unlock that the service accepted."""
+    found = place.sandbox.commands(place.service.tenant_id)
+    return [each for each in found if each["control"] == "unlock"]
+
+
+def person(place: Place, role: str) -> User:
+    """Somebody new with this role here; platform roles come without any staff row."""
+    if not roles.role(role).platform:
+        return place.staff(role)
+    email = f"{uuid.uuid4().hex[:8]}@example.test"
+    return User.objects.create_user(email, PASSWORD, name=role, platform_role=role)
+
+
+def unlocking(place: Place, door: str, by: User | None = None) -> Intent:
+    """What the door's page records. Nobody is told of it."""
+    with tenant_scope(place.tenant):
+        return record(
+            by=Asker(place.tenant, by or place.owner),
+            permission=Permission.DOORS_OPERATE,
+            operation="operate_door",
+            target=f"pass_controller:{door}",
+            title=f"Unlock {door}",
+            path={"device_id": door},
+            body={"tag": "lock_operation", "control": "unlock", "info": ""},
+            nonce=fresh_nonce(),
+            priority=Priority.DOORS,
+        )[0]
+
+
+def furnish(place: Place) -> Victim:
+    """A victim with rows in every table that can be filled without a page, under ids that no other table has."""
+    _apart()
+    tenant, mark = place.tenant, place.tenant.slug.removeprefix("place-")
+    Tenant.objects.filter(pk=tenant.pk).update(name=f"Tenant {mark}")
+    doors, owner = real_doors(place), place.staff("owner")
+    intent = unlocking(place, doors[0], owner)
+    with tenant_scope(tenant):
+        Connection.objects.update(service_tenant_name=f"Tenant {mark}")
+        Intent.objects.filter(pk=intent.pk).update(state=State.UNCERTAIN, due_at=None, title=f"secret {mark}")
+        Group.objects.create(tenant=tenant, membergroup_id=f"g{mark}", membergroup_name=f"group {mark}",
+                             name_key=f"group {mark}")  # fmt: skip
+        Member.objects.create(tenant=tenant, member_id=f"m{mark}", member_name=f"person {mark}", name_key=mark)
+        PassController.objects.update(device_name=f"door {mark}")
+        today = timezone.now()
+        visit = Visit.objects.create(tenant=tenant, stage="issued", guest_id=f"v{mark}", guest_name=f"guest {mark}",
+                                     name_key=f"guest {mark}", use_date_start=today - timedelta(hours=1),
+                                     use_date_end=today + timedelta(hours=8), party=uuid.uuid4())  # fmt: skip
+        preset = Preset.objects.create(tenant=tenant, name=f"preset {mark}", minutes=60)
+        numbers = {intent.pk, owner.pk, visit.pk, preset.pk, *Staff.objects.values_list("pk", flat=True)}
+    _apart()
+    texts = [doors[0], f"m{mark}", f"g{mark}", f"v{mark}", str(owner.pk), str(intent.pk)]
+    return Victim(place, doors, {"int": [str(n) for n in numbers], "text": texts}, [mark])
+
+
+def print_of(place: Place) -> str:
+    """A fingerprint of every row of a tenant, in every table."""
+    digest = hashlib.sha256()
+    with across_tenants("a test looks at every row of a tenant"), connection.cursor() as cursor:
+        for model in sorted(tenant_models(), key=lambda model: model._meta.label):
+            if model._meta.app_label == "mirror" and "State" in model.__name__:
+                continue  # timers of its own sync
+            cursor.execute(
+                f"SELECT t::text FROM {model._meta.db_table} t WHERE tenant_id = %s ORDER BY 1", [place.tenant.pk]
+            )
+            digest.update(repr((model._meta.label, cursor.fetchall())).encode())
+    return digest.hexdigest()
+
+
+def tenant_models() -> list[type[TenantModel]]:
+    return [model for model in apps.get_models() if issubclass(model, TenantModel)]
+
+
+def _apart() -> None:
+    """From now on each table counts from a number of its own, so that an id tells whose row it is."""
+    start = next(_starts)
+    with connection.cursor() as cursor:
+        for number, model in enumerate([*tenant_models(), User], 1):
+            cursor.execute(
+                f"SELECT setval(pg_get_serial_sequence('{model._meta.db_table}', 'id'), %s)",
+                [start * 10**8 + number * 10**6],
+            )
