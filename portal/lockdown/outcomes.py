@@ -15,6 +15,7 @@ from portal.core.intents.states import NOT_APPLIED, UNDER_WAY, Reason
 from portal.core.intents.states import State as Sent
 from portal.core.mirror.models import DoorState, PassController
 from portal.core.mirror.order import natural_key
+from portal.core.timers.pauses import pause
 from portal.core.ui.chips import Chip
 from portal.devices.actions import Command
 from portal.devices.queries import state_of
@@ -24,7 +25,7 @@ from portal.lockdown.models import Lockdown, LockdownDoor, State
 NOTHING = Q(state__in=NOT_APPLIED) & ~Q(reason=Reason.REQUEST_FAILED)
 # Of a try that ended so, only a person makes another: somebody stopped it, or its person's right is gone.
 _PERSONS = (Reason.STOPPED, Reason.RIGHTS)
-_FIRST, _LATEST = timedelta(seconds=30), timedelta(minutes=15)
+_FIRST, _LATEST = pause(30), pause(900)
 
 #: What came of a door, by the names of chips; in the order in which the page tells.
 MISSED, UNSURE, NEWER, SENDING, DONE, IDLE = "missed", "uncertain", "newer", "sending", "done", "waiting"

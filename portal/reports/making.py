@@ -18,6 +18,7 @@ from django.utils.translation import override
 from portal.core.files.writing import XLSX_TYPE
 from portal.core.timers import bell, ticking
 from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.pauses import seconds
 from portal.core.timers.ticking import Wakeup
 from portal.evidence import store
 from portal.evidence.models import StoredFile
@@ -108,4 +109,4 @@ DUE = Wakeup(rows=_due, task=MAKE, mark=lambda: {"due_at": ClockTime() + _RING_A
 
 
 def register() -> None:
-    ticking.register("reports", DUE.look, every=5.0, queue="bulk", work=DUE.work)
+    ticking.register("reports", DUE.look, every=seconds(5), queue="bulk", work=DUE.work)

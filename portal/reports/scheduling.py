@@ -19,6 +19,7 @@ from portal.core.telling import mailing, outcomes
 from portal.core.telling.outcomes import Outcome
 from portal.core.timers import bell, ticking
 from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.pauses import seconds
 from portal.core.timers.ticking import Wakeup
 from portal.reports import kinds, making, periods
 from portal.reports.content import Head
@@ -126,4 +127,4 @@ DUE = Wakeup(rows=_due, task=RUN, mark=lambda: {"next_at": ClockTime() + _RING_A
 
 
 def register() -> None:
-    ticking.register("report_schedules", DUE.look, every=30.0, queue="bulk", work=DUE.work)
+    ticking.register("report_schedules", DUE.look, every=seconds(30), queue="bulk", work=DUE.work)

@@ -38,6 +38,18 @@ def number(name: str, default: int) -> int:
         raise ImproperlyConfigured(f"{name} must be a whole number, not {value!r}.") from None
 
 
+def share(name: str, least: float) -> float:
+    """Return the variable as a number from `least` to 1; 1 where it is not set."""
+    value = os.environ.get(name) or "1"
+    try:
+        found = float(value)
+    except ValueError:
+        found = -1.0
+    if not least <= found <= 1:
+        raise ImproperlyConfigured(f"{name} must be a number from {least} to 1, not {value!r}.")
+    return found
+
+
 def rate(name: str, default: str) -> tuple[int, int]:
     """So many within so many seconds, from 60/m: how many, and s, m or h. What stands behind another slash is left."""
     value = os.environ.get(name) or default

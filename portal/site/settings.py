@@ -331,3 +331,7 @@ PREPARING_FILE = env.text("PORTAL_PREPARING_FILE", "")
 
 # Where sending inline stops and workers take over: how many web threads of one process may wait for the service.
 INLINE_SENDS = env.number("PORTAL_INLINE_SENDS", 6)
+
+# A share of the usual pauses between two looks or tries, for tests on one's own machine. In production it stays 1: with
+# less, the portal asks the database, the service and mail servers that much more often.
+PAUSES = env.share("PORTAL_PAUSES", least=0.05)

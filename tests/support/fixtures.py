@@ -21,6 +21,8 @@ from tests.support.places import Place, make_place
 from tests.support.sandbox import Sandbox
 from tests.support.stage import Stage
 
+# Deadlines and leases are what they are in production; only pauses that nobody is promised are shorter.
+PAUSES = "0.1"
 #: What long tests measured.
 FIGURES = ROOT / "test-results" / "soak.txt"
 
@@ -110,7 +112,8 @@ def place(make: Callable[..., Place]) -> Place:
 def _house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """One set of real processes for the whole run, with static files where a browser looks at its pages."""
     with_browser = any({"house", "open_tab"} <= {*getattr(each, "fixturenames", ())} for each in request.session.items)
-    with House(tmp_path_factory.mktemp("house"), PORTAL_STATIC="finders" if with_browser else "none") as house:
+    static = "finders" if with_browser else "none"
+    with House(tmp_path_factory.mktemp("house"), PORTAL_STATIC=static, PORTAL_PAUSES=PAUSES) as house:
         yield house
 
 

@@ -193,8 +193,12 @@ class House:
     def still(self) -> Iterator[None]:
         """Beat stands still, and what it last rang for is through: no sweep finds what a test records from here on."""
         with self.beat.paused():
-            until(lambda: not self.redis().llen("doors") and not self._busy("urgent"), saying="no sweep is under way")
+            self.until_idle()
             yield
+
+    def until_idle(self) -> None:
+        """Wait until the urgent worker has done everything that it was rung for."""
+        until(lambda: not self.redis().llen("doors") and not self._busy("urgent"), saying="no bell is heard any more")
 
     @contextlib.contextmanager
     def quiet(self) -> Iterator[None]:

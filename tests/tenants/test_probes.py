@@ -42,3 +42,13 @@ def test_a_rate_is_read_with_and_without_what_it_is_counted_by(monkeypatch):
     monkeypatch.setenv("A_RATE", "many")
     with pytest.raises(ImproperlyConfigured, match="A_RATE"):
         env.rate("A_RATE", "7/s")
+
+
+def test_a_share_is_a_number_within_its_bounds(monkeypatch):
+    for text, share in {"0.1": 0.1, "0.05": 0.05, "1": 1.0, "": 1.0}.items():
+        monkeypatch.setenv("A_SHARE", text)
+        assert env.share("A_SHARE", least=0.05) == share
+    for text in ("0", "0.01", "1.5", "-1", "nan", "inf", "half"):
+        monkeypatch.setenv("A_SHARE", text)
+        with pytest.raises(ImproperlyConfigured, match="A_SHARE"):
+            env.share("A_SHARE", least=0.05)

@@ -20,12 +20,13 @@ from portal.core.budget.models import Gauge, Spent
 from portal.core.budget.priorities import MARGIN_SECONDS, STEP_SECONDS, Priority
 from portal.core.budget.readings import Reading, Steps
 from portal.core.timers.clock import ClockTime
+from portal.core.timers.pauses import pause
 from tenants.models import Connection, ServiceEnvironment
 from tenants.scope import across_tenants
 
 # Whoever waits asks again at least this often: a new token, or a kinder word of the service, lets calls go earlier.
-_ASK_AGAIN = {Priority.DOORS: timedelta(seconds=5), Priority.PEOPLE: timedelta(seconds=15)}
-_ASK_AGAIN_OTHERWISE = timedelta(seconds=60)
+_ASK_AGAIN = {Priority.DOORS: pause(5), Priority.PEOPLE: pause(15)}
+_ASK_AGAIN_OTHERWISE = pause(60)
 
 # Calls are counted on the way of every click and every page: in SQL. The gauge's row is locked by the first statement,
 # so what the next ones see and write is exact.

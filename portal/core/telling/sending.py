@@ -10,13 +10,14 @@ from portal.core.telling.outcomes import Outcome
 from portal.core.telling.posting import post
 from portal.core.telling.writing import TASK
 from portal.core.timers.clock import ClockTime
+from portal.core.timers.pauses import pause
 from portal.core.timers.ticking import Wakeup
 
 # A try takes less; one that took longer has died on the way.
 LEASE = timedelta(seconds=90)
 # How long to wait after each try that surely did not arrive; after the last, no more.
 PAUSES = tuple(timedelta(seconds=each) for each in (10, 60, 300, 1800, 7200))
-_RING_AGAIN = timedelta(seconds=30)
+_RING_AGAIN = pause(30)
 
 
 def tell(pk: int) -> None:

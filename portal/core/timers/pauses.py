@@ -1,0 +1,19 @@
+"""Pauses between two looks or tries, all shortened by one setting.
+
+Only what is waited for without any promise comes from here. Deadlines, and how long claims and leases hold, do not:
+with those shortened, something could be sent late or twice.
+"""
+
+from datetime import timedelta
+
+from django.conf import settings
+
+
+def seconds(usual: float) -> float:
+    """Return the share of so many seconds that `PORTAL_PAUSES` names: all of them in production."""
+    return float(usual * settings.PAUSES)
+
+
+def pause(usual: float) -> timedelta:
+    """Return the same as a timedelta."""
+    return timedelta(seconds=seconds(usual))
