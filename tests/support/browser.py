@@ -97,6 +97,11 @@ class Browser:
         raise AssertionError(f"{path} has no form with {action or having!r}: {gist(page)}")
 
 
+def upload(browser: Browser, path: str, field: str, name: str, content: bytes) -> httpx2.Response:
+    """POST a file and follow where it leads."""
+    return browser.send("POST", path, files={field: (name, content)}, follow_redirects=True)
+
+
 def forms_of(page: httpx2.Response, url: str) -> list[Form]:
     """The forms of a page, their actions resolved to paths."""
     reader = Forms()

@@ -1,0 +1,149 @@
+"""Files: what would burst is refused before it is unpacked or decoded, and every value comes back as it was."""
+
+import csv
+import io
+import re
+import zipfile
+
+import pytest
+from openpyxl import Workbook
+
+from portal.core.files import bounds
+from portal.core.files.writing import unguarded
+from portal.core.jobs.models import Job
+from portal.core.jobs.states import JobState
+from portal.core.mirror.models import Member
+from portal.imports import checking
+from tenants.scope import tenant_scope
+from tests.support.browser import gist, upload
+from tests.support.images import huge_jpeg, huge_png, jpeg, png
+from tests.support.inside import Inside
+from tests.support.isolation import url
+from tests.support.memory import Memory
+from tests.support.places import Place
+
+FACE = 9
+MOST = 100 * 1024  # kilobytes
+LIVE = re.compile(r"[=+\-@\t\r\n\v\f＝＋－＠]")
+EVIL = ["=cmd|' /C calc'!A0", "+81-3", "-5", "@SUM(A1)", "'apostrophe", "'=1", "００12", "0012", 'quo"te', "髙橋　花子"]
+SHEET = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>%s</sheetData></worksheet>'
+
+PICTURES = {
+    "144 megapixels": huge_jpeg(),
+    "a PNG named .jpg": png(),
+    "400 megapixels in a PNG named .jpg": huge_png(),
+    "cut off": jpeg()[:-4000],
+    "2 MB and a byte": bytes(2 * 1024 * 1024 + 1),
+}
+WORDS = {
+    "144 megapixels": "144 megapixels",
+    "a PNG named .jpg": "This is a PNG file",
+    "400 megapixels in a PNG named .jpg": "This is a PNG file",
+    "cut off": "damaged or incomplete",
+    "2 MB and a byte": "the limit is 2 MB",
+}
+
+
+def workbook(*rows: list[str]) -> bytes:
+    book, made = Workbook(), io.BytesIO()
+    for row in rows:
+        book.active.append(row)
+    book.save(made)
+    return made.getvalue()
+
+
+def with_part(name: str, part: bytes) -> bytes:
+    """A workbook one part of which is replaced."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook(["氏名"], ["x"]))) as old, zipfile.ZipFile(made, "w", 8) as new:
+        for each in {*old.namelist(), name}:
+            new.writestr(each, part if each == name else old.read(each))
+    return made.getvalue()
+
+
+def burst() -> dict[str, tuple[str, bytes, str]]:
+    """Name -> the file's name, the file, and what is said of it."""
+    sheet = "xl/worksheets/sheet1.xml"
+    entities = b'<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><x>&b;</x>'
+    return {
+        "a sheet of 256 MB": (
+            "a.xlsx",
+            with_part(sheet, SHEET % (b" " * bounds.MAX_SHEET_BYTES)),
+            "The file is too large when unpacked or has unexpected content. It was not opened.",
+        ),
+        "strings of 48 MB": (
+            "a.xlsx",
+            with_part("xl/sharedStrings.xml", b" " * (48 << 20) + b"<sst/>"),
+            "The file is too large when unpacked or has unexpected content. It was not opened.",
+        ),
+        "entities": (
+            "a.xlsx",
+            with_part("xl/workbook.xml", entities),
+            "The file is too large when unpacked or has unexpected content. It was not opened.",
+        ),
+        "a row of endless cells": ("a.xlsx", with_part(sheet, SHEET % (b'<row r="1">' + b"<c/>" * 500_000)), ""),
+        "an archive that is none": (
+            "a.xlsx",
+            b"PK\x03\x04" + bytes(500),
+            "This XLSX file cannot be read. Save it again as XLSX or CSV.",
+        ),
+        "a NUL": ("a.csv", "氏名\nx\0y\n".encode(), "NUL character"),
+        "has a cell that does not end. A closing quotation mark may be missing": (
+            "a.csv",
+            '氏名\n"'.encode() + b"x" * 200_000,
+            "has a cell that does not end. A closing quotation mark may be missing",
+        ),
+        "neither UTF-8 nor Shift-JIS": ("a.csv", b"name\n\xff\xfe\xfd\n", "neither UTF-8 nor Shift-JIS"),
+        "nothing": ("a.csv", b"", "empty"),
+    }
+
+
+def test_no_picture_is_decoded_before_it_is_refused(place: Place) -> None:
+    found = place.sandbox.api("GET", "/v1/members", token=place.service.token).json()["members"][0]
+    with tenant_scope(place.tenant):
+        Member.objects.create(tenant=place.tenant, member_id=found["member_id"], member_name="x", name_key="x")
+    page = url(place, f"members/{found['member_id']}/face/")
+    with Inside(place.staff("facility manager")) as browser:
+        form = browser.form(page, having="nonce")
+        memory = Memory()
+        for name, content in PICTURES.items():
+            answer = browser.send("POST", page, data=form.values, files={"image": ("face.jpg", content, "image/jpeg")})
+            assert answer.status_code < 500, name
+            assert WORDS[name] in gist(answer, 4000), name
+    assert memory.growth < MOST
+    assert place.calls(FACE) == []
+
+
+def test_no_spreadsheet_bursts(place: Place) -> None:
+    with Inside(place.staff("facility manager")) as browser:
+        files, memory = burst(), Memory()
+        for name, (file, content, words) in files.items():
+            answer = upload(browser, url(place, "imports/new/"), "file", file, content)
+            assert answer.status_code == 422, name
+            assert words in gist(answer, 4000), name
+    assert memory.growth < MOST
+    with tenant_scope(place.tenant):
+        assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp932"])
+def test_values_come_back_as_they_were(place: Place, encoding: str) -> None:
+    """Rows that cannot be imported are taken away to be corrected: nothing in them is a formula, nothing is lost."""
+    rows = [[name, f"F{number:04d}", "無い"] for number, name in enumerate(EVIL)]
+    made = io.StringIO(newline="")
+    csv.writer(made).writerows([["氏名", "社員番号", "グループ"], *rows])
+    with Inside(place.staff("facility manager")) as browser:
+        page = upload(browser, url(place, "imports/new/"), "file", "a.csv", made.getvalue().encode(encoding))
+        assert page.status_code == 200, gist(page)
+        there = page.url.path
+        form = browser.form(there, "columns")
+        assert browser.post(form.action, form.values).status_code == 302
+        with tenant_scope(place.tenant):
+            job = Job.objects.get()
+            checking.check(job.pk)
+            job.refresh_from_db()
+        assert job.state == JobState.CHECKED, job.problem
+        back = browser.get(f"{there}to-correct.csv")
+    cells = list(csv.reader(io.StringIO(back.content.decode("utf-8-sig"), newline="")))[1:]
+    assert [cell for row in cells for cell in row if LIVE.match(cell)] == []
+    assert [[unguarded(cell) for cell in row[:3]] for row in cells] == rows
