@@ -22,7 +22,7 @@ from portal.core.timers.pauses import seconds
 from portal.core.timers.ticking import Wakeup
 from portal.evidence import store
 from portal.evidence.models import StoredFile
-from portal.reports import kinds, paper, sheets
+from portal.reports import kinds, sheets
 from portal.reports.content import Cell, Line
 from portal.reports.models import Report
 from portal.reports.periods import stamped
@@ -64,6 +64,8 @@ def make(report_id: int) -> None:
 
 def _written(report: Report) -> dict[str, Any]:
     """Write the lines into the store, then from them what is shown and taken along; return what the row is told."""
+    from portal.reports import paper  # its library takes a third of a process's start, which few of them need
+
     with store.Writing() as lines:
         content = kinds.KINDS[report.kind].make(report)
         for number, cells in content.lines:

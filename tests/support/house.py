@@ -146,6 +146,8 @@ class House:
             "DATABASE_URL": self.database_url,
             "PORTAL_URL": self.url,
             "EMAIL_URL": f"folder:{self.folder / 'mails'}",
+            # `make check` makes them; here each worker that takes a killed one's place would begin with them.
+            "CELERY_SKIP_CHECKS": "1",
             **self.settings,
         }
         self.env.pop("PYTEST_CURRENT_TEST", None)
@@ -226,7 +228,7 @@ class House:
 
         def heard() -> bool:
             with Celery("ask", broker=self.redis_url, set_as_current=False) as app:
-                queues = app.control.inspect(timeout=0.5).active_queues() or {}
+                queues = app.control.inspect(timeout=0.5, limit=2).active_queues() or {}
             names = {queue["name"] for listening in queues.values() for queue in listening}
             return {"doors", "interactive", "bulk", "sync"} <= names
 
