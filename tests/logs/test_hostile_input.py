@@ -10,9 +10,9 @@ from portal.core.mirror.models import HistoryDay, Member, PassController
 from portal.logs.models import SavedSearch
 from tenants.scope import tenant_scope
 from tests.logs.test_exports import asked
-from tests.promises.test_bad_input import NASTY
 from tests.support.log import area, happened, loaded, record
 from tests.support.members import said
+from tests.support.nasty import NASTY
 
 pytestmark = pytest.mark.django_db
 NAMES = [each.name for each in FILTERS]

@@ -1,4 +1,7 @@
-"""Bad input: never a 500, and never a call to the service that breaks its limits."""
+"""Bad input: never a 500, and never a call to the service that breaks its limits.
+
+Fields at their bounds, and bad answers of the service: tests/ui/test_answers_and_bounds.py.
+"""
 
 import random
 from collections import Counter
@@ -7,21 +10,13 @@ from collections.abc import Callable
 import httpx2
 import pytest
 
-from accessapi import limits
 from portal.core.log.filters import FILTERS
-from tests.support import faults
 from tests.support.browser import Browser, gist
 from tests.support.crawl import Address, addresses_of_tenants
-from tests.support.effort import SOAK
 from tests.support.house import House
+from tests.support.nasty import NASTY
 from tests.support.stage import PASSWORD, Customer, Stage
 
-NASTY = (
-    "", " ", "0", "-1", "1", "99999999999999999999", "1e309", "NaN", "null", "true", "[]", "{}", "%00", "a\x00b",
-    "\ud83d", "' OR 1=1 --", "<script>alert(1)</script>", "../../etc/passwd", "..%2f..%2f", "a" * 41, "あ" * 41,
-    "x" * 70_000, "\u202e", "𠮷" * 20, "2026-13-45T99:99:99", "=cmd|' /C calc'!A0", "\r\nSet-Cookie: x=1", "%E3%81",
-    "e\u0301" * 20, "name", "-name", "unlock", "desc", "+09:00", ";", "|", "\t",
-)  # fmt: skip
 FIELDS = (
     "q", "sort", "page", "after", "before", "size", "group", "control", "nonce", "elapsed", "member_name", "name",
     "member_code", "membergroup_id", "membergroup_name", "card_data", "file", "applied", "decision", "format", "fields",
@@ -98,59 +93,6 @@ def test_generated_requests_break_nothing(house: House, stage: Stage) -> None:
     assert not broken, "\n".join(broken)
     assert invalid == 0
     assert statuses.total() > 100
-
-
-BOUNDS = {
-    "member_name": (1, limits.MEMBER_NAME_MAX),
-    "member_code": (0, limits.MEMBER_CODE_MAX),
-    "card_data": (0, limits.CARD_DATA_MAX),
-}
-
-
-def at_the_bounds(house: House, stage: Stage) -> tuple[int, int, int]:
-    """Each field at, just below and just past each bound: forms sent, calls refused as invalid, wrong answers."""
-    customer = stage.customer(members=1)
-    groups = house.sandbox.api("GET", "/v1/membergroups", token=customer.service.token).json()["membergroups"]
-    group = groups[0]["membergroup_id"]
-    customer.mirror_groups(groups)
-    sent = wrong = 0
-    with customer.browser("owner") as browser:
-        for name, (least, most) in BOUNDS.items():
-            for letter in ("a", "あ", "𠮷") if SOAK else ("a", "𠮷"):
-                for length in {max(least - 1, 0), least, most - 1, most, most + 1}:
-                    form = browser.form(customer.url("members/new/"), having="nonce")
-                    values = form.values | {"member_name": "n", "membergroup_id": group, name: letter * length}
-                    answer = browser.post(form.action, values)
-                    sent += 1
-                    allowed = least <= length <= most
-                    wrong += answer.status_code >= 500 or (allowed and letter == "a" and answer.status_code >= 400)
-    return sent, refused_as_invalid(customer), wrong
-
-
-def test_fields_at_their_bounds(house: House, stage: Stage) -> None:
-    sent, invalid, wrong = at_the_bounds(house, stage)
-    assert sent > 20
-    assert (invalid, wrong) == (0, 0)
-
-
-UPSTREAM = {
-    "not JSON": faults.answer(200, b"<html>"),
-    "a list": faults.answer(200, b"[1, 2]"),
-    "wrong types": faults.answer(200, b'{"members": 7, "member_id": [], "door_status": "x", "areas": {"a": 1}}'),
-    "empty": faults.answer(200),
-    "not UTF-8": faults.answer(200, b'{"a": "\xff"}'),
-    "500": faults.answer(500, b"oops"),
-    "404 HTML": faults.answer(404, b"<html>"),
-}
-
-
-def test_whatever_the_service_answers_pages_stand(house: House, stage: Stage) -> None:
-    customer = stage.customer()
-    pages = ["", f"devices/{customer.doors[0]}/status/", f"devices/{customer.doors[0]}/", "members/", "connection/"]
-    with customer.browser("owner") as browser:
-        for fault in UPSTREAM.values():
-            with stage.proxy.during(".", fault):
-                assert {browser.get(customer.url(page)).status_code for page in pages} == {200}
 
 
 @pytest.mark.soak

@@ -104,7 +104,6 @@ def test_a_members_code_picture_and_face_are_set_and_taken_away(place):
     assert member.member_id not in {each.member_id for each in desk.members()}
 
 
-@pytest.mark.quick
 def test_a_door_is_unlocked_held_and_locked_again(place):
     device = real_doors(place)[0]
     client = place.client(place.staff("facility manager"))
@@ -190,7 +189,6 @@ def test_elsewhere_lists_are_read_too(elsewhere):
     assert (Member.objects.count(), Group.objects.count(), Area.objects.count()) == (5, 3, 2)
 
 
-@pytest.mark.quick
 def test_elsewhere_members_are_changed_relieved_of_their_qr_code_and_deleted(elsewhere):
     member = Member.objects.first().member_id
     target = {"path": {"member_id": member}, "target": f"member:{member}"}
@@ -198,7 +196,6 @@ def test_elsewhere_members_are_changed_relieved_of_their_qr_code_and_deleted(els
     assert (changed.state, ask(elsewhere, "delete_member", **target).state) == (State.SUCCEEDED, State.SUCCEEDED)
 
 
-@pytest.mark.quick
 def test_elsewhere_bulk_requests_and_doors_are_followed_to_their_outcome(elsewhere):
     group = ask(elsewhere, "create_membergroup", body={"membergroup_name": "営業部"})
     members = [{"member_name": f"会員{n}", "membergroup_id": group.result["membergroup_id"]} for n in range(3)]

@@ -2,11 +2,11 @@
 
 import re
 
-import pytest
-
 from tests.support.crawl import crawl
-from tests.support.house import House
-from tests.support.stage import Stage
+from tests.support.doors import real_doors
+from tests.support.inside import Inside
+from tests.support.isolation import unlocking, url
+from tests.support.places import Place
 
 # What a strict policy would not run anyway, so that nothing may rely on it.
 INLINE = re.compile(
@@ -14,12 +14,10 @@ INLINE = re.compile(
 )
 
 
-@pytest.mark.quick
-def test_every_page_is_strict_and_kept_by_nobody(house: House, stage: Stage) -> None:
-    customer = stage.customer(members=2)
-    customer.unlock(rung=False)
-    with customer.browser("owner") as browser:
-        pages = crawl(browser, customer.url(), within=customer.url(), most=60)
+def test_every_page_is_strict_and_kept_by_nobody(place: Place) -> None:
+    unlocking(place, real_doors(place)[0])
+    with Inside(place.owner) as browser:
+        pages = crawl(browser, url(place), within=url(place), most=60)
         pages |= {path: browser.get(path) for path in ("/accounts/login/", "/accounts/email/", "/t/nobody/")}
     assert len(pages) > 10
     wrong = []
