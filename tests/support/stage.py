@@ -20,9 +20,8 @@ from portal.core.intents.models import Intent
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import Asker
 from portal.core.intents.states import State
-from portal.core.mirror.models import Group, PassController
+from portal.core.mirror.models import PassController
 from tenants import roles
-from tenants.access import Access, access_to
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
 from tenants.roles import Permission
 from tenants.scope import across_tenants, tenant_scope
@@ -92,27 +91,6 @@ class Customer:
 
     def asker(self, who: User | str = "owner") -> Asker:
         return Asker(self.tenant, self.staff(who) if isinstance(who, str) else who)
-
-    def mirror_groups(self, groups: list[dict[str, Any]]) -> None:
-        """Put these member groups of the service into the mirror without a sync."""
-        with self.scope():
-            Group.objects.bulk_create(
-                [
-                    Group(
-                        tenant=self.tenant,
-                        membergroup_id=each["membergroup_id"],
-                        membergroup_name=each["membergroup_name"],
-                        name_key=each["membergroup_name"],
-                    )
-                    for each in groups
-                ],
-                ignore_conflicts=True,
-            )
-
-    def access(self, who: User | str = "owner") -> Access:
-        found = access_to(self.staff(who) if isinstance(who, str) else who, self.tenant)
-        assert found is not None
-        return found
 
     def unlock(
         self,
