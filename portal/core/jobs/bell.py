@@ -9,6 +9,7 @@ from portal.core.jobs.states import ALIVE, JobState
 from portal.core.timers import ticking
 from portal.core.timers.bell import ring_after_commit
 from portal.core.timers.clock import ClockTime
+from portal.core.timers.pauses import seconds
 from portal.core.timers.ticking import Wakeup
 
 ADVANCE = "portal.core.jobs.tasks.advance"
@@ -42,4 +43,4 @@ DUE = Wakeup(
 
 
 def register() -> None:
-    ticking.register("jobs", DUE.look, every=1.0, queue="bulk", work=DUE.work)
+    ticking.register("jobs", DUE.look, every=seconds(1), queue="bulk", work=DUE.work)

@@ -8,10 +8,13 @@ from datetime import timedelta
 
 from django.conf import settings
 
+# The pace of the quickest timer: with less, the database would be asked more often and not earlier.
+_SHORTEST = 0.25
+
 
 def seconds(usual: float) -> float:
     """Return the share of so many seconds that `PORTAL_PAUSES` names: all of them in production."""
-    return float(usual * settings.PAUSES)
+    return min(float(usual), max(usual * settings.PAUSES, _SHORTEST))
 
 
 def pause(usual: float) -> timedelta:
