@@ -4,6 +4,7 @@ one table of sentences knows, with the values that its sentence names, in both l
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from django.utils import translation
@@ -19,12 +20,17 @@ from tenants.roles import ROLES
 from tenants.sentences import ACTORS, NOBODY, REFUSALS, TEXTS
 
 ROOT = Path(__file__).parents[2]
-TREES = {
-    str(path.relative_to(ROOT)): ast.parse(path.read_text())
-    for folder in ("tenants", "portal")
-    for path in sorted((ROOT / folder).rglob("*.py"))
-    if path.parent.name != "migrations"
-}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Return every module's tree by its path."""
+    return {
+        str(path.relative_to(ROOT)): ast.parse(path.read_text())
+        for folder in ("tenants", "portal")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if path.parent.name != "migrations"
+    }
 
 
 def calls(tree: ast.AST, *names: str) -> Iterator[ast.Call]:
@@ -44,7 +50,7 @@ def texts(node: ast.AST) -> set[str]:
 
 def given(path: str, *names: str, at: int) -> set[str]:
     """Every text that calls of these functions in a module give in this place."""
-    found = [call.args[at] for call in calls(TREES[path], *names) if len(call.args) > at]
+    found = [call.args[at] for call in calls(trees()[path], *names) if len(call.args) > at]
     return set().union(*(texts(each) for each in found))
 
 
@@ -122,7 +128,7 @@ _CALLED = {erasing.BY, suggesting.BY, PORTAL}
 
 def said() -> Iterator[tuple[str, ast.Call, set[str]]]:
     """(where, the call, the codes that it may say) of every sentence that is kept."""
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for call in calls(tree, "say"):
             if path != "tenants/connections/views.py":  # shows a message: another function of this name
                 yield f"{path}:{call.lineno}", call, _codes(path, call.args[0])
@@ -176,7 +182,7 @@ def test_every_sentence_says_the_same_in_both_languages():
 
 
 def test_whoever_is_no_person_is_named_in_both_languages():
-    labels = [keyword.value for tree in TREES.values() for keyword in keywords(tree, "by_label")]
+    labels = [keyword.value for tree in trees().values() for keyword in keywords(tree, "by_label")]
     assert {label for each in labels for label in texts(each)} | _CALLED <= ACTORS.keys()
     for text in [*NOBODY.values(), *ACTORS.values()]:
         with translation.override("en"):
@@ -186,7 +192,7 @@ def test_whoever_is_no_person_is_named_in_both_languages():
 
 
 def test_nothing_is_recorded_in_the_words_of_whoever_did_it():
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for function in [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]:
             for call in calls(function, "record", "submit", "written_down"):
                 for keyword in call.keywords:
@@ -231,7 +237,7 @@ def test_no_text_is_translated_inside_an_f_string():
     """The collector of the catalogue does not see it there: it would stay English."""
     inside = [
         (path, call.lineno)
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for f_string in ast.walk(tree)
         if isinstance(f_string, ast.JoinedStr)
         for call in calls(f_string, "_", "_t", "gettext", "ngettext", "pgettext", "npgettext")
