@@ -19,10 +19,10 @@ def browser() -> str | None:
     return shutil.which(named) if named else next((found for each in _BROWSERS if (found := shutil.which(each))), None)
 
 
-#: What `make test` and `make promises` run, in how many processes. One more than cores, since tests that have a set of
-#: real processes wait for them half of their time. tests/conftest.py assigns them.
+#: What `make test` and `make promises` run, in how many processes: two more than cores for the first, since tests wait
+#: for processes, browsers and PostgreSQL a third of their time. tests/conftest.py assigns them.
 KINDS = {
-    "test": ["-m", "not soak and not attack", "-n", str(min(os.cpu_count() or 1, 3) + 1)],
+    "test": ["-m", "not soak and not attack", "-n", str(min(os.cpu_count() or 1, 3) + 2)],
     "promises": ["-m", "attack and not soak", "-n", "2", "--houses", "2"],
 }
 
