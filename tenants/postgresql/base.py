@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import psycopg
-from django.db.backends.postgresql import base
+from django.db.backends.postgresql import base, operations
 from psycopg import sql
 
 from tenants.postgresql import planned
@@ -123,7 +123,13 @@ class TellingServerBindingCursor(_Telling, base.ServerBindingCursor):
     """Server-side binding (OPTIONS["server_side_binding"])."""
 
 
+class DatabaseOperations(operations.DatabaseOperations):
+    compiler_module = "tenants.postgresql.compiler"
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
+    ops_class = DatabaseOperations
+
     def get_connection_params(self) -> dict[str, Any]:
         params = super().get_connection_params()
         binding = params["cursor_factory"] is base.ServerBindingCursor
