@@ -147,9 +147,16 @@ class _Backend(httpcore2.SyncBackend):
         return _Stream(stream)
 
 
+def tls() -> ssl.SSLContext:
+    """Return the context that trusts what this machine trusts.
+
+    Reading the trust store costs tens of milliseconds: once per process, not once per opened door.
+    """
+    return _tls(os.getpid())
+
+
 @lru_cache(maxsize=1)
 def _tls(_pid: int) -> ssl.SSLContext:
-    # Reading the trust store costs tens of milliseconds: once per process, not once per opened door.
     return httpx2.create_ssl_context()
 
 
@@ -161,7 +168,7 @@ class Pool(httpx2.BaseTransport):
 
     def __init__(self, *, keep: int = 16, address: str = "") -> None:
         self._pool = httpcore2.ConnectionPool(
-            ssl_context=_tls(os.getpid()),
+            ssl_context=tls(),
             max_connections=64,
             max_keepalive_connections=keep,
             keepalive_expiry=20.0,

@@ -5,6 +5,8 @@ import structlog
 from django.conf import settings
 from rfc3161_client import HashAlgorithm, PKIStatus, TimestampRequestBuilder, decode_timestamp_response
 
+from accessapi.wire import tls
+
 log = structlog.get_logger(__name__)
 _SECONDS, _LARGEST = 15, 256 * 1024
 _TYPES = {"Content-Type": "application/timestamp-query", "Accept": "application/timestamp-reply"}
@@ -22,7 +24,7 @@ def stamp(message: bytes) -> bytes:
     """Return the authority's answer for a message, DER as `openssl ts -verify` reads it. Raises NotStamped."""
     asked = TimestampRequestBuilder().data(message).hash_algorithm(HashAlgorithm.SHA256).build()
     try:
-        with httpx2.Client(timeout=_SECONDS, trust_env=False) as client:
+        with httpx2.Client(timeout=_SECONDS, trust_env=False, verify=tls()) as client:
             answer = client.post(settings.TIME_STAMP_URL, content=asked.as_bytes(), headers=_TYPES)
         answer.raise_for_status()
         told = decode_timestamp_response(answer.content[:_LARGEST])

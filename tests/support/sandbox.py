@@ -21,6 +21,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx2
 
+from accessapi.wire import tls
 from tests.support import contrary as contrary_service
 from tests.support import databases
 
@@ -79,7 +80,7 @@ class Sandbox:
         self._port = port
         self._process: subprocess.Popen[str] | None = None
         self._cleanup = contextlib.ExitStack()
-        self._http = httpx2.Client(timeout=60)
+        self._http = httpx2.Client(timeout=60, verify=tls())
         self.database_url = ""
         self.url = ""
         #: How often something was changed or prepared there but by making tenants.
@@ -268,7 +269,7 @@ class Sandbox:
     def visit(self, address: str, tenant: SandboxTenant, decision: str = "allow") -> str:
         """Signs in and decides at an authorization address, as a browser would; returns where it leads."""
         address = address if address.startswith("http") else self.url + address
-        with httpx2.Client(timeout=60) as browser:
+        with httpx2.Client(timeout=60, verify=tls()) as browser:
             page = browser.get(address)
             login = {"login": tenant.admin_login, "password": tenant.admin_password}
             page = browser.post(address, data=login | _csrf(page))

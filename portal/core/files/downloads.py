@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import httpx2
 
+from accessapi.wire import tls
+
 
 class NotThere(ValueError):
     """The address was answered with another status than 200."""
@@ -27,7 +29,7 @@ def pieces(
     """
     timeout = httpx2.Timeout(seconds, connect=connect or seconds)
     with (
-        httpx2.Client(timeout=timeout, follow_redirects=False, trust_env=False) as client,
+        httpx2.Client(timeout=timeout, follow_redirects=False, trust_env=False, verify=tls()) as client,
         client.stream("GET", address, headers={"Accept": accept}) as answer,
     ):
         if answer.status_code != 200:
