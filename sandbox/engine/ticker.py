@@ -12,13 +12,15 @@ from datetime import datetime
 
 from django.db import connection, transaction
 from django.db.models import Min
+from django.db.models.signals import post_save
 
 from sandbox import behaviour
 from sandbox.engine import posting, reset_lock, simulation, steps
-from sandbox.service.models import BulkRequest, FaceRequest, KeyUse, Tenant
+from sandbox.service.models import BulkRequest, Delivery, FaceRequest, KeyUse, Tenant
 
-#: Seconds between two looks at notifications, and at everything else.
-_POSTS, _REST = 0.2, 1.0
+#: Seconds between two looks while notifications wait to be posted, and otherwise. What this process queues is posted
+#: after a moment in which more may come.
+_POSTS, _REST, _MOMENT = 0.2, 1.0, 0.05
 #: Tenants whose receiver takes longer than this many seconds use the threads for slow ones.
 _SLOW = 0.5
 _QUICK_THREADS, _SLOW_THREADS = 6, 4
@@ -58,40 +60,56 @@ class Posters:
 
 def start(worker: object) -> None:
     """Start the threads, which end with the process (a hook of gunicorn, which passes its worker)."""
-    posters = Posters()
-    for name, seconds, work in (("posts", _POSTS, lambda: post_waiting(posters)), ("ticker", _REST, advance_all)):
-        threading.Thread(target=_repeat, args=(seconds, work), name=name, daemon=True).start()
+    posters, queued = Posters(), threading.Event()
+
+    def call(*, created: bool, **_: object) -> None:
+        if created:
+            transaction.on_commit(queued.set)
+
+    post_save.connect(call, sender=Delivery, weak=False)
+    for name, work, called in (
+        ("posts", lambda: post_waiting(posters), queued),
+        ("ticker", advance_all, threading.Event()),
+    ):
+        threading.Thread(target=_repeat, args=(work, called), name=name, daemon=True).start()
 
 
-def _repeat(seconds: float, work: Callable[[], None]) -> None:
+def _repeat(work: Callable[[], float], called: threading.Event) -> None:
+    """Do the work again and again: after the pause that it returns, in seconds, or soon when it is called."""
     while True:
+        called.clear()
         try:
-            work()
+            pause = work()
         except Exception:
             # The database may be away for a while, as in a restart; nothing is lost meanwhile.
             log.exception("a look failed")
             connection.close()
-            time.sleep(_REST)
-        time.sleep(seconds)
+            pause = _REST
+        if called.wait(pause):
+            time.sleep(_MOMENT)
 
 
-def post_waiting(posters: Posters) -> None:
-    """Start posting for tenants in which something is due by their own clock."""
+def post_waiting(posters: Posters) -> float:
+    """Start posting for tenants in which something is due by their own clock. Return when to look again."""
     if waiting := posting.waiting():
         clocks = behaviour.clocks()
         for tenant_id, due_at in waiting:
             if due_at <= clocks.now(tenant_id):
                 posters.send(tenant_id)
+    return _POSTS if waiting else _REST
 
 
-def advance_all() -> None:
-    """Do what is due in every tenant, and simulate its people. Skip tenants that another process works on."""
+def advance_all() -> float:
+    """Do what is due in every tenant, and simulate its people. Skip tenants that another process works on. Return when
+    to look again.
+    """
     clocks = behaviour.clocks()
     for tenant_id, due_at in _due(clocks.latest()):
         if due_at <= clocks.now(tenant_id):
             _advance(tenant_id)
     for tenant_id, per_hour in simulation.due(clocks):
         simulation.simulate(tenant_id, per_hour)
+    return _REST
 
 
 def _due(latest: datetime) -> list[tuple[str, datetime]]:
