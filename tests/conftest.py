@@ -23,6 +23,8 @@ settings.register_profile(
     derandomize=not SOAK,
     max_examples=examples(100, quick=30),
 )
+gc.disable()  # until all tests are loaded
+
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "project"))
 
 #: Attacks on a house of real processes, which `make promises` runs; those marked `quick` are part of `make test`.
@@ -57,9 +59,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_finish() -> None:
     """What is loaded by now stays: looking through it for garbage again and again took a tenth of a run."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -23,10 +23,15 @@ ROOT = Path(__file__).parents[2]
 
 
 @cache
+def tree_of(path: str) -> ast.Module:
+    return ast.parse((ROOT / path).read_text())
+
+
+@cache
 def trees() -> dict[str, ast.Module]:
     """Return every module's tree by its path."""
     return {
-        str(path.relative_to(ROOT)): ast.parse(path.read_text())
+        (name := str(path.relative_to(ROOT))): tree_of(name)
         for folder in ("tenants", "portal")
         for path in sorted((ROOT / folder).rglob("*.py"))
         if path.parent.name != "migrations"
@@ -50,7 +55,7 @@ def texts(node: ast.AST) -> set[str]:
 
 def given(path: str, *names: str, at: int) -> set[str]:
     """Every text that calls of these functions in a module give in this place."""
-    found = [call.args[at] for call in calls(trees()[path], *names) if len(call.args) > at]
+    found = [call.args[at] for call in calls(tree_of(path), *names) if len(call.args) > at]
     return set().union(*(texts(each) for each in found))
 
 
