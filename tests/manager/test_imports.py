@@ -1,9 +1,11 @@
 """A manager brings members in from a spreadsheet, through the pages, on the real database and a real service."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection, transaction
 
 from portal.core.jobs import bell
 from portal.core.jobs.models import Job, Row
@@ -13,6 +15,7 @@ from portal.imports import checking, queries
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.imports.conftest import Desk, lines
+from tests.support.waiting import until
 
 HEADINGS = ["氏名", "社員番号", "グループ", "カード番号"]
 
@@ -231,6 +234,38 @@ def test_starting_twice_starts_once(desk, manager, url):
     assert "already started" in text(answer)
     run(desk, there)
     assert len(desk.place.calls(13)) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_who_start_at_one_moment_start_once(desk, manager, url):
+    there = checked(desk, manager, url, lines(HEADINGS, ["a", "S1", group_of(desk), ""]))
+    both = [manager, desk.place.client(desk.place.staff("facility manager"))]
+
+    def start(client):
+        try:
+            return text(client.post(f"{there}start/", follow=True))
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        with inside(desk), transaction.atomic():
+            Job.objects.select_for_update().get()  # whoever begins it waits here
+            begun = [pool.submit(start, each) for each in both]
+            until(lambda: sessions_that_wait() == 2, saying="both wait")
+        pages = [each.result(60) for each in begun]
+    assert sum("already started" in page for page in pages) == 1
+    with inside(desk):
+        assert AuditEntry.objects.filter(action="import.started").count() == 1
+
+
+def sessions_that_wait():
+    """How many sessions of this database wait for a lock."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_stat_clear_snapshot()")  # a transaction sees what it saw first, otherwise
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        return cursor.fetchone()[0]
 
 
 def test_discarding_deletes_what_was_never_started(desk, manager, url):
