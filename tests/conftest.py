@@ -60,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish() -> None:
     """What is loaded by now stays: looking through it for garbage again and again took a tenth of a run."""
     gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
+    gc.set_threshold(100_000, 50, 1_000)
     gc.enable()
 
 

@@ -178,6 +178,7 @@ def test_a_body_above_four_megabytes_is_too_large(sandbox: Sandbox, tenant: Sand
         assert set(answer.json()) == {"message", "error_code", "error_detail"}
 
 
+@pytest.mark.attack
 def test_the_queue_goes_on_after_a_power_cut() -> None:
     with Sandbox() as sandbox:
         tenant = sandbox.tenant()

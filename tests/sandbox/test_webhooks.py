@@ -220,6 +220,7 @@ def test_a_host_that_is_named_is_written_to(crowd: Sandbox, receiver: Receiver) 
     receiver.wait(1)
 
 
+@pytest.mark.attack
 def test_several_processes_post_once_and_a_dead_one_loses_nothing(crowd: Sandbox, receiver: Receiver) -> None:
     house = House(crowd, crowd.tenant(members=1))
     house.member(card_data="CARD1")

@@ -75,6 +75,7 @@ def test_a_command_gets_a_real_database_and_a_real_broker(checkout: Path, start:
         assert broker.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
 
 
+@pytest.mark.attack
 @pytest.mark.parametrize("ending", one_in(3, [signal.SIGKILL, signal.SIGTERM, signal.SIGINT]))
 def test_nothing_survives_the_launcher(checkout: Path, start: Start, ending: signal.Signals) -> None:
     launcher = start(checkout, seconds=300)
@@ -89,6 +90,7 @@ def test_nothing_survives_the_launcher(checkout: Path, start: Start, ending: sig
     assert gone(family)
 
 
+@pytest.mark.attack
 def test_nothing_survives_the_parent_of_the_launcher(checkout: Path, start: Start, tmp_path: Path) -> None:
     script = "import subprocess, sys; subprocess.run(sys.argv[1:])"
     command = [
