@@ -29,14 +29,7 @@ from tests.support.dwelling import House
 from tests.support.elsewhere import Elsewhere
 from tests.support.images import jpeg
 from tests.support.members import MembersDesk
-from tests.support.places import connected, fresh_nonce, make_place
-from tests.support.sandbox import Sandbox, SandboxTenant
-
-
-@pytest.fixture(scope="module")
-def contrary():
-    with Sandbox(contrary=True) as running:
-        yield running
+from tests.support.places import fresh_nonce, make_place, place_elsewhere
 
 
 @pytest.fixture
@@ -168,11 +161,8 @@ def test_a_service_that_allows_far_fewer_calls_is_never_asked_too_often(contrary
 def elsewhere(db):
     """A tenant at the service that shares nothing with the sandbox."""
     with Elsewhere(deletes_once=True, lively=False) as service:
-        tenant = SandboxTenant("170", "Elsewhere", [], service.house.licence_key, "", "", service.token)
-        place = connected(service, tenant, "elsewhere", overrides=service.overrides, base_url=service.base_url)
+        place = place_elsewhere(service)
         with tenant_scope(place.tenant):
-            schedule.start(place.tenant)
-            tasks.read_due()
             yield place
         assert [entry for entry in service.world.log if entry[1] >= 400] == []
 

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +40,6 @@ def _start(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         command, cwd=ROOT, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-
-
-@pytest.fixture(scope="module")
-def contrary() -> Iterator[Sandbox]:
-    with Sandbox(contrary=True) as running:
-        yield running
 
 
 def test_the_sandbox_conforms_as_a_whole_and_so_does_the_contrary_one(

@@ -4,23 +4,14 @@ import pytest
 from django.conf import settings as site
 
 from portal.core.intents.states import State
-from portal.core.mirror import schedule, tasks
-from tenants.scope import tenant_scope
 from tests.hooks.panel import Panel
 from tests.support.elsewhere import Elsewhere
-from tests.support.places import connected, make_place
-from tests.support.sandbox import Sandbox, SandboxTenant
+from tests.support.places import make_place, place_elsewhere
 
 _RECORDS = """
 [records]
 categories = ["passage", "service"]
 """
-
-
-@pytest.fixture(scope="module")
-def contrary():
-    with Sandbox(contrary=True) as running:
-        yield running
 
 
 def test_another_method_path_and_other_categories_need_the_overrides_file_alone(contrary, db):
@@ -45,12 +36,7 @@ def test_another_method_path_and_other_categories_need_the_overrides_file_alone(
 def test_a_service_that_shares_nothing_with_the_sandbox_has_the_secret_after_every_change(db, settings, flaws):
     settings.PORTAL_URL = "https://portal.example.test"
     with Elsewhere(flaws=flaws, lively=False) as service:
-        tenant = SandboxTenant("170", "Elsewhere", [], service.house.licence_key, "", "", service.token)
-        place = connected(service, tenant, "elsewhere", overrides=service.overrides, base_url=service.base_url)
-        with tenant_scope(place.tenant):
-            schedule.start(place.tenant)
-            tasks.read_due()
-        panel = Panel(place)
+        panel = Panel(place_elsewhere(service))
         for act in ({"categories": ["normal"]}, {"categories": ["normal", "operation"]}):
             confirmed = {"replace": panel.mark()} if "operation" not in act["categories"] else {}
             panel.act("on" if confirmed else "categories", **act, **confirmed)

@@ -95,6 +95,13 @@ def sandbox() -> Iterator[Sandbox]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def contrary() -> Iterator[Sandbox]:
+    """A service that decides the other way wherever the specification is silent."""
+    with Sandbox(contrary=True) as running:
+        yield running
+
+
 @pytest.fixture
 def make(sandbox: Sandbox, db: None) -> Callable[..., Place]:
     """`make(members=3)`: a connected tenant, another one each time."""

@@ -19,10 +19,12 @@ from django.utils import timezone
 from portal.core.intents import nonces
 from portal.core.intents.nonces import Nonce
 from portal.core.intents.record import Asker
+from portal.core.mirror import schedule, tasks
 from tenants.models import Connection, ServiceEnvironment, Staff, Tenant, User
 from tenants.scope import tenant_scope
 from tests.support import kept
 from tests.support.effort import SOAK
+from tests.support.elsewhere import Elsewhere
 from tests.support.kept import Alike
 from tests.support.sandbox import Sandbox, SandboxTenant
 
@@ -138,11 +140,22 @@ def connected(
     return Place(tenant, connection, service, sandbox, owner)
 
 
+def place_elsewhere(service: Elsewhere) -> Place:
+    """A tenant at the service that shares nothing with the sandbox; what it has was read once."""
+    there = SandboxTenant("170", "Elsewhere", [], service.house.licence_key, "", "", service.token)
+    host: Any = service  # its calls cannot be looked at like the sandbox's
+    place = connected(host, there, "elsewhere", overrides=service.overrides, base_url=service.base_url)
+    with tenant_scope(place.tenant):
+        schedule.start(place.tenant)
+        tasks.read_due()
+    return place
+
+
 def fresh_nonce() -> Nonce:
     return Nonce(uuid.uuid4().hex)
 
 
-__all__ = ["PASSWORD", "Place", "age_proof", "fresh_nonce", "make_place", "signed_in", "staff_of"]
+__all__ = ["PASSWORD", "Place", "age_proof", "fresh_nonce", "make_place", "place_elsewhere", "signed_in", "staff_of"]
 
 
 def nonce_of(answer: Any) -> str:
