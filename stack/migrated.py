@@ -6,6 +6,7 @@ Migrating takes a quarter of a minute, copying a tenth of a second. The cluster'
 import hashlib
 import os
 import shutil
+from functools import cache
 from pathlib import Path
 
 from stack import postgres
@@ -51,7 +52,7 @@ def _migrate(home: Path, made: Path, account: Account | None, env: dict[str, str
     try:
         with postgres.running(home, made, account, log=log, forgetful=True) as url:
             urls = {variable: f"{url}{site}" for site, (_, variable, _) in SITES.items()}
-            urls.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")  # settings want one; nothing connects
+            urls["REDIS_URL"] = "redis://127.0.0.1:1/0"  # settings want one; nothing connects
             children = [spawn(each, env=env | urls, cwd=ROOT, log=log) for each in (_MIGRATE, _COMPILE)]
             try:
                 if children[0].wait():
@@ -64,6 +65,7 @@ def _migrate(home: Path, made: Path, account: Account | None, env: dict[str, str
         log.unlink(missing_ok=True)
 
 
+@cache
 def _fingerprint(site: str) -> str:
     """Return what the migrated database is made of: our migrations, and the versions of everybody else's."""
     *_, folders = SITES[site]

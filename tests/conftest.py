@@ -23,8 +23,6 @@ settings.register_profile(
     derandomize=not SOAK,
     max_examples=examples(100, quick=30),
 )
-gc.disable()  # until all tests are loaded
-
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "project"))
 
 #: Attacks on a house of real processes, which `make promises` runs; those marked `quick` are part of `make test`.
@@ -34,6 +32,8 @@ LONG = ("tests/journey/", ATTACKS)
 _HOUSE = "house"
 
 pytest_plugins = ["tests.support.fixtures"]
+
+gc.disable()  # until all tests are loaded
 
 _connect = socket.socket.connect
 

@@ -1,4 +1,4 @@
-"""SQL from querysets, as Django makes it, but that an order by names hashes no column: a tenth of a page's time."""
+"""SQL from querysets, as Django makes it, but that an order by names hashes no column: a twentieth of a page's time."""
 
 from collections.abc import Iterator
 from typing import Any, cast
