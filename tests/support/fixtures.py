@@ -13,6 +13,7 @@ from kombu import pools
 from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
+from portal.core.mirror import months
 from portal.site.celery import app
 from stack.paths import ROOT
 from tests.support import chromium, flushing
@@ -55,8 +56,12 @@ def orderly_ends() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None) -> Iterator[None]:
-    """The browser's event loop has connections of its own: they end before the database goes."""
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """The log's months are there, as workers have them. The browser's event loop has connections of its own: they end
+    before the database goes.
+    """
+    with django_db_blocker.unblock():
+        months.look()
     yield
     chromium.end()
 
