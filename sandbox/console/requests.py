@@ -50,9 +50,10 @@ class NewTenant(Control):
 
 
 class Copy(Control):
-    """A tenant to copy."""
+    """A tenant to copy, so many times."""
 
     tenant_id: str
+    number: int = Field(1, ge=1, le=100)
 
 
 class NewClient(Control):

@@ -5,9 +5,10 @@ from typing import Any
 from django.apps import apps
 from django.db import IntegrityError, connection, transaction
 
+from sandbox import behaviour, clock
 from sandbox.engine import reset_lock
 from sandbox.seeding.tenants import analyse, create_tenant, seed
-from sandbox.service.models import Administrator, Client, Tenant
+from sandbox.service.models import AccessToken, Administrator, Client, Tenant
 
 from . import requests
 from .requests import NewClient, NewTenant, Reset
@@ -38,6 +39,24 @@ def register(wanted: NewClient) -> tuple[Client, bool]:
         defaults=values,
         create_defaults=values | {"client_secret": wanted.client_secret or requests.new_identifier("secret")},
     )
+
+
+def own_client() -> Client:
+    """Return the console's own client."""
+    made = {"client_secret": requests.new_identifier("secret"), "name": "Console"}
+    return Client.objects.get_or_create(client_id="console", defaults=made)[0]
+
+
+def new_token(tenant: Tenant, client: Client, scopes: list[str] | None = None) -> AccessToken:
+    """Return a new token without the code flow, with these scopes, or else those of the client, or else all."""
+    with behaviour.clock_of(tenant.pk):
+        return AccessToken.objects.create(
+            access_token=requests.new_identifier("token"),
+            client=client,
+            tenant=tenant,
+            scopes=scopes if scopes is not None else client.scopes or requests.ALL_SCOPES,
+            issued_at=clock.now(),
+        )
 
 
 def reset(wanted: Reset) -> list[Tenant]:

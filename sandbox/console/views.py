@@ -29,8 +29,12 @@ def tenants(request: HttpRequest) -> HttpResponse:
 
 
 def copies(request: HttpRequest) -> HttpResponse:
-    """POST: a tenant just like another one."""
-    return JsonResponse(describe(copy_tenant(_tenant(body_of(request, Copy).tenant_id))), status=201)
+    """POST: tenants just like another one, each with a token."""
+    wanted = body_of(request, Copy)
+    of, client = _tenant(wanted.tenant_id), setup.own_client()
+    made = [copy_tenant(of) for _ in range(wanted.number)]
+    told = [describe(each) | {"access_token": setup.new_token(each, client).access_token} for each in made]
+    return JsonResponse({"tenants": told}, status=201)
 
 
 def clients(request: HttpRequest) -> HttpResponse:
@@ -46,23 +50,10 @@ def tokens(request: HttpRequest) -> HttpResponse:
     """POST: a token without the code flow."""
     wanted = body_of(request, NewToken)
     tenant = _tenant(wanted.tenant_id)
-    if wanted.client_id is None:
-        client, _ = models.Client.objects.get_or_create(
-            client_id="console",
-            defaults={"client_secret": requests.new_identifier("secret"), "name": "Console"},
-        )
-    elif (found := models.Client.objects.filter(pk=wanted.client_id).first()) is not None:
-        client = found
-    else:
+    client = models.Client.objects.filter(pk=wanted.client_id).first() if wanted.client_id else setup.own_client()
+    if client is None:
         raise not_found("client_id")
-    with behaviour.clock_of(tenant.pk):
-        token = models.AccessToken.objects.create(
-            access_token=requests.new_identifier("token"),
-            client=client,
-            tenant=tenant,
-            scopes=wanted.scopes if wanted.scopes is not None else client.scopes or requests.ALL_SCOPES,
-            issued_at=clock.now(),
-        )
+    token = setup.new_token(tenant, client, wanted.scopes)
     return JsonResponse({"access_token": token.access_token, "token_id": token.pk}, status=201)
 
 

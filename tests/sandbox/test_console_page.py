@@ -279,7 +279,7 @@ def test_everything_is_forgotten_only_when_it_is_meant(sandbox: Sandbox, visitor
     assert 'value="forgot"' in visitor.page.text
     assert visitor.http.get(f"/t/{tenant.tenant_id}/").status_code == 200
     assert "Everything was forgotten" in visitor.send("anew", tenants="1", members="2", word=" Forget ")
-    sandbox.models.clear()
+    sandbox.forget_models()
     assert len(sandbox.look("tenants")["tenants"]) == 1
     assert visitor.http.get(f"/t/{tenant.tenant_id}/").status_code == 404
 

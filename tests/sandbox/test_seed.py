@@ -32,7 +32,7 @@ def test_a_copy_has_the_house_the_people_and_the_past_of_another_tenant(sandbox:
     group = sandbox.api("GET", "/v1/membergroups", token=first.token).json()["membergroups"][0]["membergroup_id"]
     new = {"member_name": "Somebody", "membergroup_id": group}
     assert sandbox.api("POST", "/v1/members", new, token=first.token).is_success
-    copy = sandbox.copy(first)
+    [copy] = sandbox.copies(first)
     for path in ("/v1/members", "/v1/membergroups", "/v1/guests", "/v1/histories", "/v1/devices/keys", "/v1/cameras"):
         told = [sandbox.api("GET", path, token=each.token).json() for each in (first, copy)]
         assert told[0] == told[1], path

@@ -27,6 +27,7 @@ from tests.support import databases
 
 ROOT = Path(__file__).resolve().parents[2]
 _WHERE = re.compile(r"Sandbox listens on (http://\S+)")
+_MOST_COPIES = 16
 _CSRF = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
 
@@ -50,6 +51,15 @@ class SandboxClient:
     client_id: str
     client_secret: str
     redirect_uris: list[str]
+
+
+@dataclass
+class Model:
+    """A tenant that nobody touches, copies of it that no test has yet, and how many to ask for next."""
+
+    tenant: SandboxTenant
+    copies: list[SandboxTenant] = field(default_factory=list)
+    wanted: int = 1
 
 
 class Sandbox:
@@ -85,8 +95,7 @@ class Sandbox:
         self.url = ""
         #: How often something was changed or prepared there but by making tenants.
         self.touched = 0
-        #: Tenants that nobody touches, of which tests have copies; to be cleared when the service forgets them.
-        self.models: dict[str, SandboxTenant] = {}
+        self._models: dict[str, Model] = {}
 
     def __enter__(self) -> "Sandbox":
         return self.start()
@@ -151,26 +160,34 @@ class Sandbox:
 
     def tenant(self, *, token: bool = True, **wanted: Any) -> SandboxTenant:
         """A new tenant; takes name, contracts, members, guests, seed, tenant_id, admin_login, admin_password."""
-        return self._moved_in("tenants", wanted, token=token)
-
-    def one_like(self, **wanted: Any) -> SandboxTenant:
-        """A tenant of this kind, as `tenant` takes it: a copy of one that is made once and that nobody touches."""
-        kind = json.dumps(wanted, sort_keys=True)
-        if kind not in self.models:
-            self.models[kind] = self.tenant(token=False, **wanted)
-        return self.copy(self.models[kind])
-
-    def copy(self, of: SandboxTenant) -> SandboxTenant:
-        """A tenant with another one's house, people and past as they stand now."""
-        return self._moved_in("copies", {"tenant_id": of.tenant_id})
-
-    def _moved_in(self, console: str, wanted: dict[str, Any], *, token: bool = True) -> SandboxTenant:
         touched = self.touched
-        tenant = SandboxTenant(**self.console(console, **wanted))
+        tenant = SandboxTenant(**self.console("tenants", **wanted))
         if token:
             tenant.token = self.token(tenant.tenant_id)
         self.touched = touched
         return tenant
+
+    def one_like(self, **wanted: Any) -> SandboxTenant:
+        """A tenant of this kind, as `tenant` takes it: a copy of one that is made once and that nobody touches."""
+        kind = json.dumps(wanted, sort_keys=True)
+        if kind not in self._models:
+            self._models[kind] = Model(self.tenant(token=False, **wanted))
+        model = self._models[kind]
+        if not model.copies:
+            model.copies = self.copies(model.tenant, model.wanted)
+            model.wanted = min(2 * model.wanted, _MOST_COPIES)
+        return model.copies.pop()
+
+    def copies(self, of: SandboxTenant, number: int = 1) -> list[SandboxTenant]:
+        """Tenants with another one's house, people and past as they stand now."""
+        touched = self.touched
+        made = self.console("copies", tenant_id=of.tenant_id, number=number)["tenants"]
+        self.touched = touched
+        return [SandboxTenant(token=each.pop("access_token"), **each) for each in made]
+
+    def forget_models(self) -> None:
+        """For whoever has the service forget all tenants."""
+        self._models.clear()
 
     def client(self, *redirect_uris: str, **wanted: Any) -> SandboxClient:
         """Registers an OAuth client, with all scopes unless `scopes` says otherwise."""
