@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from fpdf import FPDF
 from fpdf.enums import TableBordersLayout, TableCellFillMode
+from fpdf.fonts import FontFace
 from pylopdf_fonts_jp import sans_path
 
 from portal.reports.content import Cell, Head, Line, amount
@@ -28,8 +29,7 @@ class _Paper(FPDF):
         self._head, self._tenant, self._made = head, tenant, made
         self.set_margin(_MARGIN)
         self.set_auto_page_break(True, margin=_MARGIN + 8)
-        for style in ("", "B"):  # the headings of a table ask for the second
-            self.add_font(_FONT, style, fname=str(sans_path()))
+        self.add_font(_FONT, fname=str(sans_path()))
         self.set_font(_FONT, size=_SIZE)
         self.set_draw_color(_LINE)
         self.set_line_width(0.1)
@@ -158,6 +158,7 @@ def _table(pdf: _Paper, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) 
         text_align=["RIGHT" if number else "LEFT" for number in numbers],
         line_height=4.5,
         padding=0.6,
+        headings_style=FontFace(),  # there is no bold font
     ) as table:
         for cells in [columns, *rows]:
             table.row([_shown(cell) for cell in cells])
