@@ -106,6 +106,7 @@ ROOT_URLCONF = "portal.site.urls"
 WSGI_APPLICATION = "portal.site.wsgi.application"
 
 _LOADERS = [f"django.template.loaders.{each}.Loader" for each in ("filesystem", "app_directories")]
+FORM_RENDERER = "portal.core.ui.controls.Renderer"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
