@@ -1,5 +1,6 @@
 """All settings of the site, in one place. Values come from the environment through `portal.site.env`."""
 
+import gc
 from pathlib import Path
 
 import structlog
@@ -8,6 +9,9 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.site import env
 from portal.site.logs import with_address, without_queries
+
+# At Python's own pace, looking for garbage takes a third of a process's start and a twentieth of each page.
+gc.set_threshold(50_000, 20, 100)
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 
