@@ -32,7 +32,13 @@ _SETTINGS = {
     "timezone": "UTC",
 }
 _ENVIRONMENT = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C", "TZ": "UTC"}
-_FORGETFUL = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "max_wal_size": "4GB"}
+_FORGETFUL = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "max_wal_size": "4GB",
+    "autovacuum": "off",
+}
 
 
 def _installed() -> Path:

@@ -19,6 +19,8 @@ from stack.paths import ROOT, RUN, private_folder
 from stack.processes import spawn, stop
 
 _TEMPLATE = "template-18-2"
+#: The variable that says that the PostgreSQL server is deleted at the end: nobody need drop its databases.
+SHORT_LIVED = "DATABASE_SERVER_IS_SHORT_LIVED"
 
 
 def site_environment(secret: str, vault_key: str, portal_url: str) -> dict[str, str]:
@@ -79,7 +81,7 @@ def own_databases(tests: Mapping[str, str] | None = None) -> Iterator[tuple[dict
         stack.callback(shutil.rmtree, cluster, ignore_errors=True)
         log = folder / "postgres.log"
         url = stack.enter_context(postgres.running(home, cluster, who, log=log, forgetful=True))
-        yield dict(os.environ) | own_database_urls(url), folder
+        yield dict(os.environ) | own_database_urls(url) | {SHORT_LIVED: "1"}, folder
 
 
 def own_database_urls(server: str) -> dict[str, str]:

@@ -8,6 +8,8 @@ from urllib.parse import urljoin
 
 import httpx2
 
+from accessapi.wire import tls
+
 
 @dataclass
 class Form:
@@ -59,6 +61,7 @@ class Browser:
             base_url=url,
             transport=transport,
             timeout=60,
+            verify=tls(),
             headers={"Accept-Language": "en", "Referer": url + "/"},
             limits=httpx2.Limits(max_connections=100),
         )

@@ -19,6 +19,7 @@ from psycopg import sql
 from stack import migrated
 from stack.migrated import SITES
 from stack.paths import ROOT
+from stack.services import SHORT_LIVED
 
 _LOCK = 20260101  # any number that nobody else locks
 
@@ -51,7 +52,7 @@ def template(site: str) -> str:
 
 
 def forget() -> None:
-    """Drops the migrated databases of this run."""
+    """Drops the migrated databases of this run, unless their server goes with it."""
     for site in SITES:
         _drop(site, migrated.database(site))
 
@@ -68,6 +69,8 @@ def _fresh(site: str, *, of: str) -> Iterator[str]:
 
 
 def _drop(site: str, name: str) -> None:
+    if os.environ.get(SHORT_LIVED):
+        return
     with _server(site) as server:
         if _is_there(server, name):
             server.execute(sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS true").format(sql.Identifier(name)))
@@ -79,7 +82,8 @@ def _is_there(server: psycopg.Connection, name: str) -> bool:
 
 
 def _create(server: psycopg.Connection, name: str, of: str) -> None:
-    server.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(of)))
+    create = "CREATE DATABASE {} TEMPLATE {} STRATEGY file_copy"  # the usual way takes five times as long
+    server.execute(sql.SQL(create).format(sql.Identifier(name), sql.Identifier(of)))
 
 
 def _migrate(site: str, address: str) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.test import Client, client
+from django.template import Template
+from django.test import Client
+from django.test import utils as test_utils
 from django.utils import translation
 from kombu import pools
 from playwright.sync_api import Page
@@ -42,9 +44,9 @@ def no_language_of_others() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def pages_alone() -> None:
-    """Tests look at what a person sees: the client copies no contexts, of which a page has hundreds."""
-    client.store_rendered_templates = lambda *_args, **_more: None
+def pages_alone(django_test_environment: None) -> None:
+    """Tests look at what a person sees: nobody asks which templates a page is made of, which are hundreds."""
+    Template._render = test_utils._TestState.saved_data.template_render
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,6 +4,7 @@ from typing import Any
 
 import httpx2
 
+from accessapi.wire import tls
 from tests.support.browser import Form, forms_of, gist
 
 
@@ -12,7 +13,8 @@ class Visitor:
 
     def __init__(self, url: str, language: str = "en") -> None:
         self.url = url
-        self.http = httpx2.Client(base_url=f"{url}/console", timeout=60, headers={"Accept-Language": language})
+        headers = {"Accept-Language": language}
+        self.http = httpx2.Client(base_url=f"{url}/console", timeout=60, verify=tls(), headers=headers)
         self.page: httpx2.Response
 
     def __enter__(self) -> "Visitor":

@@ -77,7 +77,7 @@ def walk(mine: Place, victim: Victim, browser: Browser, methods: tuple[str, ...]
         options = {"params": values} if method in ("GET", "OPTIONS") else {"data": data}
         answer = browser.send(method, path, **options)
         if answer.status_code == 302:
-            browser.get(url(mine))  # shows and forgets the message that was left for the next page
+            browser.get(url(mine, "members/"))  # shows and forgets the message that was left for the next page
         told = answer.text
         for value in (*values.values(), path):  # fields and links repeat what was asked
             told = told.replace(value, "")
