@@ -9,8 +9,10 @@ import socket
 from typing import Any
 
 import pytest
+from _pytest import runner
 from hypothesis import HealthCheck, settings
 
+from accessapi.frames import with_room
 from tests.support import databases, durations
 from tests.support.effort import SOAK, examples
 
@@ -55,6 +57,12 @@ def pytest_configure(config: pytest.Config) -> None:
     socket.socket.connect = _loopback_only  # type: ignore[method-assign,assignment]
     if hasattr(config, "workerinput"):  # a worker of xdist ends with the process that started it
         ctypes.CDLL(None).prctl(1, int(signal.SIGKILL), 0, 0, 0)
+
+
+@pytest.hookimpl(tryfirst=True)
+@with_room
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Any:
+    return runner.pytest_runtest_protocol(item, nextitem)
 
 
 def pytest_collection_finish() -> None:

@@ -16,6 +16,8 @@ from kombu.exceptions import OperationalError
 from redis import Redis
 from redis.exceptions import RedisError
 
+from accessapi.frames import with_room
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.site.settings")
 
 QUEUES = ("doors", "interactive", "bulk", "sync")
@@ -76,6 +78,10 @@ class PromisedTask(Task):  # type: ignore[misc]  # Celery has no types
     Request = "portal.site.worker:PatientRequest"
     queue: str
     promise: str
+
+    @with_room
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return super().__call__(*args, **options)
 
     def apply_async(self, *args: Any, **options: Any) -> Any:
         """Ring once. Raises OperationalError when the broker is away: at once, while it is known to be."""

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand
 from django.core.wsgi import get_wsgi_application
 from gunicorn.app.base import BaseApplication
 
+from accessapi.frames import with_room
 from sandbox.commands import starting
 from sandbox.engine import ticker
 
@@ -49,7 +50,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             self.cfg.set(name, value)
 
     def load(self) -> Any:
-        return get_wsgi_application()
+        return with_room(get_wsgi_application())
 
 
 def _configuration(options: dict[str, Any], greeting: list[str]) -> dict[str, Any]:

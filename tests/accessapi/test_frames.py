@@ -1,0 +1,62 @@
+"""A function with room is the same function, from which calls cost the same however deep they are."""
+
+import resource
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from accessapi.frames import with_room
+
+
+@with_room
+def add(one: int, *, other: int) -> int:
+    """Add."""
+    return one + other
+
+
+def shallow() -> int:
+    return abs(one())
+
+
+def one() -> int:
+    return 1
+
+
+def call_from(depth: int) -> None:
+    if depth:
+        call_from(depth - 1)
+    else:
+        for _ in range(100):
+            shallow()
+
+
+def faults(work: Callable[[], None]) -> int:
+    """How often the system had to give memory to a new thread that does this."""
+    counted = []
+
+    def count() -> None:
+        before = resource.getrusage(resource.RUSAGE_THREAD).ru_minflt
+        work()
+        counted.append(resource.getrusage(resource.RUSAGE_THREAD).ru_minflt - before)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    thread.join()
+    return counted[0]
+
+
+def call_from_all_depths() -> None:
+    for depth in range(300):
+        call_from(depth)
+
+
+def test_a_function_with_room_takes_and_gives_what_it_did() -> None:
+    assert add(1, other=2) == 3
+    assert (add.__name__, add.__doc__) == ("add", "Add.")
+    with pytest.raises(TypeError, match="positional"):
+        add(1, 2)  # type: ignore[misc]
+
+
+def test_calls_from_any_depth_ask_the_system_for_no_memory() -> None:
+    assert faults(with_room(call_from_all_depths)) < 300
