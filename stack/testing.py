@@ -33,8 +33,7 @@ def test(arguments: Sequence[str], *, kind: str) -> int:
     chosen = list(arguments)
     if kind:
         chosen += [*KINDS[kind], "--no-loadscope-reorder", "--durations", "20"]
-        # A test that hangs says where, and ends.
-        chosen += ["-o", f"faulthandler_timeout={_STANDSTILL}", "-o", "faulthandler_exit_on_timeout=true"]
+        chosen += ["--standstill", str(_STANDSTILL)]
     found = browser()
     os.environ["CHROMIUM"] = found or ""
     _keep_bytecode()

@@ -1,15 +1,18 @@
 """For every test: no network but the loopback's, and no process that outlives the run."""
 
 import ctypes
+import faulthandler
 import gc
 import ipaddress
 import os
 import signal
 import socket
+import time
 from typing import Any
 
 import pytest
 from _pytest import runner
+from _pytest.faulthandler import fault_handler_stderr_fd_key
 from hypothesis import HealthCheck, settings
 
 from accessapi.frames import with_room
@@ -32,6 +35,7 @@ ATTACKS = "tests/promises/"
 #: Folders whose tests share one running house; they begin first.
 LONG = ("tests/journey/", ATTACKS)
 _HOUSE = "house"
+_watched = [float("-inf")]
 
 pytest_plugins = ["tests.support.fixtures"]
 
@@ -62,7 +66,18 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 @with_room
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Any:
+    _watch(item.config)
     return runner.pytest_runtest_protocol(item, nextitem)
+
+
+def _watch(config: pytest.Config) -> None:
+    """Let a test that hangs say where, and end its process. Tests within a minute of each other share one watch: it is
+    a thread, which pytest's own option starts and ends with each test.
+    """
+    seconds, now = config.getoption("standstill"), time.monotonic()
+    if seconds and now > _watched[0] + 60:
+        _watched[0] = now
+        faulthandler.dump_traceback_later(seconds, exit=True, file=config.stash[fault_handler_stderr_fd_key])
 
 
 def pytest_collection_finish() -> None:
@@ -89,6 +104,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("portal")
+    group.addoption("--standstill", type=int, default=0, help="seconds after which a test that hangs ends its process")
     group.addoption("--houses", type=int, default=1, help="sets of real processes that tests of a house are split over")
     group.addoption("--keep-durations", action="store_true", help="write down how long each file took, for the order")
 
@@ -125,6 +141,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    faulthandler.cancel_dump_traceback_later()
+    gc.collect()
+    gc.freeze()  # pytest collects six times more
     if session.config.getoption("keep_durations") and not hasattr(session.config, "workerinput"):
         durations.keep()
 
