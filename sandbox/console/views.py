@@ -50,7 +50,8 @@ def tokens(request: HttpRequest) -> HttpResponse:
     """POST: a token without the code flow."""
     wanted = body_of(request, NewToken)
     tenant = _tenant(wanted.tenant_id)
-    client = models.Client.objects.filter(pk=wanted.client_id).first() if wanted.client_id else setup.own_client()
+    named = wanted.client_id is not None
+    client = models.Client.objects.filter(pk=wanted.client_id).first() if named else setup.own_client()
     if client is None:
         raise not_found("client_id")
     token = setup.new_token(tenant, client, wanted.scopes)

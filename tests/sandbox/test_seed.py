@@ -1,5 +1,8 @@
 """Deterministic data."""
 
+import httpx2
+import pytest
+
 from tests.support.sandbox import Sandbox
 
 
@@ -41,3 +44,9 @@ def test_a_copy_has_the_house_the_people_and_the_past_of_another_tenant(sandbox:
     assert len(everybody(sandbox, first.token)) == len(everybody(sandbox, copy.token)) + 1
     assert copy.licence_key != first.licence_key
     assert copy.admin_login != first.admin_login
+
+
+@pytest.mark.parametrize("client_id", ["", "nobody"])
+def test_a_token_is_given_to_no_client_that_does_not_exist(sandbox: Sandbox, client_id: str) -> None:
+    wanted = {"tenant_id": sandbox.tenant().tenant_id, "client_id": client_id}
+    assert httpx2.post(f"{sandbox.url}/console/api/tokens", json=wanted).status_code == 404
