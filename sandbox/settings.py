@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-# At Python's own pace, looking for garbage takes a twentieth of each answer.
+# At Python's own pace, looking for garbage takes a tenth of the start.
 gc.set_threshold(50_000, 20, 100)
 
 BASE_DIR = Path(__file__).resolve().parent

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.site import env
 from portal.site.logs import with_address, without_queries
 
-# At Python's own pace, looking for garbage takes a third of a process's start and a twentieth of each page.
+# At Python's own pace, looking for garbage takes a third of a process's start.
 gc.set_threshold(50_000, 20, 100)
 
 BASE_DIR = Path(__file__).resolve().parents[2]

@@ -66,8 +66,8 @@ class SQLCompiler(compiler.SQLCompiler):
         meta, django, selected = query.get_meta(), cast(Any, super()), self.select
         wanted = (*query.extra_order_by, *query.order_by, *(meta.ordering if meta else ()))
         if all(isinstance(each, str) for each in wanted):
-            named = [each if each[2] else (_NOBODY_ASKS_FOR, *each[1:]) for each in selected or ()]
-            self.select = named if query.combinator or any(alias for *_, alias in named) else None
+            has_names = query.combinator or any(alias for *_, alias in selected or ())
+            self.select = has_names and [each if each[2] else (_NOBODY_ASKS_FOR, *each[1:]) for each in selected or ()]
         try:
             return iter(list(django._order_by_pairs()))
         finally:

@@ -62,8 +62,8 @@ _HOW_MANY_ARE_IN = re.compile(r'<section[^>]* id="home-inside".*?</section>', re
 # How many pages of one kind are read because links lead to them, besides those of the people and places of the records.
 _ALIKE = 3
 _NOTHING = re.compile(r"(?!)")
-# Addresses that ask the service, and show the page beside them; and those that answer with no text.
-_LEFT_OUT = re.compile(r"/(reading|status)/|\.(pdf|png|svg)$")
+# Addresses that ask the service, and show the page beside them.
+_READS = re.compile(r"/(reading|status)/")
 KEYS = {"today": "01", "before": "02"}
 
 
@@ -189,7 +189,7 @@ def reached(client: Client, building: Building, addresses: Sequence[str]) -> dic
     while waiting:
         path = waiting.popleft()
         kind = _kind(path)
-        if path in pages or _LEFT_OUT.search(path) or (path not in named and alike[kind] >= _ALIKE):
+        if path in pages or _READS.search(path) or (path not in named and alike[kind] >= _ALIKE):
             continue
         pages[path] = _read(client, path)
         alike[kind] += bool(pages[path].text)

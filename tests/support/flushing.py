@@ -60,7 +60,8 @@ def _empty(_case: TransactionTestCase) -> None:
         cursor.execute(f"SELECT EXISTS (SELECT FROM {_ONLY_ADDED_TO})")
         if cursor.fetchone()[0]:
             statements.append(f"TRUNCATE {_ONLY_ADDED_TO}")
-        cursor.execute("; ".join(statements) or "SELECT 1")
+        if statements:
+            cursor.execute("; ".join(statements))
 
 
 @cache
