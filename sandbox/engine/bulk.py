@@ -4,7 +4,8 @@ import math
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import DateTimeField, DurationField, F, Func, IntegerField, QuerySet
+from django.db.models.functions import Coalesce
 
 from sandbox.behaviour import Behaviour
 from sandbox.errors import ApiError, not_found
@@ -32,6 +33,15 @@ def submit(tenant: Tenant, tag: str, members: list[dict[str, Any]], behaviour: B
 def due(tenant: Tenant, now: datetime) -> QuerySet[BulkRequest]:
     """Return the requests that are not finished, in the order of submission."""
     return BulkRequest.objects.filter(tenant=tenant, finished_at=None).order_by("id")
+
+
+def turns() -> QuerySet[BulkRequest, tuple[str, datetime]]:
+    """Return each tenant that has an unfinished request, and when the turn of the next member comes."""
+    done = Func(F("results"), function="jsonb_array_length", output_field=IntegerField())
+    taken = (done + 1) * F("seconds_per_member")
+    turn = F("started_at") + Func(taken, template="make_interval(secs => %(expressions)s)", output_field=DurationField())
+    first = BulkRequest.objects.filter(finished_at=None).order_by("tenant_id", "id").distinct("tenant_id")
+    return first.values_list("tenant_id", Coalesce(turn, F("at"), output_field=DateTimeField()))
 
 
 def advance(tenant: Tenant, now: datetime) -> None:

@@ -15,8 +15,8 @@ from django.db.models import Min
 from django.db.models.signals import post_save
 
 from sandbox import behaviour
-from sandbox.engine import posting, reset_lock, simulation, steps
-from sandbox.service.models import BulkRequest, Delivery, FaceRequest, KeyUse, Tenant
+from sandbox.engine import bulk, posting, reset_lock, simulation, steps
+from sandbox.service.models import Delivery, FaceRequest, KeyUse, Tenant
 
 #: Seconds between two looks while notifications wait to be posted, and otherwise. What this process queues is posted
 #: after a moment in which more may come.
@@ -114,10 +114,9 @@ def advance_all() -> float:
 
 def _due(latest: datetime) -> list[tuple[str, datetime]]:
     """Return the tenants in which something is due up to `latest`, and the first such time."""
-    bulk = BulkRequest.objects.filter(finished_at=None).values_list("tenant_id").annotate(first=Min("at"))
     faces = FaceRequest.objects.filter(status="progress", due_at__lte=latest)
     keys = KeyUse.objects.filter(returned_at=None, due_at__lte=latest, box__has_power=True)
-    found = bulk.union(
+    found = bulk.turns().union(
         faces.values_list("tenant_id").annotate(first=Min("due_at")),
         keys.values_list("box__tenant_id").annotate(first=Min("due_at")),
     )
