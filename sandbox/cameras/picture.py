@@ -21,6 +21,9 @@ SNAPSHOT = 2
 #: Shapes are drawn this much larger and then reduced, which makes their edges smooth.
 _FINE = 2
 _GREY = (1.0, 1.03, 0.98)
+# What a camera that sees infrared light makes of each level of grey, and of that the three colours.
+_BRIGHTER = [min(255, round(level * 1.5 + 6)) for level in range(256)]
+_TINTS = [[min(255, round(level * tint)) for level in range(256)] for tint in _GREY]
 # A loaded font keeps state while it draws, and several threads draw pictures.
 _one_at_a_time = Lock()
 
@@ -39,24 +42,35 @@ def draw(view: View, moment: datetime, arrivals: tuple[Arrival, ...] = (), enlar
     at = moment.timestamp()
     scene = SCENES[view.scene]
     now = light(moment, outdoors=scene.outdoors)
-    image = _room(view.camera_id, view.scene, now, is_open(at, arrivals), enlarged).copy()
-    lens = _lens(view.camera_id, view.scene)
     # The furthest first, so that nearer ones cover them.
     seen = [
         (place, passer) for passer in passers(view.camera_id, view.scene, at, arrivals) if (place := passer.place(at))
     ]
+    room, time = (now, is_open(at, arrivals), enlarged), f"{moment:%Y-%m-%d %H:%M:%S}"
+    if not seen:
+        return _empty(view, *room, time)
+    image = _room(view.camera_id, view.scene, *room).copy()
+    lens = _lens(view.camera_id, view.scene)
     for place, passer in sorted(seen, key=lambda each: -each[0][1]):
         _walk(image, lens, scene.doorway, now, passer, place, at, enlarged)
+    return _finished(image, view, now, enlarged, time)
+
+
+# All frames of a second show the same while nobody is there.
+@lru_cache(4)
+def _empty(view: View, now: Light, opened: bool, enlarged: int, time: str) -> Image.Image:
+    return _finished(_room(view.camera_id, view.scene, now, opened, enlarged).copy(), view, now, enlarged, time)
+
+
+def _finished(image: Image.Image, view: View, now: Light, enlarged: int, time: str) -> Image.Image:
+    """Return it in infrared, where the camera sees that, with its name and the time."""
     if now.infrared:
         image = _infrared(image)
-    size = 15 * enlarged
-    for text, left in ((view.name, True), (f"{moment:%Y-%m-%d %H:%M:%S}", False)):
+    size, edge = 15 * enlarged, 10 * enlarged
+    for text, left in ((view.name, True), (time, False)):
         if text:
             strip = _caption(text, size)
-            corner = (
-                (10 * enlarged, 10 * enlarged) if left else (image.width - strip.width - 10 * enlarged, 10 * enlarged)
-            )
-            image.paste(strip, corner, strip)
+            image.paste(strip, (edge if left else image.width - strip.width - edge, edge), strip)
     return image
 
 
@@ -95,8 +109,8 @@ def _corners(size: tuple[int, int], now: Light) -> Image.Image:
 
 
 def _infrared(image: Image.Image) -> Image.Image:
-    grey = image.convert("L").point([min(255, round(level * 1.5 + 6)) for level in range(256)])
-    return Image.merge("RGB", [grey.point([min(255, round(level * tint)) for level in range(256)]) for tint in _GREY])
+    grey = image.convert("L").point(_BRIGHTER)
+    return Image.merge("RGB", [grey.point(tint) for tint in _TINTS])
 
 
 def _walk(
