@@ -38,10 +38,10 @@ def due(tenant: Tenant, now: datetime) -> QuerySet[BulkRequest]:
 def turns() -> QuerySet[BulkRequest, tuple[str, datetime]]:
     """Return each tenant that has an unfinished request, and when the turn of the next member comes."""
     done = Func(F("results"), function="jsonb_array_length", output_field=IntegerField())
-    taken = (done + 1) * F("seconds_per_member")
-    turn = F("started_at") + Func(taken, template="make_interval(secs => %(expressions)s)", output_field=DurationField())
+    seconds = (done + 1) * F("seconds_per_member")
+    taken = Func(seconds, template="make_interval(secs => %(expressions)s)", output_field=DurationField())
     first = BulkRequest.objects.filter(finished_at=None).order_by("tenant_id", "id").distinct("tenant_id")
-    return first.values_list("tenant_id", Coalesce(turn, F("at"), output_field=DateTimeField()))
+    return first.values_list("tenant_id", Coalesce(F("started_at") + taken, F("at"), output_field=DateTimeField()))
 
 
 def advance(tenant: Tenant, now: datetime) -> None:
