@@ -75,7 +75,7 @@ class GuestDesk:
 
     def visits(self) -> list[Visit]:
         with self.scope():
-            rows = Visit.objects.select_related("intent", "cut_intent", "by", "cut_by", "tenant__environment")
+            rows = Visit.objects.prefetch_related("intent", "cut_intent", "by", "cut_by", "tenant__environment")
             return list(rows.exclude(guest_id__in=self.others).order_by("pk"))
 
     def visit(self, visit: Visit) -> Visit:

@@ -23,7 +23,7 @@ from portal.core.mirror.models import (
     PassController,
     TenantRecord,
 )
-from portal.core.ui.addresses import row_or_404
+from portal.core.ui.addresses import NamedRow
 from tenants.models import current_tenant
 
 
@@ -52,6 +52,13 @@ _HOLDS = {
     Credential.FACE: Q(has_face=True),
     Credential.NONE: Q(has_card=False, has_qr=False, has_face=False),
 }
+
+# What an address names, for the pages of it. Of members also those that the service no longer has.
+_members = NamedRow(lambda: Member.objects.filter(gone_at__isnull=True), member_id="")
+_ever = NamedRow(lambda: Member.objects.all(), member_id="")
+_groups = NamedRow(lambda: Group.objects.all(), membergroup_id="")
+_areas = NamedRow(lambda: Area.objects.all(), area_id="")
+_doors = NamedRow(lambda: PassController.objects.all(), device_id="")
 
 
 class _Among(Func):
@@ -156,8 +163,7 @@ def holidays() -> Holidays:
 
 def get_member(member_id: str, *, gone: bool = False) -> Member:
     """Return the member. With `gone`, also one that the service no longer has and no complete list has confirmed."""
-    members = Member.objects.all() if gone else Member.objects.filter(gone_at__isnull=True)
-    return row_or_404(members, member_id=member_id)
+    return (_ever if gone else _members).or_404(member_id=member_id)
 
 
 def find_members(member_ids: Iterable[str]) -> list[Member]:
@@ -168,12 +174,12 @@ def find_members(member_ids: Iterable[str]) -> list[Member]:
 
 
 def get_group(membergroup_id: str) -> Group:
-    return row_or_404(Group.objects.all(), membergroup_id=membergroup_id)
+    return _groups.or_404(membergroup_id=membergroup_id)
 
 
 def get_area(area_id: str) -> Area:
-    return row_or_404(Area.objects.all(), area_id=area_id)
+    return _areas.or_404(area_id=area_id)
 
 
 def get_door(device_id: str) -> PassController:
-    return row_or_404(PassController.objects.all(), device_id=device_id)
+    return _doors.or_404(device_id=device_id)
