@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 from fpdf import FPDF
-from pylopdf_fonts_jp import sans_path
 from segno import QRCode
 
 from portal.codes.badges import Badge
+from portal.core.files import fonts
 from portal.core.ui import drawing
 
 CARD, ACROSS, DOWN = (91.0, 55.0), 2, 5
@@ -21,7 +21,6 @@ A4 = (210.0, 297.0)
 SLOTS = ACROSS * DOWN
 SLIP_WIDTH, _SLIP_MARGIN = 80.0, 5.0
 _INK, _GREY = 20, 95
-_FONT = "NotoSansJP"
 _SMALL = (9.0, 5.5)
 # A Latin word stays together, but for its hyphens; Japanese may break between any two characters, though not before
 # closing marks, small kana and what combines with the character before it.
@@ -134,8 +133,8 @@ def _document(size: tuple[float, float]) -> _Paper:
     pdf = _Paper(size)
     pdf.set_margin(0)
     pdf.set_auto_page_break(False)
-    pdf.add_font(_FONT, fname=str(sans_path()))
-    pdf.set_font(_FONT, size=10)
+    fonts.add_font(pdf)
+    pdf.set_font(fonts.NAME, size=10)
     pdf.set_title(_("Guest badges"))
     return pdf
 

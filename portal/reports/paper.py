@@ -7,8 +7,8 @@ from django.utils.translation import ngettext
 from fpdf import FPDF
 from fpdf.enums import TableBordersLayout, TableCellFillMode
 from fpdf.fonts import FontFace
-from pylopdf_fonts_jp import sans_path
 
+from portal.core.files import fonts
 from portal.reports.content import Cell, Head, Line, amount
 
 #: The most lines of a table on paper: a second is about 600 of them. The workbook has them all.
@@ -17,7 +17,7 @@ MOST_LINES = 5000
 _BRIEF = 320
 #: The most lines that are drawn as bars: more would stand too close to be read.
 MOST_BARS = 31
-_FONT, _INK, _GREY, _BAR, _LINE, _PALE, _WHITE = "NotoSansJP", 20, 95, 150, 200, 246, 255
+_INK, _GREY, _BAR, _LINE, _PALE, _WHITE = 20, 95, 150, 200, 246, 255
 _MARGIN, _SIZE, _HIGH = 12.0, 8.0, 28.0
 
 
@@ -29,14 +29,14 @@ class _Paper(FPDF):
         self._head, self._tenant, self._made = head, tenant, made
         self.set_margin(_MARGIN)
         self.set_auto_page_break(True, margin=_MARGIN + 8)
-        self.add_font(_FONT, fname=str(sans_path()))
-        self.set_font(_FONT, size=_SIZE)
+        fonts.add_font(self)
+        self.set_font(fonts.NAME, size=_SIZE)
         self.set_draw_color(_LINE)
         self.set_line_width(0.1)
 
     def header(self) -> None:
         self.set_text_color(_GREY)
-        self.set_font(_FONT, size=_SIZE)
+        self.set_font(fonts.NAME, size=_SIZE)
         told = " · ".join(filter(None, [self._tenant, self._head.title, self._head.about, self._head.period]))
         self.multi_cell(0, 4.5, told, new_x="LMARGIN", new_y="NEXT")
         self.multi_cell(0, 4.5, " · ".join(_brief(self._head.complete)), new_x="LMARGIN", new_y="NEXT")
@@ -46,7 +46,7 @@ class _Paper(FPDF):
     def footer(self) -> None:
         self.set_y(-_MARGIN)
         self.set_text_color(_GREY)
-        self.set_font(_FONT, size=_SIZE)
+        self.set_font(fonts.NAME, size=_SIZE)
         self.cell(0, 4, self._made)
         self.set_x(_MARGIN)
         self.cell(0, 4, f"{self.page_no()} / {{nb}}", align="R")
@@ -62,9 +62,9 @@ def draw(head: Head, lines: Iterable[Line], *, tenant: str, made: str) -> bytes:
     waiting = by_sheet(lines, len(head.sheets), MOST_LINES)
     for sheet, (rows, left) in zip(head.sheets, waiting, strict=True):
         pdf.ln(3)
-        pdf.set_font(_FONT, size=11)
+        pdf.set_font(fonts.NAME, size=11)
         pdf.cell(0, 7, sheet.title, new_x="LMARGIN", new_y="NEXT")
-        pdf.set_font(_FONT, size=_SIZE)
+        pdf.set_font(fonts.NAME, size=_SIZE)
         if sheet.note:
             pdf.multi_cell(0, 5, sheet.note, new_x="LMARGIN", new_y="NEXT")
         if sheet.drawn and 0 < len(rows) <= MOST_BARS:
@@ -91,7 +91,7 @@ def _brief(sentences: Sequence[str]) -> list[str]:
 
 def _first(pdf: _Paper, head: Head) -> None:
     """Draw the title and the headline figures, side by side."""
-    pdf.set_font(_FONT, size=16)
+    pdf.set_font(fonts.NAME, size=16)
     pdf.multi_cell(0, 8, " ".join(filter(None, [head.title, head.about])), new_x="LMARGIN", new_y="NEXT")
     pdf.ln(1)
     width = pdf.epw / max(len(head.figures), 4)
@@ -101,12 +101,12 @@ def _first(pdf: _Paper, head: Head) -> None:
         ([each.beside for each in head.figures], _SIZE, 4.5, _GREY),
     ):
         if any(texts):
-            pdf.set_font(_FONT, size=size)
+            pdf.set_font(fonts.NAME, size=size)
             pdf.set_text_color(colour)
             for text in texts:
                 pdf.cell(width, height, text)
             pdf.ln(height)
-    pdf.set_font(_FONT, size=_SIZE)
+    pdf.set_font(fonts.NAME, size=_SIZE)
     pdf.set_text_color(_INK)
     if _brief(head.complete) != list(head.complete):
         pdf.ln(2)

@@ -1,0 +1,100 @@
+"""The font of all PDFs, Noto Sans JP: a process reads it once, and every document starts from what was read.
+
+Alone, fpdf2 reads the file for each document, and again to embed the few glyphs that the document shows. Nearly all the
+time of drawing a badge was spent on the other 18,000.
+"""
+
+from collections.abc import Iterable
+from copy import copy
+from functools import cache, cached_property
+from io import BytesIO
+from pathlib import Path
+from threading import Lock
+
+from fontTools.cffLib import TopDict
+from fontTools.cffLib.transforms import desubroutinizeCharString
+from fontTools.misc.psCharStrings import T2CharString
+from fontTools.subset import Options, Subsetter
+from fontTools.ttLib import TTFont
+from fpdf import FPDF
+from fpdf.fonts import SubsetMap, TTFFont
+from pylopdf_fonts_jp import sans_path
+
+#: The family, for `FPDF.set_font`.
+NAME = "NotoSansJP"
+# fontTools reads glyphs when they are first used, all through one file.
+_LOCK = Lock()
+
+
+class _Font(TTFFont):
+    """The font of one document, which embeds its glyphs from a font that has few others."""
+
+    @cached_property
+    def ttfont(self) -> TTFont:
+        """Return the font to embed from. fpdf2 uses it only after the last text was drawn."""
+        return _part(self.subset.get_all_glyph_names())
+
+
+def add_font(pdf: FPDF) -> None:
+    """Do what `pdf.add_font` does, with the font that was read before."""
+    with _LOCK:
+        whole, _glyphs = _read()
+    font = copy(whole)
+    del font.ttfont
+    # All else that fpdf2 changes in a font.
+    font.i = len(pdf.fonts) + 1
+    font.cw, font.desc, font.missing_glyphs, font.subset = whole.cw.copy(), copy(whole.desc), [], SubsetMap(font)
+    pdf.fonts[font.fontkey] = font
+    pdf.pdf_version = max(pdf.pdf_version, "1.6")  # the first that may embed such glyphs
+
+
+@cache
+def _read() -> tuple[_Font, TopDict]:
+    """Return the font for documents to copy, and its glyphs."""
+    font = _Font(FPDF(), Path(sans_path()), NAME.lower(), "")
+    glyphs = font.ttfont["CFF "].cff[0]
+    font.close()
+    font.ttfont = None  # the tables that documents do not need
+    return font, glyphs
+
+
+@cache
+def _frame() -> bytes:
+    """Return the font with a single glyph of each group, to which others can be added: groups share their hints."""
+    with TTFont(sans_path(), lazy=True, recalcBBoxes=False) as font, BytesIO() as file:
+        glyphs = font["CFF "].cff[0]
+        rest = {*font.keys()} - {"CFF "}
+        subsetter = Subsetter(Options(desubroutinize=True, notdef_outline=True, drop_tables=rest))
+        subsetter.populate(glyphs=dict(zip(glyphs.FDSelect.gidArray, glyphs.charset, strict=True)).values())
+        subsetter.subset(font)
+        font.save(file)
+        return file.getvalue()
+
+
+@cache
+def _glyph(name: str) -> tuple[int, bytes]:
+    """Return a glyph's group, and its outline with the subroutines it calls written out."""
+    _font, glyphs = _read()
+    glyph, group = glyphs.CharStrings.getItemAndSelector(name)
+    desubroutinizeCharString(glyph)
+    glyph.compile()
+    return group, glyph.bytecode
+
+
+def _part(names: Iterable[str]) -> TTFont:
+    """Return a font with these glyphs. It shares no object with others, as embedding changes it."""
+    with _LOCK:
+        frame, found = _frame(), {name: _glyph(name) for name in sorted(names)}
+    part = TTFont(BytesIO(frame), recalcBBoxes=False)
+    glyphs = part["CFF "].cff[0]
+    outlines = glyphs.CharStrings
+    for name, (group, outline) in found.items():
+        if name not in outlines:
+            outlines.charStrings[name] = len(glyphs.charset)
+            outlines.charStringsIndex.append(
+                T2CharString(outline, private=glyphs.FDArray[group].Private, globalSubrs=glyphs.GlobalSubrs)
+            )
+            glyphs.charset.append(name)
+            glyphs.FDSelect.append(group)
+    part.setGlyphOrder(glyphs.charset)
+    return part

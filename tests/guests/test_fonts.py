@@ -1,0 +1,88 @@
+"""Documents share what was read of the font, and nothing else; on paper they are what fpdf2 makes alone."""
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+import pytest
+from fontTools.ttLib import TTFont
+from fpdf import FPDF
+from pylopdf_fonts_jp import sans_path
+from pypdfium2 import PdfDocument
+
+from portal.core.files import fonts
+
+TEXTS = ["田中 愛子 2026-07-01", "Gäste: 髙﨑 ｶﾅ", "来訪者は受付へ", "8 doors – ①②③", "two pages\n" * 60]
+_KANJI = "".join(letter for letter in map(chr, range(0x4E00, 0x9FA0)) if letter.encode("shift_jis", "ignore"))
+TEXTS += [_KANJI[:300], _KANJI[300:600], _KANJI[600:900]]
+
+
+def begun(add=fonts.add_font):
+    pdf = FPDF()
+    add(pdf)
+    pdf.set_creation_date(datetime(2026, 7, 1, tzinfo=UTC))
+    pdf.set_font(fonts.NAME, size=12)
+    pdf.add_page()
+    return pdf
+
+
+def drawn(text, pdf=None):
+    pdf = pdf or begun()
+    pdf.multi_cell(0, 6, text)
+    return bytes(pdf.output())
+
+
+def pages(content):
+    """The text and the pixels of each page."""
+    with PdfDocument(content) as document:
+        return [
+            (page.get_textpage().get_text_bounded(), page.render(scale=3).to_pil().convert("L").tobytes())
+            for page in document
+        ]
+
+
+@pytest.fixture
+def turns():
+    """Threads that take turns as often as they can, with a font to be read first."""
+    for cache in (fonts._read, fonts._frame, fonts._glyph):
+        cache.cache_clear()
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    with ThreadPoolExecutor(len(TEXTS)) as threads:
+        yield threads
+    sys.setswitchinterval(usual)
+
+
+def test_a_document_is_drawn_as_fpdf2_draws_it_alone():
+    some = sorted(begun().fonts[fonts.NAME.lower()].cmap)[::60]  # of every group of glyphs
+    text = "".join(map(chr, some)) + "𠮷野 😀 \u200d"
+    alone = drawn(text, begun(lambda pdf: pdf.add_font(fonts.NAME, fname=sans_path())))
+    assert pages(drawn(text)) == pages(alone)
+    assert drawn(text)[:8] == alone[:8], "the version"
+
+
+def test_a_glyph_stays_in_its_group():
+    names = sorted(set(begun().fonts[fonts.NAME.lower()].cmap.values()))[::60]
+    with TTFont(sans_path()) as whole, fonts._part(names) as part:
+        assert [_group(part, name) for name in names] == [_group(whole, name) for name in names]
+
+
+def _group(font, name):
+    glyphs = font["CFF "].cff[0]
+    _glyph, group = glyphs.CharStrings.getItemAndSelector(name)
+    return glyphs.FDArray[group].FontName
+
+
+def test_documents_that_are_drawn_in_turns_show_their_own_text():
+    alone = [drawn(text) for text in TEXTS]
+    for text, content in zip(TEXTS, alone, strict=True):
+        assert {*"".join(words for words, _pixels in pages(content))} - {*"\r\n"} == {*text} - {"\n"}
+    all_begun = [begun() for _text in TEXTS]
+    for pdf, text in zip(all_begun, TEXTS, strict=True):
+        pdf.multi_cell(0, 6, text)
+    assert [bytes(pdf.output()) for pdf in reversed(all_begun)] == alone[::-1]
+
+
+def test_documents_that_threads_draw_at_once_show_their_own_text(turns):
+    at_once = list(turns.map(drawn, TEXTS * 4))
+    assert at_once == [drawn(text) for text in TEXTS] * 4
