@@ -188,8 +188,10 @@ def reached(client: Client, building: Building, addresses: Sequence[str]) -> dic
     waiting = deque(dict.fromkeys([start, *addresses]))
     while waiting:
         path = waiting.popleft()
+        if path in pages or _READS.search(path):
+            continue
         kind = _kind(path)
-        if path in pages or _READS.search(path) or (path not in named and alike[kind] >= _ALIKE):
+        if path not in named and alike[kind] >= _ALIKE:
             continue
         pages[path] = _read(client, path)
         alike[kind] += bool(pages[path].text)
@@ -232,8 +234,7 @@ def gist(text: str) -> str:
 
 
 def _difference(one: str, other: str) -> list[str]:
-    before, after = gist(one), gist(other)
-    if before == after:  # as nearly all are, and comparing their lines takes long
+    if one == other or (before := gist(one)) == (after := gist(other)):  # as nearly always; to compare lines takes long
         return []
     lines = difflib.unified_diff(before.split("\n"), after.split("\n"), n=0, lineterm="")
     told = [line.strip()[:200] for line in lines if line[:2] not in ("--", "++", "@@")]
