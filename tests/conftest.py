@@ -34,6 +34,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "project"))
 ATTACKS = "tests/promises/"
 #: Folders whose tests share one running house; they begin first.
 LONG = ("tests/journey/", ATTACKS)
+#: Tests that look through the project's own modules.
+SOURCES = "tests/guards/"
 _HOUSE = "house"
 _watched = [float("-inf")]
 
@@ -125,7 +127,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             if houses == 1 and nodeid.startswith(LONG):
                 return _HOUSE
             path = nodeid.partition("::")[0]
-            return nodeid if durations.of(path) > durations.LONG_FILE else path
+            if durations.of(path) > durations.LONG_FILE:
+                return nodeid
+            return SOURCES if path.startswith(SOURCES) else path  # a process parses all modules once
 
         def _reschedule(self, node: Any) -> None:
             if _HOUSE not in self.assigned_work[node] or len(self.nodes) == 1:

@@ -11,7 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.support.sources import ROOT, modules
+
 Use = tuple[str, str]  # area of work, sort
 SORTS = {
     **dict.fromkeys(("Chip", "CHIPS", "STATES", "LABELS", "TextChoices"), "state"),
@@ -84,10 +85,9 @@ def in_template(text: str) -> Iterator[tuple[str, str]]:
 def uses() -> dict[str, set[Use]]:
     """Each short message without context, with where it is used as what."""
     found: dict[str, set[Use]] = defaultdict(set)
-    for folder in ("accessapi", "tenants", "portal"):
-        for path in (ROOT / folder).rglob("*.py"):
-            for text, sort in in_python(ast.parse(path.read_text())):
-                found[text].add((area_of(path), sort))
+    for path, tree in modules("accessapi", "tenants", "portal"):
+        for text, sort in in_python(tree):
+            found[text].add((area_of(path), sort))
     for path in (ROOT / "templates").rglob("*.html"):
         for text, sort in in_template(path.read_text()):
             found[text].add((area_of(path), sort))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,11 @@ class Term:
     japanese: str
     unused: tuple[str, ...]
 
-    @property
-    def pattern(self) -> str:
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
         """The term in a text, in singular and plural; a hyphen is as good as a space."""
         stem = re.escape(re.sub(r"s$", "", self.english)).replace(r"\ ", "[ -]").replace(r"\-", "[ -]")
-        return rf"\b{stem}(?:e?s)?(?:['’]s?)?\b"
+        return re.compile(rf"\b{stem}(?:e?s)?(?:['’]s?)?\b", re.I)
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ def flat(words: Any) -> Iterator[str]:
 
 
 TERMS = terms()
+BY_LENGTH = sorted(TERMS, key=lambda term: -len(term.japanese))  # in Japanese
 MESSAGES = list(messages())
 
 #: What else names a term in English: a shorter form of it, or a word that says it in passing.
@@ -214,11 +216,12 @@ SAID: dict[str, str] = {
 }
 
 
+@cache
 def named(text: str) -> set[Term]:
     """The terms that an English text names. Longer ones are taken out first."""
     found = set()
     for term in TERMS:
-        text, count = re.subn(term.pattern, "…", text, flags=re.I)
+        text, count = term.pattern.subn("…", text)
         if count:
             found.add(term)
     return found
@@ -227,7 +230,7 @@ def named(text: str) -> set[Term]:
 def without_terms(text: str) -> str:
     """A Japanese text without the words of the glossary; longer ones are taken out first."""
     text = text.replace("キーボード", "…")
-    for term in sorted(TERMS, key=lambda term: -len(term.japanese)):
+    for term in BY_LENGTH:
         text = text.replace(term.japanese, "…")
     return text
 
@@ -263,11 +266,10 @@ def test_what_english_names_has_its_word_in_japanese():
 
 def test_a_japanese_word_is_used_for_its_thing_alone():
     astray = []
-    by_length = sorted(TERMS, key=lambda term: -len(term.japanese))
     for message in MESSAGES:
         text, left = f"{message.context} {message.english}", message.japanese
         meant = named(text)
-        for term in by_length:
+        for term in BY_LENGTH:
             if term.japanese in left:
                 left = left.replace(term.japanese, "…")
                 passing = ALSO.get(term.english)
@@ -284,9 +286,9 @@ def test_a_japanese_word_is_used_for_its_thing_alone():
 def test_no_second_word_is_used_for_a_thing():
     texts = [(message.english, message.japanese) for message in MESSAGES] + [("", text) for text in elsewhere()]
     found = []
-    for term in TERMS:
-        for word in term.unused:
-            found += [(word, term.japanese, *each) for each in texts if word in without_terms(each[1])]
+    for english, japanese in texts:
+        left = without_terms(japanese)
+        found += [(word, term.japanese, english, japanese) for term in TERMS for word in term.unused if word in left]
     assert found == [], "use the word of docs/glossary.md"
 
 

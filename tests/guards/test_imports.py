@@ -4,9 +4,9 @@ Inside a function they hide a circle. Only `ready()` of an app needs them there:
 """
 
 import ast
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.sources import ROOT, modules
+
 PACKAGES = ("accessapi", "tenants", "portal", "sandbox", "stack")
 #: What is still to be taken apart, and why it is so.
 ALLOWED = {
@@ -15,11 +15,11 @@ ALLOWED = {
 }
 
 
-def inside_functions(source: str) -> int:
+def inside_functions(tree: ast.Module) -> int:
     """Count the imports inside functions other than `ready()`."""
     functions = [
         node
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name != "ready"
     ]
     found = {inner for node in functions for inner in ast.walk(node) if isinstance(inner, ast.Import | ast.ImportFrom)}
@@ -27,18 +27,13 @@ def inside_functions(source: str) -> int:
 
 
 def test_imports_stand_at_the_top_of_their_module():
-    found = {
-        str(path.relative_to(ROOT))
-        for package in PACKAGES
-        for path in (ROOT / package).rglob("*.py")
-        if inside_functions(path.read_text(encoding="utf-8"))
-    }
+    found = {str(path.relative_to(ROOT)) for path, tree in modules(*PACKAGES) if inside_functions(tree)}
     assert sorted(found - set(ALLOWED)) == [], "to the top with them"
     assert sorted(set(ALLOWED) - found) == [], "stale: take the entry out"
     assert all(ALLOWED.values())
 
 
 def test_the_guard_sees_imports_inside_functions():
-    assert inside_functions("def ring():\n    if True:\n        from portal import tasks") == 1
-    assert inside_functions("def ready(self):\n    import x\ndef go(self):\n    import y") == 1
-    assert inside_functions("import os\nif os.name:\n    import sys") == 0
+    assert inside_functions(ast.parse("def ring():\n    if True:\n        from portal import tasks")) == 1
+    assert inside_functions(ast.parse("def ready(self):\n    import x\ndef go(self):\n    import y")) == 1
+    assert inside_functions(ast.parse("import os\nif os.name:\n    import sys")) == 0

@@ -1,11 +1,12 @@
 """An operation of the service is named by the table and by the area of work that sends it, and nowhere else."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 from accessapi.operations import STATED
+from tests.support.sources import ROOT, modules
 
-ROOT = Path(__file__).resolve().parents[2]
 # Who names an operation besides: its title for people, and what is kept of acts.
 WORDED = {"tenants/connections/titles.py", "tenants/sentences.py"}
 SHARED = {
@@ -40,16 +41,16 @@ def folder_of(path: Path) -> str:
     return "/".join(parts[: 3 if parts[:2] == ("portal", "core") else 2])
 
 
+@cache
 def named() -> dict[str, set[str]]:
     """Of each operation the folders that name it."""
     found: dict[str, set[str]] = {}
-    for package in ("portal", "tenants"):
-        for path in (ROOT / package).rglob("*.py"):
-            if "migrations" in path.parts or str(path.relative_to(ROOT)) in WORDED:
-                continue
-            for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in STATED:
-                    found.setdefault(node.value, set()).add(folder_of(path))
+    for path, tree in modules("portal", "tenants"):
+        if "migrations" in path.parts or str(path.relative_to(ROOT)) in WORDED:
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in STATED:
+                found.setdefault(node.value, set()).add(folder_of(path))
     return found
 
 

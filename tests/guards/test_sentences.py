@@ -5,7 +5,6 @@ one table of sentences knows, with the values that its sentence names, in both l
 import ast
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 from django.utils import translation
 
@@ -18,24 +17,14 @@ from portal.reports.kinds import KINDS as REPORTS
 from portal.today import erasing, suggesting
 from tenants.roles import ROLES
 from tenants.sentences import ACTORS, NOBODY, REFUSALS, TEXTS
-
-ROOT = Path(__file__).parents[2]
-
-
-@cache
-def tree_of(path: str) -> ast.Module:
-    return ast.parse((ROOT / path).read_text())
+from tests.support.sources import ROOT, modules
 
 
 @cache
 def trees() -> dict[str, ast.Module]:
     """Return every module's tree by its path."""
-    return {
-        (name := str(path.relative_to(ROOT))): tree_of(name)
-        for folder in ("tenants", "portal")
-        for path in sorted((ROOT / folder).rglob("*.py"))
-        if path.parent.name != "migrations"
-    }
+    found = modules("tenants", "portal")
+    return {str(path.relative_to(ROOT)): tree for path, tree in found if path.parent.name != "migrations"}
 
 
 def calls(tree: ast.AST, *names: str) -> Iterator[ast.Call]:
@@ -55,7 +44,7 @@ def texts(node: ast.AST) -> set[str]:
 
 def given(path: str, *names: str, at: int) -> set[str]:
     """Every text that calls of these functions in a module give in this place."""
-    found = [call.args[at] for call in calls(tree_of(path), *names) if len(call.args) > at]
+    found = [call.args[at] for call in calls(trees()[path], *names) if len(call.args) > at]
     return set().union(*(texts(each) for each in found))
 
 

@@ -17,7 +17,8 @@ def strict() -> list[str]:
 
 def test_every_ignored_type_error_has_its_reason():
     unexplained = []
-    for path in (path for package in strict() for path in sorted((ROOT / package).rglob("*.py"))):
+    modules = (path for package in strict() for path in sorted((ROOT / package).rglob("*.py")))
+    for path in (path for path in modules if b"type: ignore" in path.read_bytes()):
         with path.open("rb") as lines:
             for token in tokenize.tokenize(lines.readline):
                 wrong = token.type == tokenize.COMMENT and "type: ignore" in token.string

@@ -1,0 +1,20 @@
+"""The project's own modules, which a process reads and parses once for all tests that look through them."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def modules(*packages: str) -> Iterator[tuple[Path, ast.Module]]:
+    """Yield every module of these packages with its tree."""
+    for package in packages:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            yield path, tree_of(path)
