@@ -35,7 +35,8 @@ _MOMENT = re.compile(MOMENT_PATTERN.replace("$", r"\Z"))
 class Sent(BaseModel):
     """Base of everything sent. `nullable` names the fields that may be null."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
+    # Built when first used, as what is received.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, defer_build=True)
 
     nullable: ClassVar[frozenset[str]] = frozenset()
 

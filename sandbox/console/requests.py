@@ -31,7 +31,8 @@ def _storable(value: Any) -> Any:
 class Control(BaseModel):
     """A body or form: only the fields it knows."""
 
-    model_config = ConfigDict(extra="forbid")
+    # Built when first used: most servers are never asked for most of them.
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     _texts = field_validator("*", mode="before")(_storable)
 
