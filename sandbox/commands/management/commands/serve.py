@@ -1,5 +1,6 @@
 """The sandbox on the loopback: `manage.py serve --port P --tenants N --members M --seed S`."""
 
+import gc
 import os
 from argparse import ArgumentParser
 from typing import Any
@@ -62,6 +63,12 @@ def _configuration(options: dict[str, Any], greeting: list[str]) -> dict[str, An
                 print(f"Console: http://{host}:{port}/console/", flush=True)
         print(*greeting, sep="\n", flush=True)
 
+    def ready(server: Any) -> None:
+        # What is loaded stays: to look through it for garbage would copy its memory into each worker.
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 100)
+        say_where(server)
+
     return {
         "bind": f"{options['host']}:{options['port']}",
         "workers": options["workers"],
@@ -75,6 +82,6 @@ def _configuration(options: dict[str, Any], greeting: list[str]) -> dict[str, An
         "control_socket_disable": True,
         "limit_request_line": 8190,
         "loglevel": "warning",
-        "when_ready": say_where,
+        "when_ready": ready,
         "post_worker_init": ticker.start,
     }
