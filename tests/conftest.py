@@ -37,6 +37,12 @@ LONG = ("tests/journey/", ATTACKS)
 #: Tests that look through the project's own modules.
 SOURCES = "tests/guards/"
 _HOUSE = "house"
+#: Tests that share the contrary service, which is started for them once.
+CONTRARY = (
+    "tests/contract/test_another_service.py",
+    "tests/contract/test_suite.py::test_the_sandbox_conforms_as_a_whole",
+    "tests/hooks/test_settings_another_service.py",
+)
 _watched = [float("-inf")]
 
 pytest_plugins = ["tests.support.fixtures"]
@@ -116,7 +122,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Spread over processes by files; files that take long by tests.
 
     What needs a house is the work of one process, which ends when it is through: it would only be in the others' way.
-    With more `--houses` each process has its own.
+    With more `--houses` each process has its own. What needs the contrary service is together too, in any process.
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -126,6 +132,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             if houses == 1 and nodeid.startswith(LONG):
                 return _HOUSE
+            if nodeid.startswith(CONTRARY):
+                return "contrary"
             path = nodeid.partition("::")[0]
             if durations.of(path) > durations.LONG_FILE:
                 return nodeid

@@ -102,7 +102,7 @@ def sandbox() -> Iterator[Sandbox]:
         yield running
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def contrary() -> Iterator[Sandbox]:
     """A service that decides the other way wherever the specification is silent."""
     with Sandbox(contrary=True) as running:
