@@ -63,21 +63,6 @@ def test_the_clock_can_be_set_to_a_moment(sandbox: Sandbox, tenant: SandboxTenan
     assert sandbox.calls(tenant.tenant_id)[0]["at"].startswith("2027-02-03T04:0")
 
 
-def test_everybodys_clock_moves_those_that_have_none_of_their_own() -> None:
-    with Sandbox() as own:
-        mine, theirs = own.tenant(seed="1"), own.tenant(seed="2")
-        own.move_clock(mine.tenant_id, hours=1)
-        own.move_clock(days=400)
-        assert own.now(theirs.tenant_id) - datetime.now(UTC) > timedelta(days=399)
-        assert own.now(mine.tenant_id) - datetime.now(UTC) < timedelta(hours=2)
-        # Whoever comes now comes into the moved time.
-        newcomer = own.tenant(seed="3", members=200)
-        ends = [member.get("use_date_end", "") for member in get(own, newcomer, "/v1/members?limit=200")["members"]]
-        assert max(ends)[:4] > str(datetime.now(UTC).year + 1)
-        own.move_clock()
-        assert own.now(theirs.tenant_id) - datetime.now(UTC) < timedelta(minutes=1)
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

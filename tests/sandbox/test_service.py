@@ -201,12 +201,3 @@ def test_the_control_api_takes_json_only(sandbox: Sandbox) -> None:
     assert answer.status_code == 400
     assert "no_such" in answer.json()["error_detail"]
     assert sandbox.api("GET", "/console/api/nothing").status_code == 404
-
-
-def test_reset_forgets_everything() -> None:
-    with Sandbox() as sandbox:
-        old = sandbox.tenant(members=2)
-        found = sandbox.console("reset", tenants=2, members=5, seed=3)["tenants"]
-        assert len(found) == 2
-        assert sandbox.api("GET", "/v1/tenant", token=old.token).status_code == 401
-        assert len(members(sandbox, SandboxTenant(**found[0], token=sandbox.token(found[0]["tenant_id"])))) == 5

@@ -185,10 +185,6 @@ class Sandbox:
         self.touched = touched
         return [SandboxTenant(token=each.pop("access_token"), **each) for each in made]
 
-    def forget_models(self) -> None:
-        """For whoever has the service forget all tenants."""
-        self._models.clear()
-
     def client(self, *redirect_uris: str, **wanted: Any) -> SandboxClient:
         """Registers an OAuth client, with all scopes unless `scopes` says otherwise."""
         made = self.console("clients", redirect_uris=list(redirect_uris), **wanted)
