@@ -18,9 +18,11 @@ class Programs:
         self._logs = logs
 
     def web(self, port: int) -> Program:
-        """Return the site: two processes of eight threads, each with a pool of database connections."""
+        """Return the site: two processes of eight threads, each with a pool of database connections. Their parent has
+        loaded it for both.
+        """
         command = ["gunicorn", "portal.site.wsgi", "--bind", f"127.0.0.1:{port}", "--worker-class", "gthread"]
-        command += ["--workers", "2", "--threads", "8", "--graceful-timeout", "5", "--no-control-socket"]
+        command += ["--workers", "2", "--threads", "8", "--graceful-timeout", "5", "--no-control-socket", "--preload"]
         # The signal for a quick end, since its own children must end with it.
         return self._program("web", command, 1, death_signal=signal.SIGQUIT, PORTAL_DB_POOL="1")
 
