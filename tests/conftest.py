@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -160,18 +161,17 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         durations.keep()
 
 
-@pytest.hookimpl(tryfirst=True)  # before marks decide what is run
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # marks before they decide what is run, the order after all others'
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     for item in items:
         if SOAK and getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.soak)
         if "open_tab" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
+            if not os.environ.get("CHROMIUM"):
+                item.add_marker(pytest.mark.skip(reason="no Chromium was found"))
         if item.nodeid.startswith(ATTACKS) and not item.get_closest_marker("quick"):
             item.add_marker(pytest.mark.attack)
+    yield
     # What takes longest begins first, so that no process is left with it at the end.
     items.sort(key=lambda it: (not it.nodeid.startswith(LONG), -durations.of(it.nodeid.partition("::")[0]), it.path))
-    if not os.environ.get("CHROMIUM"):
-        for item in items:
-            if item.get_closest_marker("browser"):
-                item.add_marker(pytest.mark.skip(reason="no Chromium was found"))
