@@ -1,5 +1,6 @@
 """Copy a tenant: the same house, people and past, with an administrator and secrets of its own."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db import connection, models, transaction
@@ -30,32 +31,33 @@ _COPIED: tuple[type[models.Model], ...] = (
 )  # fmt: skip
 
 
-def copy_house(of: Tenant, to: Tenant) -> None:
-    """Copy everything in one tenant's house and log, as it is now, into another's that is empty.
+def copy_house(of: Tenant, to: Sequence[Tenant]) -> None:
+    """Copy everything in one tenant's house and log, as it is now, into others' that are empty.
 
     Requests, one-time codes and deliveries that are under way are not copied.
     """
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(";".join(map(_copy, _COPIED)), {"old": of.pk, "new": to.pk})
+        cursor.execute(";".join(map(_copy, _COPIED)), {"old": of.pk, "new": [tenant.pk for tenant in to]})
 
 
 def _copy(model: type[models.Model]) -> str:
     fields = [field for field in model._meta.local_concrete_fields if not field.primary_key]
     columns, values = ", ".join(f'"{field.column}"' for field in fields), ", ".join(map(_value, fields))
     table = model._meta.db_table
+    rows = f"{table} r CROSS JOIN unnest(%(new)s::text[]) WITH ORDINALITY AS t (tenant_id, number)"
     # Keep the order of creation, which lists have.
-    return f"INSERT INTO {table} ({columns}) SELECT {values} FROM {table} r WHERE {_mine(fields)} ORDER BY r.id"  # noqa: S608
+    return f"INSERT INTO {table} ({columns}) SELECT {values} FROM {rows} WHERE {_mine(fields)} ORDER BY t.number, r.id"  # noqa: S608
 
 
 def _value(field: "models.Field[Any, Any]") -> str:
     if field.column == "tenant_id":
-        return "%(new)s"
+        return "t.tenant_id"
     if (model := field.related_model) not in _IDENTIFIERS:
         return f'r."{field.column}"'
     table, identifier = _table(model), _IDENTIFIERS[model]
     return (
         f"(SELECT n.id FROM {table} n JOIN {table} o USING ({identifier})"  # noqa: S608 - our own names
-        f' WHERE o.id = r."{field.column}" AND n.tenant_id = %(new)s)'
+        f' WHERE o.id = r."{field.column}" AND n.tenant_id = t.tenant_id)'
     )
 
 

@@ -57,7 +57,7 @@ def create_tenant(
             name=name, contracts=list(contracts), holiday=_HOLIDAY, webhook=_WEBHOOK, created_at=clock.now()
         )
         tenant.tenant_id = tenant_id or tenant.tenant_id
-        _save(tenant, secret, admin_login, admin_password)
+        _save([tenant], [_administrator(tenant, secret, admin_login, admin_password)])
         places = create_places(tenant, random)
         create_members(tenant, places, create_groups(tenant, random), members, random)
         visitors = create_guests(tenant, places, guests, f"{seed}|{name}")
@@ -67,23 +67,27 @@ def create_tenant(
     return tenant
 
 
-def copy_tenant(of: Tenant) -> Tenant:
-    """Create a tenant with another one's house, people and past as they are now, and secrets of its own."""
+def copy_tenant(of: Tenant, number: int) -> list[Tenant]:
+    """Create so many tenants with another one's house, people and past as they are now, and secrets of their own."""
+    like = {"name": of.name, "contracts": of.contracts, "holiday": of.holiday, "webhook": _WEBHOOK}
     with behaviour.clock_of(behaviour.EVERYBODY), transaction.atomic():
-        tenant = Tenant(
-            name=of.name, contracts=of.contracts, holiday=of.holiday, webhook=_WEBHOOK, created_at=clock.now()
-        )
-        _save(tenant, hashlib.sha256(tenant.tenant_id.encode()).hexdigest())
-        copy_house(of, tenant)
-    return tenant
+        made = [Tenant(**like, created_at=clock.now()) for _ in range(number)]
+        secrets = [hashlib.sha256(tenant.tenant_id.encode()).hexdigest() for tenant in made]
+        _save(made, [_administrator(*each) for each in zip(made, secrets, strict=True)])
+        copy_house(of, made)
+    return made
 
 
-def _save(tenant: Tenant, secret: str, login: str | None = None, password: str | None = None) -> None:
-    """Save a new tenant with its licence key and administrator."""
+def _save(tenants: list[Tenant], administrators: list[Administrator]) -> None:
+    Tenant.objects.bulk_create(tenants)
+    Administrator.objects.bulk_create(administrators)
+
+
+def _administrator(tenant: Tenant, secret: str, login: str | None = None, password: str | None = None) -> Administrator:
+    """Return the administrator of a new tenant, which gets its licence key."""
     if tenant.has("licence"):
         tenant.licence_key = f"lk-{secret[:32]}"
-    tenant.save(force_insert=True)
-    Administrator.objects.create(
+    return Administrator(
         tenant=tenant,
         login=login or f"admin@{tenant.tenant_id}.example.com",
         password=password or f"pw-{secret[32:44]}",
