@@ -11,7 +11,7 @@ from typing import Any
 from allauth.account.internal.flows.login import record_authentication
 from allauth.usersessions.models import UserSession
 from django.conf import settings
-from django.contrib.auth import login
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.base import SessionBase
 from django.test import Client, RequestFactory
 from django.utils import timezone
@@ -74,13 +74,13 @@ def signed_in(user: User) -> Client:
     It begins with the session that the form would have made; what the form does is told by tests/tenants/test_sign_in.
     """
     client, request = Client(), RequestFactory().get("/")
-    request.session = import_module(settings.SESSION_ENGINE).SessionStore()
-    request.user = user
+    request.session = session = import_module(settings.SESSION_ENGINE).SessionStore()
     record_authentication(request, user, method="password", email=user.email)
-    login(request, user, backend=settings.AUTHENTICATION_BACKENDS[0])
-    UserSession.objects.create_from_request(request)
-    request.session.save()
-    client.cookies[settings.SESSION_COOKIE_NAME] = request.session.session_key
+    session[SESSION_KEY], session[BACKEND_SESSION_KEY] = str(user.pk), settings.AUTHENTICATION_BACKENDS[0]
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.create()
+    UserSession.objects.create(user=user, session_key=session.session_key, ip=request.META["REMOTE_ADDR"])
+    client.cookies[settings.SESSION_COOKIE_NAME] = session.session_key
     return client
 
 
