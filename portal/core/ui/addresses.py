@@ -70,7 +70,10 @@ class NamedRow(Generic[_Row]):
     """
 
     def __init__(self, build: "Callable[[], QuerySet[_Row]]", **kinds: int | str) -> None:
-        self._kept = KeptQuery[_Row](lambda **named: build().filter(**named).order_by("pk")[:1], **kinds)
+        def found(**named: str | int) -> "QuerySet[_Row]":
+            return build().filter(**named).order_by("pk")[:1]
+
+        self._kept = KeptQuery[_Row](found, planned_anew=False, **kinds)
 
     def or_404(self, **named: str | int) -> _Row:
         """Return what `row_or_404` would."""
