@@ -27,7 +27,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
     print_blob=True,
     derandomize=not SOAK,
-    max_examples=examples(100),
+    max_examples=examples(100, quick=30),
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "project"))
 

@@ -40,7 +40,7 @@ def area(pass_):
 
 
 @given(r.devices(), r.holiday_settings())
-@settings(max_examples=examples(200, quick=25), deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_areas_agree_with_the_oracle_at_every_edge(rights, raw):
     calendar = holidays(raw)
     normal = normalise_devices(rights)
@@ -54,7 +54,7 @@ def test_areas_agree_with_the_oracle_at_every_edge(rights, raw):
 
 
 @given(r.keys(), r.holiday_settings())
-@settings(max_examples=examples(100, quick=25), deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_keys_agree_with_the_oracle_at_every_edge(rights, raw):
     calendar = holidays(raw)
     normal = normalise_keys(rights)
@@ -183,7 +183,7 @@ def test_a_known_rule_that_admits_is_not_clouded_by_an_unknown_one():
 
 
 @given(r.strange_devices, r.strange_keys)
-@settings(max_examples=examples(300, quick=25))
+@settings(max_examples=examples(300))
 def test_nothing_the_service_may_say_makes_deciding_fail(devices, keys):
     at = r.moment(r.FIRST_DAY, 0)
     assert decide_place(devices, AreaPlace("a1"), at).allowed in (True, False, None)

@@ -11,7 +11,7 @@ SOAK = bool(os.environ.get("SOAK"))
 
 def examples(thorough: int, *, quick: int = 0) -> int:
     """Return how many generated examples to run: all of them in a soak, `quick` otherwise."""
-    return thorough if SOAK else quick or min(15, thorough)
+    return thorough if SOAK else quick or min(25, thorough)
 
 
 def one_in(share: int, values: Iterable[Any]) -> list[Any]:
