@@ -11,7 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.support.sources import ROOT, modules
+from stack.paths import ROOT
+from tests.support.sources import modules
 
 Use = tuple[str, str]  # area of work, sort
 SORTS = {

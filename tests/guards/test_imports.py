@@ -5,7 +5,8 @@ Inside a function they hide a circle. Only `ready()` of an app needs them there:
 
 import ast
 
-from tests.support.sources import ROOT, modules
+from stack.paths import ROOT
+from tests.support.sources import modules
 
 PACKAGES = ("accessapi", "tenants", "portal", "sandbox", "stack")
 #: What is still to be taken apart, and why it is so.

@@ -5,7 +5,8 @@ from functools import cache
 from pathlib import Path
 
 from accessapi.operations import STATED
-from tests.support.sources import ROOT, modules
+from stack.paths import ROOT
+from tests.support.sources import modules
 
 # Who names an operation besides: its title for people, and what is kept of acts.
 WORDED = {"tenants/connections/titles.py", "tenants/sentences.py"}

@@ -15,9 +15,10 @@ from portal.hooks import actions as hooks
 from portal.keys.actions import Command as KeyCommand
 from portal.reports.kinds import KINDS as REPORTS
 from portal.today import erasing, suggesting
+from stack.paths import ROOT
 from tenants.roles import ROLES
 from tenants.sentences import ACTORS, NOBODY, REFUSALS, TEXTS
-from tests.support.sources import ROOT, modules
+from tests.support.sources import modules
 
 
 @cache

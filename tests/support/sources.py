@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from stack.paths import ROOT
 
 
 @cache
-def tree_of(path: Path) -> ast.Module:
+def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -17,4 +17,4 @@ def modules(*packages: str) -> Iterator[tuple[Path, ast.Module]]:
     """Yield every module of these packages with its tree."""
     for package in packages:
         for path in sorted((ROOT / package).rglob("*.py")):
-            yield path, tree_of(path)
+            yield path, _tree(path)

@@ -40,7 +40,7 @@ def add_font(pdf: FPDF) -> None:
     with _LOCK:
         whole, _glyphs = _read()
     font = copy(whole)
-    del font.ttfont
+    del font.ttfont  # it has a part of its own, made when the document is written
     # All else that fpdf2 changes in a font.
     font.i = len(pdf.fonts) + 1
     font.cw, font.desc, font.missing_glyphs, font.subset = whole.cw.copy(), copy(whole.desc), [], SubsetMap(font)

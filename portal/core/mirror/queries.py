@@ -55,10 +55,10 @@ _HOLDS = {
 
 # What an address names, for the pages of it. Of members also those that the service no longer has.
 _members = NamedRow(lambda: Member.objects.filter(gone_at__isnull=True), member_id="")
-_ever = NamedRow(lambda: Member.objects.all(), member_id="")
-_groups = NamedRow(lambda: Group.objects.all(), membergroup_id="")
-_areas = NamedRow(lambda: Area.objects.all(), area_id="")
-_doors = NamedRow(lambda: PassController.objects.all(), device_id="")
+_ever = NamedRow(Member.objects.all, member_id="")
+_groups = NamedRow(Group.objects.all, membergroup_id="")
+_areas = NamedRow(Area.objects.all, area_id="")
+_doors = NamedRow(PassController.objects.all, device_id="")
 
 
 class _Among(Func):
