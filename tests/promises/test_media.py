@@ -1,6 +1,7 @@
 """Pictures and video: their addresses are secrets, and evidence of them is complete, whoever is killed."""
 
 import re
+import time
 from datetime import timedelta
 
 import psycopg
@@ -163,12 +164,14 @@ def waits_to_be_kept(customer: Customer) -> bool:
 
 
 @pytest.mark.quick
-def test_people_who_ask_for_the_same_moment_at_once_share_a_call(house: House, customer: Customer) -> None:
+@pytest.mark.parametrize("apart", [0, 0.02], ids=["at once", "while it is fetched"])
+def test_people_who_ask_for_the_same_moment_share_a_call(house: House, customer: Customer, apart: float) -> None:
     at = (timezone.now() - timedelta(minutes=10)).replace(microsecond=0)
     with customer.scope():
         camera = Camera.objects.earliest("pk")
 
-    def ask(_number: int) -> str:
+    def ask(number: int) -> str:
+        time.sleep(number * apart)
         with customer.scope():
             return pictures.at_moment(current_connection(), camera, at).mark
 

@@ -5,6 +5,7 @@ import binascii
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
+from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -17,7 +18,7 @@ from portal.core.budget.priorities import Priority
 from portal.core.cameras import media
 from portal.core.cameras.models import Camera, Picture
 from portal.core.mirror import reasons
-from portal.core.mirror.reading import asked
+from portal.core.mirror.reading import asked, shared
 from portal.core.timers.clock import database_now
 from tenants.models import Connection, current_tenant
 
@@ -108,15 +109,25 @@ def _content(said: str | None) -> bytes:
 
 
 def at_moment(connection: Connection, camera: Camera, at: datetime) -> Picture:
-    """Return a camera's picture of a moment, read within budget unless it is kept already; with what went wrong."""
-    kept = Picture.objects.filter(camera=camera, at=at).exclude(mark="").defer("content").first()
-    if kept is not None:
-        return kept
+    """Return a camera's picture of a moment, read within budget unless it is kept already; with what went wrong.
+
+    Who asks until it is kept shares the call: after the service's answer, its picture is still to be fetched.
+    """
+    kept = Picture.objects.filter(camera=camera, at=at).exclude(mark="").defer("content")
+    if (found := kept.first()) is not None:
+        return found
+
+    def read_once() -> dict[str, Any]:
+        # Who looked before it was kept may come here when it is.
+        if not kept.exists():
+            read(connection, [camera], Priority.PEOPLE, at)
+        return {}
+
     if not connection.is_connected:
         _update(camera, at, {"trouble": "not_connected", "asked_at": database_now()})
     else:
         try:
-            read(connection, [camera], Priority.PEOPLE, at)
+            shared(f"picture:{camera.pk}:{at.isoformat()}", read_once)
         except ServiceError as error:
             refused([camera], error, at)
     return Picture.objects.defer("content").get(camera=camera, at=at)
