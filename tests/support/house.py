@@ -38,10 +38,11 @@ T = TypeVar("T")
 
 
 def together(work: Callable[[int], T], times: int) -> list[T]:
-    """Run `work(0)` … `work(times - 1)` in as many threads, all let go at one moment."""
+    """Run `work(0)` … `work(times - 1)` in as many threads, all let go at one moment: each has its session by then."""
     barrier = threading.Barrier(times)
 
     def one(number: int) -> T:
+        connections["default"].ensure_connection()
         barrier.wait(PATIENCE)
         try:
             return work(number)
