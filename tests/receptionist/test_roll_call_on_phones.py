@@ -89,6 +89,7 @@ def test_a_phone_without_a_network_keeps_its_ticks_over_a_reload_and_sends_each_
 
 def test_a_phone_that_was_signed_out_says_so_and_keeps_what_is_pressed(phones):
     two = phones[1]
+    rests(two)
     two.context.clear_cookies(name=settings.SESSION_COOKIE_NAME)
     tick(two, "相沢")
     expect(two.locator("#roll-waiting")).to_have_text("You are signed out. Sign in again to send what you ticked.")
