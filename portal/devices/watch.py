@@ -6,7 +6,7 @@ wait, a door of which the log told something alarming, is read before the others
 is kept for commands and for people.
 
 While a board is in sight of somebody (`sight.py`), doors whose state nothing but a reading tells are read sooner, once
-for all who look, beyond the share of sync up to MOST_WITH_BOARDS.
+for all who look, beyond the share of sync up to MOST_IN_SIGHT.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from accessapi.operations import CallClass
 from accessapi.overrides import States
 from portal.core.budget import ledger
 from portal.core.budget.ledger import BudgetExhausted
-from portal.core.budget.priorities import MOST_WITH_BOARDS, Priority
+from portal.core.budget.priorities import Priority
 from portal.core.mirror import doors, hooks, reading
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import DoorState, History, PassController
@@ -67,9 +67,9 @@ def read_stale() -> int:
         return 0
     read, in_sight = 0, sight.of_boards(BoardSight.objects.all()).exists()
     for device_id, urgent in _longest_waiting(_due() | _sooner() if in_sight else _due()):
-        beyond = urgent or (in_sight and _has_room(connection))
+        usual = Priority.IN_SIGHT if in_sight and _is_share_used(connection) else Priority.SYNC
         try:
-            reading.door_status(connection, device_id, Priority.JOBS if beyond else Priority.SYNC)
+            reading.door_status(connection, device_id, Priority.JOBS if urgent else usual)
             read += 1
         except NotFound:
             doors.later(device_id)
@@ -90,10 +90,9 @@ def _sooner() -> Q:
     return waited & (untold | Q(status_as_of__lte=now - _ANY_FOR))
 
 
-def _has_room(connection: Connection) -> bool:
-    """Whether the share of sync is used up, and little enough of the hour for readings beyond it."""
-    hour = ledger.read(connection, CallClass.DEVICE)
-    return not hour.fits(Priority.SYNC) and hour.used < int(hour.limit * MOST_WITH_BOARDS)
+def _is_share_used(connection: Connection) -> bool:
+    """Whether no reading fits into the share of sync any more."""
+    return not ledger.read(connection, CallClass.DEVICE).fits(Priority.SYNC)
 
 
 def _longest_waiting(due_now: Q) -> list[tuple[str, bool]]:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accessapi.operations import CallClass
 from portal.core.budget import ledger
-from portal.core.budget.priorities import MOST_WITH_BOARDS, Priority
+from portal.core.budget.priorities import MOST_IN_SIGHT, Priority
 from portal.core.mirror.doors import QUIET
 from portal.core.mirror.models import Area, PassController
 from portal.core.timers.clock import database_now
@@ -208,7 +208,7 @@ def test_a_board_reads_no_door_beyond_half_of_an_hour_that_others_used(place):
     line, status = place.connection, place.tenant.environment.catalogue.operation("pass_controller_status")
     with tenant_scope(place.tenant):
         hour = ledger.read(line, CallClass.DEVICE)
-        while hour.used < hour.limit * MOST_WITH_BOARDS:
+        while hour.used < hour.limit * MOST_IN_SIGHT:
             ledger.take(line, status, Priority.SYNC if hour.used < hour.limit // 4 else Priority.JOBS)
             hour = ledger.read(line, CallClass.DEVICE)
         while hour.fits(Priority.SYNC):

@@ -10,6 +10,7 @@ class Priority(IntEnum):
     PEOPLE = 1
     JOBS = 2
     SYNC = 3
+    IN_SIGHT = 4  # doors and cameras that somebody looks at, beyond sync's share
     OTHERS = 9  # calls that the service says were made with this token, and that we did not make
 
 
@@ -18,9 +19,9 @@ class Priority(IntEnum):
 KEPT_FOR_DOORS = 0.10
 KEPT_FOR_PEOPLE = 0.15
 MOST_FOR_SYNC = 0.25
-# While a board of doors is in sight, doors are read beyond sync's quarter, as jobs are: never from what is kept for
-# doors and people, and only while less than this share of the hour is used, by whomever.
-MOST_WITH_BOARDS = 0.5
+# What somebody looks at is read beyond sync's quarter, as jobs are: never from what is kept for doors and people, and
+# only while less than this share of the hour is used, by whomever.
+MOST_IN_SIGHT = 0.5
 
 # A call counts where it arrives, up to a connect, a read and a slow network after we counted it.
 MARGIN_SECONDS = 15
@@ -32,9 +33,11 @@ TURN_SECONDS = 0.5
 
 def may_spend(priority: Priority, *, limit: int, used: int, used_by_sync: int) -> bool:
     """Whether one more call of `priority` fits. `used` includes everybody's calls of the sliding hour."""
-    return limit - used > kept_from(priority, limit) and (
-        priority != Priority.SYNC or used_by_sync < max(int(limit * MOST_FOR_SYNC), 1)
-    )
+    if priority == Priority.SYNC and used_by_sync >= max(int(limit * MOST_FOR_SYNC), 1):
+        return False
+    if priority == Priority.IN_SIGHT and used >= int(limit * MOST_IN_SIGHT):
+        return False
+    return limit - used > kept_from(priority, limit)
 
 
 def kept_from(priority: Priority, limit: int) -> int:

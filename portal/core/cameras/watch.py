@@ -16,7 +16,7 @@ from accessapi.errors import NotFound, ServiceError
 from accessapi.limits import SNAPSHOT_CAMERAS_MAX
 from accessapi.operations import CallClass
 from portal.core.budget import ledger
-from portal.core.budget.priorities import MOST_FOR_SYNC, MOST_WITH_BOARDS, Priority
+from portal.core.budget.priorities import MOST_FOR_SYNC, Priority
 from portal.core.cameras import pictures, states
 from portal.core.cameras.models import Camera, Clip, Picture, Viewing
 from portal.core.mirror import freshness
@@ -71,7 +71,7 @@ def read_in_sight() -> int:
     if not connection.is_connected:
         return 0
     hour = ledger.read(connection, CallClass.DEVICE)
-    if hour.used >= int(hour.limit * MOST_WITH_BOARDS):
+    if not hour.allows(Priority.IN_SIGHT):
         return 0
     if freshness.is_operation_refused(connection, "camera_snapshots"):
         return _try_again(connection)
@@ -120,7 +120,7 @@ def _read_statuses(connection: Connection) -> int:
     read = 0
     for camera in due[:_STATUSES_AT_ONCE]:
         try:
-            states.read(connection, camera, Priority.JOBS)
+            states.read(connection, camera, Priority.IN_SIGHT)
         except ServiceError as error:
             pictures.refused([camera], error)
             break
@@ -136,7 +136,7 @@ def _read_pictures(connection: Connection, limit: int) -> int:
     calls = 0
     for group in _grouped(due):
         try:
-            pictures.read(connection, group, Priority.JOBS)
+            pictures.read(connection, group, Priority.IN_SIGHT)
         except NotFound:  # one of them is gone: each is asked about by itself
             Camera.objects.filter(pk__in=[camera.pk for camera in group]).update(is_suspect=True)
         except ServiceError as error:

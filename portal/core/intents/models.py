@@ -9,10 +9,8 @@ from django.db.models.functions import Now
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.operations import Delivery
-from portal.core.budget.priorities import Priority
 from portal.core.intents.states import FINAL, UNDER_WAY, Reason, State
 from tenants.models import SupportSession, TenantModel
-from tenants.roles import Permission
 from tenants.vault import EncryptedBytes, EncryptedJSON
 from tenants.wording import Said, SaidField
 
@@ -37,8 +35,8 @@ class Intent(TenantModel):
     support_session = models.ForeignKey(SupportSession, null=True, on_delete=models.PROTECT, related_name="+")
     # The portal sends it of its own accord, following up on what `by` asked for once: the audit trail names the portal.
     automatic = models.BooleanField(default=False, db_default=False)
-    permission = models.CharField(max_length=40, choices=[(p.value, p.value) for p in Permission])
-    priority = models.SmallIntegerField(choices=[(p.value, p.name) for p in Priority])
+    permission = models.CharField(max_length=40)
+    priority = models.SmallIntegerField()
     queue = models.CharField(max_length=12)
 
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
