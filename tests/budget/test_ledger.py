@@ -43,6 +43,13 @@ def test_sync_takes_a_quarter_jobs_leave_the_rest_to_people_and_people_leave_som
     assert outlook(small.connection).general.left == 0
 
 
+def test_what_somebody_looks_at_is_read_until_half_of_the_hour_is_used_by_whomever(small):
+    assert take_all(small, Priority.SYNC)[0] == 10
+    assert take_all(small, Priority.IN_SIGHT)[0] == 10
+    assert take_all(small, Priority.JOBS)[0] == 10
+    assert take_all(small, Priority.IN_SIGHT)[0] == 0
+
+
 def test_counting_a_call_and_hearing_its_answer_take_three_statements_each(small, django_assert_num_queries):
     line, asked = small.connection, operation(small)
     ledger.take(line, asked, Priority.PEOPLE)

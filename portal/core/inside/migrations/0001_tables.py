@@ -1,0 +1,61 @@
+import django.db.models.deletion
+import django.db.models.manager
+from django.db import migrations, models
+
+from tenants.rls import EnableRowSecurity
+
+
+class Migration(migrations.Migration):
+    replaces = [("inside", "0001_initial"), ("inside", "0002_passed_hours")]
+
+    initial = True
+
+    dependencies = [
+        ("tenants", "0001_tables"),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name="Inside",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("member_id", models.TextField(db_collation="C")),
+                ("at", models.DateTimeField()),
+                ("history_id", models.TextField(db_collation="C")),
+                ("device_id", models.TextField(db_collation="C")),
+                ("device_name", models.TextField(blank=True, default="")),
+                ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
+            ],
+            options={
+                "indexes": [models.Index(fields=["tenant", "-at"], name="inside_newest")],
+                "constraints": [models.UniqueConstraint(fields=("tenant", "member_id"), name="inside_once")],
+            },
+            managers=[
+                ("objects", django.db.models.manager.Manager()),
+                ("reachable_objects", django.db.models.manager.Manager()),
+            ],
+        ),
+        migrations.CreateModel(
+            name="PassedHour",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("hour", models.DateTimeField()),
+                ("device_id", models.TextField(db_collation="C")),
+                ("number", models.PositiveIntegerField()),
+                (
+                    "tenant",
+                    models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant"),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("tenant", "hour", "device_id"), name="inside_passed_once")
+                ],
+            },
+            managers=[
+                ("objects", django.db.models.manager.Manager()),
+                ("reachable_objects", django.db.models.manager.Manager()),
+            ],
+        ),
+        *(EnableRowSecurity(f"inside_{table}") for table in ("inside", "passedhour")),
+    ]

@@ -1,0 +1,104 @@
+import django.db.models.deletion
+import django.db.models.manager
+from django.conf import settings
+from django.db import migrations, models
+
+from tenants.rls import EnableRowSecurity
+
+
+class Migration(migrations.Migration):
+    replaces = [("devices", "0001_initial"), ("devices", "0002_held_doors")]
+
+    initial = True
+
+    dependencies = [
+        ("intents", "0001_tables"),
+        ("tenants", "0001_tables"),
+    ]
+
+    operations = [
+        migrations.CreateModel(
+            name="BoardSight",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("looked_at", models.DateTimeField()),
+                ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
+            ],
+            options={
+                "constraints": [models.UniqueConstraint(fields=("tenant",), name="devices_boardsight_once")],
+            },
+            managers=[
+                ("objects", django.db.models.manager.Manager()),
+                ("reachable_objects", django.db.models.manager.Manager()),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Hold",
+            fields=[
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("device_id", models.TextField(db_collation="C")),
+                ("until", models.DateTimeField(null=True)),
+                ("due_at", models.DateTimeField(null=True)),
+                ("attempts", models.PositiveSmallIntegerField(default=0)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("asked", "Asked"),
+                            ("standing", "Standing"),
+                            ("ended", "Ended"),
+                            ("superseded", "Superseded"),
+                            ("failed", "Failed"),
+                        ],
+                        default="asked",
+                        max_length=10,
+                    ),
+                ),
+                (
+                    "by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "intent",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="intents.intent"
+                    ),
+                ),
+                (
+                    "lock",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="intents.intent"
+                    ),
+                ),
+                (
+                    "support_session",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="tenants.supportsession",
+                    ),
+                ),
+                ("tenant", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="tenants.tenant")),
+            ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("due_at__isnull", False)), fields=["due_at"], name="devices_hold_due"
+                    ),
+                    models.Index(
+                        condition=models.Q(("state__in", ["asked", "standing"])),
+                        fields=["tenant", "device_id"],
+                        name="devices_hold_open",
+                    ),
+                ],
+            },
+            managers=[
+                ("objects", django.db.models.manager.Manager()),
+                ("reachable_objects", django.db.models.manager.Manager()),
+            ],
+        ),
+        *(EnableRowSecurity(f"devices_{table}") for table in ("boardsight", "hold")),
+    ]
