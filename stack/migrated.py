@@ -1,6 +1,6 @@
 """The tests' migrated databases, kept as a cluster that each run copies.
 
-Migrating takes a quarter of a minute, copying a tenth of a second. The cluster's name says what it was made of.
+Migrating takes seconds, copying a tenth of a second. The cluster's name says what it was made of.
 """
 
 import hashlib
