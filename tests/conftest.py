@@ -136,8 +136,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             if nodeid.startswith(CONTRARY):
                 return "contrary"
             path = nodeid.partition("::")[0]
-            if durations.of(path) > durations.LONG_FILE:
-                return nodeid
             return SOURCES if path.startswith(SOURCES) else path  # a process parses all modules once
 
         def _reschedule(self, node: Any) -> None:

@@ -6,8 +6,6 @@ from functools import cache
 from pathlib import Path
 
 _KEPT = Path(__file__).resolve().parents[1] / "durations.json"
-#: Seconds from which a file's tests are spread over processes one by one.
-LONG_FILE = 12.0
 _NEW = 1.0  # a file that was not measured yet
 _measured: Counter[str] = Counter()
 
