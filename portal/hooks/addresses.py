@@ -26,6 +26,8 @@ log = structlog.get_logger(__name__)
 
 FRESH, OLDEST = 2.0, 600.0
 PATIENCE = 0.1
+# Before a notification is refused that was signed with none of the known secrets: there may be a newer one.
+LONG_PATIENCE = 3.0
 # Unknown addresses are remembered, too, and only so many of all: whoever tries many asks the database himself.
 MOST = 5000
 
@@ -59,14 +61,14 @@ class Addresses:
         self._change = threading.Condition()
         self._asker: threading.Thread | None = None
 
-    def find(self, digest: bytes) -> Address:
-        """Return what is known of an address. Raises Unanswered."""
+    def find(self, digest: bytes, patience: float = PATIENCE) -> Address:
+        """Return what is known of an address, asked anew within `patience` seconds if it is old. Raises Unanswered."""
         with self._change:
             found = self._known.get(digest)
         age = time.monotonic() - found.asked_at if found is not None else OLDEST
         if found is None or age >= OLDEST:
             return self._ask_now(digest)
-        return found if age < FRESH else self._ask_again(digest, found)
+        return found if age < FRESH else self._ask_again(digest, found, patience)
 
     def _ask_now(self, digest: bytes) -> Address:
         try:
@@ -78,10 +80,10 @@ class Addresses:
             self._keep(digest, found)
         return found
 
-    def _ask_again(self, digest: bytes, known: Address) -> Address:
+    def _ask_again(self, digest: bytes, known: Address, patience: float) -> Address:
         """Wait a moment for news; the first who asks that long, those who come after him until then."""
         with self._change:
-            until = self._wanted.setdefault(digest, time.monotonic()) + PATIENCE
+            until = self._wanted.setdefault(digest, time.monotonic()) + patience
             self._start()
             self._change.notify_all()
             self._change.wait_for(lambda: digest not in self._wanted, max(until - time.monotonic(), 0))

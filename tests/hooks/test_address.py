@@ -3,6 +3,7 @@
 import base64
 import json
 import logging
+import time
 from datetime import timedelta
 from io import BytesIO
 
@@ -225,6 +226,23 @@ class TestTheDatabase:
         assert post(notification(), path="/hooks/unknown/") == 503
         monkeypatch.setattr(addresses, "OLDEST", 0)
         assert post(notification()) == 503
+
+    def test_that_is_slow_lets_no_secret_be_refused_that_is_newer_than_what_is_known(
+        self, hook, post: Post, monkeypatch
+    ):
+        assert post(notification()) == 204
+        hook.secret = "newer secret"
+        hook.change(secret=hook.secret)
+        newer = addresses.read([tokens.digest(hook.token)])
+
+        def slow(digests):
+            time.sleep(3 * addresses.PATIENCE)
+            return newer
+
+        monkeypatch.setattr(addresses, "read", slow)
+        monkeypatch.setattr(addresses, "FRESH", 0)
+        monkeypatch.delattr(views.addresses, "_start")  # its own thread asks, as on the site
+        assert post(notification()) == 204
 
     def test_that_is_away_keeps_what_waits_and_writes_it_later(self, hook, post: Post, process, monkeypatch):
         assert post(notification("h-1")) == 204

@@ -144,10 +144,14 @@ def test_sixty_doors_with_calls_enough_are_asked_within_their_fifteen_seconds(
     figure(
         "lockdown", "60 doors: seconds until the last request is sent", f"{max(sent).total_seconds():.1f}", "below 15"
     )
-    figure("lockdown", "60 doors: device calls", len(customer.calls(35)), DOORS)
-    # One door of the service's has no connection: it takes the command and reports a failure.
+    # One door of the service's has no connection: it takes the command and reports a failure, and is tried again later.
     assert Counter(came.values()) == {outcomes.DONE: DOORS - 1, outcomes.MISSED: 1}
-    assert len(customer.calls(35)) == DOORS
+    tries = Counter(each.path["device_id"] for each in requests(customer) if each.sent_at is not None)
+    again = {door: count - 1 for door, count in tries.items() if came[door] == outcomes.MISSED}
+    figure("lockdown", "60 doors: device calls besides the missed door's later ones",
+           len(customer.calls(35)) - sum(again.values()), f"at most {DOORS}")  # fmt: skip
+    assert len(tries) == tries.total() - sum(again.values()) == DOORS
+    assert len(customer.calls(35)) <= tries.total()
     assert lies(customer, came) == doubled(customer) == []
     release(customer, order)
 

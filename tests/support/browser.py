@@ -63,7 +63,8 @@ class Browser:
             timeout=60,
             verify=tls(),
             headers={"Accept-Language": "en", "Referer": url + "/"},
-            limits=httpx2.Limits(max_connections=100),
+            # The site ends a connection that was idle for two seconds, maybe while something is sent on it.
+            limits=httpx2.Limits(max_connections=100, keepalive_expiry=1.0),
         )
 
     def __enter__(self) -> Self:
