@@ -67,7 +67,8 @@ def read_stale() -> int:
         return 0
     read, in_sight = 0, sight.of_boards(BoardSight.objects.all()).exists()
     for device_id, urgent in _longest_waiting(_due() | _sooner() if in_sight else _due()):
-        usual = Priority.IN_SIGHT if in_sight and _is_share_used(connection) else Priority.SYNC
+        beyond = in_sight and not urgent and _is_share_used(connection)
+        usual = Priority.IN_SIGHT if beyond else Priority.SYNC
         try:
             reading.door_status(connection, device_id, Priority.JOBS if urgent else usual)
             read += 1

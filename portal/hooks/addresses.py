@@ -61,7 +61,7 @@ class Addresses:
         self._change = threading.Condition()
         self._asker: threading.Thread | None = None
 
-    def find(self, digest: bytes, patience: float = PATIENCE) -> Address:
+    def find(self, digest: bytes, patience: float) -> Address:
         """Return what is known of an address, asked anew within `patience` seconds if it is old. Raises Unanswered."""
         with self._change:
             found = self._known.get(digest)

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.views.decorators.csrf import csrf_exempt
 
 from portal.hooks import tokens
-from portal.hooks.addresses import LONG_PATIENCE, Address, Unanswered, addresses
+from portal.hooks.addresses import LONG_PATIENCE, PATIENCE, Address, Unanswered, addresses
 from portal.hooks.intake import Waiting, intake
 from portal.hooks.signing import signed
 
@@ -37,21 +37,27 @@ def receive(request: HttpRequest, token: str) -> HttpResponse:
     digest = tokens.digest(token)
     try:
         body = _body(request)
-        address = addresses.find(digest)
-        if not _is_right(request, address, body):
-            address = addresses.find(digest, LONG_PATIENCE)
+        address, is_right = _compared(request, body, digest)
     except TooLong:
         return _answer(HttpResponse(status=413))
     except CutOff:
         return _answer(HttpResponse(status=401))
     except Unanswered:
         return _answer(HttpResponse(status=503))
-    return _answer(HttpResponse(status=_taken(request, address, body, digest)))
+    return _answer(HttpResponse(status=_taken(request, address, body, digest, is_right=is_right)))
 
 
-def _taken(request: HttpRequest, address: Address, body: bytes, digest: bytes) -> int:
+def _compared(request: HttpRequest, body: bytes, digest: bytes) -> tuple[Address, bool]:
+    """Return whose address it is, and whether the body was signed with a secret of it. Raises Unanswered."""
+    address = addresses.find(digest, PATIENCE)
+    if _is_right(request, address, body):
+        return address, True
+    address = addresses.find(digest, LONG_PATIENCE)
+    return address, _is_right(request, address, body)
+
+
+def _taken(request: HttpRequest, address: Address, body: bytes, digest: bytes, *, is_right: bool) -> int:
     """Take a notification that was signed rightly; the status of the answer."""
-    is_right = _is_right(request, address, body)
     if address.tenant_id is None:
         return 404
     if not is_right:
