@@ -1,7 +1,5 @@
 """Alerts: none lost, none doubled, each told once, whoever is killed; and no way through them into private networks."""
 
-import email
-import email.policy
 import socket
 from collections import Counter
 from collections.abc import Iterator
@@ -60,13 +58,8 @@ def forced(device: str, seconds_ago: float = 30, **said: str):
 
 def mails(house: House, user: User) -> Counter[str]:
     """How often each telling arrived at a person's address, by the house's mails."""
-    found: Counter[str] = Counter()
-    for path in Path(house.folder, "mails").glob("*"):
-        for text in path.read_text().split("-" * 79):
-            mail = email.message_from_string(text.strip(), policy=email.policy.default)
-            if mail["To"] == user.email and mail["X-Alert"]:
-                found[mail["X-Alert"]] += 1
-    return found
+    sent = [mail["X-Alert"] for mail in house.mails() if mail["To"] == user.email]
+    return Counter(alert for alert in sent if alert)
 
 
 def tellings(customer: Customer) -> list[Telling]:

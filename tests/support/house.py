@@ -6,6 +6,8 @@ a proxy of its own between them and the sandbox (`House.stage`).
 """
 
 import contextlib
+import email
+import email.policy
 import os
 import secrets
 import signal
@@ -13,6 +15,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from email.message import EmailMessage
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -358,3 +361,9 @@ class House:
 
     def logs(self) -> str:
         return "\n".join(path.read_text(errors="replace") for path in sorted(self.folder.glob("*.log")))
+
+    def mails(self) -> list[EmailMessage]:
+        """Return each mail that left. Two of one second may stand in one file, with a line of hyphens after each."""
+        texts = [path.read_text() for path in Path(self.folder, "mails").glob("*")]
+        mails = [each.strip() for text in texts for each in text.split("-" * 79 + "\n")]
+        return [email.message_from_string(each, EmailMessage, policy=email.policy.default) for each in mails if each]
