@@ -69,7 +69,7 @@ class Journey:
 
     def start(self) -> None:
         self.page.get_by_role("button", name=re.compile(r"^Import [\d,]+ row")).click(timeout=PATIENCE)
-        expect(self.page.get_by_text(re.compile(r"\d+ API calls? used"))).to_be_visible(timeout=60_000)
+        expect(self.page.get_by_text(re.compile(r"\d+ API calls? used"))).to_be_visible(timeout=2 * PATIENCE)
 
 
 def test_from_signing_in_to_the_next_tenant(page, customer, next_tenant):
@@ -193,7 +193,7 @@ def unlock(journey: Journey) -> None:
     assert journey.customer.arrivals() == []
     journey.confirm()
     done = page.locator("section.outcome[data-state=done]")
-    expect(done).to_be_visible(timeout=20_000)
+    expect(done).to_be_visible()
     journey.look()
     assert len(journey.customer.arrivals()) == 1
 
