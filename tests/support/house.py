@@ -364,6 +364,6 @@ class House:
 
     def mails(self) -> list[EmailMessage]:
         """Return each mail that left. Two of one second may stand in one file, with a line of hyphens after each."""
-        texts = [path.read_text() for path in Path(self.folder, "mails").glob("*")]
+        texts = [path.read_text() for path in (self.folder / "mails").glob("*")]
         mails = [each.strip() for text in texts for each in text.split("-" * 79 + "\n")]
         return [email.message_from_string(each, EmailMessage, policy=email.policy.default) for each in mails if each]
