@@ -18,8 +18,9 @@ from tenants.scope import tenant_scope
 from tests.mirror.conftest import Customer, MakeCustomer
 from tests.mirror.service import Service, serving
 
-START, END = "2026-12-01T09:00:00+09:00", "2026-12-01T18:00:00+09:00"
-LATER = "2026-12-01T20:30:00+09:00"
+# A day that lies ahead whenever this is read, and is over when the service's clock moves by sixty.
+DAY = (timezone.now() + timedelta(days=30)).date()
+START, END, LATER = f"{DAY}T09:00:00+09:00", f"{DAY}T18:00:00+09:00", f"{DAY}T20:30:00+09:00"
 
 
 def body(name: str, code: str, **more: Any) -> dict[str, Any]:
@@ -52,14 +53,14 @@ def test_a_guest_made_elsewhere_appears_and_leaves_with_the_list(customer: MakeC
     again(here)
     row = guest(here, made["guest_id"])
     assert (row.guest_name, row.name_key, row.email) == ("ﾔﾏﾀﾞ 花子", "やまだ花子", "canary@example.test")
-    assert (row.use_date_start.isoformat(), row.key_return_date_end) == ("2026-12-01T00:00:00+00:00", row.use_date_end)
+    assert (row.use_date_start.isoformat(), row.key_return_date_end) == (f"{DAY}T00:00:00+00:00", row.use_date_end)
     assert (row.qrcode_data, row.detail, row.is_for_reserve) == (None, None, False)
     assert here.state(Kind.GUESTS).total == 3
 
     here.api("PUT", f"/v1/guests/{made['guest_id']}", json={"use_date_end": LATER, "return_grace_period": 30})
     again(here)
     row = guest(here, made["guest_id"])
-    assert row.use_date_end.isoformat() == "2026-12-01T11:30:00+00:00"
+    assert row.use_date_end.isoformat() == f"{DAY}T11:30:00+00:00"
     assert row.key_return_date_end - row.use_date_end == timedelta(minutes=30)
 
     with tenant_scope(here.tenant):
@@ -181,7 +182,7 @@ def test_a_single_read_asked_before_our_write_does_not_undo_it(told: tuple[Guest
         asked = database_now()
         own_guests.guest_written(here.tenant, "v1", {"use_date_end": LATER})
         own_guests.guest_read(here.tenant, {"guest_id": "v1", "guest_name": "Before", "use_date_end": END}, asked)
-    assert guest(here, "v1").use_date_end.isoformat() == "2026-12-01T11:30:00+00:00"
+    assert guest(here, "v1").use_date_end.isoformat() == f"{DAY}T11:30:00+00:00"
 
 
 def test_a_guest_that_the_service_does_not_know_is_marked_gone(customer: MakeCustomer) -> None:
@@ -238,7 +239,7 @@ def test_a_service_that_ignores_the_parameter_takes_no_date_away(told: tuple[Gue
     listed.ignores = True
     listed.listed[0]["guest_name"] = "Renamed"
     again(here)
-    assert (names(here), guest(here, "v1").use_date_end.isoformat()) == ({"Renamed"}, "2026-12-01T09:00:00+00:00")
+    assert (names(here), guest(here, "v1").use_date_end.isoformat()) == ({"Renamed"}, f"{DAY}T09:00:00+00:00")
 
 
 def test_where_the_list_shows_no_dates_the_trickle_reads_them(told: tuple[Guests, Service, Customer]) -> None:
