@@ -24,9 +24,8 @@ from tests.support.house import House, Process
 from tests.support.log import record
 from tests.support.mailbox import Mailbox
 from tests.support.stage import Customer, Stage
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
-PATIENCE = 60
 EVENTS = 10_000 if SOAK else 500
 DOORS = 100
 KILLS = 5 if SOAK else 1
@@ -103,7 +102,7 @@ class TestWhoeverIsKilled:
         self, house: House, customer: Customer
     ) -> None:
         schedule.start(customer.tenant)
-        until(lambda: _log(customer) is not None, PATIENCE, saying="the log is read")
+        until(lambda: _log(customer) is not None, saying="the log is read")
         with customer.scope():
             watch = Watch.objects.get()
         for table, pk in (("alerts_watch", watch.pk), ("tenants_user", customer.owner.pk)):
@@ -111,11 +110,11 @@ class TestWhoeverIsKilled:
             with house.locked(table, pk):
                 house.sandbox.console("doors", tenant_id=customer.service.tenant_id, device_id=door, action="force")
                 read_the_log(customer)
-                until(house.waiting_for_locks, PATIENCE, saying="what was read waits to be kept")
+                until(house.waiting_for_locks, saying="what was read waits to be kept")
                 house.steady.kill()
             house.mend()
             age_leases(customer)
-        until(lambda: len(_alerts(customer)) == 2 and all_ended(customer), 2 * PATIENCE, saying="both are alerts, told")
+        until(lambda: len(_alerts(customer)) == 2 and all_ended(customer), saying="both are alerts, told")
         assert [each.times for each in _alerts(customer)] == [1, 1]
         assert [each.state for each in tellings(customer)] == [State.TOLD, State.TOLD]
         assert list(mails(house, customer.owner).values()) == [1, 1]
@@ -128,7 +127,7 @@ class TestWhoeverIsKilled:
         house.mend()
         for _ in range(5):
             ring(customer)
-        until(lambda: all_ended(customer), PATIENCE, saying="it is told")
+        until(lambda: all_ended(customer), saying="it is told")
         assert (tellings(customer)[0].state, sum(mails(house, customer.owner).values())) == (State.TOLD, 1)
 
     @pytest.mark.quick
@@ -136,7 +135,7 @@ class TestWhoeverIsKilled:
         with house.quiet(), silent_server() as url, sender(house, EMAIL_URL=url) as worker:
             take_over(customer, forced("D1"))
             ring(customer)
-            until(lambda: tellings(customer)[0].state == State.SENDING, PATIENCE, saying="it is claimed")
+            until(lambda: tellings(customer)[0].state == State.SENDING, saying="it is claimed")
             worker.kill()
         self.is_uncertain(customer)
         assert not mails(house, customer.owner)
@@ -149,7 +148,7 @@ class TestWhoeverIsKilled:
             with sender(house, EMAIL_URL=mailbox.url) as worker:
                 take_over(customer, forced("D1"))
                 ring(customer)
-                until(lambda: mailbox.mails, PATIENCE, saying="it arrives")
+                until(lambda: mailbox.mails, saying="it arrives")
                 worker.kill()
             mailbox.held.clear()
         self.is_uncertain(customer)
@@ -158,7 +157,7 @@ class TestWhoeverIsKilled:
 
     def is_uncertain(self, customer: Customer) -> None:
         age(customer, 100)
-        until(lambda: all_ended(customer), PATIENCE, saying="nobody waits for it any more")
+        until(lambda: all_ended(customer), saying="nobody waits for it any more")
         assert [each.state for each in tellings(customer)] == [State.UNCERTAIN]
         with customer.browser(customer.owner) as browser:
             page = browser.get(customer.url(f"alerts/{_alerts(customer)[0].pk}/")).text
@@ -181,7 +180,7 @@ def test_of_many_events_none_is_lost_or_doubled_and_each_alert_is_told_once(
             house.mend()
     until(lambda: _waiting(customer) == 0, 4 * PATIENCE, saying="all is sent, or its sender died")
     age(customer, 100)
-    until(lambda: all_ended(customer), PATIENCE, saying="nothing is due any more")
+    until(lambda: all_ended(customer), saying="nothing is due any more")
     with customer.scope():
         kept = AlertRecord.objects.filter(kind="forced").values_list("history_id", flat=True)
         assert Counter(kept) == Counter(each.history_id for each in found)
@@ -208,7 +207,7 @@ class TestAWebAddress:
                     made = {"name": host, "url": chat.url(host), "secret": "s", "least": 1, "language": "en"}
                     WebAddress.objects.create(**made)
             take_over(customer, forced("D1"))
-            until(lambda: all_ended(customer), PATIENCE, saying="all are refused")
+            until(lambda: all_ended(customer), saying="all are refused")
             assert chat.posts == []
         answers = [(each.state, each.answer) for each in tellings(customer) if each.address_id]
         assert answers == [(State.FAILED, "network refused")] * 3
@@ -225,7 +224,7 @@ class TestAWebAddress:
             with sender(house, **allowed):
                 take_over(customer, forced("D1"))
                 ring(customer)
-                until(lambda: all_ended(customer), PATIENCE, saying="it is answered")
+                until(lambda: all_ended(customer), saying="it is answered")
             assert [each.path for each in chat.posts] == ["/hook/geheim1234"]
         answers = [(each.state, each.answer) for each in tellings(customer) if each.address_id]
         assert answers == [(State.FAILED, "HTTP 307")]

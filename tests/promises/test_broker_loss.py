@@ -78,7 +78,7 @@ def lose(house: House, customer: Customer, loss: Loss, *, count: int, away: floa
     with customer.scope():
         ids = [intent.pk for intent in intents]
         undone = Intent.objects.filter(pk__in=ids).exclude(state=State.SUCCEEDED)
-        until(lambda: not undone.exists(), 60, saying="all work is done")
+        until(lambda: not undone.exists(), saying="all work is done")
     took = time.monotonic() - back
     assert group_names(customer) == sorted(before + names)
     return took

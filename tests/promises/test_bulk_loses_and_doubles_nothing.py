@@ -65,7 +65,7 @@ def started(customer: Customer, count: int) -> tuple[Job, Asker]:
     with customer.scope():
         job = actions.upload(by=by, upload=SimpleUploadedFile("people.csv", spreadsheet(customer, count)))
         assert actions.choose_columns(by=by, job=job, chosen=job.sheet.columns, default_group="")
-        until(lambda: Job.objects.get(pk=job.pk).state != JobState.MAPPED, 60, saying="the dry run")
+        until(lambda: Job.objects.get(pk=job.pk).state != JobState.MAPPED, saying="the dry run")
         job.refresh_from_db()
         assert job.state == JobState.CHECKED, job.problem
         # The mirror knows the holder's card or not, as the sync had it: a refusal here or there is one all the same.

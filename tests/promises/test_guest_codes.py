@@ -19,11 +19,10 @@ from tests.support.browser import Browser, gist
 from tests.support.faults import Exchange, Gate
 from tests.support.house import House
 from tests.support.stage import Customer, Stage
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 CREATE = 20
 # Seconds for whatever workers and timers do by themselves. Nothing here is measured.
-PATIENCE = 90
 
 
 def issue(browser: Browser, customer: Customer, name: str, **values: str) -> str:
@@ -105,7 +104,7 @@ def test_a_cut_code_dies_though_answers_are_lost_the_worker_is_killed_and_the_br
             stage.proxy.rules.remove(rule)
         house.urgent.start()
         for name in pages:
-            until(confirmed(customer, name), PATIENCE, saying=f"the cut of {name} is confirmed")
+            until(confirmed(customer, name), saying=f"the cut of {name} is confirmed")
             assert end_of(customer, name) <= visit_of(customer, name).must_end_at <= timezone.now()
         assert "may still open doors" not in gist(browser.get(customer.url("guests/")), 100_000)
         assert kept
@@ -141,7 +140,7 @@ def test_a_code_dies_at_a_service_that_takes_no_empty_and_no_past_period_though_
         lose_everything(house, customer)
         house.urgent.start()
         for name in pages:
-            until(confirmed(customer, name), PATIENCE, saying=f"the cut of {name} is confirmed")
+            until(confirmed(customer, name), saying=f"the cut of {name} is confirmed")
             assert code_of(customer, name) != old[name], "the old code opens nothing"
             assert end_of(customer, name) < timezone.now() + timedelta(minutes=2)
         assert "may still open doors" not in gist(browser.get(customer.url("guests/")), 100_000)
@@ -180,7 +179,7 @@ def test_a_lost_answer_makes_one_guest_and_a_second_attempt_waits_until_reading_
             for person in (browser, other):  # not even by saying so
                 assert issue(person, customer, "山田 太郎") == ""
                 assert issue(person, customer, "山田　太郎", confirmed=str(asked.pk)) == ""
-        until(lambda: visit_of(customer, "山田 太郎").guest_id, PATIENCE, saying="reading found the guest")
+        until(lambda: visit_of(customer, "山田 太郎").guest_id, saying="reading found the guest")
     (guest,) = at_service(customer, "山田 太郎")
     found = visit_of(customer, "山田 太郎")
     assert (found.guest_id, found.stage, found.intent.state) == (guest["guest_id"], Standing.ISSUED, State.SUCCEEDED)

@@ -192,7 +192,7 @@ def test_nothing_is_asked_after_a_persons_newer_command_or_the_release(house: Ho
     assert customer.settled(opened).state == State.SUCCEEDED
     with customer.scope():
         Intent.objects.exclude(pk=opened.pk).exclude(finished_at=None).update(finished_at="2020-01-01T00:00Z")
-    until(lambda: outcomes.MISSED not in told(customer, order).values(), 60, saying="the other doors are tried again")
+    until(lambda: outcomes.MISSED not in told(customer, order).values(), saying="the other doors are tried again")
     came = settled(customer, order)
     assert came[customer.doors[0]] == outcomes.NEWER
     assert locks_at(customer)[customer.doors[0]] == 0

@@ -97,7 +97,7 @@ def test_no_address_of_video_is_left_anywhere(house: House, customer: Customer) 
     with customer.browser("facility manager") as browser:
         collect(customer, browser)
         secrets = secrets_of(customer, browser)
-        until(lambda: stored(customer), 60, saying="the video is in the store")
+        until(lambda: stored(customer), saying="the video is in the store")
     assert len(secrets) >= 5
     assert all(_PLACE in secret for secret in secrets)
     plays = f"page {customer.url('cameras/clips/')}"
@@ -126,7 +126,7 @@ def test_a_killed_worker_leaves_each_video_stored_once(house: House, customer: C
             with psycopg.connect(house.database_url) as direct:
                 collect(customer, browser)
                 direct.execute("LOCK TABLE tenants_auditentry IN SHARE MODE")
-                until(lambda: waits_to_be_kept(customer), 60, saying="a file is written and nobody refers to it")
+                until(lambda: waits_to_be_kept(customer), saying="a file is written and nobody refers to it")
                 kill(house)
         house.mend()
         house.sql("UPDATE evidence_item SET due_at = now() WHERE due_at IS NOT NULL")

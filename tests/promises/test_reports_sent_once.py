@@ -15,8 +15,6 @@ from tests.support.mailbox import Mailbox
 from tests.support.stage import Customer, Stage
 from tests.support.waiting import until
 
-PATIENCE = 60
-
 
 @pytest.fixture
 def customer(stage: Stage) -> Customer:
@@ -61,7 +59,7 @@ def test_a_report_is_made_and_sent_once_though_workers_are_killed(house: House, 
         with customer.scope():
             return Sending.objects.filter(report__schedule=schedule).count() == 2
 
-    until(over, PATIENCE, saying="everybody is told", pause=1)
+    until(over, saying="everybody is told", pause=3)
     time.sleep(2)
     with customer.scope():
         assert Report.objects.filter(schedule=schedule, made_at__isnull=False).count() == 1
@@ -80,16 +78,16 @@ def test_a_mail_whose_arrival_was_not_noted_is_not_sent_again(house: House, cust
         worker.start()
         try:
             ring(customer, "run", schedule.pk)
-            until(lambda: made(customer, schedule), PATIENCE, saying="it is made")
+            until(lambda: made(customer, schedule), saying="it is made")
             ring(customer, "run", schedule.pk)
-            until(lambda: mailbox.mails, PATIENCE, saying="a mail arrives")
+            until(lambda: mailbox.mails, saying="a mail arrives")
         finally:
             worker.kill()
         first = len(mailbox.mails)
         mailbox.held.clear()
     house.mend()
     due(customer, schedule)
-    until(lambda: len(sendings(customer, schedule)) == 2, PATIENCE, saying="the other one is told", pause=0.5)
+    until(lambda: len(sendings(customer, schedule)) == 2, saying="the other one is told", pause=0.5)
     time.sleep(2)
     assert first == 1
     assert sum(mails(house, customer.tenant.slug).values()) == 1

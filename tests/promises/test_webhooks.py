@@ -39,7 +39,6 @@ from tests.support.stage import Customer, Stage
 from tests.support.waiting import until
 
 LOG = 23
-PATIENCE = 120
 TEN_MB = 10 * 1024 * 1024
 
 
@@ -54,7 +53,7 @@ def customer(stage: Stage) -> Customer:
     """A tenant whose log was read once."""
     customer = stage.customer()
     schedule.start(customer.tenant)
-    until(lambda: log_of(customer).as_of is not None, PATIENCE, saying="the log is read")
+    until(lambda: log_of(customer).as_of is not None, saying="the log is read")
     return customer
 
 
@@ -73,7 +72,7 @@ def ask(customer: Customer, act: Act) -> None:
     with customer.scope():
         nonce = Nonce(secrets.token_urlsafe(12))
         intent = actions.ask(act=act, by=customer.asker(), nonce=nonce, categories=CATEGORIES)
-    assert customer.settled(intent, PATIENCE).state == "succeeded"
+    assert customer.settled(intent).state == "succeeded"
 
 
 def happen(customer: Customer, times: int) -> None:
@@ -159,7 +158,7 @@ def test_nothing_forged_broken_or_long_is_heard(house: House, stage: Stage) -> N
         assert post(deep, hook.headers(deep)) == 204
         assert [post(raw, right) for _ in range(20)] == [204] * 20
     cut_off(house, hook, raw)
-    until(lambda: row_of(customer).heard_at is not None, PATIENCE, saying="the right ones are written")
+    until(lambda: row_of(customer).heard_at is not None, saying="the right ones are written")
     with customer.scope():
         found = {each.history_id.partition(" ")[0] for each in Notification.objects.all()}
     assert found == {"h-right", "sha256"}
@@ -207,13 +206,13 @@ def test_a_burst_costs_a_handful_of_calls_and_nothing_is_missing(
 ) -> None:
     ask(customer, Act.ON)
     happen(customer, 1)
-    until(lambda: row_of(customer).working == Webhook.Working.WORKING, PATIENCE, saying="webhooks work")
-    until(lambda: not missing(customer), PATIENCE, saying="the first record is there")
+    until(lambda: row_of(customer).working == Webhook.Working.WORKING, saying="webhooks work")
+    until(lambda: not missing(customer), saying="the first record is there")
     assert log_of(customer).every is not None
     times = 1000 if SOAK else 100
     before, begun = len(customer.calls(LOG)), time.monotonic()
     happen(customer, times)
-    until(lambda: all_posted(customer) and not missing(customer), PATIENCE, saying=lambda: f"{missing(customer)}")
+    until(lambda: all_posted(customer) and not missing(customer), saying=lambda: f"{missing(customer)}")
     calls, took = len(customer.calls(LOG)) - before, time.monotonic() - begun
     figure("webhooks", f"{times} notifications in {took:.0f} s: calls of the log", calls, "a handful")
     none_is_refused(customer)
@@ -242,21 +241,21 @@ def test_secret_and_address_change_under_way_and_no_notification_is_refused(cust
         finally:
             done.set()
         assert living.result() > 10
-    until(lambda: all_posted(customer) and not missing(customer), PATIENCE, saying=lambda: f"{missing(customer)}")
+    until(lambda: all_posted(customer) and not missing(customer), saying=lambda: f"{missing(customer)}")
     none_is_refused(customer)
 
 
 def test_what_nobody_was_there_to_hear_is_read_with_what_comes_next(house: House, customer: Customer) -> None:
     ask(customer, Act.ON)
     happen(customer, 1)
-    until(lambda: row_of(customer).working == Webhook.Working.WORKING, PATIENCE, saying="webhooks work")
+    until(lambda: row_of(customer).working == Webhook.Working.WORKING, saying="webhooks work")
     house.web.kill()
     happen(customer, 10)
-    until(lambda: all_posted(customer), PATIENCE, saying="the service has tried")
+    until(lambda: all_posted(customer), saying="the service has tried")
     assert deliveries(customer)[None] >= 10
     house.mend()
     happen(customer, 1)
-    until(lambda: not missing(customer), PATIENCE, saying=lambda: f"missing: {missing(customer)}")
+    until(lambda: not missing(customer), saying=lambda: f"missing: {missing(customer)}")
 
 
 def test_what_the_service_tells_while_its_log_cannot_be_read_is_there_and_then_replaced(
@@ -264,7 +263,7 @@ def test_what_the_service_tells_while_its_log_cannot_be_read_is_there_and_then_r
 ) -> None:
     ask(customer, Act.ON)
     happen(customer, 1)
-    until(lambda: not missing(customer), PATIENCE, saying="the first record is there")
+    until(lambda: not missing(customer), saying="the first record is there")
 
     def provisional() -> int:
         with customer.scope():
@@ -272,10 +271,10 @@ def test_what_the_service_tells_while_its_log_cannot_be_read_is_there_and_then_r
 
     with stage.proxy.during(r"GET .*/v1/histories", faults.answer(503)):
         happen(customer, 5)
-        until(lambda: provisional() == 5, PATIENCE, saying="what was told is shown")
+        until(lambda: provisional() == 5, saying="what was told is shown")
     with customer.scope():
         MirrorState.objects.filter(kind=Kind.HISTORIES).update(due_at=database_now(), error_at=None)
-    until(lambda: not provisional() and not missing(customer), PATIENCE, saying="the log takes their place")
+    until(lambda: not provisional() and not missing(customer), saying="the log takes their place")
 
 
 # 100 a second
@@ -291,7 +290,7 @@ def web_behind(house: House, proxy: TcpProxy, folder: Any) -> Iterator[int]:
     web = Process(Programs(house.env | {"DATABASE_URL": url}, folder).web(port))
     web.start()
     try:
-        until(lambda: _answers(port), PATIENCE, saying="the other site answers")
+        until(lambda: _answers(port), saying="the other site answers")
         yield port
     finally:
         web.stop()
@@ -372,7 +371,7 @@ def test_a_hundred_a_second_are_answered_at_once_though_the_database_is_slow(
 def answered_at_once(
     customer: Customer, hook: Hook, port: int, around: Any, figure: Callable[..., None], how: str, seconds: int = 60
 ) -> None:
-    until(lambda: row_of(customer).heard_at is not None, PATIENCE, saying="the first are written")
+    until(lambda: row_of(customer).heard_at is not None, saying="the first are written")
     with customer.scope():
         Notification.objects.all().delete()
     with around:
@@ -382,7 +381,7 @@ def answered_at_once(
     figure("webhooks", f"100 a second for {seconds} s{how}: p99, ms", round(p99 * 1000), "under 300")
     figure("webhooks", "forgeries accepted", answers[True, 204], "0")
     assert answers == {(False, 204): sent * 9 // 10, (True, 401): sent // 10}
-    until(lambda: written(customer) >= wanted, PATIENCE, saying=lambda: f"{written(customer)} are written")
+    until(lambda: written(customer) >= wanted, saying=lambda: f"{written(customer)} are written")
     figure("webhooks", "effects of as many history_ids", written(customer), str(wanted))
     assert written(customer) == wanted
     assert p99 < 0.3

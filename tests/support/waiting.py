@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-PATIENCE = 60.0  # seconds
+PATIENCE = 120.0  # seconds: a machine that others use, too, is slow now and then
 
 
 def until(
