@@ -178,7 +178,7 @@ def test_of_many_events_none_is_lost_or_doubled_and_each_alert_is_told_once(
         if start % (EVENTS // KILLS) == 0:
             house.steady.kill()
             house.mend()
-    until(lambda: _waiting(customer) == 0, 4 * PATIENCE, saying="all is sent, or its sender died")
+    until(lambda: _waiting(customer) == 0, 2 * PATIENCE, saying="all is sent, or its sender died")
     age(customer, 100)
     until(lambda: all_ended(customer), saying="nothing is due any more")
     with customer.scope():

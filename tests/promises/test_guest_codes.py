@@ -22,7 +22,6 @@ from tests.support.stage import Customer, Stage
 from tests.support.waiting import PATIENCE, until
 
 CREATE = 20
-# Seconds for whatever workers and timers do by themselves. Nothing here is measured.
 
 
 def issue(browser: Browser, customer: Customer, name: str, **values: str) -> str:

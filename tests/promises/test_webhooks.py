@@ -118,13 +118,6 @@ def deliveries(customer: Customer) -> Counter[int | None]:
     return statuses
 
 
-def none_is_refused(customer: Customer) -> None:
-    answers = deliveries(customer)
-    # None: no answer within the three seconds of the sandbox, which now and then a machine that is busy needs itself.
-    assert set(answers) - {None} == {204}
-    assert answers[None] <= answers[204] / 10
-
-
 def all_posted(customer: Customer) -> bool:
     return -1 not in deliveries(customer)
 
@@ -215,7 +208,7 @@ def test_a_burst_costs_a_handful_of_calls_and_nothing_is_missing(
     until(lambda: all_posted(customer) and not missing(customer), saying=lambda: f"{missing(customer)}")
     calls, took = len(customer.calls(LOG)) - before, time.monotonic() - begun
     figure("webhooks", f"{times} notifications in {took:.0f} s: calls of the log", calls, "a handful")
-    none_is_refused(customer)
+    assert set(deliveries(customer)) == {204}
     # Doors that are forced are read of at once, until so many seconds are owed.
     assert calls <= min(1 + took / hints.ALARM_PAUSE.total_seconds(), (hints.ALARM_OWED + took) / hints.EARNED)
 
@@ -242,7 +235,7 @@ def test_secret_and_address_change_under_way_and_no_notification_is_refused(cust
             done.set()
         assert living.result() > 10
     until(lambda: all_posted(customer) and not missing(customer), saying=lambda: f"{missing(customer)}")
-    none_is_refused(customer)
+    assert set(deliveries(customer)) == {204}
 
 
 def test_what_nobody_was_there_to_hear_is_read_with_what_comes_next(house: House, customer: Customer) -> None:

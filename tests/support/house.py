@@ -166,7 +166,7 @@ class House:
         self.beat = self._process(programs.beat(self.folder / "beat"))
         for process in self.processes:
             process.start()
-        until(self._answers, 3 * PATIENCE, saying="the web answers")
+        until(self._answers, 2 * PATIENCE, saying="the web answers")
         self.until_heard()
         return self
 
@@ -223,7 +223,7 @@ class House:
             process.resume()
             process.start()
         if self.web in dead:
-            until(self._answers, 3 * PATIENCE, saying="the web answers")
+            until(self._answers, 2 * PATIENCE, saying="the web answers")
         if dead:
             self.until_heard()
 
@@ -236,7 +236,7 @@ class House:
             names = {queue["name"] for listening in queues.values() for queue in listening}
             return {"doors", "interactive", "bulk", "sync"} <= names
 
-        until(heard, 3 * PATIENCE, saying="workers listen")
+        until(heard, 2 * PATIENCE, saying="workers listen")
 
     def _busy(self, worker: str) -> bool:
         """Whether this worker has a task in hand, as it says itself; one that stands still says nothing."""

@@ -131,7 +131,7 @@ class Customer:
         with self.scope():
             return Intent.objects.get(pk=intent if isinstance(intent, int) else intent.pk)
 
-    def settled(self, intent: Intent, seconds: float = 2 * PATIENCE) -> Intent:
+    def settled(self, intent: Intent, seconds: float = PATIENCE) -> Intent:
         """Wait until nothing more happens to it by itself."""
         until(
             lambda: (row := self.intent(intent)).is_final or (row.state == State.UNCERTAIN),
