@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.alerts.forms import DAYS
 from portal.core.alerts.rules import Hours
 from portal.core.telling.models import NAME_MAX, Audience, WebAddress, Wish
-from portal.core.telling.networks import is_refused_number
+from portal.core.telling.networks import PORT, is_refused_number
 from tenants.models import Staff
 from tenants.roles import TENANT_ROLES, Permission, role
 
@@ -108,6 +108,9 @@ class AddressForm(forms.Form):
             plain = False
         if not plain or parts.username is not None or not url.isascii() or not url.isprintable() or " " in url:
             raise forms.ValidationError(_t("Enter an address that begins with https://, without sign-in data."))
-        if is_refused_number(parts.hostname or ""):
+        port = parts.port or PORT
+        if port != PORT and not settings.ALERT_NETWORKS:
+            raise forms.ValidationError(_t("Alerts are sent to port 443 only. Remove the port from the address."))
+        if is_refused_number(parts.hostname or "", port):
             raise forms.ValidationError(_t("The portal does not send to this network."))
         return url

@@ -83,8 +83,12 @@ def address(request: TenantRequest, address_id: int) -> HttpResponse:
 @tenant_view(Permission.ALERTS_MANAGE, methods=["POST"], reauth=True)
 def probe(request: TenantRequest, address_id: int) -> HttpResponseBase:
     """Have a test sent to an address."""
-    acts.try_address(address=_found(address_id), by=Asker.of(request))
-    messages.success(request, _("Test requested. Reload this page to see the answer."))
+    try:
+        acts.try_address(address=_found(address_id), by=Asker.of(request))
+        messages.success(request, _("Test requested. Reload this page to see the answer."))
+    except acts.TooManyTests:
+        text = _("No test was sent. %(most)d tests in %(minutes)d minutes is the limit. Try again later.")
+        messages.error(request, text % {"most": acts.MOST_TESTS, "minutes": acts.TEST_SECONDS // 60})
     return redirect("alerts:address", request.tenant.slug, address_id)
 
 

@@ -274,6 +274,17 @@ class TestAWebAddress:
         assert row.secret not in manager.post(at(one, "address_renew", row.pk)).content.decode()
         assert "Web address removed." in said(manager.post(at(one, "address_remove", row.pk), follow=True))
 
+    def test_is_tested_five_times_in_ten_minutes_however_many_there_are(self, one, chat, manager):
+        for name in ("One", "Two"):
+            add(one, manager, chat.url(), name=name)
+        with tenant_scope(one.tenant):
+            rows = list(WebAddress.objects.values_list("pk", flat=True))
+        pages = [said(manager.post(at(one, "address_try", rows[n % 2]), follow=True)) for n in range(6)]
+        assert ["Test requested." in page for page in pages] == [True] * 5 + [False]
+        assert "No test was sent. 5 tests in 10 minutes is the limit." in pages[5]
+        send(one)
+        assert len(chat.posts) == 5
+
     @pytest.mark.parametrize(
         "url", ["http://chat.example.test/x", "https://u:p@chat.example.test/", "ftp://x", "https://"]
     )
@@ -288,7 +299,7 @@ class TestAWebAddress:
 CLOSED = """
 127.0.0.1 10.1.2.3 172.16.0.1 192.168.0.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.0.1 240.0.0.1 255.255.255.255
 192.0.0.8 198.18.0.1 192.88.99.1 ::1 :: fe80::1 fe80::1%eth0 fc00::1 fec0::1 ff02::1 ::ffff:10.0.0.1 ::ffff:8.8.8.8
-::10.0.0.1 64:ff9b::a00:1 64:ff9b:1::1 2002:a00:1::1 2001::1 2001:db8::1
+::10.0.0.1 64:ff9b::a00:1 64:ff9b:1::1 2002:a00:1::1 2001::1 2001:db8::1 3fff::1 3fff:fff::1 5f00::1 100::1 4000::1
 """
 
 
@@ -301,13 +312,33 @@ class TestNoWayInto:
     def test_public_ones_are_open(self, address):
         assert networks.may_reach(address)
 
+    @pytest.mark.parametrize("port", [22, 80, 8443])
+    def test_another_port_than_that_of_https(self, one, manager, settings, port):
+        settings.ALERT_NETWORKS = ()
+        assert not networks.may_reach("8.8.8.8", port)
+        assert "Alerts are sent to port 443 only." in said(add(one, manager, f"https://chat.example.test:{port}/x"))
+        with tenant_scope(one.tenant):
+            assert not WebAddress.objects.exists()
+
+    def test_another_port_of_a_public_address_beside_a_network_that_is_allowed(self, one, chat, manager, monkeypatch):
+        found, resolve = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("198.41.0.4", chat.port))], socket.getaddrinfo
+        add(one, manager, chat.url("chat.example.test"))
+        happen(one)
+
+        def public(host, *more, **named):
+            return found if host == "chat.example.test" else resolve(host, *more, **named)
+
+        monkeypatch.setattr(socket, "getaddrinfo", public)
+        send(one)
+        assert self.answer(one) == ("failed", "network refused")
+
     @pytest.mark.parametrize("host", ["127.0.0.1", "2130706433", "0x7f.1", "017700000001", "[::1]", "[::ffff:7f00:1]"])
     def test_a_number_in_any_spelling_is_refused_in_the_form(self, one, manager, host):
         assert "The portal does not send to this network." in said(add(one, manager, f"https://{host}/x"))
 
     def test_a_name_that_leads_there(self, one, chat, manager, settings):
-        settings.ALERT_NETWORKS = ()
         add(one, manager, chat.url())
+        settings.ALERT_NETWORKS = ()
         happen(one)
         send(one)
         assert chat.posts == []
@@ -329,7 +360,6 @@ class TestNoWayInto:
 
     def test_a_name_that_resolves_anew_after_it_was_checked(self, one, chat, manager, settings, monkeypatch):
         """The first answer is public, each later one this machine: the connection goes to what was checked."""
-        settings.ALERT_NETWORKS = ()
         asked, tried = [], []
         resolve, connect = socket.getaddrinfo, socket.create_connection
 
@@ -347,6 +377,8 @@ class TestNoWayInto:
             raise ConnectionRefusedError
 
         add(one, manager, chat.url("chat.example.test"))
+        settings.ALERT_NETWORKS = ()
+        monkeypatch.setattr(networks, "PORT", chat.port)
         happen(one)
         monkeypatch.setattr(socket, "getaddrinfo", anew)
         monkeypatch.setattr(socket, "create_connection", noted)

@@ -13,9 +13,12 @@ from portal.core.intents.record import Asker
 from portal.core.telling.models import Audience, Telling, WebAddress, Wish
 from portal.core.telling.writing import ring
 from tenants import audit
+from tenants.staff.throttle import Limit
 from tenants.wording import say
 
 MOST_ADDRESSES = 10
+# Tests of all of a tenant's addresses together, within so many seconds: more would look for other people's open ports.
+MOST_TESTS, TEST_SECONDS = 5, 600
 
 
 class NotKept(ValueError):
@@ -78,8 +81,14 @@ def remove_address(*, address: WebAddress, by: Asker) -> None:
         address.delete()
 
 
+class TooManyTests(ValueError):
+    """The tenant has sent as many tests as may be within TEST_SECONDS."""
+
+
 def try_address(*, address: WebAddress, by: Asker) -> None:
-    """Have a test posted to an address."""
+    """Have a test posted to an address. Raises TooManyTests."""
+    if not Limit(f"alert-test:{by.tenant.pk}", MOST_TESTS, TEST_SECONDS).take():
+        raise TooManyTests
     with transaction.atomic():
         ring([Telling.objects.create(address=address)])
         _write_down(address, by, "alert_address.test")

@@ -1,6 +1,7 @@
-"""Which networks a tenant's web address may lead to: public ones, and those that the operator allows.
+"""Which networks and ports a tenant's web address may lead to: HTTPS on public networks, and what the operator allows.
 
-Whoever may write down an address must not reach through the portal what only the portal can reach.
+A person who enters an address must not reach through the portal what only the portal can reach, nor look with it for
+open ports of others.
 """
 
 import socket
@@ -12,40 +13,31 @@ from django.conf import settings
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-# Public by name, and yet ways to elsewhere: an IPv4 address within an IPv6 one, translators, relays, protocols' own.
+# All of IPv6 that is public. Mapped and translated IPv4 addresses, segment routing and closed networks are outside.
+_PUBLIC = ip_network("2000::/3")
+# Public by number, and yet ways to elsewhere: relays, translators, protocols' own, examples in documents.
 _WAYS_ROUND: tuple[Network, ...] = tuple(
-    ip_network(each)
-    for each in (
-        "192.0.0.0/24",
-        "192.88.99.0/24",
-        "100.64.0.0/10",
-        "::/96",
-        "::ffff:0:0/96",
-        "::ffff:0:0:0/96",
-        "64:ff9b::/96",
-        "64:ff9b:1::/48",
-        "100::/64",
-        "2001::/23",
-        "2002::/16",
-        "fc00::/7",
-        "fec0::/10",
-    )
+    map(ip_network, ("192.0.0.0/24", "192.88.99.0/24", "100.64.0.0/10", "2001::/23", "2002::/16", "3fff::/20"))
 )
+
+PORT = 443
 
 
 class Refused(Exception):
-    """The address leads to a network that the portal does not post to."""
+    """The address leads to a network or a port that the portal does not post to."""
 
 
 class Unknown(Exception):
     """The name has no address now."""
 
 
-def may_reach(text: str) -> bool:
-    """Return whether the portal posts to an IP address."""
+def may_reach(text: str, port: int = PORT) -> bool:
+    """Return whether the portal posts to an IP address: on any port within the operator's networks, else on HTTPS's."""
     address = ip_address(text.partition("%")[0])
     if _in(address, settings.ALERT_NETWORKS):
         return True
+    if port != PORT or (address.version == 6 and address not in _PUBLIC):
+        return False
     special = address.is_multicast or address.is_reserved or address.is_unspecified or address.is_loopback
     private = address.is_private or address.is_link_local or not address.is_global
     return not (special or private or _in(address, _WAYS_ROUND))
@@ -60,18 +52,18 @@ def addresses_of(host: str, port: int) -> list[str]:
     addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
     if not addresses:
         raise Unknown
-    if not all(map(may_reach, addresses)):
+    if not all(may_reach(each, port) for each in addresses):
         raise Refused
     return addresses
 
 
-def is_refused_number(host: str) -> bool:
+def is_refused_number(host: str, port: int) -> bool:
     """Return whether a host is written as a number, in any spelling, that may not be reached. Asks no name server."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
     except (OSError, UnicodeError):
         return False
-    return not all(may_reach(str(each[4][0])) for each in found)
+    return not all(may_reach(str(each[4][0]), port) for each in found)
 
 
 def _in(address: Address, networks: Sequence[Network]) -> bool:
