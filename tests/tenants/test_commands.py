@@ -143,6 +143,21 @@ def test_staff_get_a_role_and_can_sign_in(tenant, tmp_path, role):
         assert Staff.objects.get().role == "auditor"
 
 
+@pytest.mark.parametrize(
+    ("password", "reason"), [("short", "too short"), ("password123", "too common"), ("hana@example.test", "similar")]
+)
+def test_a_password_from_a_file_keeps_the_rules_of_the_sites_own_forms(tenant, tmp_path, password, reason):
+    file = tmp_path / "p"
+    known = ("add_staff", "hana@example.test", "--role", "guard", "--tenant", "tokyo")
+    for made in (False, True):
+        file.write_text(password + "\n")
+        with pytest.raises(CommandError, match=f"{reason}.*Nothing was changed"):
+            run(*known, "--password-file", str(file))
+        assert User.objects.exists() == made
+        run(*known)
+    assert not User.objects.get().has_usable_password()
+
+
 def test_platform_staff_take_no_tenant(tenant):
     run("add_staff", "ops@example.test", "--role", "operator")
     assert User.objects.get().platform_role == "operator"

@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from allauth.account.models import EmailAddress
+from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_email
@@ -78,8 +79,8 @@ def _user(email: str, name: str, password_file: str | None) -> User:
         validate_email(email)
     except ValidationError:
         raise CommandError(f"{email!r} is not an e-mail address. Nothing was changed.") from None
-    password = one_line(password_file, "--password-file") if password_file else None
     user = User.objects.filter(email=email).first()
+    password = _password(password_file, user or User(email=email, name=name)) if password_file else None
     if user is None:
         return new_user(email=email, name=name, password=password)
     if password is not None:
@@ -89,3 +90,13 @@ def _user(email: str, name: str, password_file: str | None) -> User:
     user.save()
     EmailAddress.objects.update_or_create(user=user, email=user.email, defaults={"verified": True, "primary": True})
     return user
+
+
+def _password(file: str, user: User) -> str:
+    """Return the password in a file. Raises CommandError where the rules of the site's own forms refuse it."""
+    password = one_line(file, "--password-file")
+    try:
+        validate_password(password, user)
+    except ValidationError as error:
+        raise CommandError(f"The password was refused: {' '.join(error.messages)} Nothing was changed.") from None
+    return password
