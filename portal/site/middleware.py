@@ -50,6 +50,17 @@ class SignedIn(LoginRequiredMiddleware):
         return redirect_to_login(page_asked_for(request))
 
 
+def few_powers(get_response: Answer) -> Answer:
+    """Allow a page what the portal uses (pictures of faces, passkeys, a wall of cameras in full size), and no more."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        response["Permissions-Policy"] = settings.PERMISSIONS_POLICY
+        return response
+
+    return middleware
+
+
 def nothing_left_behind(get_response: Answer) -> Answer:
     """Whoever signs out takes along what pages left in the browser: a roll call rests there (decision 66)."""
 

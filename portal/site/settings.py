@@ -79,6 +79,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "portal.site.middleware.client_address",
+    "portal.site.middleware.few_powers",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "portal.site.middleware.bad_input",
@@ -245,6 +246,10 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 
 # Browser
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = HTTPS
+# With "__Host-", a browser takes the cookie from this very host over HTTPS only: no neighbouring host can plant one.
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME, LANGUAGE_COOKIE_NAME = (
+    f"__Host-{name}" if HTTPS else name for name in ("sessionid", "csrftoken", "django_language")
+)
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_AGE = 12 * 3600
 CSRF_FAILURE_VIEW = "portal.site.views.csrf_failure"
@@ -259,6 +264,14 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY el
 # How many proxies before the site add the address they were asked from to X-Forwarded-For.
 TRUSTED_PROXIES = env.number("PORTAL_TRUSTED_PROXIES", int(BEHIND_PROXY))
 X_FRAME_OPTIONS = "DENY"
+_USED = "camera fullscreen clipboard-write screen-wake-lock publickey-credentials-get publickey-credentials-create"
+_UNUSED = (
+    "geolocation microphone payment usb serial hid bluetooth midi display-capture accelerometer gyroscope magnetometer"
+    " xr-spatial-tracking idle-detection local-fonts window-management clipboard-read"
+)
+PERMISSIONS_POLICY = ", ".join(
+    [f"{each}=(self)" for each in _USED.split()] + [f"{each}=()" for each in _UNUSED.split()]
+)
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [NONE],

@@ -1,7 +1,19 @@
 """What every answer tells the browser."""
 
+import json
+import os
+import subprocess
+import sys
+
 import pytest
 from django.test import Client
+
+_COOKIES = """
+import json
+from portal.site import settings
+names = [settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME, settings.LANGUAGE_COOKIE_NAME]
+print(json.dumps([names, settings.SESSION_COOKIE_SECURE]))
+"""
 
 
 @pytest.mark.django_db
@@ -13,3 +25,13 @@ def test_no_page_of_ours_is_shown_inside_another_sites():
     assert policy["script-src"] == "'self'"
     assert "unsafe" not in answer["Content-Security-Policy"]
     assert answer["X-Frame-Options"] == "DENY"
+
+
+@pytest.mark.parametrize(("address", "prefix"), [("https://portal.example.com", "__Host-"), ("http://127.0.0.1", "")])
+def test_cookies_are_bound_to_the_host_where_https_is_on(address, prefix):
+    """Settings are read once in a process: this needs one of its own."""
+    run = subprocess.run(
+        [sys.executable, "-c", _COOKIES], env=os.environ | {"PORTAL_URL": address}, capture_output=True, check=True
+    )
+    names = [f"{prefix}{name}" for name in ("sessionid", "csrftoken", "django_language")]
+    assert json.loads(run.stdout) == [names, bool(prefix)]

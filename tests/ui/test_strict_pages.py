@@ -27,6 +27,8 @@ def test_every_page_is_strict_and_kept_by_nobody(place: Place) -> None:
             wrong.append(f"{path}: policy {policy!r}")
         if path.startswith("/t/") and "no-store" not in page.headers.get("cache-control", ""):
             wrong.append(f"{path}: cache {page.headers.get('cache-control')!r}")
+        if "geolocation=()" not in page.headers.get("permissions-policy", ""):
+            wrong.append(f"{path}: may use what the portal does not need")
         if page.headers.get("x-content-type-options") != "nosniff":
             wrong.append(f"{path}: may be sniffed")
         if "text/html" in page.headers.get("content-type", "") and (found := INLINE.search(page.text)):
