@@ -9,6 +9,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from tests.support.browser import Browser
 
+#: Parameters that name nothing of a tenant: what a file is written as.
+PLAIN = {"picture": "svg", "paper": "badge", "sheet": "csv", "spoken": "en"}
 _PARAMETER = re.compile(r"<(?:(\w+):)?(\w+)>")
 
 

@@ -12,15 +12,13 @@ from django.db import connection
 from portal.site.celery import app
 from tenants.roles import ROLES
 from tests.support.browser import Browser
-from tests.support.crawl import Address, addresses_of_tenants
+from tests.support.crawl import PLAIN, Address, addresses_of_tenants
 from tests.support.doors import real_doors
 from tests.support.inside import Inside
 from tests.support.isolation import Victim, arrivals, furnish, person, print_of, tenant_models, unlocking, url
 from tests.support.places import Place
 
 pytestmark = pytest.mark.django_db(transaction=True)
-#: Parameters that name nothing of a tenant: what a file is written as.
-PLAIN = {"picture": "svg", "paper": "badge", "sheet": "csv", "spoken": "en"}
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
