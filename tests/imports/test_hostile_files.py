@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import zipfile
+from typing import TypeVar
 
 import pytest
 from openpyxl import Workbook
@@ -14,13 +15,18 @@ from portal.core.jobs.models import Job
 from portal.core.jobs.states import JobState
 from portal.core.mirror.models import Member
 from portal.imports import checking
+from portal.plans.models import FloorPlan
 from tenants.scope import tenant_scope
+from tests.support import hostile
 from tests.support.browser import gist, upload
+from tests.support.effort import SOAK
 from tests.support.images import huge_jpeg, huge_png, jpeg, png
 from tests.support.inside import Inside
 from tests.support.isolation import url
 from tests.support.memory import Memory
 from tests.support.places import Place
+
+T = TypeVar("T")
 
 FACE = 9
 MOST = 100 * 1024  # kilobytes
@@ -151,3 +157,43 @@ def test_values_come_back_as_they_were(place: Place, encoding: str) -> None:
     cells = list(csv.reader(io.StringIO(back.content.decode("utf-8-sig"), newline="")))[1:]
     assert [cell for row in cells for cell in row if LIVE.match(cell)] == []
     assert [[unguarded(cell) for cell in row[:3]] for row in cells] == rows
+
+
+def test_a_hostile_drawing_is_refused_or_drawn_and_breaks_no_page(place: Place) -> None:
+    page, broken = url(place, "plans/new/"), []
+    with Inside(place.staff("facility manager")) as browser:
+        drawings = shared_out(hostile.pictures())
+        memory = Memory()
+        for name, content in drawings:
+            files = {"image": ("plan.png", content, "image/png")}
+            answer = browser.send("POST", page, data={"name": name}, files=files, follow_redirects=True)
+            with tenant_scope(place.tenant):
+                plan = FloorPlan.objects.filter(name=name).first()
+            was_taken = page not in str(answer.url)
+            shown = browser.get(url(place, f"plans/{plan.pk}/" if plan else "plans/"), follow_redirects=True)
+            if answer.status_code >= 500 or was_taken != (plan is not None) or shown.status_code != 200:
+                broken.append((name, answer.status_code, shown.status_code))
+    assert broken == []
+    assert memory.growth < MOST
+
+
+def test_a_hostile_spreadsheet_is_refused_or_read_and_breaks_no_page(place: Place) -> None:
+    broken, jobs = [], 0
+    with Inside(place.staff("facility manager")) as browser:
+        sheets = shared_out(hostile.sheets())
+        memory = Memory()
+        for name, (file, content) in sheets:
+            answer = upload(browser, url(place, "imports/new/"), "file", file, content)
+            with tenant_scope(place.tenant):
+                more = Job.objects.count() - jobs
+            if (answer.status_code, more) not in ((200, 1), (422, 0)):
+                broken.append((name, answer.status_code, more))
+            jobs += more
+        assert browser.get(url(place, "imports/")).status_code == 200
+    assert broken == []
+    assert memory.growth < MOST
+
+
+def shared_out(found: dict[str, T]) -> list[tuple[str, T]]:
+    """All of it in a soak, else a share."""
+    return sorted(found.items())[:: 1 if SOAK else 7]
