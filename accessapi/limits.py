@@ -74,3 +74,15 @@ CODE_LIFETIME: Final = 600
 
 # Every datetime of the interface has this fixed offset
 JST: Final = timezone(timedelta(hours=9), "+09:00")
+# Years of moments that come from outside. A year is left at either end, so that a moment can be moved to another zone
+# and by days without leaving the calendar.
+EARLIEST_YEAR: Final = 1900
+LATEST_YEAR: Final = 9998
+
+# Whole numbers that come from outside: what a column holds
+INTEGER_MIN: Final = -(2**31)
+INTEGER_MAX: Final = 2**31 - 1
+# Bytes of an identifier that comes from outside: an index of a database holds few more
+IDENTIFIER_BYTES_MAX: Final = 1000
+# JSON that comes from outside: objects and arrays within each other
+JSON_DEPTH_MAX: Final = 64

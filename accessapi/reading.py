@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from accessapi.errors import ServiceError, UnreadableAnswer, for_status
+from accessapi.limits import JSON_DEPTH_MAX
 from accessapi.operations import Operation
 from accessapi.resources import registry
 from accessapi.resources.received import Page, read_page
@@ -21,6 +22,8 @@ _SURROGATE = re.compile("[\ud800-\udfff\x00]")
 # page.
 _SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 _TEXT_MAX = 2000
+# Of a whole number: more are beyond what PostgreSQL and browsers count with.
+_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +63,35 @@ class Answer:
 
 
 def read_json(content: bytes) -> Any:
-    """Return JSON as plain values. Raises ValueError for anything that is not JSON, too deep, or holds NaN.
+    """Return JSON from outside as plain values: an answer of the service, a webhook's body, what a browser posts.
 
-    NUL and lone surrogates, which no page and no database can hold, become U+FFFD.
+    Raises ValueError for anything that is not JSON or is nested more deeply than JSON_DEPTH_MAX. What no page and no
+    database can hold stops nothing else: NUL and lone surrogates become U+FFFD, NaN and numbers too large stay text.
     """
+    text = content.decode("utf-8-sig")
     try:
-        text = content.decode("utf-8-sig")
-        value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
-        return _cleaned(value) if _SUSPECT.search(text) else value
+        value = json.loads(text, parse_constant=str, parse_float=_finite, parse_int=_whole)
     except RecursionError:
-        pass
+        value = None
+    else:
+        if not _is_deep(value):
+            return _cleaned(value) if _SUSPECT.search(text) else value
     raise ValueError("JSON is nested too deeply")
 
 
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
+def _is_deep(value: Any) -> bool:
+    """Return whether so many objects and arrays are within each other that code that walks them could fail."""
+    level = [value]
+    for _ in range(JSON_DEPTH_MAX + 1):
+        parts = (each.values() if isinstance(each, dict) else each for each in level if isinstance(each, (dict, list)))
+        level = [each for part in parts for each in part if isinstance(each, (dict, list))]
+        if not level:
+            return False
+    return True
+
+
+def _whole(text: str) -> int | str:
+    return int(text) if len(text) <= _DIGITS else text
 
 
 def _finite(text: str) -> float | str:

@@ -4,7 +4,7 @@ clear.
 
 from __future__ import annotations
 
-from accessapi.resources.received import Identifier, Moment, Received, words
+from accessapi.resources.received import Identifier, Moment, Number, Received, words
 
 
 class CameraUsage(Received):
@@ -12,10 +12,10 @@ class CameraUsage(Received):
 
     since: Moment | None = None
     until: Moment | None = None
-    tenant_streaming_total: float | None = None
-    tenant_streaming_limit: float | None = None
-    tenant_download_total: float | None = None
-    tenant_download_limit: float | None = None
+    tenant_streaming_total: Number | None = None
+    tenant_streaming_limit: Number | None = None
+    tenant_download_total: Number | None = None
+    tenant_download_limit: Number | None = None
 
 
 class Snapshot(Received):

@@ -1,6 +1,6 @@
 """Member groups. Specification: resource "Member group", operations 16 to 18. There is no deletion."""
 
-from accessapi.resources.received import Identifier, Received
+from accessapi.resources.received import Identifier, Received, Whole
 from accessapi.resources.sent import GroupName, Sent
 
 
@@ -15,4 +15,4 @@ class GroupUpdate(Sent):
 class Group(Received):
     membergroup_id: Identifier
     membergroup_name: str | None = None
-    member_count: int | None = None
+    member_count: Whole | None = None

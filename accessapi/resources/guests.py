@@ -87,7 +87,7 @@ class Guest(r.Received):
     use_date_start: r.Moment | None = None
     use_date_end: r.Moment | None = None
     key_return_date_end: r.Moment | None = None
-    return_grace_period: int | None = None
+    return_grace_period: r.Whole | None = None
     qrcode_data: str | None = None
     area_id_list: list[str] | None = None
     key_devices_list: list[dict[str, Any]] | None = None

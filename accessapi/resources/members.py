@@ -144,8 +144,8 @@ class TemporaryUse(s.Sent):
 
 class ReceivedOneTimeQr(r.Received):
     enabled: bool | None = None
-    timestep: int | None = None
-    skew: int | None = None
+    timestep: r.Whole | None = None
+    skew: r.Whole | None = None
     totp_seed: str | None = None
 
 
@@ -194,4 +194,4 @@ class OneTimeQrIssued(r.Received):
     member_id: str | None = None
     one_time_qr_data: r.Identifier
     version: str | None = None
-    expiration_in_seconds: int | None = None
+    expiration_in_seconds: r.Whole | None = None

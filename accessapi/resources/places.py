@@ -90,7 +90,7 @@ class KeyBox(r.Received):
     key_device_id: r.Identifier
     key_device_name: str | None = None
     product_type: str | None = None
-    number_of_management: int | None = None
+    number_of_management: r.Whole | None = None
     units: Annotated[list[KeyUnit], BeforeValidator(r.each_readable(KeyUnit))] = Field(default_factory=list)
 
 

@@ -23,20 +23,42 @@ from pydantic import (
     model_validator,
 )
 
-from accessapi.limits import JST
+from accessapi.limits import IDENTIFIER_BYTES_MAX, INTEGER_MAX, INTEGER_MIN
+from accessapi.moments import in_service_time
 
-_ORDINARY = 1000
-Identifier = Annotated[str, StringConstraints(min_length=1, max_length=_ORDINARY)]
+_ORDINARY = IDENTIFIER_BYTES_MAX // 4  # characters, of which each takes four bytes at most
+
+
+N = TypeVar("N", int, float)
+
+
+def _indexable(value: str) -> str:
+    if len(value.encode(errors="replace")) > IDENTIFIER_BYTES_MAX:
+        raise ValueError("is too long for an identifier")
+    return value
+
+
+Identifier = Annotated[
+    str, StringConstraints(min_length=1, max_length=IDENTIFIER_BYTES_MAX), AfterValidator(_indexable)
+]
 
 
 def _in_service_time(value: datetime) -> datetime:
-    try:
-        return value.replace(tzinfo=JST) if value.tzinfo is None else value.astimezone(JST)
-    except OverflowError:
-        raise ValueError("is outside the calendar") from None
+    there = in_service_time(value)
+    if there is None:
+        raise ValueError("is outside the calendar")
+    return there
+
+
+def _countable(value: N) -> N:
+    if not INTEGER_MIN <= value <= INTEGER_MAX:  # nor what is no number
+        raise ValueError("is no number that can be kept")
+    return value
 
 
 Moment = Annotated[datetime, AfterValidator(_in_service_time)]
+Whole = Annotated[int, AfterValidator(_countable)]
+Number = Annotated[float, AfterValidator(_countable)]
 
 
 def words(*seen: str) -> Any:
@@ -121,6 +143,12 @@ class Page(Generic[R]):
     @property
     def items(self) -> list[R]:
         return self._read[0]
+
+    @property
+    def readable(self) -> list[Any]:
+        """Return the rows of `items`, in the same order, as received."""
+        without = set(map(id, self.unreadable))
+        return [row for row in self.rows if id(row) not in without] if without else self.rows
 
     @property
     def unreadable(self) -> list[Any]:

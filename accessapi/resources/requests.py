@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from accessapi.resources.received import Identifier, Received, words
+from accessapi.resources.received import Identifier, Received, Whole, words
 
 
 class MemberError(Received):
@@ -35,8 +35,8 @@ def _in_order(value: Any) -> list[Any]:
 class BulkResult(Received):
     """Result of a bulk request: counts, and the members finished so far. completed counts failures too."""
 
-    member_count: int | None = None
-    completed_member_count: int | None = None
+    member_count: Whole | None = None
+    completed_member_count: Whole | None = None
     members: Annotated[list[BulkItem], BeforeValidator(_in_order)] = Field(default_factory=list)
 
 

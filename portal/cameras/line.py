@@ -7,6 +7,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from accessapi.limits import VIDEO_RETENTION_DAYS
+from accessapi.moments import read_day
 from portal.core.cameras.models import Camera
 from portal.core.log import visible
 from portal.core.mirror.coverage import start_of
@@ -38,7 +39,7 @@ class Day:
         self.moment = read(request.GET.get("at", ""))
         now = local(timezone.now())
         self.today, self.first = now.date(), now.date() - timedelta(days=VIDEO_RETENTION_DAYS)
-        asked = _date(request.GET.get("day", "")) or (self.moment.date() if self.moment else self.today)
+        asked = read_day(request.GET.get("day", "")) or (self.moment.date() if self.moment else self.today)
         self.date = max(self.first, min(asked, self.today))
 
     @property
@@ -94,10 +95,3 @@ class Day:
 def wire(moment: datetime) -> str:
     """Return a moment as the browser's own control has it, in service time."""
     return f"{local(moment):%Y-%m-%dT%H:%M:%S}"
-
-
-def _date(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return None

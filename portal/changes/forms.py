@@ -9,6 +9,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
+from accessapi.limits import LATEST_YEAR
+from accessapi.moments import is_sensible
 from portal.changes import plans
 from portal.core.jobs import suspensions
 from portal.core.jobs.forms import StartForm
@@ -19,7 +21,7 @@ from portal.core.ui.inputs import offer
 from portal.core.ui.times import TOKYO
 
 Decide = Callable[[Member], plans.Outcome]
-_LAST_DAY = datetime(9998, 12, 31, tzinfo=TOKYO)
+_LAST_DAY = datetime(LATEST_YEAR, 12, 31, tzinfo=TOKYO)
 
 
 class ChangeForm(StartForm):
@@ -91,7 +93,7 @@ class ExtendForm(ChangeForm):
         if cleaned.get("how") and field not in self.errors and not cleaned.get(field):
             self.add_error(field, _t("Enter a date.") if field == "day" else _t("Enter the number of days."))
         day = cleaned.get("day")
-        if field == "day" and day is not None and not 1900 <= day.year <= _LAST_DAY.year:
+        if field == "day" and day is not None and not is_sensible(day):
             self.add_error("day", _t("The service does not support this date."))
         return cleaned
 

@@ -13,6 +13,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from accessapi.limits import LATEST_YEAR
 from accessapi.resources import write_moment
 from portal.core.jobs.models import Job
 from portal.core.mirror.fields.members import CODE, END, GROUP, NAME
@@ -27,8 +28,6 @@ Outcome = tuple[Body, Body] | str
 MOST_NAMED = 10
 # The shortest use that a service surely takes.
 _SHORTEST = timedelta(seconds=1)
-# The last year that the mirror's clock can hold.
-_LAST_YEAR = 9998
 
 
 @dataclass
@@ -115,7 +114,7 @@ def extend_by(days: int) -> Callable[[Member], Outcome]:
             return "unreadable"
         if member.use_date_end is None:
             return "never_ends"
-        if member.use_date_end.year + days // 365 + 1 > _LAST_YEAR:
+        if member.use_date_end.year + days // 365 + 1 > LATEST_YEAR:
             return "unreadable"
         return _end(member, member.use_date_end + timedelta(days=days))
 

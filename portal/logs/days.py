@@ -7,6 +7,7 @@ from functools import cached_property
 from django.http import Http404
 from django.utils import timezone
 
+from accessapi.moments import read_day
 from portal.core.log import gaps, visible
 from portal.core.log.filters import coverage_of
 from portal.core.log.gaps import Line
@@ -89,12 +90,10 @@ def day_or_404(request: TenantRequest, text: str, *, of: str) -> LogDay:
     """Return the day of an address, `of` somebody or something. Raises Http404 for what is no day or no ID, and for a
     day that the person's role may not see.
     """
-    try:
-        named = date.fromisoformat(text)
-    except ValueError:
-        raise Http404 from None
-    is_one = named.isoformat() == text and _FIRST <= named <= _LAST and "\x00" not in of
-    if not is_one or not may_see(request.access, Day(named)):
+    named = read_day(text)
+    if named is None or named.isoformat() != text or not _FIRST <= named <= _LAST or "\x00" in of:
+        raise Http404
+    if not may_see(request.access, Day(named)):
         raise Http404
     return LogDay(Day(named), request)
 

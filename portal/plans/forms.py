@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from accessapi.reading import read_json
 from portal.core.files import pictures
 from portal.core.files.pictures import Picture, PictureFault
 from portal.core.ui.inputs import line, seen
@@ -156,8 +157,8 @@ class Places:
 def _read(told: str, otherwise: dict[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
     """Return what a form says stood on the plan when it was made; `otherwise` when it says nothing readable."""
     try:
-        return {str(key): (int(x), int(y)) for key, (x, y) in json.loads(told).items()}
-    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+        return {str(key): (int(x), int(y)) for key, (x, y) in read_json(told.encode(errors="replace")).items()}
+    except (ValueError, TypeError, AttributeError):
         return otherwise
 
 

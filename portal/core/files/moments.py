@@ -5,6 +5,7 @@ import unicodedata
 from datetime import date, datetime, time, timedelta
 
 from accessapi.limits import JST
+from accessapi.moments import in_service_time
 
 _DAY = r"(\d{4})(?:[-/.](\d{1,2})[-/.](\d{1,2})|年\s*(\d{1,2})月\s*(\d{1,2})日)"
 _CLOCK = r"(\d{1,2})(?::(\d{2})(?::(\d{2}))?(?:\.0+)?|時(?:(\d{1,2})分?)?)"
@@ -29,7 +30,7 @@ def moment_of(text: str, *, end: bool = False) -> datetime | None:
     clock = last if hour is None else (int(hour), int(minute or minute_ja or 0), int(second or 0))
     try:
         moment = datetime(int(year), int(month or month_ja), int(day or day_ja), *clock, tzinfo=JST)
-        return moment - _shift(offset) if 1900 <= moment.year <= 9998 else None
+        return in_service_time(moment - _shift(offset))
     except (ValueError, OverflowError):
         return None
 

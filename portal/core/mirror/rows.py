@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from django.db import connection as database
 
+from accessapi.limits import IDENTIFIER_BYTES_MAX
 from accessapi.resources.histories import History
 from portal.core.mirror import log, months
 from portal.core.mirror.fields.field import Fields
@@ -22,8 +23,6 @@ from tenants.scope import current_tenant_id
 from tenants.vault import EncryptedField
 
 _SECRET = re.compile(r"seed|secret|passw|token|credential|(^|_)(pin|otp|totp|card|qr|face)(_|$)", re.IGNORECASE)
-# An index entry holds less than 2.7 kB. Longer identifiers are nobody's: kept in `extra`, not looked up.
-_KEY_BYTES = 1000
 
 
 class Reader:
@@ -171,8 +170,6 @@ def records(items: Iterable[History], raw: Sequence[Any], before: datetime) -> l
     moments = {str(item.get("history_id")): item.get("datetime") for item in raw if isinstance(item, dict)}
     found = []
     for item in items:
-        if len(item.history_id.encode()) > _KEY_BYTES:
-            continue
         row = _record(item, moments.get(item.history_id), before)
         before = row.at
         found.append(row)
@@ -225,9 +222,9 @@ def _record(item: History, raw_moment: Any, before: datetime) -> Record:
             extra[name] = more
     member_id, device_id = (part.id or "" if part is not None else "" for part in (member, device))
     for name, key in (("member_id", member_id), ("device_id", device_id)):
-        if len(key.encode()) > _KEY_BYTES:
+        if len(key.encode()) > IDENTIFIER_BYTES_MAX:  # nobody's: kept, not looked up
             extra[name] = key
-    at = item.datetime if item.datetime is not None and 1900 <= item.datetime.year <= 9998 else None
+    at = item.datetime
     if at is None:
         extra["datetime"] = raw_moment
     units = [{"unit_no": unit.unit_no, "unit_name": unit.unit_name or ""} for unit in device.units] if device else []

@@ -1,7 +1,6 @@
 """Asking for newer data: the one thing that people do with the mirror itself."""
 
 from collections.abc import Collection
-from datetime import date
 from typing import Any
 
 from django.contrib import messages
@@ -12,6 +11,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from accessapi.moments import read_day
 from portal.core.mirror import schedule
 from portal.core.mirror.coverage import ask_for, coverage
 from portal.core.mirror.kinds import SYNCED, Kind
@@ -40,7 +40,7 @@ refresh = refreshing(Permission.TENANT_VIEW, SYNCED)
 @tenant_view(Permission.LOGS_VIEW, methods=["POST"])
 def load_days(request: TenantRequest) -> HttpResponse:
     """Have older days of the log read: `day`, as often as days are wanted. What cannot be read is said and left out."""
-    asked = [day for text in request.POST.getlist("day")[:400] if (day := _day(text))]
+    asked = [day for text in request.POST.getlist("day")[:400] if (day := read_day(text))]
     with transaction.atomic():
         days = ask_for(asked)
         if days:
@@ -66,13 +66,6 @@ def load_days(request: TenantRequest) -> HttpResponse:
 
 def _author(request: TenantRequest) -> dict[str, Any]:
     return {"tenant": request.tenant, "by": request.user, "support_session": request.access.support_session}
-
-
-def _day(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        return None
 
 
 def _ask(request: TenantRequest, kind: Kind) -> HttpResponse:

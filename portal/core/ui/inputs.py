@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from accessapi.moments import is_sensible
+
 TOO_LONG = _("At most %(limit_value)d characters (currently %(show_value)d).")
-# Years that a calendar of the service takes.
-EARLIEST_YEAR, LATEST_YEAR = 1900, 9998
 # Letters of no width or none to see: Hangul fillers and the blank of Braille.
 _BLANK = "\u115f\u1160\u3164\uffa0\u2800"
 _MOMENT = "%Y-%m-%dT%H:%M:%S"
@@ -40,7 +40,7 @@ def seen(value: str) -> None:
 
 def sensible(at: datetime | None) -> None:
     """Raise ValidationError for years that no calendar of the service takes."""
-    if at is not None and not EARLIEST_YEAR <= at.year <= LATEST_YEAR:
+    if at is not None and not is_sensible(at):
         raise ValidationError(_("Enter a year from 1900 to 9998."))
 
 

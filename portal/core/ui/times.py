@@ -9,13 +9,21 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from accessapi.moments import read_moment
+
 TOKYO = ZoneInfo("Asia/Tokyo")
 _NEAR = 60
 
 
 def local(moment: datetime) -> datetime:
-    """`moment` on the clock of the service, whose offset is fixed at +09:00; a naive one is taken as UTC."""
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(TOKYO)
+    """`moment` on the clock of the service, whose offset is fixed at +09:00; a naive one is taken as UTC.
+
+    Of the calendar's first and last hours the clock stays as it is: pages show them, whatever they are.
+    """
+    try:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(TOKYO)
+    except OverflowError:
+        return moment.replace(tzinfo=TOKYO)
 
 
 def read(text: str) -> datetime | None:
@@ -23,12 +31,8 @@ def read(text: str) -> datetime | None:
 
     None for what is no moment, or one so far away that reckoning with it could leave the calendar.
     """
-    try:
-        found = datetime.fromisoformat(text.strip())
-        there = (found if found.tzinfo else found.replace(tzinfo=TOKYO)).astimezone(TOKYO)
-    except (ValueError, OverflowError):
-        return None
-    return there if 1900 <= there.year <= 9000 else None
+    found = read_moment(text)
+    return local(found) if found is not None else None
 
 
 def stamp(moment: datetime | date | None, *, seconds: bool = False) -> SafeString | str:

@@ -5,6 +5,7 @@ from datetime import date, datetime, time, timedelta
 
 from django.utils import timezone
 
+from accessapi.moments import read_day
 from portal.core.ui.times import TOKYO, local
 
 # No calendar of the service goes further, and no visit of the portal is older.
@@ -24,11 +25,8 @@ class Day:
     @classmethod
     def named(cls, text: str) -> "Day":
         """The day of an address (`2026-11-21`); today for anything else."""
-        try:
-            named = date.fromisoformat(text)
-        except ValueError:
-            return cls.today()
-        return cls(named) if _FIRST <= named <= _LAST else cls.today()
+        named = read_day(text)
+        return cls(named) if named is not None and _FIRST <= named <= _LAST else cls.today()
 
     @property
     def start(self) -> datetime:

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from accessapi.limits import JST
+from accessapi.moments import in_service_time, read_moment
 from accessapi.resources import write_moment
 from portal.core.files import moments
 from tenants import vault
@@ -35,14 +35,9 @@ def moment(item: Item, name: str, odd: Odd) -> datetime | None:
     value = item.get(name)
     if value is None or value == "":
         return None
-    try:
-        read = value if isinstance(value, datetime) else datetime.fromisoformat(value)
-        read = read if read.tzinfo else read.replace(tzinfo=JST)
-        if not 1900 <= read.year <= 9998:
-            raise ValueError("outside of what the database and the clock can hold")
-    except (ValueError, TypeError):
+    read = in_service_time(value) if isinstance(value, datetime) else read_moment(value)
+    if read is None:
         odd[name] = value
-        return None
     return read
 
 
