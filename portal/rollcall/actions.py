@@ -1,14 +1,15 @@
 """What is done with a roll call: begin it, list somebody more, tick people off, end it."""
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 
+from accessapi.moments import read_moment
 from portal.core.inside import people
 from portal.core.inside.people import Person
 from portal.core.intents.record import Asker
@@ -22,22 +23,31 @@ from tenants.wording import say
 
 @dataclass(frozen=True)
 class Press:
-    """A tick as a phone sends it."""
+    """A tick as a phone sends it. `pressed_at` is None when the phone's clock tells no usable time."""
 
     listed_id: int
     said: Said
-    pressed_at: datetime
+    pressed_at: datetime | None
     nonce: uuid.UUID
 
     @classmethod
-    def read(cls, told: object) -> "Press":
-        """Return what a phone told as a press. Raises ValueError for anything else."""
+    def read(cls, told: object) -> "Press | None":
+        """Return what a phone told as a press; None for anything else."""
         if not isinstance(told, dict):
-            raise ValueError("not a press")
-        at = parse_datetime(str(told.get("at")))
-        if at is None or timezone.is_naive(at):
-            raise ValueError("no moment")
-        return cls(int(str(told.get("id"))), Said(str(told.get("said"))), at, uuid.UUID(str(told.get("nonce"))))
+            return None
+        at, (row, said, nonce) = read_moment(told.get("at")), (str(told.get(name)) for name in ("id", "said", "nonce"))
+        try:
+            return cls(int(row), Said(said), at, uuid.UUID(nonce))
+        except ValueError:
+            return None
+
+
+class Refusal(StrEnum):
+    """Why a tick is not kept: whatever is sent again, it will not be kept then either."""
+
+    UNREADABLE = "unreadable"
+    UNLISTED = "unlisted"
+    LATE = "late"
 
 
 def start(*, name: str, nonce: uuid.UUID, by: Asker) -> RollCall:
@@ -83,23 +93,33 @@ def add_seen(*, call: RollCall, key: str, by: Asker) -> None:
                 _recorded(by, "roll_call.person_added", say("roll_call.person_added", name=call.name), call)
 
 
-def tick(*, call: RollCall, presses: Iterable[Press], by: Asker) -> list[uuid.UUID]:
-    """Keep the presses of a phone, each once. Returns those that can never be kept: of people who are not on the list,
-    or pressed after the roll call had ended.
+def tick(*, call: RollCall, told: Sequence[object], by: Asker) -> list[Refusal | None]:
+    """Keep the presses that a phone tells, each once. Returns for each of them why it is not kept, None for the others.
+
+    A clock that is wrong loses no tick: one from the future or without a usable time counts from its arrival, one from
+    before the roll call from its start.
     """
-    now, presses = timezone.now(), list(presses)
+    now, presses = timezone.now(), [Press.read(each) for each in told]
     known = set(Listed.objects.filter(roll_call=call).values_list("pk", flat=True))
-    until = call.ended_at or now
-    kept = [each for each in presses if each.listed_id in known and min(each.pressed_at, now) <= until]
+    refused = [_refusal(press, known, now, call.ended_at or now) for press in presses]
     rows = [
         Tick(
-            roll_call=call, listed_id=each.listed_id, said=each.said, by=by.user, pressed_at=each.pressed_at,
-            counts_at=max(min(each.pressed_at, now), call.started_at), nonce=each.nonce,
+            roll_call=call, listed_id=each.listed_id, said=each.said, by=by.user, pressed_at=each.pressed_at or now,
+            counts_at=max(min(each.pressed_at or now, now), call.started_at), nonce=each.nonce,
         )
-        for each in kept
+        for each, why in zip(presses, refused, strict=True)
+        if each is not None and why is None
     ]  # fmt: skip
     Tick.objects.bulk_create(rows, ignore_conflicts=True)
-    return [each.nonce for each in presses if each not in kept]
+    return refused
+
+
+def _refusal(press: Press | None, known: Set[int], now: datetime, until: datetime) -> Refusal | None:
+    if press is None:
+        return Refusal.UNREADABLE
+    if press.listed_id not in known:
+        return Refusal.UNLISTED
+    return Refusal.LATE if min(press.pressed_at or now, now) > until else None
 
 
 def _listed(call: RollCall, person: Person, how: How) -> Listed:

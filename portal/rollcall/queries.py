@@ -1,7 +1,7 @@
 """A roll call as its page and report show it: everybody on it, with what was said of them."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db.models import Count, Max
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from portal.core.inside import people
 from portal.core.inside.people import Certainty, Person
@@ -17,6 +17,7 @@ from portal.core.mirror.folding import fold
 from portal.core.ui import watching
 from portal.core.ui.addresses import row_or_404
 from portal.core.visits.days import Day
+from portal.rollcall.actions import Refusal
 from portal.rollcall.models import Listed, RollCall, Said, Tick
 
 HEADLINE = gettext_lazy("%(safe)s of %(all)s accounted for, %(open)s not yet, %(missing)s not found")
@@ -27,7 +28,6 @@ ON_PHONES = {
     "signed_out": gettext_lazy("You are signed out. Sign in again to send what you ticked."),
     "no_right": gettext_lazy("You no longer have permission to tick. What you ticked was not sent."),
     "waiting": gettext_lazy("Offline: %(n)s not sent yet. Your ticks are kept on this phone."),
-    "refused": gettext_lazy("%(n)s not kept: ticked after the roll call had ended."),
 }
 # Ticks that are told again: one with a lower number may have come to be seen after one with a higher.
 _AGAIN = 100
@@ -140,6 +140,29 @@ def state(call: RollCall, since: int) -> dict[str, Any]:
         newest_of = {each.listed_id: Row(Listed(pk=each.listed_id), [each], "") for each in rows}
         found["rows"] = {key: [row.said, row.told] for key, row in newest_of.items()}
     return found | {"seen": seen}
+
+
+def not_saved(refused: Iterable[Refusal | None]) -> str:
+    """Return how many ticks were not saved, and why; empty when all were."""
+    counted = Counter(refused)
+    words = {
+        Refusal.UNREADABLE: ngettext(
+            "%(n)d tick not saved: it could not be read. Check the list and tick again.",
+            "%(n)d ticks not saved: they could not be read. Check the list and tick again.",
+            counted[Refusal.UNREADABLE],
+        ),
+        Refusal.UNLISTED: ngettext(
+            "%(n)d tick not saved: the person is not on this list. Add them by name.",
+            "%(n)d ticks not saved: the people are not on this list. Add them by name.",
+            counted[Refusal.UNLISTED],
+        ),
+        Refusal.LATE: ngettext(
+            "%(n)d tick not saved: the roll call had ended. Its report does not show it.",
+            "%(n)d ticks not saved: the roll call had ended. Its report does not show them.",
+            counted[Refusal.LATE],
+        ),
+    }
+    return " ".join(text % {"n": counted[why]} for why, text in words.items() if counted[why])
 
 
 def _mark(listed: int, moves: people.Moves) -> str:

@@ -1,8 +1,6 @@
 """The pages of roll calls. They ask the portal's own records alone, so that they work whatever is down."""
 
-import json
 import uuid
-from contextlib import suppress
 
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
@@ -12,10 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accessapi.reading import read_json
 from portal.core.intents.record import Asker
 from portal.core.ui import watching
 from portal.rollcall import actions, queries
-from portal.rollcall.actions import Press
 from portal.rollcall.forms import PersonForm, StartForm
 from portal.rollcall.models import Said
 from tenants.access import TenantRequest, tenant_view
@@ -56,6 +54,7 @@ def page(request: TenantRequest, call_id: int) -> HttpResponse:
         "form": PersonForm(),
         "says": Said,
         "words": queries.ON_PHONES,
+        "unreadable": queries.not_saved([actions.Refusal.UNREADABLE]),
     }
     return render(request, "rollcall/page.html", context)
 
@@ -78,20 +77,26 @@ def worker(request: TenantRequest, call_id: int) -> HttpResponse:
 
 @tenant_view(Permission.ROLL_CALL, methods=["POST"])
 def ticks(request: TenantRequest, call_id: int) -> HttpResponse:
-    """Keep what was pressed: presses of a phone as JSON, or the one button of a page without script."""
+    """Keep what was pressed: presses of a phone as JSON, or the one button of a page without script.
+
+    The first presses of a long list are answered: how many, the places of those not kept, and why in words.
+    """
     call, by = queries.get(call_id), Asker.of(request)
     if request.content_type != "application/json":
         listed, _sep, said = request.POST.get("tick", "").partition(":")
-        told = {"id": listed, "said": said, "at": timezone.now().isoformat(), "nonce": uuid.uuid4()}
-        with suppress(ValueError):
-            actions.tick(call=call, presses=[Press.read(told)], by=by)
+        told = [{"id": listed, "said": said, "at": timezone.now().isoformat(), "nonce": uuid.uuid4()}]
+        if note := queries.not_saved(actions.tick(call=call, told=told, by=by)):
+            messages.error(request, note)
         return redirect("rollcall:page", request.tenant.slug, call.pk)
     try:
-        presses = [Press.read(told) for told in list(json.loads(request.body))[:_MOST]]
-    except (ValueError, TypeError):
+        sent = read_json(request.body)
+    except ValueError:
+        sent = None
+    if not isinstance(sent, list):
         return JsonResponse({"error": "unreadable"}, status=400)
-    refused = actions.tick(call=call, presses=presses, by=by)
-    return JsonResponse({"kept": [str(each.nonce) for each in presses], "refused": [str(each) for each in refused]})
+    refused = actions.tick(call=call, told=sent[:_MOST], by=by)
+    places = [place for place, why in enumerate(refused) if why is not None]
+    return JsonResponse({"answered": len(refused), "refused": places, "note": queries.not_saved(refused)})
 
 
 @tenant_view(Permission.ROLL_CALL, methods=["POST"])

@@ -98,23 +98,30 @@ function follow() {
     for (const each of tokens(document)) each.value = tokens(page)[0].value;
     return true;
   }
+  // What was answered rests here no more. Of ticks that were not saved, the list shows what the site has.
+  async function answered(ticks, told) {
+    const gone = new Set(ticks.slice(0, told.answered).map((tick) => tick.nonce));
+    keep(kept().filter((tick) => !gone.has(tick.nonce)));
+    if (!told.refused.length) return;
+    note = told.note;
+    await redraw();
+  }
   let sending = false;
+  let most = 200; // ticks that are sent together: one alone after an answer that is about none of them
   async function send() {
-    const ticks = kept();
+    const ticks = kept().slice(0, most);
     if (sending || !ticks.length) return;
     sending = true;
     try {
       let answer = await post(ticks);
       if (answer.status === 403 && await renewed()) answer = await post(ticks);
       refused = answer.status === 403;
-      offline = !answer.ok || answer.redirected;
+      const unreadable = answer.status === 400 || answer.status === 413;
+      offline = !unreadable && (!answer.ok || answer.redirected);
       signedOut = answer.redirected;
-      if (!offline) {
-        const told = await answer.json();
-        const done = new Set(told.kept);
-        keep(kept().filter((tick) => !done.has(tick.nonce)));
-        if (told.refused.length) note = filled(roll.dataset.refused, { n: told.refused.length });
-      }
+      if (unreadable && ticks.length > 1) most = 1;
+      else if (unreadable) await answered(ticks, { answered: 1, refused: [0], note: roll.dataset.unreadable });
+      else if (!offline) await answered(ticks, await answer.json());
     } catch {
       offline = true;
     }

@@ -115,8 +115,7 @@ def test_a_press_sent_twice_is_one_tick(place, begun):
     client, at = begun
     once = press(listed(place, "相沢"))
     send(client, at, once)
-    told = send(client, at, once, once)
-    assert told == {"kept": [once["nonce"]] * 2, "refused": []}
+    assert send(client, at, once, once) == {"answered": 2, "refused": [], "note": ""}
     with tenant_scope(place.tenant):
         assert Tick.objects.count() == 1
 
@@ -153,19 +152,84 @@ def test_a_tick_is_taken_back(place, begun):
     assert "0 of 3 accounted for" in said(client.get(at))
 
 
-def test_a_press_of_somebody_elses_list_or_nonsense_is_not_kept(place, begun):
+# What a phone may send in the place of a tick, or of one of its values; all of it is answered, none of it is kept.
+NO_TICKS = (
+    *("0", "null", '"x"', "[]", "{}", "1e999", "-Infinity", "NaN", "9" * 5_000, '"\\ud83d"', '"a\\u0000b"', "true"),
+    *('{"id": 0, "id": "x"}', "[" * 60 + "]" * 60, str(2**63), str(10**30), '"０"', '"1e3"', '"' + "9" * 5_000 + '"'),
+)
+# Not read as JSON at all, or not as a list of ticks.
+NO_LISTS = (
+    *(b"nonsense", b"5", b"{}", b"null", b'[{"id": ]', b"\xff\xfe[]", b"[NaN", b"\x00[]"),
+    *(b"[" * 10_000 + b"]" * 10_000, b"[" * 66 + b"]" * 66, b"[" * 500 + b"]" * 500),
+)
+CLOCKS_THAT_ARE_WRONG = (
+    "9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "2026-11-23T10:00:00+23:59", "2026-11-23T10:00:00+16:00",
+    "2026-11-23T10:00:00-23:59", "10000-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "8000-01-01T00:00:00Z", "now", "",
+    None, 5, 1e300, [], {"at": 1}, "9" * 5_000, "\ud83d", "2026-11-23T10:00:00\x00Z", "infinity", "-infinity",
+)  # fmt: skip
+
+
+def test_each_bad_tick_is_answered_by_itself_and_the_good_ones_are_kept(place, begun):
     client, at = begun
-    stranger = press(999_999)
-    assert send(client, at, stranger)["refused"] == [stranger["nonce"]]
-    for told in ("[1]", "nonsense", '[{"id": "x"}]', "5"):
-        assert client.post(f"{at}ticks/", told, content_type="application/json").status_code == 400
+    good, stranger = press(listed(place, "相沢")), press(999_999)
+    bad = [f'{{"id": {each}, "said": "safe", "at": "{good["at"]}", "nonce": "{uuid.uuid4()}"}}' for each in NO_TICKS]
+    bad += [json.dumps(good)[:-1] + f', "{name}": {each}}}' for name in ("said", "nonce") for each in NO_TICKS]
+    sent = [*NO_TICKS, *bad, json.dumps(stranger), json.dumps(good)]
+    answer = client.post(f"{at}ticks/", "[" + ",".join(sent) + "]", content_type="application/json")
+    assert answer.status_code == 200
+    told = answer.json()
+    assert told["answered"] == len(sent)
+    assert told["refused"] == list(range(len(sent) - 1))
+    assert "ticks not saved: they could not be read" in told["note"]
+    assert "not on this list" in told["note"]
+    assert "1 of 3 accounted for" in said(client.get(at))
+    with tenant_scope(place.tenant):
+        assert Tick.objects.count() == 1
+
+
+@pytest.mark.parametrize("body", NO_LISTS)
+def test_what_is_no_list_of_ticks_is_refused_whole(place, begun, body):
+    client, at = begun
+    assert client.post(f"{at}ticks/", body, content_type="application/json").status_code == 400
+    assert client.post(f"{at}ticks/", body, content_type="text/plain").status_code == 302
+
+
+def test_a_list_without_end_is_answered_piece_by_piece(place, begun):
+    client, at = begun
+    good = press(listed(place, "相沢"))
+    told = send(client, at, good, *[1] * 100_000)
+    assert (told["answered"], len(told["refused"])) == (2000, 1999)
+    assert "1 of 3 accounted for" in said(client.get(at))
+
+
+@pytest.mark.parametrize("clock", CLOCKS_THAT_ARE_WRONG)
+def test_a_phone_whose_clock_is_wrong_loses_no_tick_and_breaks_no_page(place, begun, clock):
+    client, at = begun
+    told = send(client, at, press(listed(place, "相沢")) | {"at": clock}, press(listed(place, "馬場"), "missing"))
+    assert told == {"answered": 2, "refused": [], "note": ""}
+    for rest in ("", "state/?since=0", "report/"):
+        assert client.get(f"{at}{rest}").status_code == 200
+    assert "1 of 3 accounted for, 1 not yet, 1 not found" in said(client.get(at))
+    with tenant_scope(place.tenant):
+        call = RollCall.objects.get()
+        assert all(call.started_at <= each.counts_at <= timezone.now() for each in Tick.objects.all())
+
+
+def test_a_tick_without_a_usable_time_does_not_count_for_a_roll_call_that_had_ended(place, begun):
+    client, at = begun
+    client.post(f"{at}end/")
+    told = send(client, at, press(listed(place, "相沢")) | {"at": "0001-01-01T00:00:00+14:00"})
+    assert told["refused"] == [0]
+    assert "1 tick not saved: the roll call had ended" in told["note"]
 
 
 def test_without_script_a_button_is_enough(place, begun):
     client, at = begun
     assert client.post(f"{at}ticks/", {"tick": f"{listed(place, '相沢')}:safe"})["Location"] == at
     client.post(f"{at}ticks/", {"tick": "nonsense"})
-    assert "1 of 3 accounted for" in said(client.get(at))
+    words = said(client.get(at))
+    assert "1 of 3 accounted for" in words
+    assert "1 tick not saved: it could not be read" in words
 
 
 def test_whoever_left_by_the_log_is_said_so_and_whoever_came_can_be_added(place, begun):
@@ -194,7 +258,11 @@ def test_it_ends_and_its_report_stays(place, begun):
     client.post(f"{at}end/")
     assert client.get(at)["Location"] == f"{at}report/"
     late = press(row, "missing")
-    assert send(client, at, earlier, late)["refused"] == [late["nonce"]]
+    told = send(client, at, earlier, late)
+    assert told == {
+        "answered": 2, "refused": [1],
+        "note": "1 tick not saved: the roll call had ended. Its report does not show it.",
+    }  # fmt: skip
     words = said(client.get(f"{at}report/"))
     assert "1 of 3 accounted for" in words
     assert "Ended" in words

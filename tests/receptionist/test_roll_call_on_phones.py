@@ -11,6 +11,7 @@ from tenants.models import Staff
 from tenants.scope import tenant_scope
 from tests.receptionist.test_roll_call import early, furnish, start  # noqa: F401 - a fixture
 from tests.support.barriers import barriers
+from tests.support.waiting import until
 
 WITHOUT_NETWORK = """
 const there = fetch;
@@ -142,3 +143,38 @@ def test_what_rests_on_the_phone_goes_with_signing_out(place, phones):
     two.wait_for_url("**/accounts/login/**")
     two.wait_for_function("caches.keys().then((keys) => keys.length === 0)")
     assert two.evaluate("navigator.serviceWorker.getRegistrations().then((all) => all.length)") == 0
+
+
+NO_TICK = """
+(nonces) => {
+  const { call, person } = document.getElementById("roll").dataset;
+  const row = document.querySelector("#roll-list > li").dataset.id;
+  const ticks = nonces.map((nonce) => ({ id: row, said: "safe", at: new Date().toISOString(), nonce }));
+  localStorage.setItem(`roll-call:${location.host}:${call}:${person}`, JSON.stringify(ticks));
+}
+"""
+NOT_SAVED = "1 tick not saved: it could not be read. Check the list and tick again."
+
+
+def test_a_tick_that_cannot_be_saved_is_told_of_and_does_not_hold_up_the_others(place, phones):
+    two = phones[1]
+    two.evaluate(NO_TICK, ["no nonce"])
+    expect(two.locator("#roll-waiting")).to_have_text(NOT_SAVED)
+    expect(two.locator("#roll-headline")).to_have_text("0 of 3 accounted for, 3 not yet, 0 not found")
+    tick(two, "相沢")
+    expect(row(phones[0], "相沢").locator(".roll-told")).to_contain_text(re.compile(r", \d\d:\d\d"))
+    until(lambda: two.evaluate("localStorage.length") == 0, saying="nothing waits on the phone")
+    assert ticks(place) == 1
+
+
+def test_ticks_that_are_refused_together_are_sent_one_by_one(place, phones, open_tab):
+    open_tab.excused.append("400")
+    two = phones[1]
+    two.route(
+        "**/ticks/", lambda route: route.fulfill(status=400) if "cut" in route.request.post_data else route.continue_()
+    )
+    two.evaluate(NO_TICK, ["cut", "10000000-1000-4000-8000-100000000000"])
+    expect(two.locator("#roll-waiting")).to_have_text(NOT_SAVED)
+    expect(phones[0].locator("#roll-headline")).to_have_text("1 of 3 accounted for, 2 not yet, 0 not found")
+    until(lambda: two.evaluate("localStorage.length") == 0, saying="nothing waits on the phone")
+    assert ticks(place) == 1
