@@ -4,14 +4,13 @@ Its body is published, not specified: a hint. One that cannot be read is a hint 
 """
 
 import hashlib
-import json
-import math
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from accessapi.reading import read_json
 from accessapi.resources import histories
 from portal.core.mirror.rows import Record, public, records
 from portal.hooks.models import Notification
@@ -19,7 +18,6 @@ from portal.hooks.models import Notification
 # What a record has in its device, and what says nothing of the record.
 _OF_A_DEVICE = {"device_id": "id", "device_name": "name", "device_module": "module"}
 _OF_THE_MESSAGE = ("tenant_id", "event", "event_name", "additional_info")
-_KEY_BYTES = 1000  # an index entry holds less than 2.7 kB
 
 
 class Told(NamedTuple):
@@ -33,32 +31,15 @@ class Told(NamedTuple):
 def read(raw: bytes) -> Told:
     """Read a notification's body."""
     try:
-        body = storable(public(json.loads(raw)))
+        body = public(read_json(raw))
         said = histories.Notification.model_validate(body)
-    except (ValueError, RecursionError):  # among them every fault of JSON, of text and of pydantic
+    except ValueError:  # among them every fault of JSON, of text and of pydantic
         return _unnamed(raw)
-    if not isinstance(body, dict) or len(said.history_id.encode()) > _KEY_BYTES:
-        return _unnamed(raw)
-    return Told(said.history_id, _sensible(said.datetime), body)
+    return Told(said.history_id, said.datetime, body)
 
 
 def _unnamed(raw: bytes) -> Told:
     return Told(f"sha256 {hashlib.sha256(raw).hexdigest()}", None, {})
-
-
-def _sensible(at: datetime | None) -> datetime | None:
-    return at if at is not None and 1900 <= at.year <= 9998 else None
-
-
-def storable(value: Any) -> Any:
-    """A value of JSON as PostgreSQL takes it: without NUL, halves of characters and numbers that are none."""
-    if isinstance(value, str):
-        return value.replace("\0", "").encode(errors="replace").decode()
-    if isinstance(value, dict):
-        return {storable(key): storable(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [storable(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def record_of(notification: Notification) -> Record | None:

@@ -89,7 +89,7 @@ class TestTheService:
     @pytest.mark.parametrize("body", [
         b"", b"no JSON", b"\xff\xfe", b"[" * 100_000, b'{"a":' * 30_000 + b"1" + b"}" * 30_000, b"[]", b"null", b"7",
         b'{"history_id": null}', b'{"history_id": []}', b'{"history_id": ""}', b'{"history_id": {"history_id": "x"}}',
-        b'{"history_id": "' + b"x" * 5000 + b'"}', b'{"event": "test"}', b'{"history_id": "\\u0000"}',
+        b'{"history_id": "' + b"x" * 5000 + b'"}', b'{"event": "test"}',
     ])  # fmt: skip
     def test_that_says_nothing_sensible_is_heard_all_the_same(self, hook, post: Post, process, body):
         assert post(body) == 204
