@@ -200,7 +200,6 @@ def test_a_guest_that_the_service_does_not_know_is_marked_gone(customer: MakeCus
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        ((200, {"guests": [{"guest_name": "no id"}]}), "unreadable"),
         ((200, {"guests": "none"}), "unreadable"),
         ((400, {"error_code": "40002"}), "refused 40002"),
         ((500, b""), "fault"),

@@ -177,7 +177,6 @@ def test_a_worker_that_died_before_the_swap_costs_no_further_call(
     ("answer", "reason"),
     [
         ((200, {"members": [listed(3)], "last_evaluated_key": "1"}), "repeated_cursor"),
-        ((200, {"members": [listed(3), {"member_name": "no id"}]}), "unreadable"),
         ((200, {"members": "none"}), "unreadable"),
         ((200, {"members": [], "last_evaluated_key": 7}), "unreadable"),
         ((200, b"<html>"), "unreadable"),

@@ -21,6 +21,7 @@ _VARIANTS = dict(
         strict=True,
     )
 )
+_LONGEST = 200
 _FOLDS = {**_KANA, **_DASHES, **_VARIANTS}
 
 
@@ -32,6 +33,11 @@ def fold(text: str) -> str:
     if tight.isprintable():
         return tight
     return "".join(character for character in tight if unicodedata.category(character) != "Cc")
+
+
+def sort_key(text: str) -> str:
+    """The folded form by which lists sort: of a text that is longer than any name its beginning, as an index holds."""
+    return fold(text)[:_LONGEST]
 
 
 def _composed(text: str) -> str:

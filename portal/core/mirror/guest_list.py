@@ -66,8 +66,9 @@ def take_over(run: SyncRun) -> Swapped:
     told = {name for item in found.values() for name in item.keys() & GUEST.columns_of.keys()} | {GUEST_NAME.name}
     changed = {guest_id: item for guest_id, item in found.items() if known.get(guest_id) != digests[guest_id]}
     scope: dict[str, Any] = {"tenant": run.tenant_id, "since": run.started_at}
+    missing = [] if run.reason else list(known.keys() - found.keys())
     with database.cursor() as cursor:
-        cursor.execute(_REMOVE, {**scope, "missing": list(known.keys() - found.keys())})
+        cursor.execute(_REMOVE, {**scope, "missing": missing})
         removed = cursor.rowcount
         written = 0
         if changed:

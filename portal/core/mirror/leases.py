@@ -53,7 +53,7 @@ class Lease:
         if not self._held().update(lease_until=ClockTime() + Value(LEASE)):
             raise LeaseLost(self.kind)
 
-    def done(self, *, as_of: datetime, total: int | None = None, pages: int = 1) -> None:
+    def done(self, *, as_of: datetime, total: int | None = None, pages: int = 1, error: str = "") -> None:
         """The kind is complete as of a moment: due again after its interval, give or take a tenth.
 
         A list of many pages is read less often, so that it never takes more than some fifty calls an hour.
@@ -62,7 +62,8 @@ class Lease:
         every = MirrorState.objects.values_list("every", flat=True).get(pk=self.state_id) or EVERY[self.kind]
         wait = spread * max(every, pages * _SECONDS_A_PAGE)
         counted = {} if total is None else {"total": total}
-        self._finish(timedelta(seconds=wait), as_of=as_of, error="", error_at=None, failures=0, **counted)
+        error_at = ClockTime() if error else None
+        self._finish(timedelta(seconds=wait), as_of=as_of, error=error, error_at=error_at, failures=0, **counted)
 
     def pause(self, until: datetime) -> None:
         """Nothing went wrong: go on at `until`."""

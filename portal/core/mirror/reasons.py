@@ -13,8 +13,10 @@ from portal.core.mirror.kinds import Kind
 from portal.core.ui.vocabulary import join_sentences
 from tenants.models import current_tenant
 
+SKIPPED = "skipped"
 SENTENCES: dict[str, str | Promise] = {
     "unreadable": _("The service's response could not be read. Nothing was changed."),
+    SKIPPED: _("Some entries of the service's list have no usable ID. They were left out, and nothing was removed."),
     "repeated_cursor": _("The service's list repeated itself. Nothing was changed."),
     "token_refused": _("The service no longer accepts this connection. Reconnect the tenant."),
     "no_scope": _("The service refuses this: the connection lacks a permission that it needs."),

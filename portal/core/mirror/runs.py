@@ -42,7 +42,8 @@ _WAIT_FOR_CALLS = timedelta(minutes=2)
 # The page and how far the run is, in one statement: a list of a thousand names is quicker as one text.
 _KEEP = """
 WITH run AS (
-    UPDATE mirror_syncrun SET pages = %(pages)s, rows = %(rows)s, cursor = %(cursor)s, complete = %(complete)s
+    UPDATE mirror_syncrun SET pages = %(pages)s, rows = %(rows)s, cursor = %(cursor)s, complete = %(complete)s,
+        reason = %(reason)s
     WHERE id = %(run)s RETURNING id, tenant_id
 )
 INSERT INTO mirror_stagedpage (tenant_id, run_id, number, cursor, listed, body)
@@ -119,16 +120,15 @@ def _read_pages(connection: Connection, lease: Lease, run: SyncRun) -> None:
     stop_at = time.monotonic() + SLICE_SECONDS
     share = Share(connection, LONG_LIST)
     asked = set(StagedPage.objects.filter(run=run).values_list("cursor", flat=True))
-    list_key = client.catalogue.operation(_LISTS[lease.kind].operation).list_key or ""
     while True:
         answer = _page(client, lease.kind, run)
         asked.add(run.cursor)
         following = _following(answer, asked)
-        items = answer.data[list_key]
+        items = answer.value.readable
         staged = _LISTS[lease.kind].stage(run, items)
         with transaction.atomic():
             lease.hold()
-            _keep(run, len(items), staged, following)
+            _keep(run, len(items), staged, following, "" if items is answer.value.rows else reasons.SKIPPED)
         if run.complete:
             return
         if time.monotonic() > stop_at:
@@ -154,24 +154,24 @@ def _page(client: Client, kind: Kind, run: SyncRun) -> Answer:
 
 
 def _following(answer: Answer, asked: set[str]) -> str | None:
-    """The cursor after this page. Ends the run when an item has no id or the list turns in a circle."""
-    if answer.value.unreadable:
-        raise _Ended("unreadable")
+    """The cursor after this page. Ends the run when the list turns in a circle."""
     following: str | None = answer.cursor
     if following in asked:
         raise _Ended("repeated_cursor")
     return following
 
 
-def _keep(run: SyncRun, count: int, staged: Staged, following: str | None) -> None:
+def _keep(run: SyncRun, count: int, staged: Staged, following: str | None, reason: str) -> None:
     body = zlib.compress(json.dumps(staged.items, separators=(",", ":")).encode(), 1)
     sealed = sealing_field(StagedPage, "body").seal(run.tenant_id, body)
     values: dict[str, Any] = {"number": run.pages, "asked": run.cursor, "run": run.pk}
     values |= {"listed": json.dumps(staged.listed), "body": sealed and sealed.data}
     run.pages += 1
     run.rows += count
+    run.reason = run.reason or reason
     run.cursor, run.complete = following or "", following is None
     values |= {"pages": run.pages, "rows": run.rows, "cursor": run.cursor, "complete": run.complete}
+    values |= {"reason": run.reason}
     with database.cursor() as cursor:
         cursor.execute(_KEEP, values)
 
@@ -186,7 +186,7 @@ def _take_over(tenant: Tenant, lease: Lease, run: SyncRun) -> None:
         run.save(update_fields=["state", "finished_at", "changed", "removed"])
         StagedPage.objects.filter(run=run).delete()
         SyncRun.objects.filter(kind=lease.kind, started_at__lt=run.started_at - listed.keep).delete()
-        lease.done(as_of=run.started_at, total=done.total, pages=run.pages)
+        lease.done(as_of=run.started_at, total=done.total, pages=run.pages, error=run.reason)
         hooks.tell(lease.kind, tenant)
     listed.tidy(done)
 

@@ -11,12 +11,12 @@ from typing import Any
 from django.db import transaction
 
 from accessapi.client import Client
-from accessapi.errors import ServiceError, UnreadableAnswer
+from accessapi.errors import ServiceError
 from accessapi.limits import PAGE_MAX
 from portal.core.budget.client import client as budgeted
 from portal.core.budget.priorities import Priority
-from portal.core.mirror import hooks
-from portal.core.mirror.folding import fold
+from portal.core.mirror import hooks, reasons
+from portal.core.mirror.folding import sort_key
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.leases import Lease
 from portal.core.mirror.models import Area, Group, KeyBox, Member, PassController, TenantRecord
@@ -41,14 +41,15 @@ def read(connection: Connection, lease: Lease) -> None:
     described = _LISTS[lease.kind]
     started = database_now()
     try:
-        found = _all(budgeted(connection, Priority.SYNC), described)
+        found, is_whole = _all(budgeted(connection, Priority.SYNC), described)
     except ServiceError as error:
         lease.stopped(error)
         return
     with transaction.atomic():
         lease.hold()
-        _replace(described, found, started)
-        lease.done(as_of=started, total=described.model.objects.count())
+        _replace(described, found, started, is_whole=is_whole)
+        skipped = "" if is_whole else reasons.SKIPPED
+        lease.done(as_of=started, total=described.model.objects.count(), error=skipped)
         hooks.tell(lease.kind, connection.tenant)
 
 
@@ -87,25 +88,26 @@ def _keep_tenant(columns: dict[str, Any], at: datetime) -> None:
         row.save()
 
 
-def _all(client: Client, described: _List) -> dict[str, dict[str, Any]]:
-    """The columns of every item, by identifier."""
+def _all(client: Client, described: _List) -> tuple[dict[str, dict[str, Any]], bool]:
+    """The columns of every item, by identifier, and whether every item has one."""
     query = {"limit": PAGE_MAX} if described.paged else {}
     found: dict[str, dict[str, Any]] = {}
+    is_whole = True
     pages = client.pages(described.operation, query) if described.paged else [client.call(described.operation)]
     for answer in pages:
-        if answer.value.unreadable:
-            raise UnreadableAnswer("an item of the list has no identifier", answer.status)
-        rows = answer.data[client.catalogue.operation(described.operation).list_key or ""]
-        for item, row in zip(answer.value.items, rows, strict=True):
+        is_whole &= not answer.value.unreadable
+        for item, row in zip(answer.value.items, answer.value.readable, strict=True):
             found[getattr(item, described.identifier)] = described.columns(item, row)
-    return found
+    return found, is_whole
 
 
-def _replace(described: _List, columns: Mapping[str, dict[str, Any]], started: datetime) -> None:
+def _replace(described: _List, columns: Mapping[str, dict[str, Any]], started: datetime, *, is_whole: bool) -> None:
+    """Take the list over. One that is not whole takes nothing away: what is missing may be what could not be read."""
     rows, key = described.model.objects, described.identifier
     known = {getattr(row, key): row for row in rows.select_for_update().order_by("pk")}
     kept = {identifier for identifier, row in known.items() if _newer(row, started)}
-    rows.filter(**{f"{key}__in": known.keys() - columns.keys() - kept}).delete()
+    if is_whole:
+        rows.filter(**{f"{key}__in": known.keys() - columns.keys() - kept}).delete()
     changed = [
         row for identifier, row in known.items() if identifier not in kept and _set(row, columns.get(identifier))
     ]
@@ -151,7 +153,7 @@ def group_columns(item: Any, row: Mapping[str, Any]) -> dict[str, Any]:
     name = item.membergroup_name or ""
     return {
         "membergroup_name": name,
-        "name_key": fold(name),
+        "name_key": sort_key(name),
         "member_count": item.member_count,
         "extra": _kept(item),
     }

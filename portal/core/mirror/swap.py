@@ -60,7 +60,7 @@ _MISSING = """
 CREATE TEMP TABLE mirror_missing ON COMMIT DROP AS
 SELECT m.id FROM mirror_member m
 WHERE m.tenant_id = %(tenant)s AND (m.first_hand_at IS NULL OR m.first_hand_at <= %(since)s)
-AND NOT EXISTS (SELECT 1 FROM mirror_seen s WHERE s.member_id = m.member_id)
+AND %(whole)s AND NOT EXISTS (SELECT 1 FROM mirror_seen s WHERE s.member_id = m.member_id)
 """
 _FORGET = "DELETE FROM mirror_membersearch f USING mirror_missing g WHERE f.member_id = g.id"
 _REMOVE = "DELETE FROM mirror_member m USING mirror_missing g WHERE m.tenant_id = %(tenant)s AND m.id = g.id"
@@ -134,7 +134,7 @@ def staged(run: SyncRun, items: list[dict[str, Any]]) -> Staged:
 
 def members(run: SyncRun) -> Swapped:
     """Take over a complete run. Must be called inside the transaction that also finishes the run."""
-    scope: dict[str, Any] = {"tenant": run.tenant_id, "since": run.started_at, "run": run.pk}
+    scope: dict[str, Any] = {"tenant": run.tenant_id, "since": run.started_at, "run": run.pk, "whole": not run.reason}
     with database.cursor() as cursor:
         cursor.execute('CREATE TEMP TABLE mirror_seen (member_id text COLLATE "C") ON COMMIT DROP')
         cursor.execute(f"CREATE TEMP TABLE mirror_incoming ({_INCOMING}) ON COMMIT DROP")

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext as _
 
+from accessapi.limits import IDENTIFIER_BYTES_MAX
 from accessapi.resources import write_moment
 from portal.core.mirror.fields.field import Field, Unreadable, Words
 from portal.core.mirror.fields.values import (
@@ -23,7 +24,7 @@ from portal.core.mirror.fields.values import (
     within,
     without_seed,
 )
-from portal.core.mirror.folding import fold
+from portal.core.mirror.folding import fold, sort_key
 from portal.core.mirror.models import NEVER, UNREADABLE
 from portal.core.ui import inputs
 
@@ -38,7 +39,7 @@ class Text(Field):
 
     def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
         value = text(item, self.name, odd)
-        return (value, fold(value)) if self.key else (value,)
+        return (value, sort_key(value)) if self.key else (value,)
 
     def written(self, row: Any) -> Any:
         return super().written(row) or ""
@@ -60,6 +61,13 @@ class Reference(Text):
 
     named: str = ""
     sort: str = ""
+
+    def keep(self, item: Item, keys: Keys, odd: Odd) -> tuple[Any, ...]:
+        (value,) = super().keep(item, keys, odd)
+        if len(value.encode()) <= IDENTIFIER_BYTES_MAX:
+            return (value,)
+        odd[self.name] = value
+        return ("",)
 
     def drawn(self, value: Any, named: Mapping[str, str] | None = None) -> str:
         return (named or {}).get(value) or super().drawn(value)
