@@ -1,7 +1,6 @@
 """What is known of doors: their state in words, where they are, what their log tells and what was asked of them."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.db.models import Case, CharField, Count, Max, OuterRef, QuerySet, Subquery, Value, When
 from django.db.models.functions import Concat, JSONObject
@@ -25,6 +24,7 @@ from portal.core.ui.times import local
 from portal.core.ui.vocabulary import join_sentences, word
 from portal.devices.models import Hold
 from tenants.access import Access, TenantRequest
+from tenants.postgresql.edges import moment
 
 _ERRORS: dict[DoorWord | None, str] = {DoorWord.FORCED: "forced_open", DoorWord.LEFT: "left_open"}
 
@@ -103,7 +103,7 @@ def last_at_doors(access: Access) -> dict[str, History]:
     here = visible.records(access).filter(device_id=OuterRef("device_id")).exclude(device_id="").order_by("-at", "-pk")
     last = Subquery(here.values(said=JSONObject(**dict(zip(_TOLD, _TOLD, strict=True))))[:1])
     told = PassController.objects.annotate(last=last).exclude(last=None).values_list("device_id", "last")
-    return {key: History(**said | {"at": datetime.fromisoformat(said["at"])}) for key, said in told}
+    return {key: History(**said | {"at": moment(said["at"])}) for key, said in told}
 
 
 def no_doors(request: TenantRequest) -> Empty | None:

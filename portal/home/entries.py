@@ -14,6 +14,7 @@ from portal.core.ui import charts
 from portal.core.ui.charts import Pairs
 from portal.core.ui.times import local
 from tenants.access import Access
+from tenants.postgresql.edges import moment
 from tenants.roles import Permission
 
 _HOURS, _SATURDAY = range(24), 5
@@ -39,7 +40,7 @@ def days(access: Access, now: datetime) -> list[date]:
 
 def entries(looked: list[date], rows: Iterable[Mapping[str, Any]], known: Coverage, now: datetime) -> Entries:
     """Put the counts of these days together."""
-    counted = {local(datetime.fromisoformat(row["hour"])): int(row["n"]) for row in rows}
+    counted = {local(hour): int(row["n"]) for row in rows if (hour := moment(row["hour"]))}
     by_day = {day: [counted.get(local(start_of(day) + timedelta(hours=hour)), 0) for hour in _HOURS] for day in looked}
     today, at = by_day[looked[0]], local(now)
     like, called = _alike(looked[0], [day for day in looked[1:] if _is_whole(day, known)])

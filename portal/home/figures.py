@@ -33,6 +33,7 @@ from portal.members.leavers import Counted, Which
 from portal.today import queries as desk
 from tenants.access import Access
 from tenants.models import Tenant
+from tenants.postgresql.edges import moment
 from tenants.roles import Permission
 from tenants.wording import Said, SaidField
 
@@ -84,11 +85,6 @@ class Figures:
     @cached_property
     def last_doors(self) -> dict[str, int]:
         return {each["door"]: each["n"] for each in self.rows("last_doors")}
-
-
-def moment(text: str | None) -> datetime | None:
-    """Return a moment as JSON tells it."""
-    return datetime.fromisoformat(text) if text else None
 
 
 def figures(access: Access, now: datetime, known: Ways) -> Figures:

@@ -29,12 +29,13 @@ from portal.core.visits.standing import LABELS, Standing
 from portal.home import attention, entries, figures, inside, steps
 from portal.home.attention import Line
 from portal.home.entries import Entries
-from portal.home.figures import Figures, as_stored, moment
+from portal.home.figures import Figures, as_stored
 from portal.home.inside import Inside
 from portal.home.steps import Step
 from portal.today.boards import State
 from tenants.access import Access, TenantRequest
 from tenants.models import Connection
+from tenants.postgresql.edges import moment
 from tenants.roles import Permission
 from tenants.wording import Said
 

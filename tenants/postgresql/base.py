@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import psycopg
+from django.conf import settings
 from django.db.backends.postgresql import base, operations
 from psycopg import sql
 
-from tenants.postgresql import planned
+from tenants.postgresql import edges, planned
 from tenants.scope import database_settings
 
 _UNKNOWN = ("?", "?")
@@ -134,6 +135,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         params = super().get_connection_params()
         binding = params["cursor_factory"] is base.ServerBindingCursor
         params["cursor_factory"] = TellingServerBindingCursor if binding else TellingCursor
+        params["context"] = edges.adapters(settings.USE_TZ, self.timezone)
         return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:

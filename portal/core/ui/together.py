@@ -16,10 +16,22 @@ from functools import cache
 from typing import Any
 
 from django.db import connection
-from django.db.models import BooleanField, CharField, Field, IntegerField, JSONField, Model, QuerySet, TextField
+from django.db.models import (
+    BooleanField,
+    CharField,
+    DateField,
+    DateTimeField,
+    Field,
+    IntegerField,
+    JSONField,
+    Model,
+    QuerySet,
+    TextField,
+)
 from django.http import HttpRequest
 
 from tenants.access import TenantRequest
+from tenants.postgresql import edges
 from tenants.postgresql.planned import Planned
 from tenants.scope import across_tenants, current_tenant_id, tenant_scope
 
@@ -44,14 +56,14 @@ class _Question:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """A question as SQL, with the fields that its columns and annotations are read by."""
+    """A question as SQL, with what its columns and annotations are read by."""
 
     name: str
     model: type[Model] | None  # None for rows that are tuples
     sql: str
     params: tuple[Any, ...]
     fields: dict[str, tuple[str, Read | None]]
-    annotations: dict[str, "Field[Any, Any]"]
+    annotations: dict[str, Read]
 
 
 _questions: dict[str, _Question] = {}
@@ -114,7 +126,8 @@ def _make(question: _Question) -> _Made:
         rows = question.build(**dict(zip(question.given, numbers, strict=True)))
         sql, params = rows.query.sql_with_params()
     fields = {field.column: (field.attname, _reader(field)) for field in rows.model._meta.concrete_fields}
-    annotations = {name: each.output_field for name, each in rows.query.annotation_select.items()}
+    annotated = {name: each.output_field for name, each in rows.query.annotation_select.items()}
+    annotations = {name: _reader(field) or field.to_python for name, field in annotated.items()}
     model = rows.model if rows._fields is None else None  # type: ignore[attr-defined]  # not in the stubs
     return _Made(question.name, model, sql, params, fields, annotations)
 
@@ -126,17 +139,19 @@ def _row(made: _Made, told: dict[str, Any]) -> Any:
     names, values = [], []
     for name, value in told.items():
         if name in made.fields:
-            attname, read = made.fields[name]
+            attname, reads = made.fields[name]
             names.append(attname)
-            values.append(value if read is None else read(value))
+            values.append(value if reads is None else reads(value))
     row = made.model.from_db("default", names, values)
-    for name, field in made.annotations.items():
-        setattr(row, name, field.to_python(told[name]))
+    for name, read in made.annotations.items():
+        setattr(row, name, read(told[name]))
     return row
 
 
 def _reader(field: "Field[Any, Any]") -> Read | None:
     """What makes a value of this field of what JSON tells; None where that is the value."""
+    if isinstance(field, DateField):
+        return edges.moment if isinstance(field, DateTimeField) else edges.day
     return None if type(field).to_python in _AS_TOLD else field.to_python
 
 

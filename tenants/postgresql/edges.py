@@ -1,0 +1,77 @@
+"""Moments and days of rows that no clock of ours can reckon with, read as the ends of what it can.
+
+PostgreSQL holds `infinity` and years up to 294276, which psycopg refuses, and Python's own first and last hours
+overflow in another zone. What comes in is checked; a row that is wrong all the same must break no page.
+"""
+
+from datetime import UTC, date, datetime, time
+from functools import lru_cache
+from typing import Any
+
+from django.db.backends.postgresql.psycopg_any import BaseTzLoader, get_adapters_template
+from psycopg import DataError
+from psycopg.adapt import AdaptersMap
+from psycopg.types.datetime import DateLoader
+
+from accessapi.limits import EARLIEST_YEAR, LATEST_YEAR
+
+FIRST, LAST = date(EARLIEST_YEAR, 1, 1), date(LATEST_YEAR, 12, 31)
+
+
+def _edge(data: Any) -> date:
+    """Return the end that is nearer to a moment or day beyond them, as PostgreSQL writes it."""
+    year, _, _ = bytes(data).partition(b"-")  # empty for -infinity
+    is_early = not year or bytes(data).endswith(b"BC") or (year.isdigit() and int(year) < EARLIEST_YEAR)
+    return FIRST if is_early else LAST
+
+
+def moment(text: str | None) -> datetime | None:
+    """Return a moment as PostgreSQL's JSON tells it."""
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+        if EARLIEST_YEAR <= found.year <= LATEST_YEAR:
+            return found
+    except ValueError:
+        pass
+    return datetime.combine(_edge(text.encode()), time(), UTC)
+
+
+def day(text: str | None) -> date | None:
+    """Return a day as PostgreSQL's JSON tells it."""
+    if text is None:
+        return None
+    try:
+        return min(max(date.fromisoformat(text), FIRST), LAST)
+    except ValueError:
+        return _edge(text.encode())
+
+
+@lru_cache
+def adapters(use_tz: bool, timezone: Any) -> AdaptersMap:
+    """Return Django's adapters, with loaders that read no moment and no day outside of the sensible years."""
+    known = AdaptersMap(get_adapters_template(use_tz, timezone))
+
+    class MomentLoader(BaseTzLoader):  # type: ignore[misc]  # Django has no types
+        def load(self, data: Any) -> datetime:
+            try:
+                found: datetime = super().load(data)
+                if EARLIEST_YEAR <= found.year <= LATEST_YEAR:
+                    return found
+            except (DataError, OverflowError):
+                pass
+            return datetime.combine(_edge(data), time(), timezone)
+
+    MomentLoader.timezone = timezone
+    known.register_loader("timestamptz", MomentLoader)
+    known.register_loader("date", _DayLoader)
+    return known
+
+
+class _DayLoader(DateLoader):
+    def load(self, data: Any) -> date:
+        try:
+            return min(max(super().load(data), FIRST), LAST)
+        except DataError:
+            return _edge(data)
