@@ -74,6 +74,18 @@ def nothing_left_behind(get_response: Answer) -> Answer:
     return middleware
 
 
+def refused_forms(get_response: Answer) -> Answer:
+    """Answer 422 when a form was posted and its page shows what has to be corrected, in every area alike."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        response = get_response(request)
+        if request.method == "POST" and response.status_code == 200 and getattr(request, "shows_errors", False):
+            response.status_code = 422
+        return response
+
+    return middleware
+
+
 def never_stored(get_response: Answer) -> Answer:
     """Pages of signed-in people hold personal data: no cache, on the way or in the browser, keeps them."""
 

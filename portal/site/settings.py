@@ -100,6 +100,7 @@ MIDDLEWARE = [
     "portal.site.middleware.never_stored",
     "portal.site.middleware.nothing_left_behind",
     "portal.core.ui.turns.paced",
+    "portal.site.middleware.refused_forms",
 ]
 # How static files are served: `manifest` after collectstatic, `finders` straight from the checkout, `none` in tests
 # that go through the client, whose speed whitenoise's middleware would halve.

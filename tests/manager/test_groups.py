@@ -213,7 +213,7 @@ def test_a_form_of_another_tenant_or_of_long_ago_sends_nothing(other, here):
     foreign = nonce_of(elsewhere(other.browser.get, url(other, "new/")))
     for nonce in (foreign, "", "x", "x:y:z"):
         answer = here.browser.post(url(here, "new/"), {"nonce": nonce, "membergroup_name": "Guards"})
-        assert answer.status_code == 200
+        assert answer.status_code == 422
         assert "Nothing was sent" in text_of(answer)
     assert sent(here, CREATE) == 0
 

@@ -50,7 +50,7 @@ def test_absurd_input_is_answered_with_a_message_and_nothing_is_sent(desk):
     form = desk.fields("new/")
     for absurd in ABSURD:
         answer = desk.client.post(desk.url + "new/", form | usual | absurd)
-        assert answer.status_code == 200, absurd
+        assert answer.status_code == 422, absurd
         assert "Not saved" in said(answer), absurd
     member = desk.members()[0]
     edit = f"{member.member_id}/edit/"
@@ -62,7 +62,7 @@ def test_absurd_input_is_answered_with_a_message_and_nothing_is_sent(desk):
         if "nonce" in absurd or (not member.has_card and "card_remove" in absurd):
             continue
         answer = desk.client.post(desk.url + edit, form | absurd)
-        assert answer.status_code == 200, absurd
+        assert answer.status_code == 422, absurd
         assert "Not saved" in said(answer), absurd
     assert desk.place.calls(4) == desk.place.calls(6) == []
 

@@ -106,9 +106,10 @@ def tenant_mark(tenant: Any, size: int = 28) -> dict[str, Any]:
     return {"mark": Identity.of(tenant), "size": size}
 
 
-@register.inclusion_tag("components/field.html")
-def field(bound: BoundField, autofocus: bool = False, placeholder: str = "") -> dict[str, Any]:
+@register.inclusion_tag("components/field.html", takes_context=True)
+def field(context: Context, bound: BoundField, autofocus: bool = False, placeholder: str = "") -> dict[str, Any]:
     """`{% field form.member_name %}`: label, control, help with its limit, errors."""
+    refused(context, bound)
     extra: dict[str, Any] = {"autofocus": True} if autofocus else {}
     if placeholder:
         extra["placeholder"] = placeholder
@@ -120,10 +121,19 @@ def field(bound: BoundField, autofocus: bool = False, placeholder: str = "") -> 
     }
 
 
-@register.inclusion_tag("components/problems.html")
-def problems(form: BaseForm) -> dict[str, Any]:
+@register.inclusion_tag("components/problems.html", takes_context=True)
+def problems(context: Context, form: BaseForm) -> dict[str, Any]:
     """`{% problems form %}`: the errors summed on top, with links to their fields."""
+    refused(context, form)
     return {"problems": inputs.problems(form)}
+
+
+@register.simple_tag(takes_context=True)
+def refused(context: Context, form: BaseForm | BoundField) -> str:
+    """`{% refused form %}`: where errors are drawn by hand. The answer is then 422, as with `problems` and `field`."""
+    if form.errors and "request" in context:
+        context["request"].shows_errors = True
+    return ""
 
 
 @register.inclusion_tag("components/table.html", takes_context=True)
