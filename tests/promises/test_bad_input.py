@@ -13,6 +13,7 @@ import pytest
 from portal.core.log.filters import FILTERS
 from tests.support.browser import Browser, gist
 from tests.support.crawl import Address, addresses_of_tenants
+from tests.support.extremes import BODIES
 from tests.support.house import House
 from tests.support.nasty import NASTY
 from tests.support.stage import PASSWORD, Customer, Stage
@@ -21,7 +22,8 @@ FIELDS = (
     "q", "sort", "page", "after", "before", "size", "group", "control", "nonce", "elapsed", "member_name", "name",
     "member_code", "membergroup_id", "membergroup_name", "card_data", "file", "applied", "decision", "format", "fields",
     "lang", "use_date_start", "use_date_end", "columns", "default_group", "role", "email", "reason", "minutes",
-    "confirm", "state", *(each.name for each in FILTERS), "query", "kind", "day", "next",
+    "confirm", "state", *(each.name for each in FILTERS), "query", "kind", "day", "next", "at", "month", "since",
+    "began_at", "ended_at", "json",
 )  # fmt: skip
 METHODS = ("GET", "GET", "GET", "POST", "POST", "PUT", "DELETE", "HEAD", "OPTIONS")
 
@@ -69,7 +71,7 @@ def _send(browser: Browser, chance: random.Random, method: str, path: str, value
         return browser.send(method, path, params={k: v[:3000] for k, v in values.items()})
     kind = chance.randint(0, 5)
     if kind == 0:
-        return browser.send(method, path, content=b"\xff\x00not a form", headers={"Content-Type": "application/json"})
+        return browser.send(method, path, content=chance.choice(BODIES), headers={"Content-Type": "application/json"})
     if kind == 1:
         return browser.send(method, path, files={"file": ("a\x00b.csv", b"\x00\xff" * 50)}, data=values)
     return browser.send(method, path, data=values)

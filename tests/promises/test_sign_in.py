@@ -95,7 +95,7 @@ def guess(house: House, user: User, times: int, password: str = "wrong") -> str:
         browser.get("/accounts/login/")
         for _ in range(times):
             answer = browser.post("/accounts/login/", login=user.email, password=password)
-            assert answer.status_code == 200
+            assert answer.status_code == 422
         return gist(answer, 2000)
 
 
