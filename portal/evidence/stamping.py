@@ -5,11 +5,17 @@ import structlog
 from django.conf import settings
 from rfc3161_client import HashAlgorithm, PKIStatus, TimestampRequestBuilder, decode_timestamp_response
 
-from accessapi.wire import tls
+from accessapi.errors import ServiceError
+from accessapi.wire import Pool, Wire
 
 log = structlog.get_logger(__name__)
-_SECONDS, _LARGEST = 15, 256 * 1024
-_TYPES = {"Content-Type": "application/timestamp-query", "Accept": "application/timestamp-reply"}
+# For the whole answer, however slowly it comes; a time stamp with all its certificates has about 6 KB.
+_SECONDS, _LARGEST = 15.0, 256 * 1024
+_HEADERS = {
+    "Content-Type": "application/timestamp-query",
+    "Accept": "application/timestamp-reply",
+    "Accept-Encoding": "identity",
+}
 
 
 class NotStamped(Exception):
@@ -24,16 +30,28 @@ def stamp(message: bytes) -> bytes:
     """Return the authority's answer for a message, DER as `openssl ts -verify` reads it. Raises NotStamped."""
     asked = TimestampRequestBuilder().data(message).hash_algorithm(HashAlgorithm.SHA256).build()
     try:
-        with httpx2.Client(timeout=_SECONDS, trust_env=False, verify=tls()) as client:
-            answer = client.post(settings.TIME_STAMP_URL, content=asked.as_bytes(), headers=_TYPES)
-        answer.raise_for_status()
-        told = decode_timestamp_response(answer.content[:_LARGEST])
+        answer = _answer(asked.as_bytes())
+        told = decode_timestamp_response(answer)
         granted = told.status in (PKIStatus.GRANTED, PKIStatus.GRANTED_WITH_MODS)
         if not granted or told.tst_info.nonce != asked.nonce:
             raise NotStamped
         if told.tst_info.message_imprint.message != asked.message_imprint.message:
             raise NotStamped
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+    except (ServiceError, httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         log.warning("evidence_not_stamped", error=type(error).__name__)
         raise NotStamped from None
+    return answer
+
+
+def _answer(asked: bytes) -> bytes:
+    """Return what the authority answers: not too much, not for too long, and from no other place. Raises NotStamped."""
+    pool = Pool(keep=0)
+    try:
+        wire = Wire(pool, read_seconds=_SECONDS, answer_seconds=_SECONDS, answer_max=_LARGEST)
+        answer = wire.handle_request(httpx2.Request("POST", settings.TIME_STAMP_URL, headers=_HEADERS, content=asked))
+    finally:
+        pool.close()
+    if answer.status_code != 200:
+        log.warning("evidence_not_stamped", status=answer.status_code)
+        raise NotStamped
     return answer.content

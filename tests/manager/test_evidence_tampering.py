@@ -1,9 +1,12 @@
 """Evidence is complete and tamper-evident: any changed bit of an export is found, without the portal."""
 
+import contextlib
+import hashlib
 import io
 import random
 import subprocess
 import threading
+import time
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -11,10 +14,11 @@ import botocore.session
 import pytest
 from moto.server import ThreadedMotoServer
 
-from portal.evidence import check_export
+from portal.evidence import check_export, stamping
 from portal.evidence.models import Export, Item, StoredFile
 from tenants.scope import tenant_scope
 from tests.support.evidence import checked, exported, opened, public_key, url, work
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -150,10 +154,15 @@ def test_a_store_that_is_gone_loses_nothing_and_is_said(place, manager, bucket):
 
 
 class Authority:
-    """An authority of time stamps on the loopback, whose answers openssl makes."""
+    """An authority of time stamps on the loopback, whose answers openssl makes.
+
+    `instead(authority, handler, asked)` writes another answer than that.
+    """
 
     def __init__(self, folder):
-        self.folder, self.status = folder, 200
+        self.folder, self.status, self.leads_to, self.asked, self.sent = folder, 200, "", 0, 0
+        self.instead = lambda authority, handler, asked: handler.wfile.write(authority.stamp(asked))
+        self.is_over = threading.Event()
         config = folder / "tsa.cnf"
         config.write_text(
             f"[tsa]\ndefault_tsa=t\n[t]\nserial={folder}/serial\nsigner_cert={folder}/cert.pem\n"
@@ -170,9 +179,13 @@ class Authority:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
+                authority.asked += 1
                 self.send_response(authority.status)
+                if authority.leads_to:
+                    self.send_header("Location", authority.leads_to)
                 self.end_headers()
-                self.wfile.write(authority.stamp(body))
+                with contextlib.suppress(OSError):
+                    authority.instead(authority, self, body)
 
             def log_message(self, *_):
                 pass
@@ -197,6 +210,7 @@ def authority(tmp_path, settings):
     made = Authority(folder)
     settings.TIME_STAMP_URL = made.url
     yield made
+    made.is_over.set()
     made.server.shutdown()
     made.server.server_close()
 
@@ -224,3 +238,62 @@ def test_an_authority_that_fails_leaves_an_export_that_says_so(place, manager, a
         assert Export.objects.get().stamp == "no_answer"
     page = manager.get(url(place, "incident", 1)).content.decode()
     assert "Without time stamp: the authority did not answer." in page
+
+
+ASKED = b"a list of digests"
+#: The names of algorithms in a question; the authority knows the second one, but not for so short a digest.
+SHA256, SHA384 = bytes.fromhex("608648016503040201"), bytes.fromhex("608648016503040202")
+
+
+def without_end(authority, handler, asked):
+    """A good answer that goes on and on."""
+    handler.wfile.write(authority.stamp(asked))
+    while authority.sent < 64 * 1024 * 1024:
+        authority.sent += handler.wfile.write(bytes(64 * 1024))
+
+
+def drop_by_drop(authority, handler, asked):
+    """A good answer whose silences are short, and that goes on for half a minute."""
+    handler.wfile.write(authority.stamp(asked))
+    end = time.monotonic() + PATIENCE / 4
+    while time.monotonic() < end and not authority.is_over.wait(0.1):
+        handler.wfile.write(b"\x00")
+
+
+def test_an_answer_without_end_is_not_read_to_the_end(authority):
+    authority.instead = without_end
+    with pytest.raises(stamping.NotStamped):
+        stamping.stamp(ASKED)
+    assert authority.sent < 16 * 1024 * 1024  # what the sockets of both sides hold
+
+
+def test_an_answer_that_comes_drop_by_drop_holds_no_worker(authority, monkeypatch):
+    monkeypatch.setattr(stamping, "_SECONDS", 1.0)
+    authority.instead = drop_by_drop
+    began = time.monotonic()
+    with pytest.raises(stamping.NotStamped):
+        stamping.stamp(ASKED)
+    assert time.monotonic() - began < PATIENCE / 8
+
+
+def test_an_answer_about_something_else_is_no_time_stamp(authority):
+    digests = [hashlib.sha256(each).digest() for each in (ASKED, b"another list")]
+    stamped = stamping.stamp(ASKED)
+    instead = {
+        "of another list": lambda asked: authority.stamp(asked.replace(*digests)),
+        "of an earlier question": lambda _asked: stamped,
+        "refused": lambda asked: authority.stamp(asked.replace(SHA256, SHA384)),
+        "a page": lambda _asked: b"<html>Welcome</html>",
+        "empty": lambda _asked: b"",
+    }
+    for answer in instead.values():
+        authority.instead = lambda _authority, handler, asked, answer=answer: handler.wfile.write(answer(asked))
+        with pytest.raises(stamping.NotStamped):
+            stamping.stamp(ASKED)
+
+
+def test_no_other_place_is_asked_for_a_time_stamp(authority):
+    authority.status, authority.leads_to = 307, authority.url
+    with pytest.raises(stamping.NotStamped):
+        stamping.stamp(ASKED)
+    assert authority.asked == 1
