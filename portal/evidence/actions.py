@@ -12,18 +12,15 @@ from django.utils.translation import get_language
 from portal.core.intents.record import Asker
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.ui.times import TOKYO, local
-from portal.evidence import store
-from portal.evidence.models import EvidenceSettings, Export, Incident, Item, StoredFile
+from portal.evidence import rules, store
+from portal.evidence.models import EvidenceSettings, Export, Incident, Item, LegalHold, StoredFile
+from portal.evidence.rules import NotDone
 from tenants import audit
 from tenants.wording import say
 
 # Of one incident, and what may be added at once.
 MOST_ITEMS, MOST_AT_ONCE = 2_000, 500
 DAYS_KEPT = 1_095
-
-
-class NotDone(ValueError):
-    """Nothing was changed; the text is one of TROUBLES of the views."""
 
 
 def open_incident(*, title: str, began_at: datetime, ended_at: datetime | None, by: Asker) -> Incident:
@@ -40,12 +37,13 @@ def open_incident(*, title: str, began_at: datetime, ended_at: datetime | None, 
 
 
 def edit(*, incident: Incident, title: str, began_at: datetime, ended_at: datetime | None, by: Asker) -> None:
-    """Change what an incident is called, and when it was."""
-    before = _told(incident)
-    incident.title, incident.began_at, incident.ended_at = title, began_at, ended_at
+    """Change what an open incident is called, and when it was. Raises NotDone for a closed one and on legal hold."""
     with transaction.atomic():
-        incident.save(update_fields=["title", "began_at", "ended_at"])
-        _write_down(incident, by, "incident.edited", before=before, after=_told(incident))
+        row = rules.lock(incident.pk, "edit")
+        before = _told(row)
+        row.title, row.began_at, row.ended_at = title, began_at, ended_at
+        row.save(update_fields=["title", "began_at", "ended_at"])
+        _write_down(row, by, "incident.edited", before=before, after=_told(row))
 
 
 def add(*, incident: Incident, items: Iterable[Item], by: Asker, fetch: bool = True) -> list[Item]:
@@ -55,7 +53,7 @@ def add(*, incident: Incident, items: Iterable[Item], by: Asker, fetch: bool = T
     """
     items = list(items)
     with transaction.atomic():
-        _held(incident)
+        rules.lock(incident.pk, "add")
         known = set(incident.items.values_list("kind", "reference"))
         fresh = list({(item.kind, item.reference): item for item in items}.items())
         added = [item for key, item in fresh if key not in known]
@@ -82,7 +80,7 @@ def fetch_now(*, incident: Incident, items: QuerySet[Item], by: Asker) -> int:
     """Have video and pictures fetched that are not in the store yet. Returns how many."""
     missing = items.filter(incident=incident, media__in=Item.NOT_SAVED)
     with transaction.atomic():
-        _held(incident)
+        rules.lock(incident.pk, "fetch")
         found = list(missing.values_list("pk", flat=True))
         if found:
             _want(Item.objects.filter(pk__in=found))
@@ -91,52 +89,66 @@ def fetch_now(*, incident: Incident, items: QuerySet[Item], by: Asker) -> int:
 
 
 def remove(*, incident: Incident, item: Item, by: Asker) -> None:
-    """Take something out of an incident; the audit trail keeps what it was, and the digest of its file."""
+    """Take something out of an open incident; the audit trail keeps what it was, and the digest of its file.
+
+    Raises NotDone for a closed one and on legal hold.
+    """
     with transaction.atomic():
-        _held(incident)
+        rules.lock(incident.pk, "remove")
+        deleted, _rows = incident.items.filter(pk=item.pk).delete()
+        if not deleted:
+            return
         _write_down(incident, by, "evidence.removed", before=_listed([item]))
-        Item.objects.filter(pk=item.pk).delete()
         if item.file_id is not None:
             store.delete_soon(StoredFile.objects.filter(pk=item.file_id))
 
 
 def close(*, incident: Incident, keep_until: date, by: Asker) -> None:
-    """Close an incident; nothing is added any more, and it is deleted after that day."""
+    """Close an incident; nothing is added any more, and it is deleted after that day.
+
+    Raises NotDone where it is closed, and on legal hold: what is still missing would be lost.
+    """
     with transaction.atomic():
-        _held(incident)
-        incident.closed_by, incident.closed_at, incident.keep_until = by.user, database_now(), keep_until
-        incident.due_at = datetime.combine(keep_until + timedelta(days=1), time(), TOKYO)
-        incident.save(update_fields=["closed_by", "closed_at", "keep_until", "due_at"])
-        _write_down(incident, by, "incident.closed", after={"keep_until": keep_until.isoformat()})
+        row = rules.lock(incident.pk, "close")
+        row.closed_by, row.closed_at, row.keep_until = by.user, database_now(), keep_until
+        row.due_at = datetime.combine(keep_until + timedelta(days=1), time(), TOKYO)
+        row.save(update_fields=["closed_by", "closed_at", "keep_until", "due_at"])
+        _write_down(row, by, "incident.closed", after={"keep_until": keep_until.isoformat()})
 
 
 def reopen(*, incident: Incident, by: Asker) -> None:
+    """Open a closed incident again, also on legal hold: more is kept by it, never less."""
     with transaction.atomic():
-        incident.closed_by, incident.closed_at, incident.keep_until, incident.due_at = None, None, None, None
-        incident.save(update_fields=["closed_by", "closed_at", "keep_until", "due_at"])
-        _write_down(incident, by, "incident.reopened")
+        row = rules.lock(incident.pk, "reopen")
+        row.closed_by, row.closed_at, row.keep_until, row.due_at = None, None, None, None
+        row.save(update_fields=["closed_by", "closed_at", "keep_until", "due_at"])
+        _write_down(row, by, "incident.reopened")
 
 
-def hold(*, incident: Incident, reason: str, by: Asker) -> None:
-    """Put an incident on legal hold: nobody and no rule deletes it until that ends."""
-    incident.held_by, incident.held_at, incident.hold_reason = by.user, database_now(), reason
+def hold(*, incident: Incident, reason: str, by: Asker) -> LegalHold:
+    """Put an incident on legal hold, beside the holds that it has: until all of them have ended it only grows."""
     with transaction.atomic():
-        incident.save(update_fields=["held_by", "held_at", "hold_reason"])
-        _write_down(incident, by, "incident.held", after={"reason": reason})
+        rules.lock(incident.pk, "hold")
+        held = LegalHold.objects.create(incident=incident, reason=reason, by=by.user)
+        _write_down(incident, by, "incident.held", after={"hold": held.pk, "reason": reason})
+    return held
 
 
-def end_hold(*, incident: Incident, by: Asker) -> None:
-    reason = incident.hold_reason
-    incident.held_by, incident.held_at, incident.hold_reason = None, None, ""
+def end_hold(*, incident: Incident, hold: LegalHold, by: Asker) -> None:
+    """End one hold of an incident; the others stay. Raises NotDone where it has ended already."""
     with transaction.atomic():
-        incident.save(update_fields=["held_by", "held_at", "hold_reason"])
-        _write_down(incident, by, "incident.hold_ended", before={"reason": reason})
+        rules.lock(incident.pk, "end_hold")
+        active = incident.holds.filter(pk=hold.pk, ended_at=None)
+        if not active.update(ended_by=by.user, ended_at=ClockTime()):
+            raise NotDone("ended")
+        before = {"hold": hold.pk, "reason": hold.reason, "by": str(hold.by)}
+        _write_down(incident, by, "incident.hold_ended", before=before)
 
 
 def ask_for_export(*, incident: Incident, by: Asker) -> Export:
     """Have a worker write a signed file of an incident; return the one that is being made already, if there is one."""
     with transaction.atomic():
-        Incident.objects.select_for_update(no_key=True).get(pk=incident.pk)
+        rules.lock(incident.pk, "export")
         if running := incident.exports.filter(due_at__isnull=False, asked_by=by.user).first():
             return running
         export = Export.objects.create(
@@ -162,12 +174,6 @@ def shown(*, item: Item, by: Asker) -> None:
     """Note that somebody looked at video or a picture."""
     with transaction.atomic():
         _write_down(item.incident, by, "evidence.viewed", after=_listed([item]))
-
-
-def _held(incident: Incident) -> None:
-    """Lock an incident that is added to. Raises NotDone when it is closed."""
-    if not Incident.objects.select_for_update(no_key=True).get(pk=incident.pk).is_open:
-        raise NotDone("closed")
 
 
 def _want(items: QuerySet[Item]) -> None:

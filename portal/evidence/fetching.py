@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from django.db import Error, transaction
 from django.db import connection as database
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from accessapi.errors import ServiceError
 from portal.core.budget.ledger import BudgetExhausted
@@ -22,7 +22,7 @@ from portal.core.mirror.models import History
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.ticking import Wakeup
 from portal.evidence import store
-from portal.evidence.models import Item, StoredFile
+from portal.evidence.models import Item, LegalHold, StoredFile
 from tenants import audit
 from tenants.connections.service import current_connection
 from tenants.models import current_tenant
@@ -175,8 +175,11 @@ def _type_of(head: bytes) -> str:
 
 
 def expiring(before: timedelta) -> list[tuple[int, int]]:
-    """Return key and number of each open incident of which the service deletes something within that time."""
-    rows = Item.objects.filter(media__in=Item.LACKING, incident__closed_at=None)
+    """Return key and number of each incident that is open or on legal hold, and of which the service deletes something
+    within that time.
+    """
+    held = Exists(LegalHold.objects.filter(incident=OuterRef("incident"), ended_at=None))
+    rows = Item.objects.filter(Q(incident__closed_at=None) | held, media__in=Item.LACKING)
     near = rows.filter(expires_at__gt=ClockTime(), expires_at__lt=ClockTime() + before)
     return list(near.order_by("incident_id").values_list("incident_id", "incident__number").distinct())
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Count, Min, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, Min, OuterRef, QuerySet, Subquery
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -16,7 +16,7 @@ from portal.core.timers.clock import ClockTime
 from portal.core.ui.tables import Column, Empty, Table
 from portal.core.ui.tables.filters import Filter
 from portal.core.ui.times import stamp
-from portal.evidence.models import Incident, Item
+from portal.evidence.models import Incident, Item, LegalHold
 from tenants.access import TenantRequest
 from tenants.roles import Permission
 
@@ -41,7 +41,7 @@ def first_loss() -> Callable[[Any], SafeString]:
     soon = timezone.now() + SOON
 
     def draw(row: Any) -> SafeString:
-        if row.expires is None or not row.is_open:
+        if row.expires is None or not row.is_collecting:
             return SafeString("")
         if row.expires < soon:
             return format_html('<span class="chip chip-loud"><span>{}</span></span>', stamp(row.expires))
@@ -54,7 +54,7 @@ def _by_state(rows: QuerySet[Incident], values: list[str]) -> QuerySet[Incident]
     found = {
         "open": rows.filter(closed_at=None),
         "closed": rows.filter(closed_at__isnull=False),
-        "held": rows.filter(held_at__isnull=False),
+        "held": rows.filter(Exists(LegalHold.objects.filter(incident=OuterRef("pk"), ended_at=None))),
     }
     return found[values[0]]
 
@@ -77,9 +77,13 @@ class Incidents(Table):
     def __init__(self, request: TenantRequest, **more: Any) -> None:
         items = Item.objects.filter(incident=OuterRef("pk")).order_by().values("incident")
         missing = items.filter(media__in=Item.LACKING, expires_at__gt=ClockTime())
-        rows = Incident.objects.select_related("opened_by").annotate(
-            count=Subquery(items.annotate(n=Count("pk")).values("n")),
-            expires=Subquery(missing.annotate(first=Min("expires_at")).values("first")),
+        rows = (
+            Incident.objects.select_related("opened_by")
+            .prefetch_related("holds")
+            .annotate(
+                count=Subquery(items.annotate(n=Count("pk")).values("n")),
+                expires=Subquery(missing.annotate(first=Min("expires_at")).values("first")),
+            )
         )
         super().__init__(request, rows, **more)
 

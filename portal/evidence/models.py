@@ -16,7 +16,7 @@ class Incident(TenantModel):
     """Something that happened from `began_at` to `ended_at`, and that evidence is collected for.
 
     `number` counts a tenant's incidents. An open one is kept; a closed one is deleted after the day `keep_until`, but
-    not while it is on legal hold (`held_at`, `held_by`, `hold_reason`).
+    not while it is on legal hold (`LegalHold`).
     """
 
     number = models.PositiveIntegerField()
@@ -28,9 +28,6 @@ class Incident(TenantModel):
     closed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     closed_at = models.DateTimeField(null=True)
     keep_until = models.DateField(null=True)
-    held_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
-    held_at = models.DateTimeField(null=True)
-    hold_reason = models.CharField(max_length=TITLE_MAX, blank=True, default="")
     # From when on it is deleted.
     due_at = models.DateTimeField(null=True)
 
@@ -54,7 +51,41 @@ class Incident(TenantModel):
 
     @property
     def is_held(self) -> bool:
-        return self.held_at is not None
+        """Return whether a hold has not ended yet; without a query where the holds were read with the incident."""
+        return any(hold.is_active for hold in self.holds.all())
+
+    @property
+    def is_collecting(self) -> bool:
+        """Return whether missing video is still saved: in an open incident, and on legal hold."""
+        return self.is_open or self.is_held
+
+
+class LegalHold(TenantModel):
+    """A legal hold on an incident, from `at` to `ended_at`: its reason is never changed, and further holds are rows
+    beside it. While one has not ended, the database refuses to remove or change anything of the incident.
+    """
+
+    incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="holds")
+    reason = models.CharField(max_length=TITLE_MAX)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(db_default=Now())
+    ended_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(ended_at=None, ended_by=None) | Q(ended_at__isnull=False, ended_by__isnull=False),
+                name="evidence_hold_ended_by",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.reason
+
+    @property
+    def is_active(self) -> bool:
+        return self.ended_at is None
 
 
 class StoredFile(TenantModel):

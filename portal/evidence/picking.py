@@ -21,7 +21,7 @@ from portal.core.mirror.coverage import coverage
 from portal.core.mirror.models import History
 from portal.core.ui.addresses import is_row_number, row_or_404
 from portal.core.ui.times import local
-from portal.evidence import actions, collecting
+from portal.evidence import actions, collecting, rules
 from portal.evidence.forms import ChooseForm, PictureForm
 from portal.evidence.models import Incident, Item
 from portal.evidence.shown import shown
@@ -151,7 +151,7 @@ def _add(request: TenantRequest, found: Incident, items: list[Item]) -> HttpResp
     try:
         may_fetch = request.access.can(Permission.CAMERAS_RECORDED)
         added = actions.add(incident=found, items=items, by=Asker.of(request), fetch=may_fetch)
-    except actions.NotDone as why:
+    except rules.NotDone as why:
         messages.error(request, str(TROUBLES[str(why)]))
         return redirect(page_of(request, found))
     said = ngettext("%(n)d item added.", "%(n)d items added.", len(added)) % {"n": len(added)}

@@ -1,18 +1,19 @@
 """Deleting incidents: by a person, or by the site after their time; proven in the audit trail, never during a hold."""
 
+import contextlib
 from datetime import date, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from portal.core.intents.record import Asker
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.ticking import Wakeup
 from portal.core.ui.times import local
-from portal.evidence import store
-from portal.evidence.actions import DAYS_KEPT, NotDone
-from portal.evidence.models import EvidenceSettings, Incident, StoredFile
+from portal.evidence import rules, store
+from portal.evidence.actions import DAYS_KEPT
+from portal.evidence.models import EvidenceSettings, Incident, LegalHold, StoredFile
 from tenants import audit
 from tenants.models import Tenant
 from tenants.wording import say
@@ -21,17 +22,14 @@ from tenants.wording import say
 def delete(*, incident: Incident, by: Asker) -> None:
     """Delete a closed incident before its time. Raises NotDone where it is open or on hold."""
     with transaction.atomic():
-        row = Incident.objects.select_for_update().get(pk=incident.pk)
-        if row.is_open or row.is_held:
-            raise NotDone("held" if row.is_held else "open")
-        _delete(row, by=by.author)
+        _delete(rules.lock(incident.pk, "delete"), by=by.author)
 
 
 def delete_after(incident_id: int) -> None:
     """Delete an incident of the tenant in scope whose time is over."""
-    with transaction.atomic():
-        row = Incident.objects.select_for_update().filter(pk=incident_id, held_at=None, closed_at__isnull=False).first()
-        if row is not None and row.keep_until is not None and row.keep_until < _today():
+    with contextlib.suppress(rules.NotDone), transaction.atomic():
+        row = rules.lock(incident_id, "delete")
+        if row.keep_until is not None and row.keep_until < _today():
             tenant = Tenant.objects.get(pk=row.tenant_id)
             _delete(row, by={"tenant": tenant, "by": None, "by_label": "retention"})
 
@@ -88,7 +86,8 @@ def _today() -> date:
 
 
 def _due() -> QuerySet[Incident]:
-    return Incident.objects_across_tenants.filter(held_at=None, due_at__lte=ClockTime())
+    held = LegalHold.objects_across_tenants.filter(incident=OuterRef("pk"), ended_at=None)
+    return Incident.objects_across_tenants.filter(~Exists(held), due_at__lte=ClockTime())
 
 
 # What a worker did not come to is rung for again an hour later.

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
+from django.db.models import Prefetch
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -18,11 +19,11 @@ from portal.core.cameras import usage
 from portal.core.intents.record import Asker
 from portal.core.ui import watching
 from portal.core.ui.addresses import is_row_number, row_or_404
-from portal.evidence import actions, retention
+from portal.evidence import actions, retention, rules
 from portal.evidence.exporting import items_of
 from portal.evidence.forms import CloseForm, HoldForm, IncidentForm, NoteForm, SettingsForm, first_values
 from portal.evidence.lists import Incidents
-from portal.evidence.models import Incident, Item
+from portal.evidence.models import Incident, Item, LegalHold
 from portal.evidence.shown import Shown, shown
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service import current_connection
@@ -31,7 +32,11 @@ from tenants.roles import Permission
 TROUBLES = {
     "closed": gettext_lazy("This incident is closed. Nothing was changed. Open it again to change it."),
     "open": gettext_lazy("This incident is open. Close it before you delete it."),
-    "held": gettext_lazy("This incident is on legal hold. Nothing was deleted."),
+    "held": gettext_lazy("This incident is on legal hold until each hold is ended. Nothing was removed or changed."),
+    "settled": gettext_lazy("This incident is closed. Nothing was saved. Open it again to save video and pictures."),
+    "reopened": gettext_lazy("This incident is open already. Nothing was changed."),
+    "ended": gettext_lazy("This hold has ended already. Nothing was changed."),
+    "deleted": gettext_lazy("This incident was deleted. Nothing was changed."),
     "too_many": gettext_lazy("An incident holds at most 2,000 items. Nothing was added."),
 }
 # Exports that an incident's page shows, the newest.
@@ -40,7 +45,9 @@ _EXPORTS = 10
 
 def incident_or_404(number: int) -> Incident:
     """Return the incident of this number, of the tenant in scope."""
-    return row_or_404(Incident.objects.select_related("opened_by", "closed_by", "held_by"), number=number)
+    holds = Prefetch("holds", LegalHold.objects.select_related("by", "ended_by").order_by("pk"))
+    rows = Incident.objects.select_related("opened_by", "closed_by").prefetch_related(holds)
+    return row_or_404(rows, number=number)
 
 
 def page_of(request: TenantRequest, found: Incident) -> str:
@@ -51,11 +58,20 @@ def done(request: TenantRequest, found: Incident, act: Callable[[], Any], said: 
     """Do something with an incident and return to its page, saying what came of it."""
     try:
         act()
-    except actions.NotDone as why:
+    except rules.NotDone as why:
         messages.error(request, str(TROUBLES[str(why)]))
     else:
         if said:
             messages.success(request, said)
+    return redirect(page_of(request, found))
+
+
+def refused(request: TenantRequest, found: Incident, act: rules.Act) -> HttpResponseBase | None:
+    """Return to the incident's page with the reason where its state refuses an act, before anything is asked."""
+    why = rules.refusal(found, act)
+    if not why:
+        return None
+    messages.error(request, str(TROUBLES[why]))
     return redirect(page_of(request, found))
 
 
@@ -82,7 +98,8 @@ def _mark_of(found: Incident) -> str:
     """Return the mark of what an incident's page shows, without wording any of it."""
     items = list(found.items.order_by("pk").values_list("pk", "media", "trouble"))
     exports = list(found.exports.order_by("pk").values_list("pk", "trouble", "file"))
-    return watching.mark(items, exports, found.closed_at, found.held_at, found.title)
+    holds = [(each.pk, each.ended_at) for each in found.holds.all()]
+    return watching.mark(items, exports, found.closed_at, holds, found.title)
 
 
 def _context(request: TenantRequest, found: Incident) -> dict[str, Any]:
@@ -90,6 +107,9 @@ def _context(request: TenantRequest, found: Incident) -> dict[str, Any]:
     missing = [each for each in items if each.can_be_fetched]
     return {
         "incident": found,
+        "allowed": rules.allowed(found),
+        "holds": [each for each in found.holds.all() if each.is_active],
+        "ended_holds": [each for each in found.holds.all() if not each.is_active],
         "items": items,
         "exports": found.exports.select_related("asked_by", "file").order_by("-pk")[:_EXPORTS],
         "seen": _mark_of(found),
@@ -120,6 +140,8 @@ def new(request: TenantRequest) -> HttpResponseBase:
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
 def edit(request: TenantRequest, number: int) -> HttpResponseBase:
     found = incident_or_404(number)
+    if stopped := refused(request, found, "edit"):
+        return stopped
     form = IncidentForm(request.POST) if request.method == "POST" else IncidentForm(initial=first_values(found))
     if form.is_valid():
         return done(request, found, lambda: actions.edit(incident=found, **form.cleaned_data, by=Asker.of(request)))
@@ -145,10 +167,12 @@ def fetch(request: TenantRequest, number: int) -> HttpResponseBase:
     return done(request, found, lambda: actions.fetch_now(incident=found, items=items, by=Asker.of(request)))
 
 
-@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], reauth=True)
 def remove(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
     found = incident_or_404(number)
     item = row_or_404(items_of(found), pk=pk)
+    if stopped := refused(request, found, "remove"):
+        return stopped
     told = shown(item)
     if request.method == "POST":
         return done(request, found, lambda: actions.remove(incident=found, item=item, by=Asker.of(request)))
@@ -182,6 +206,8 @@ def _confirm(
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
 def close(request: TenantRequest, number: int) -> HttpResponseBase:
     found = incident_or_404(number)
+    if stopped := refused(request, found, "close"):
+        return stopped
     form = CloseForm(request.POST if request.method == "POST" else None, initial={"keep_until": retention.last_day()})
     if form.is_valid():
         return done(request, found, lambda: actions.close(incident=found, **form.cleaned_data, by=Asker.of(request)))
@@ -207,23 +233,32 @@ def hold(request: TenantRequest, number: int) -> HttpResponseBase:
     form = HoldForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
         return done(request, found, lambda: actions.hold(incident=found, **form.cleaned_data, by=Asker.of(request)))
-    told = [_("Nobody can delete the incident, and it is not deleted after its time, until the hold ends.")]
+    told = [
+        _("Until each hold is ended, nothing of the incident can be removed, changed or deleted."),
+        _("Items can still be added while the incident is open."),
+    ]
     return _confirm(request, found, _("Put on legal hold"), found.title, told, form)
 
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], reauth=True)
-def end_hold(request: TenantRequest, number: int) -> HttpResponseBase:
+def end_hold(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
+    """End one of an incident's holds."""
     found = incident_or_404(number)
+    hold = row_or_404(found.holds.select_related("by"), pk=pk)
     if request.method == "POST":
-        return done(request, found, lambda: actions.end_hold(incident=found, by=Asker.of(request)))
-    told = [_("A closed incident whose time is over is deleted soon after.")]
-    return _confirm(request, found, _("End legal hold"), found.hold_reason or found.title, told)
+        return done(request, found, lambda: actions.end_hold(incident=found, hold=hold, by=Asker.of(request)))
+    others = sum(each.is_active for each in found.holds.all() if each.pk != hold.pk)
+    stays = ngettext("%(n)d other hold stays.", "%(n)d other holds stay.", others) % {"n": others}
+    told = stays if others else _("A closed incident whose time is over is deleted soon after.")
+    return _confirm(request, found, _("End legal hold"), hold.reason, [told])
 
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], reauth=True)
 def delete(request: TenantRequest, number: int) -> HttpResponseBase:
     found = incident_or_404(number)
-    if request.method == "GET":
+    if stopped := refused(request, found, "delete"):
+        return stopped
+    if request.method != "POST":
         told = [
             _("All items, files and exports of this incident are deleted. This cannot be undone."),
             _("The audit log keeps the SHA-256 of each file."),
@@ -231,7 +266,7 @@ def delete(request: TenantRequest, number: int) -> HttpResponseBase:
         return _confirm(request, found, _("Delete incident"), found.title, told)
     try:
         retention.delete(incident=found, by=Asker.of(request))
-    except actions.NotDone as why:
+    except rules.NotDone as why:
         messages.error(request, str(TROUBLES[str(why)]))
         return redirect(page_of(request, found))
     messages.success(request, _("Incident %(number)d deleted.") % {"number": found.number})

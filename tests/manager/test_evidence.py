@@ -234,14 +234,14 @@ def test_an_incident_is_deleted_after_its_time_but_not_on_hold(place, manager, o
     work(place)
     today = local(timezone.now()).date()
     manager.post(url(place, "close", 1), {"keep_until": today.isoformat()})
-    manager.post(url(place, "hold", 1), {"reason": "Police case 2026-118"})
+    hold = evidence.held(place, manager)
     with tenant_scope(place.tenant):
         Incident.objects.update(keep_until=today - timedelta(days=1), due_at=database_now())
         assert retention.DUE.take() == []
         retention.delete_after(Incident.objects.get().pk)
         digest = StoredFile.objects.get().sha256
     assert "On legal hold since" in said(manager.get(url(place, "incident", 1)))
-    manager.post(url(place, "end_hold", 1))
+    manager.post(url(place, "end_hold", 1, hold.pk))
     with tenant_scope(place.tenant):
         (due,) = retention.DUE.take()
         retention.delete_after(due.pk)

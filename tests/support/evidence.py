@@ -14,7 +14,7 @@ from portal.core.cameras.models import Camera
 from portal.core.mirror.models import History
 from portal.core.ui.times import local
 from portal.evidence import check_export, exporting, fetching
-from portal.evidence.models import Export
+from portal.evidence.models import Export, LegalHold
 from tenants import signing
 from tenants.models import SigningKey
 from tenants.scope import tenant_scope
@@ -78,10 +78,22 @@ def work(place: Place) -> None:
             exporting.write(export.pk)
 
 
+def held(place: Place, client: Client, reason: str = "Police case 2026-118") -> LegalHold:
+    """Put the incident on legal hold; return that hold."""
+    client.post(url(place, "hold", 1), {"reason": reason})
+    with tenant_scope(place.tenant):
+        return LegalHold.objects.select_related("by").latest("pk")
+
+
 def exported(place: Place, client: Client) -> bytes:
     """Make an export, and return its bytes as they are downloaded."""
     client.post(url(place, "export", 1))
     work(place)
+    return downloaded(place, client)
+
+
+def downloaded(place: Place, client: Client) -> bytes:
+    """Return the bytes of the newest export as they are downloaded."""
     with tenant_scope(place.tenant):
         export = Export.objects.latest("pk")
     answer = client.get(url(place, "download", 1, export.pk))

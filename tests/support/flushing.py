@@ -13,8 +13,8 @@ from tenants.scope import across_tenants
 
 #: Filled by the migrations' own signals and never changed by a test.
 _KEPT = {"django_migrations", "django_content_type", "auth_permission"}
-#: Rows that no DELETE takes, and rows whose end leads to others: these go first.
-_ONLY_ADDED_TO, _FIRST = "tenants_auditentry", "areas_grant"
+#: Tables whose rows no DELETE takes (holds keep those of their incidents too), and rows whose end leads to others.
+_ONLY_ADDED_TO, _FIRST = ("evidence_legalhold", "tenants_auditentry"), "areas_grant"
 _SECONDS = 60
 _at_work: set[threading.Thread] = set()
 
@@ -57,9 +57,10 @@ def _empty(_case: TransactionTestCase) -> None:
         cursor.execute(_filled().asking({}))
         filled = sorted((name for (name,) in cursor.fetchall()), key=lambda name: name != _FIRST)
         statements = [f"DELETE FROM {connection.ops.quote_name(name)}" for name in filled]
-        cursor.execute(f"SELECT EXISTS (SELECT FROM {_ONLY_ADDED_TO})")
-        if cursor.fetchone()[0]:
-            statements.append(f"TRUNCATE {_ONLY_ADDED_TO}")
+        cursor.execute("SELECT " + ", ".join(f"EXISTS (SELECT FROM {name})" for name in _ONLY_ADDED_TO))
+        added_to = [name for name, has_rows in zip(_ONLY_ADDED_TO, cursor.fetchone(), strict=True) if has_rows]
+        if added_to:
+            statements.insert(0, f"TRUNCATE {', '.join(added_to)}")
         if statements:
             cursor.execute("; ".join(statements))
 
@@ -70,6 +71,6 @@ def _filled() -> Planned:
 
     It would have to be planned anew after each TRUNCATE of a table in it.
     """
-    tables = sorted(set(connection.introspection.django_table_names(include_views=False)) - _KEPT - {_ONLY_ADDED_TO})
+    tables = sorted(set(connection.introspection.django_table_names(include_views=False)) - _KEPT - {*_ONLY_ADDED_TO})
     each = (f"SELECT '{table}' WHERE EXISTS (SELECT FROM {connection.ops.quote_name(table)})" for table in tables)
     return Planned(" UNION ALL ".join(each), ())

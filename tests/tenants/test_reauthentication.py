@@ -32,6 +32,7 @@ ASKS = {
     "evidence:end_hold",
     "intercom:unlock",
     "evidence:delete",
+    "evidence:remove",
     "members:keys",
     "members:one_time",
     "members:reveal",
@@ -98,7 +99,7 @@ HARMLESS = {
         # Evidence: what is collected stays here; taking it out and deleting it ask.
         "evidence:new", "evidence:edit", "evidence:note", "evidence:fetch", "evidence:close", "evidence:reopen",
         "evidence:hold", "evidence:records", "evidence:requests", "evidence:picture", "evidence:add_record",
-        "evidence:add_rights", "evidence:remove", "evidence:export", "evidence:settings",
+        "evidence:add_rights", "evidence:export", "evidence:settings",
         "alerts:take", "alerts:give_back", "alerts:note", "alerts:close", "alerts:rule",
         "alerts:recipients", "alerts:notify",
     },
