@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
+from django.db.models.functions import Now
 
 from tenants import addresses
 from tenants.models import AuditEntry, SupportSession, Tenant, User
@@ -46,6 +48,48 @@ def record(
     )
     entry.save(force_insert=True)
     return entry
+
+
+def record_once(
+    *,
+    within: timedelta,
+    tenant: Tenant,
+    by: User,
+    support_session: SupportSession | None,
+    action: str,
+    target: str,
+    summary: Said,
+    after: Any = None,
+) -> None:
+    """Add one entry for what a person reads again and again, unless the same one was added `within` this time.
+
+    Two entries are the same where action, target, summary, person and support session are.
+    """
+    said: dict[str, Any] = {
+        "tenant": tenant,
+        "by": by,
+        "support_session": support_session,
+        "action": action,
+        "target": target,
+    }
+    if not is_recorded(within=within, **said, summary=summary):
+        with transaction.atomic():
+            record(**said, summary=summary, after=after)
+
+
+def is_recorded(
+    *,
+    within: timedelta,
+    tenant: Tenant,
+    by: User,
+    support_session: SupportSession | None,
+    action: str,
+    target: str,
+    summary: Said,
+) -> bool:
+    """Return whether such an entry was added `within` this time, by the database's clock."""
+    known = AuditEntry.objects.filter(tenant=tenant, target=target[:200], at__gt=Now() - within, action=action)
+    return known.filter(by=by, support_session=support_session, summary=summary).exists()
 
 
 def latest(target_kind: str, count: int) -> list[AuditEntry]:

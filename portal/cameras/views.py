@@ -32,9 +32,9 @@ def index(request: TenantRequest) -> HttpResponse:
     shown.look()
     if parts.has_seen(request, shown.seen):
         return parts.unchanged()
+    looks.at_wall(Asker.of(request))
     if parts.is_asked(request):
         return render(request, "cameras/wall.html", {"wall": shown})
-    looks.at_wall(Asker.of(request))
     context = {"wall": shown, "usage": usage.known(), "may_manage": request.access.can(Permission.CAMERAS_MANAGE)}
     return render(request, "cameras/index.html", context)
 
@@ -48,9 +48,9 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
     seen = parts.mark(tiles.mark_of([tile]), found.status_at, found.is_streaming)
     if parts.has_seen(request, seen):
         return parts.unchanged()
+    looks.at_latest([found], Asker.of(request))
     if parts.is_asked(request):
         return render(request, "cameras/latest.html", {"tile": tile, "camera": found, "seen": seen})
-    looks.at_latest([found], Asker.of(request))
     viewing = viewing_of(request, found)
     context = {
         "camera": found,
@@ -77,6 +77,7 @@ def at_door(request: TenantRequest, device_id: str) -> HttpResponse:
     seen = tiles.mark_of(found)
     if parts.has_seen(request, seen):
         return parts.unchanged()
+    looks.at_latest([each.camera for each in found], Asker.of(request))
     return render(request, "cameras/at_door.html", {"tiles": found, "seen": seen, "device_id": device_id})
 
 
@@ -103,7 +104,7 @@ def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpR
         return redirect("cameras:picture", request.tenant.slug, camera_id, pk, found.mark)
     if found.at is not None:
         request.access.check(Permission.CAMERAS_RECORDED)
-        looks.at_moment(found.camera, found.at, Asker.of(request))
+    looks.at_picture(found, Asker.of(request))
     content = found.content or b""
     return HttpResponse(content, content_type=media.kind_of(content) or "application/octet-stream")
 

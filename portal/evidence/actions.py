@@ -21,6 +21,8 @@ from tenants.wording import say
 # Of one incident, and what may be added at once.
 MOST_ITEMS, MOST_AT_ONCE = 2_000, 500
 DAYS_KEPT = 1_095
+# Who looks at the same video or picture within this is written down once.
+_VIEWING = timedelta(minutes=15)
 
 
 def open_incident(*, title: str, began_at: datetime, ended_at: datetime | None, by: Asker) -> Incident:
@@ -171,9 +173,16 @@ def downloaded(*, export: Export, by: Asker) -> None:
 
 
 def shown(*, item: Item, by: Asker) -> None:
-    """Note that somebody looked at video or a picture."""
-    with transaction.atomic():
-        _write_down(item.incident, by, "evidence.viewed", after=_listed([item]))
+    """Note that somebody looks at video or a picture: once for each viewing, of which a player asks part by part."""
+    number = item.incident.number
+    audit.record_once(
+        within=_VIEWING,
+        **by.author,
+        action="evidence.viewed",
+        target=f"incident:{number}",
+        summary=say("evidence.viewed", number=number, item=item.pk),
+        after=_listed([item]),
+    )
 
 
 def _want(items: QuerySet[Item]) -> None:

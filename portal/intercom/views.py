@@ -47,9 +47,9 @@ def index(request: TenantRequest) -> HttpResponseBase:
     seen = tiles.mark_of(drawn)
     if parts.has_seen(request, seen):
         return parts.unchanged()
+    looks.at_latest(found, Asker.of(request))
     if parts.is_asked(request):
         return render(request, "intercom/wall.html", {"tiles": drawn, "seen": seen})
-    looks.at_latest(found, Asker.of(request))
     return render(request, "intercom/index.html", {"tiles": drawn, "seen": seen})
 
 
@@ -78,9 +78,9 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
         "streaming": usage.known().streaming,
         "seconds_left": seconds_left(viewing),
     }
+    looks.at_latest([found], Asker.of(request))
     if parts.is_asked(request):
         return render(request, "intercom/now.html", context)
-    looks.at_latest([found], Asker.of(request))
     response = render(request, "intercom/camera.html", context)
     return with_media(request, response) if viewing else response
 
@@ -88,7 +88,9 @@ def camera(request: TenantRequest, camera_id: str) -> HttpResponse:
 @tenant_view(Permission.INTERCOM)
 def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpResponse:
     """The latest picture's bytes; its address changes with it."""
-    found = row_or_404(Picture.objects.filter(camera=queries.camera_or_404(camera_id), at=None), pk=pk, mark=mark)
+    rows = Picture.objects.filter(camera=queries.camera_or_404(camera_id), at=None).select_related("camera")
+    found = row_or_404(rows, pk=pk, mark=mark)
+    looks.at_picture(found, Asker.of(request))
     content = found.content or b""
     return HttpResponse(content, content_type=media.kind_of(content) or "application/octet-stream")
 

@@ -13,8 +13,8 @@ from django.utils import timezone
 from portal.core.cameras.models import Camera
 from portal.core.mirror.models import History
 from portal.core.ui.times import local
-from portal.evidence import check_export, exporting, fetching
-from portal.evidence.models import Export, LegalHold
+from portal.evidence import check_export, exporting, fetching, store
+from portal.evidence.models import Export, Item, LegalHold, StoredFile
 from tenants import signing
 from tenants.models import SigningKey
 from tenants.scope import tenant_scope
@@ -76,6 +76,23 @@ def work(place: Place) -> None:
             fetching.fetch(item.pk)
         for export in exporting.DUE.take():
             exporting.write(export.pk)
+
+
+def stored(content_type: str) -> StoredFile:
+    """Keep a file of the tenant in scope in the store."""
+    with store.Writing(content_type) as file:
+        file.write(bytes(range(100)))
+    store.keep(file.row)
+    return file.row
+
+
+def filmed(place: Place, client: Client) -> Item:
+    """Open an incident around a record whose video is in the store, without the service; return that item."""
+    opened(place, client)
+    with tenant_scope(place.tenant):
+        video = {"media": Item.Media.STORED, "file": stored("video/mp4"), "due_at": None}
+        Item.objects.filter(kind=Item.Kind.CLIP).update(**video)
+        return Item.objects.get(kind=Item.Kind.CLIP)
 
 
 def held(place: Place, client: Client, reason: str = "Police case 2026-118") -> LegalHold:

@@ -5,23 +5,21 @@ Pages draw pictures anew all the time, so that a look is written down once an ho
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Any
 
-from django.db import transaction
-
-from portal.core.cameras.models import Camera
+from portal.core.cameras.models import Camera, Picture
 from portal.core.intents.record import Asker
-from portal.core.timers.clock import ClockTime
 from portal.core.ui.times import local
 from tenants import audit
-from tenants.models import AuditEntry
 from tenants.wording import Said, say
 
 _ONCE_IN = timedelta(hours=1)
+_WALL: dict[str, Any] = {"action": "camera.wall", "target": "cameras", "summary": say("camera.wall")}
 
 
 def at_wall(by: Asker) -> None:
-    """Note that somebody looked at the wall."""
-    _note(by, "camera.wall", "cameras", say("camera.wall"))
+    """Note that somebody looked at the wall, which shows every camera."""
+    audit.record_once(within=_ONCE_IN, **by.author, **_WALL)
 
 
 def at_latest(cameras: Iterable[Camera], by: Asker) -> None:
@@ -36,9 +34,13 @@ def at_moment(camera: Camera, at: datetime, by: Asker) -> None:
     _note(by, "camera.picture", f"camera:{camera.camera_id}", summary)
 
 
+def at_picture(picture: Picture, by: Asker) -> None:
+    """Note that somebody is given a picture's bytes, by a page that is written down or by its address alone."""
+    if picture.at is not None:
+        at_moment(picture.camera, picture.at, by)
+    elif not audit.is_recorded(within=_ONCE_IN, **by.author, **_WALL):
+        at_latest([picture.camera], by)
+
+
 def _note(by: Asker, action: str, target: str, summary: Said) -> None:
-    known = AuditEntry.objects.filter(target=target[:200], at__gt=ClockTime() - _ONCE_IN, action=action, by=by.user)
-    if any(each.summary == summary for each in known.filter(support_session=by.support_session).only("summary")):
-        return
-    with transaction.atomic():
-        audit.record(**by.author, action=action, target=target, summary=summary)
+    audit.record_once(within=_ONCE_IN, **by.author, action=action, target=target, summary=summary)
