@@ -15,7 +15,7 @@ from portal.core.mirror import reasons
 from portal.core.mirror.models import Area, History, Member
 from portal.core.timers.clock import database_now
 from portal.core.ui.times import local
-from portal.evidence import alerts, retention, store
+from portal.evidence import actions, alerts, retention, store
 from portal.evidence.models import Incident, Item, StoredFile
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
@@ -340,3 +340,41 @@ def test_an_end_before_the_beginning_is_refused(place, manager):
     )
     assert answer.status_code == 422
     assert "The end is before the beginning." in said(answer)
+
+
+def test_what_is_removed_is_gone_with_its_file_and_the_audit_log_keeps_its_digest(place, manager):
+    clip = evidence.filmed(place, manager)
+    with tenant_scope(place.tenant):
+        digest = clip.file.sha256
+    assert "SHA-256 of its file" in said(manager.get(url(place, "remove", 1, clip.pk)))
+    manager.post(url(place, "remove", 1, clip.pk))
+    assert manager.get(url(place, "file", 1, clip.pk)).status_code == 404
+    with tenant_scope(place.tenant):
+        file = StoredFile.objects.get()
+        assert file.key is None, "its bytes are noise from now on"
+        assert store.delete_due() == 1
+        (removed,) = AuditEntry.objects.get(action="evidence.removed").before["items"]
+    assert (removed["kind"], removed["sha256"]) == ("clip", digest)
+
+
+def test_no_more_is_added_than_an_incident_holds(place, manager, opened, monkeypatch):
+    opened()
+    monkeypatch.setattr(actions, "MOST_ITEMS", 2)
+    refused = said(manager.post(url(place, "note", 1), {"text": "One too many"}, follow=True))
+    assert "An incident holds at most 2,000 items. Nothing was added." in refused
+    assert "One too many" not in refused
+
+
+def test_only_this_incidents_video_is_saved_now(place, manager, opened):
+    opened()
+    manager.post(url(place, "new"), {"title": "Another", "began_at": "2026-11-01T10:00"})
+    with tenant_scope(place.tenant):
+        clip, other = Item.objects.get(kind="clip"), Incident.objects.get(number=2)
+        Item.objects.filter(pk=clip.pk).update(media="failed", due_at=None)
+        lost = {"reference": "lost", "media": "failed", "at": clip.at, "expires_at": clip.expires_at}
+        theirs = Item.objects.create(incident=other, kind="clip", facts=clip.facts, added_by=clip.added_by, **lost)
+    manager.post(url(place, "fetch", 2))
+    manager.post(url(place, "fetch", 1), {"item": theirs.pk})
+    with tenant_scope(place.tenant):
+        assert Item.objects.get(pk=theirs.pk).media == "wanted"
+        assert Item.objects.get(pk=clip.pk).media == "failed"

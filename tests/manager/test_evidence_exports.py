@@ -8,10 +8,11 @@ import zipfile
 import pytest
 from django.core.files.storage import storages
 
-from portal.evidence.models import StoredFile
+from portal.evidence import exporting
+from portal.evidence.models import Export, StoredFile
 from tenants.scope import tenant_scope
 from tests.support import evidence
-from tests.support.evidence import exported, url, work
+from tests.support.evidence import downloaded, exported, url, work
 from tests.support.members import said
 
 
@@ -87,3 +88,42 @@ def test_a_stored_file_that_was_changed_is_found_and_not_exported(place, manager
     manager.post(url(place, "export", 1))
     work(place)
     assert "A stored file is missing or was changed." in said(manager.get(url(place, "incident", 1)))
+
+
+def test_each_person_gets_an_own_export_and_a_second_click_none(place, manager, opened):
+    opened()
+    colleague = place.client(place.staff("owner"))
+    for client in (manager, manager, colleague):
+        client.post(url(place, "export", 1))
+    with tenant_scope(place.tenant):
+        asked = list(Export.objects.order_by("pk").values_list("asked_by__name", flat=True))
+    assert asked == ["facility manager", "owner"]
+
+
+def test_an_export_is_in_the_language_of_the_person_who_asked_for_it(place, manager, opened):
+    opened()
+    manager.cookies["django_language"] = "ja"
+    manager.post(url(place, "export", 1))
+    work(place)
+    page = zipfile.ZipFile(io.BytesIO(downloaded(place, manager))).read("index.html").decode()
+    assert '<html lang="ja">' in page
+
+
+def test_an_export_that_cannot_be_written_is_given_up_after_three_tries(place, manager, opened):
+    opened()
+    manager.post(url(place, "export", 1))
+    with tenant_scope(place.tenant):
+        Export.objects.update(tries=exporting.MOST_TRIES)
+    work(place)
+    with tenant_scope(place.tenant):
+        assert (Export.objects.get().due_at, Export.objects.get().file) == (None, None)
+    assert "Make the export again." in said(manager.get(url(place, "incident", 1)))
+
+
+def test_an_export_is_found_under_its_own_incident_alone(place, manager, opened):
+    opened()
+    exported(place, manager)
+    manager.post(url(place, "new"), {"title": "Another", "began_at": "2026-11-01T10:00"})
+    with tenant_scope(place.tenant):
+        export = Export.objects.get()
+    assert manager.get(url(place, "download", 2, export.pk)).status_code == 404

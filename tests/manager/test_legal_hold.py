@@ -24,8 +24,7 @@ from tenants.access import SAFE
 from tenants.models import AuditEntry
 from tenants.rotation import columns, rotate_column
 from tenants.scope import tenant_scope
-from tests.support import evidence
-from tests.support.evidence import exported, held, url, work
+from tests.support.evidence import exported, filmed, held, url
 from tests.support.members import said
 
 REASON = "Police case 2026-118"
@@ -80,9 +79,8 @@ def owner(place):
 @pytest.fixture
 def hold(place, manager):
     """An incident with a record, its video, a note, a video that is missing and an export, on legal hold."""
-    evidence.opened(place, manager)
+    filmed(place, manager)
     manager.post(url(place, "note", 1), {"text": "Door was open"})
-    work(place)
     exported(place, manager)
     with tenant_scope(place.tenant):
         record = History.objects.get()
