@@ -28,12 +28,17 @@ from tenants.carrying import Carried
 from tenants.kept import KeptQuery
 from tenants.landing import home_of
 from tenants.models import Staff, SupportSession, Tenant, User
-from tenants.reauthentication import page_asked_for, recently_authenticated, redirect_to_reauthentication
-from tenants.roles import Permission, Role
+from tenants.reauthentication import (
+    SAFE,
+    Unproven,
+    page_asked_for,
+    recently_authenticated,
+    redirect_to_reauthentication,
+)
+from tenants.roles import ASKS, Permission, Proof, Role
 from tenants.scope import across_tenants, tenant_scope
 
 View = Callable[..., HttpResponseBase]
-SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 _tenant = KeptQuery[Tenant](lambda slug: Tenant.objects.select_related("environment").filter(slug=slug)[:1], slug="")
 _staff = KeptQuery[Staff](
@@ -133,21 +138,26 @@ def tenant_view(
     permission: Permission,
     *,
     methods: Iterable[str] = ("GET",),
-    reauth: bool | None = None,
+    writes: Permission | None = None,
+    proof: Proof | None = None,
+    file: bool = False,
     carries: Callable[..., Carried | None] | None = None,
 ) -> Callable[[View], View]:
     """Declare a view under /t/<slug:tenant>/: who may call it, and how.
 
     The view is called as view(request, **rest of the address) inside the tenant's scope, with `request.tenant` and
     `request.access` set. Strangers get the 404 of a tenant that does not exist; members without the permission a 403
-    page with the reason. HEAD comes with GET. With `reauth` the person must have given a password or second factor
-    recently; otherwise they are sent to do so and come back to the page. A POST is not repeated then, except the
-    command that `carries(request, **rest)` returns (tenants.carrying). By default `reauth` follows from the permission:
-    whatever takes a POST under one of `roles.PROVEN` asks.
+    page with the reason. HEAD comes with GET. `writes` is the permission to change something, where looking at the
+    same page needs less.
+
+    A view that takes a POST asks for the proof of identity that `roles.ASKS` names for its permission, one with `file`,
+    whose answer is one, as every file does; another `proof` may be named. Who gave it too long ago is sent to do so and
+    comes back to the page: also from the page of a form, before anything is typed. A POST is not repeated then, except
+    the command that `carries(request, **rest)` returns (tenants.carrying).
     """
     allowed = {method.upper() for method in methods}
     allowed |= {"HEAD"} if "GET" in allowed else set()
-    proven = reauth if reauth is not None else permission in roles.PROVEN and bool(allowed - SAFE)
+    asked = proof or (Proof.SHORT if file else ASKS[writes or permission].proof if allowed - SAFE else Proof.NONE)
 
     def decorate(view: View) -> View:
         @functools.wraps(view)
@@ -166,17 +176,22 @@ def tenant_view(
                 return HttpResponseNotAllowed(sorted(allowed))
             try:
                 access.check(permission)
+                if writes and request.method not in SAFE:
+                    access.check(writes)
                 if needs_second_factor(access.user, access.permissions):
                     return redirect("mfa_index")
-                if proven and not recently_authenticated(request):
-                    return _prove(request, access, carries(request, **rest) if carries is not None else None)
+                if access.can(writes or permission) and not recently_authenticated(request, asked, ahead=not file):
+                    return _prove(request, access, carries(request, **rest) if carries else None, file=file)
                 return _rendered_inside(view(request, **rest), access.tenant)
+            except Unproven:
+                return _prove(request, access, file=True)
             except PermissionDenied as refusal:
                 return render(request, "403.html", {"exception": str(refusal), "reason": str(refusal)}, status=403)
             except Http404 as missing:
                 return render(request, "404.html", {"exception": str(missing)}, status=404)
 
-        vars(guarded).update(permission=permission, methods=frozenset(allowed), reauth=proven)
+        declared = {"permission": permission, "writes": writes or permission, "proof": asked, "file": file}
+        vars(guarded).update(declared, methods=frozenset(allowed))
         return guarded
 
     return decorate
@@ -185,10 +200,10 @@ def tenant_view(
 def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[View], View]:
     """Declare a view outside of any tenant for platform staff of these roles; everybody else gets a 404.
 
-    A view that takes a POST asks for fresh proof of identity, as `tenant_view` does.
+    A view that takes a POST asks for fresh proof of identity, as `tenant_view` does: it leads into a tenant.
     """
     allowed = {method.upper() for method in methods} | {"HEAD"}
-    proven = bool(allowed - SAFE)
+    asked = Proof.SHORT if allowed - SAFE else Proof.NONE
 
     def decorate(view: View) -> View:
         @functools.wraps(view)
@@ -202,14 +217,14 @@ def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[V
                 return HttpResponseNotAllowed(sorted(allowed))
             if needs_second_factor(user):
                 return redirect("mfa_index")
-            if proven and not recently_authenticated(request):
+            if not recently_authenticated(request, asked, ahead=True):
                 home = reverse("platform:index")
                 return redirect_to_reauthentication(request, within=home, home=home)
             response = view(request, **rest)
             add_never_cache_headers(response)
             return response
 
-        vars(guarded).update(platform_roles=names, methods=frozenset(allowed), reauth=proven)
+        vars(guarded).update(platform_roles=names, methods=frozenset(allowed), proof=asked, file=False)
         return guarded
 
     return decorate
@@ -224,9 +239,11 @@ def needs_second_factor(user: User, permissions: frozenset[Permission] = frozens
     return not is_mfa_enabled(user)
 
 
-def _prove(request: HttpRequest, access: Access, carried: Carried | None) -> HttpResponseBase:
-    home = home_of(access.tenant, access.permissions)
-    return redirect_to_reauthentication(request, within=access.tenant.get_absolute_url(), home=home, carried=carried)
+def _prove(
+    request: HttpRequest, access: Access, carried: Carried | None = None, *, file: bool = False
+) -> HttpResponseBase:
+    home, within = home_of(access.tenant, access.permissions), access.tenant.get_absolute_url()
+    return redirect_to_reauthentication(request, within=within, home=home, carried=carried, file=file)
 
 
 def _enter(user: User, slug: str) -> Access:

@@ -1,4 +1,4 @@
-"""Fresh proof of identity, before doors, connections and secrets."""
+"""Fresh proof of identity: how old it may be, and how it is asked for. `tenants.roles` says what asks which."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from urllib.parse import urlencode, urlsplit
 from allauth.account import app_settings
 from allauth.account.adapter import get_adapter
 from allauth.account.internal.flows.login import get_authentication_records
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -18,21 +19,44 @@ from django.utils.translation import gettext as _
 
 from tenants import carrying
 from tenants.carrying import Carried
+from tenants.roles import Proof
+
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_FORM_TAKES = 600
 
 
-def recently_authenticated(request: HttpRequest) -> bool:
-    """Return whether this session gave a password, code or passkey within ACCOUNT_REAUTHENTICATION_TIMEOUT seconds."""
+class Unproven(Exception):
+    """A file would leave for a person who has not confirmed their identity lately; `tenant_view` asks them to."""
+
+
+def recently_authenticated(request: HttpRequest, proof: Proof, *, ahead: bool = False) -> bool:
+    """Return whether this session gave a password, code or passkey within the seconds that such a proof counts.
+
+    With `ahead` ten minutes of them (at most half) must be left when a page is opened: what is typed there would be
+    lost if the proof ran out.
+    """
+    if proof is Proof.NONE:
+        return True
     if not request.user.is_authenticated:
         return False
+    seconds = app_settings.REAUTHENTICATION_TIMEOUT if proof is Proof.SHORT else settings.LONG_PROOF_SECONDS
+    if ahead and request.method in SAFE:
+        seconds -= min(_FORM_TAKES, seconds // 2)
     latest = max((record["at"] for record in get_authentication_records(request, request.user)), default=0)
-    return bool(time.time() - latest < app_settings.REAUTHENTICATION_TIMEOUT)
+    return bool(time.time() - latest < seconds)
+
+
+def check_file(request: HttpRequest) -> None:
+    """Raise Unproven unless rows may leave as a file now."""
+    if not recently_authenticated(request, Proof.SHORT):
+        raise Unproven
 
 
 def redirect_to_reauthentication(
-    request: HttpRequest, *, within: str, home: str, carried: Carried | None = None
+    request: HttpRequest, *, within: str, home: str, carried: Carried | None = None, file: bool = False
 ) -> HttpResponseBase:
     """Ask for proof of identity, then return to the page. A form's action is not done and not kept, unless it is
-    `carried` (tenants.carrying).
+    `carried` (tenants.carrying). A `file` is asked for again on the page that its link was on.
 
     The page is the requested one, or the one the form was on; `home` when that does not lie `within`.
     """
@@ -40,9 +64,12 @@ def redirect_to_reauthentication(
     page = request.get_full_path()
     if carried is not None:
         page = carrying.keep(request, carried)
-    elif request.method not in {"GET", "HEAD"}:
+    elif request.method not in SAFE:
         page = _page_of_the_form(request, within=within, home=home)
         messages.info(request, _("Nothing was done yet. Confirm it's you, then try again."))
+    elif file and (before := _page_of_the_form(request, within=within, home="")):
+        page = before
+        messages.info(request, _("Nothing was downloaded yet. Confirm it's you, then download again."))
     target = f"{_first_way(request)}?{urlencode({'next': page})}"
     if getattr(request, "htmx", False):
         return HttpResponse(status=204, headers={"HX-Redirect": target})

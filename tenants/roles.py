@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -60,73 +60,86 @@ class Permission(StrEnum):
 
     @property
     def label(self) -> Promise:
-        return TITLES[self]
+        return ASKS[self].title
+
+    @property
+    def needs_second_factor(self) -> bool:
+        return ASKS[self].second_factor
+
+
+class Proof(StrEnum):
+    """For how long a proof of identity counts: a password, code or passkey given in this session."""
+
+    NONE = "none"  # nothing is asked
+    # An hour (PORTAL_LONG_PROOF_SECONDS): what decides who may enter, for many or for good.
+    LONG = "long"
+    # Five minutes (PORTAL_REAUTHENTICATION_SECONDS): doors, secrets, safety rules, evidence, and every file of rows.
+    SHORT = "short"
+
+
+class Asks(NamedTuple):
+    """What a permission asks of the person who has it.
+
+    - `second_factor`: an account with a second factor, where PORTAL_REQUIRE_MFA is on. So asks whatever opens
+      something, takes personal data out as a file, or decides who may do either.
+    - `proof`: fresh proof of identity before each write that needs this permission. A view may name another one.
+      Whatever leaves as a file asks for `Proof.SHORT`, whatever its permission.
+    """
+
+    title: Promise
+    second_factor: bool = False
+    proof: Proof = Proof.NONE
 
 
 P = Permission
-TITLES: dict[Permission, Promise] = {
-    P.TENANT_VIEW: _("View the overview"),
-    P.MEMBERS_VIEW: _("View members"),
-    P.MEMBERS_EDIT: _("Create and change members"),
-    P.MEMBERS_DELETE: pgettext_lazy("permission", "Delete members"),
-    P.MEMBERS_EXPORT: _("Export members"),
-    P.SECRETS_REVEAL: _("Show card numbers and QR data"),
-    P.GROUPS_VIEW: _("View member groups"),
-    P.GROUPS_EDIT: _("Create and rename member groups"),
-    P.AREAS_VIEW: _("View areas and access"),
-    P.RIGHTS_EDIT: _("Change access rights"),
-    P.IMPORTS_RUN: _("Run imports"),
-    P.BUILDING_VIEW: _("View who is on site"),
-    P.GUESTS_VIEW: _("View guests and visits"),
-    P.GUESTS_DESK: _("Check in guests and issue codes"),
-    P.GUESTS_MANAGE: _("Set up the desk: presets and data retention"),
-    P.DEVICES_VIEW: _("View doors and key boxes"),
-    P.DOORS_OPERATE: _("Unlock and lock doors"),
-    P.KEYS_OPERATE: _("Release and lock keys"),
-    P.PLANS_EDIT: _("Edit floor plans"),
-    P.LOCKDOWN: _("Start and end a lockdown"),
-    P.ALERTS_VIEW: _("View alerts"),
-    P.ALERTS_TAKE: _("Take and close alerts"),
-    P.ALERTS_MANAGE: _("Change alert rules and who is notified"),
-    P.ROLL_CALL: _("Run a roll call"),
-    P.ROLL_CALL_VIEW: _("View roll calls and their reports"),
-    P.CAMERAS_VIEW: _("View cameras live"),
-    P.CAMERAS_RECORDED: _("View recordings of cameras"),
-    P.CAMERAS_MANAGE: _("Set up cameras"),
-    P.INTERCOM: _("Answer the intercom: see who is at its doors and unlock them"),
-    P.EVIDENCE_VIEW: _("View incidents and their evidence"),
-    P.EVIDENCE_MAKE: _("Collect, export and delete evidence"),
-    P.REPORTS_VIEW: _("View reports"),
-    P.REPORTS_MANAGE: _("Send reports regularly"),
-    P.REVIEWS_VIEW: _("View access reviews"),
-    P.REVIEWS_DECIDE: _("Confirm or withdraw access in reviews"),
-    P.REVIEWS_MANAGE: _("Start and finish access reviews"),
-    P.LOGS_VIEW: _("View the activity log"),
-    P.LOGS_TODAY: _("View today’s activity"),
-    P.CONNECTION_VIEW: _("View the connection"),
-    P.CONNECTION_MANAGE: _("Change the connection"),
-    P.STAFF_VIEW: _("View staff"),
-    P.STAFF_MANAGE: _("Invite staff and change roles"),
-    P.AUDIT_VIEW: _("View the audit log"),
-    P.SUPPORT_MANAGE: _("End or refuse support sessions"),
+SECOND = True  # a second factor
+ASKS: dict[Permission, Asks] = {
+    P.TENANT_VIEW: Asks(_("View the overview")),
+    P.MEMBERS_VIEW: Asks(_("View members")),
+    P.MEMBERS_EDIT: Asks(_("Create and change members"), SECOND, Proof.LONG),
+    P.MEMBERS_DELETE: Asks(pgettext_lazy("permission", "Delete members"), SECOND, Proof.LONG),
+    P.MEMBERS_EXPORT: Asks(_("Export members"), SECOND, Proof.SHORT),
+    P.SECRETS_REVEAL: Asks(_("Show card numbers and QR data"), SECOND, Proof.SHORT),
+    P.GROUPS_VIEW: Asks(_("View member groups")),
+    P.GROUPS_EDIT: Asks(_("Create and rename member groups")),
+    P.AREAS_VIEW: Asks(_("View areas and access")),
+    P.RIGHTS_EDIT: Asks(_("Change access rights"), SECOND, Proof.LONG),
+    P.IMPORTS_RUN: Asks(_("Run imports"), SECOND, Proof.LONG),
+    P.BUILDING_VIEW: Asks(_("View who is on site"), SECOND),
+    P.GUESTS_VIEW: Asks(_("View guests and visits"), SECOND),
+    P.GUESTS_DESK: Asks(_("Check in guests and issue codes"), SECOND),
+    P.GUESTS_MANAGE: Asks(_("Set up the desk: presets and data retention"), SECOND, Proof.LONG),
+    P.DEVICES_VIEW: Asks(_("View doors and key boxes")),
+    P.DOORS_OPERATE: Asks(_("Unlock and lock doors"), SECOND, Proof.SHORT),
+    P.KEYS_OPERATE: Asks(_("Release and lock keys"), SECOND, Proof.SHORT),
+    P.PLANS_EDIT: Asks(_("Edit floor plans")),
+    P.LOCKDOWN: Asks(_("Start and end a lockdown"), SECOND, Proof.SHORT),
+    P.ALERTS_VIEW: Asks(_("View alerts")),
+    P.ALERTS_TAKE: Asks(_("Take and close alerts")),
+    P.ALERTS_MANAGE: Asks(_("Change alert rules and who is notified"), SECOND, Proof.SHORT),
+    P.ROLL_CALL: Asks(_("Run a roll call")),
+    P.ROLL_CALL_VIEW: Asks(_("View roll calls and their reports")),
+    P.CAMERAS_VIEW: Asks(_("View cameras live")),
+    P.CAMERAS_RECORDED: Asks(_("View recordings of cameras")),
+    P.CAMERAS_MANAGE: Asks(_("Set up cameras"), SECOND, Proof.LONG),
+    P.INTERCOM: Asks(_("Answer the intercom: see who is at its doors and unlock them"), SECOND, Proof.SHORT),
+    P.EVIDENCE_VIEW: Asks(_("View incidents and their evidence")),
+    P.EVIDENCE_MAKE: Asks(_("Collect, export and delete evidence"), SECOND, Proof.SHORT),
+    P.REPORTS_VIEW: Asks(_("View reports"), SECOND),
+    P.REPORTS_MANAGE: Asks(_("Send reports regularly"), SECOND),
+    P.REVIEWS_VIEW: Asks(_("View access reviews"), SECOND),
+    P.REVIEWS_DECIDE: Asks(_("Confirm or withdraw access in reviews"), SECOND),
+    P.REVIEWS_MANAGE: Asks(_("Start and finish access reviews"), SECOND, Proof.LONG),
+    P.LOGS_VIEW: Asks(_("View the activity log"), SECOND),
+    P.LOGS_TODAY: Asks(_("View today’s activity")),
+    P.CONNECTION_VIEW: Asks(_("View the connection")),
+    P.CONNECTION_MANAGE: Asks(_("Change the connection"), SECOND, Proof.SHORT),
+    P.STAFF_VIEW: Asks(_("View staff")),
+    P.STAFF_MANAGE: Asks(_("Invite staff and change roles"), SECOND, Proof.SHORT),
+    P.AUDIT_VIEW: Asks(_("View the audit log")),
+    P.SUPPORT_MANAGE: Asks(_("End or refuse support sessions"), SECOND, Proof.SHORT),
 }
 EVERYTHING = frozenset(Permission)
-
-# Writes that need one of these ask for fresh proof of identity (`tenants.access.tenant_view`): what opens
-# something, what shows secrets, and what decides who may do either.
-PROVEN = frozenset(
-    {
-        P.DOORS_OPERATE,
-        P.KEYS_OPERATE,
-        P.LOCKDOWN,
-        P.INTERCOM,
-        P.SECRETS_REVEAL,
-        P.MEMBERS_EXPORT,
-        P.CONNECTION_MANAGE,
-        P.STAFF_MANAGE,
-        P.SUPPORT_MANAGE,
-    }
-)
 
 # What would outlast a support session: these could let a person in again. No platform role has them.
 OWNERS_OWN = frozenset({P.CONNECTION_MANAGE, P.STAFF_MANAGE, P.SUPPORT_MANAGE})
@@ -141,6 +154,11 @@ class Role:
     purpose: ClassVar[Promise]
     permissions: ClassVar[frozenset[Permission]]
     platform: ClassVar[bool] = False
+
+    @classmethod
+    def for_second_factor(cls) -> list[Permission]:
+        """Return the permissions for which people of this role need a second factor."""
+        return [each for each in Permission if each in cls.permissions and each.needs_second_factor]
 
 
 class Owner(Role):

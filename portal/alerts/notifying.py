@@ -50,7 +50,7 @@ def recipients(request: TenantRequest, watched: str) -> HttpResponseBase:
     return redirect("alerts:rule", request.tenant.slug, watched)
 
 
-@tenant_view(Permission.ALERTS_MANAGE, methods=["GET", "POST"], reauth=True)
+@tenant_view(Permission.ALERTS_MANAGE, methods=["GET", "POST"])
 def addresses(request: TenantRequest) -> HttpResponse:
     """The tenant's web addresses, and a form for another; its secret is shown once, in the answer."""
     form = AddressForm(request.POST or None)
@@ -80,7 +80,7 @@ def address(request: TenantRequest, address_id: int) -> HttpResponse:
     return render(request, "alerts/address.html", {"row": row, "shown": acts.masked(row.url), "last": last})
 
 
-@tenant_view(Permission.ALERTS_MANAGE, methods=["POST"], reauth=True)
+@tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
 def probe(request: TenantRequest, address_id: int) -> HttpResponseBase:
     """Have a test sent to an address."""
     try:
@@ -92,13 +92,13 @@ def probe(request: TenantRequest, address_id: int) -> HttpResponseBase:
     return redirect("alerts:address", request.tenant.slug, address_id)
 
 
-@tenant_view(Permission.ALERTS_MANAGE, methods=["POST"], reauth=True)
+@tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
 def renew(request: TenantRequest, address_id: int) -> HttpResponse:
     """Make a new secret, which is shown once."""
     return _secret(request, acts.renew_secret(address=_found(address_id), by=Asker.of(request)))
 
 
-@tenant_view(Permission.ALERTS_MANAGE, methods=["POST"], reauth=True)
+@tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
 def remove(request: TenantRequest, address_id: int) -> HttpResponseBase:
     """Take an address away, with what was sent to it."""
     acts.remove_address(address=_found(address_id), by=Asker.of(request))

@@ -30,7 +30,7 @@ from portal.core.mirror.queries import get_area
 from portal.core.ui.tables import Selection, Table, chosen, file_response
 from portal.core.ui.times import local, read
 from tenants.access import TenantRequest, tenant_view
-from tenants.roles import Permission
+from tenants.roles import Permission, Proof
 
 
 @tenant_view(Permission.AREAS_VIEW)
@@ -42,7 +42,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
     return table.respond("areas/index.html", context)
 
 
-@tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
+@tenant_view(Permission.RIGHTS_EDIT, methods=["POST"], proof=Proof.NONE)
 def load(request: TenantRequest) -> HttpResponse:
     """Have the rights that are not loaded yet read by a job."""
     job = loading.load(by=Asker.of(request))
@@ -83,8 +83,9 @@ _FORMS = {"grant": GrantForm, "withdraw": WithdrawForm}
 _PAGE = ("GET", "POST")
 
 
-@tenant_view(Permission.RIGHTS_EDIT)
+@tenant_view(Permission.RIGHTS_EDIT, proof=Proof.LONG)
 def choose(request: TenantRequest, area_id: str) -> HttpResponseBase:
+    """Choose members. Asks for the proof that the next step needs: the selection would be lost there."""
     found = get_area(area_id)
     look = _look(found)
     table = Choice(request, look.noted(mirror.members()), look=look, total=mirror.total)

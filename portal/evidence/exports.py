@@ -20,7 +20,7 @@ def ask(request: TenantRequest, number: int) -> HttpResponseBase:
     return done(request, found, lambda: actions.ask_for_export(incident=found, by=Asker.of(request)))
 
 
-@tenant_view(Permission.EVIDENCE_MAKE, reauth=True)
+@tenant_view(Permission.EVIDENCE_MAKE, file=True)
 def download(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
     """Return a signed export."""
     found = incident_or_404(number)
@@ -28,7 +28,7 @@ def download(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
     if export.file is None:
         raise Http404
     actions.downloaded(export=export, by=Asker.of(request))
-    return store.answer(export.file, f"incident-{found.number}-{export.pk}.zip")
+    return store.answer(request, export.file, f"incident-{found.number}-{export.pk}.zip")
 
 
 @login_not_required

@@ -31,13 +31,13 @@ from portal.explain.answers import Answer
 from portal.explain.questions import Question
 from tenants.access import Access, TenantRequest, tenant_view
 from tenants.connections.service import current_connection
-from tenants.roles import Permission
+from tenants.roles import Permission, Proof
 
 # Around an incident, and what a page offers.
 _AROUND, _OFFERED = timedelta(minutes=30), actions.MOST_AT_ONCE
 
 
-@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], proof=Proof.NONE)
 def records(request: TenantRequest, number: int) -> HttpResponseBase:
     """Records of the log around the incident's time, to be chosen; those at chosen doors with their video."""
     found = incident_or_404(number)
@@ -62,7 +62,7 @@ def records(request: TenantRequest, number: int) -> HttpResponseBase:
     return render(request, "evidence/records.html", context)
 
 
-@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], proof=Proof.NONE)
 def requests(request: TenantRequest, number: int) -> HttpResponseBase:
     """Requests of staff around the incident's time, to be chosen."""
     found = incident_or_404(number)
@@ -84,7 +84,7 @@ def requests(request: TenantRequest, number: int) -> HttpResponseBase:
     return render(request, "evidence/requests.html", context)
 
 
-@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], proof=Proof.NONE)
 def picture(request: TenantRequest, number: int) -> HttpResponseBase:
     """The picture of a camera at a moment, to be fetched."""
     found = incident_or_404(number)
@@ -97,7 +97,7 @@ def picture(request: TenantRequest, number: int) -> HttpResponseBase:
     return render(request, "evidence/picture.html", context, status=422 if form.is_bound else 200)
 
 
-@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], proof=Proof.NONE)
 def add_record(request: TenantRequest, history_id: str) -> HttpResponseBase:
     """Add a record with its video, from the record's own page."""
     record: History = row_or_404(visible.records(request.access), history_id=history_id)
@@ -105,7 +105,7 @@ def add_record(request: TenantRequest, history_id: str) -> HttpResponseBase:
     return _choose(request, items, reverse("logs:record", args=[request.tenant.slug, history_id]))
 
 
-@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], proof=Proof.NONE)
 def add_rights(request: TenantRequest) -> HttpResponseBase:
     """Add what an access check says; the address asks the question as the page of access checks does."""
     request.access.check(Permission.AREAS_VIEW)

@@ -21,12 +21,13 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from django.core.files import File
 from django.core.files.storage import Storage, storages
 from django.db.models import QuerySet
-from django.http import StreamingHttpResponse
+from django.http import HttpRequest, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 
 from portal.core.timers import ticking
 from portal.core.timers.clock import ClockTime, database_now
 from portal.evidence.models import StoredFile
+from tenants.reauthentication import check_file
 from tenants.scope import across_tenants, current_tenant_id
 
 log = structlog.get_logger(__name__)
@@ -125,8 +126,9 @@ def read(row: StoredFile, start: int = 0, end: int | None = None) -> Iterator[by
         raise Unreadable(row.path) from None
 
 
-def answer(row: StoredFile, name: str) -> StreamingHttpResponse:
-    """Answer with a whole file, as `name`."""
+def answer(request: HttpRequest, row: StoredFile, name: str) -> StreamingHttpResponse:
+    """Answer with a whole file, as `name`. Raises Unproven where its person has not confirmed their identity lately."""
+    check_file(request)
     heads = {"Content-Length": str(row.size), "Content-Disposition": str(content_disposition_header(True, name))}
     return StreamingHttpResponse(read(row), content_type=row.content_type, headers=heads)
 

@@ -27,7 +27,7 @@ from portal.evidence.models import Incident, Item, LegalHold
 from portal.evidence.shown import Shown, shown
 from tenants.access import TenantRequest, tenant_view
 from tenants.connections.service import current_connection
-from tenants.roles import Permission
+from tenants.roles import Permission, Proof
 
 TROUBLES = {
     "closed": gettext_lazy("This incident is closed. Nothing was changed. Open it again to change it."),
@@ -128,7 +128,7 @@ def _ends(items: list[Shown]) -> list[datetime]:
     return [each.item.expires_at for each in items if each.item.expires_at]
 
 
-@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], proof=Proof.NONE)
 def new(request: TenantRequest) -> HttpResponseBase:
     form = IncidentForm(request.POST) if request.method == "POST" else IncidentForm(initial=request.GET.dict())
     if form.is_valid():
@@ -149,7 +149,7 @@ def edit(request: TenantRequest, number: int) -> HttpResponseBase:
     return render(request, "evidence/edit.html", context, status=422 if form.is_bound else 200)
 
 
-@tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"])
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"], proof=Proof.NONE)
 def note(request: TenantRequest, number: int) -> HttpResponseBase:
     found, form = incident_or_404(number), NoteForm(request.POST)
     if form.is_valid():
@@ -158,7 +158,7 @@ def note(request: TenantRequest, number: int) -> HttpResponseBase:
     return render(request, "evidence/incident.html", context, status=422)
 
 
-@tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"])
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"], proof=Proof.NONE)
 def fetch(request: TenantRequest, number: int) -> HttpResponseBase:
     """Have all missing video and pictures fetched, or those that are named."""
     found = incident_or_404(number)
@@ -167,7 +167,7 @@ def fetch(request: TenantRequest, number: int) -> HttpResponseBase:
     return done(request, found, lambda: actions.fetch_now(incident=found, items=items, by=Asker.of(request)))
 
 
-@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], reauth=True)
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
 def remove(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
     found = incident_or_404(number)
     item = row_or_404(items_of(found), pk=pk)
@@ -227,7 +227,7 @@ def reopen(request: TenantRequest, number: int) -> HttpResponseBase:
     return done(request, found, lambda: actions.reopen(incident=found, by=Asker.of(request)))
 
 
-@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], proof=Proof.NONE)
 def hold(request: TenantRequest, number: int) -> HttpResponseBase:
     found = incident_or_404(number)
     form = HoldForm(request.POST if request.method == "POST" else None)
@@ -240,7 +240,7 @@ def hold(request: TenantRequest, number: int) -> HttpResponseBase:
     return _confirm(request, found, _("Put on legal hold"), found.title, told, form)
 
 
-@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], reauth=True)
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
 def end_hold(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
     """End one of an incident's holds."""
     found = incident_or_404(number)
@@ -253,7 +253,7 @@ def end_hold(request: TenantRequest, number: int, pk: int) -> HttpResponseBase:
     return _confirm(request, found, _("End legal hold"), hold.reason, [told])
 
 
-@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], reauth=True)
+@tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
 def delete(request: TenantRequest, number: int) -> HttpResponseBase:
     found = incident_or_404(number)
     if stopped := refused(request, found, "delete"):

@@ -79,7 +79,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
     return listed.respond("expected/index.html", {"form": form})
 
 
-@tenant_view(DESK)
+@tenant_view(DESK, file=True)
 def badge_file(request: TenantRequest, job_id: int) -> HttpResponse:
     """The badges of everybody on the list who has a code, ready before they come."""
     issued = queries.issued(queries.find(request, job_id)).values_list("pk", flat=True)

@@ -29,7 +29,7 @@ from portal.intercom import queries
 from tenants.access import TenantRequest, tenant_view
 from tenants.carrying import Carried
 from tenants.connections.service import current_connection
-from tenants.roles import Permission
+from tenants.roles import Permission, Proof
 
 
 def page_of(request: TenantRequest, camera: Camera) -> str:
@@ -95,7 +95,7 @@ def picture(request: TenantRequest, camera_id: str, pk: int, mark: str) -> HttpR
     return HttpResponse(content, content_type=media.kind_of(content) or "application/octet-stream")
 
 
-@tenant_view(Permission.INTERCOM, methods=["POST"], reauth=False)
+@tenant_view(Permission.INTERCOM, methods=["POST"], proof=Proof.NONE)
 def live(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     """Begin to watch live."""
     found = queries.camera_or_404(camera_id)
@@ -106,13 +106,13 @@ def live(request: TenantRequest, camera_id: str) -> HttpResponseBase:
     return watched(request, page_of(request, found), begin)
 
 
-@tenant_view(Permission.INTERCOM, methods=["POST"], reauth=False)
+@tenant_view(Permission.INTERCOM, methods=["POST"], proof=Proof.NONE)
 def go_on(request: TenantRequest, camera_id: str, pk: int) -> HttpResponse:
     """Watch on live, asked for by the page while somebody looks."""
     return gone_on(request, queries.camera_or_404(camera_id), pk, "intercom")
 
 
-@tenant_view(Permission.INTERCOM, methods=["POST"], reauth=False)
+@tenant_view(Permission.INTERCOM, methods=["POST"], proof=Proof.NONE)
 def stop(request: TenantRequest, camera_id: str, pk: int) -> HttpResponseBase:
     """Stop watching live."""
     found = queries.camera_or_404(camera_id)

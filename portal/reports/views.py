@@ -171,7 +171,7 @@ def _chart(sheet: Sheet, rows: Sequence[Sequence[Cell]]) -> dict[str, object] | 
     return {"bars": drawn, "marks": marks}
 
 
-@tenant_view(Permission.REPORTS_VIEW, reauth=True)
+@tenant_view(Permission.REPORTS_VIEW, file=True)
 def download(request: TenantRequest, pk: int, form: str) -> HttpResponseBase:
     """The report as PDF or XLSX, as it was made."""
     report = report_or_404(request, pk)
@@ -180,4 +180,4 @@ def download(request: TenantRequest, pk: int, form: str) -> HttpResponseBase:
         raise Http404
     said = say("report.downloaded", kind=actions.titled(report.kind), form=form.upper())
     written_down(request, "report.downloaded", target=f"report:{report.pk}", summary=said, after={"form": form})()
-    return store.answer(file, f"report-{report.pk}.{form}")
+    return store.answer(request, file, f"report-{report.pk}.{form}")

@@ -39,10 +39,10 @@ def page(request: TenantRequest, review_id: int) -> HttpResponse:
     return render(request, "reviews/report.html", context)
 
 
-@tenant_view(Permission.REVIEWS_VIEW, reauth=True)
+@tenant_view(Permission.REVIEWS_VIEW, file=True)
 def file(request: TenantRequest, review_id: int) -> HttpResponseBase:
     """Send the report's file as it was signed."""
     review, kept = _finished(review_id)
     said = say("review.downloaded", title=review.title)
     written_down(request, "review.downloaded", target=f"review:{review.pk}", summary=said, after={})()
-    return store.answer(kept, f"review-{review.pk}.zip")
+    return store.answer(request, kept, f"review-{review.pk}.zip")

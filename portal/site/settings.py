@@ -169,6 +169,8 @@ ACCOUNT_LOGOUT_ON_GET = False
 ACCOUNT_SESSION_REMEMBER = None
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
 ACCOUNT_REAUTHENTICATION_TIMEOUT = env.number("PORTAL_REAUTHENTICATION_SECONDS", 300)
+# How long the same counts before what decides who may enter, for many or for good (`tenants.roles.Proof`).
+LONG_PROOF_SECONDS = env.number("PORTAL_LONG_PROOF_SECONDS", 3600)
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 # Passwords are counted by `tenants.staff.throttle`; "login_failed" is left for second factors, one person's own.
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": "5/5m/key", "reauthenticate": "10/m/user"}

@@ -27,7 +27,7 @@ from portal.today.actions import Notice
 from portal.today.boards import State
 from portal.today.forms import SettingsForm
 from tenants.access import TenantRequest, tenant_view
-from tenants.roles import Permission
+from tenants.roles import Permission, Proof
 from tenants.wording import Said, say
 
 STEPS = {
@@ -236,7 +236,7 @@ def month_file(request: TenantRequest, kind: str) -> HttpResponseBase:
     )  # fmt: skip
 
 
-@tenant_view(Permission.GUESTS_MANAGE, methods=["GET", "POST"])
+@tenant_view(Permission.GUESTS_MANAGE, methods=["GET", "POST"], proof=Proof.SHORT)
 def settings(request: TenantRequest) -> HttpResponse:
     """How this desk works, and for how long it remembers guests."""
     form = SettingsForm(request.POST or None, instance=visits.desk_settings())
@@ -263,4 +263,4 @@ def _export(
     full = f"{request.tenant.slug}-{name}-{local(timezone.now()):%Y%m%d-%H%M}"
     after = {"kind": kind, **told}
     record = written_down(request, "guests.exported", target="guests", summary=summary, after=after)
-    return send(lines, kind=kind, name=full, title=title, record=record)
+    return send(request, lines, kind=kind, name=full, title=title, record=record)

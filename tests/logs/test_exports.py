@@ -22,6 +22,7 @@ from tenants.scope import tenant_scope
 from tests.support import jobs
 from tests.support.log import record
 from tests.support.places import signed_in
+from tests.support.proofs import aged
 
 COUNT = 47
 
@@ -268,8 +269,6 @@ def test_more_rows_than_a_sheet_holds_go_on_in_the_next(monkeypatch):
 
 
 def test_an_old_session_proves_who_it_is_before_it_asks(place):
-    from tests.tenants.test_reauthentication import aged
-
     client = aged(place.staff("facility manager"))
     answer = client.post(url(place, "new/"), {"kind": "csv"})
     assert answer.status_code == 302

@@ -17,6 +17,8 @@ from portal.core.mirror.models import Area, Group, Member
 from portal.core.visits.models import Visit
 from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
+from tests.support.places import staff_of
+from tests.support.proofs import aged
 
 ROOT = Path(__file__).resolve().parents[2]
 LIVE = re.compile(r"[=+\-@\t\r\n\v\f＝＋－＠]")
@@ -129,6 +131,25 @@ def test_every_address_that_answers_a_file_of_rows(evil, kind):
         assert (entries(evil) > before) == FILES[name], name
     assert found == set(FILES)
     assert {"members:index", "groups:index", "areas:index", "changes:page", "guests:building_file"} <= seen
+
+
+@pytest.mark.parametrize("method", ["get", "head"])
+def test_an_old_session_takes_no_file_along(evil, method):
+    browser, before = aged(evil.owner, 360), entries(evil)
+    asked = set()
+    for name, route in views():
+        if name in FILES and (path := path_of(route, evil, "csv")):
+            answer = getattr(browser, method)(path, {"export": "csv"})
+            asked |= {name} if answer.get("Location", "").startswith("/accounts/reauthenticate/") else set()
+    assert asked == {name for name, holds_data in FILES.items() if holds_data}
+    assert entries(evil) == before
+
+
+def test_whoever_may_not_export_sees_the_list_and_is_not_asked(evil):
+    with tenant_scope(evil.tenant):
+        answer = aged(staff_of(evil.tenant, "support"), 360).get(f"/t/{evil.tenant.slug}/members/", {"export": "csv"})
+    assert answer.status_code == 200
+    assert "Content-Disposition" not in answer
 
 
 def test_the_audit_log_says_who_took_what(evil):

@@ -15,6 +15,7 @@ from portal.imports import checking, queries
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.imports.conftest import Desk, lines
+from tests.support.places import age_proof
 from tests.support.waiting import until
 
 HEADINGS = ["氏名", "社員番号", "グループ", "カード番号"]
@@ -167,6 +168,8 @@ def test_rows_to_correct_come_back_as_they_were_with_reasons_left_out(desk, mana
         ["=cmd()", "00042", "無い", "'+1"], ["-x", "00043", "無い", "@a"],
     ]  # fmt: skip
     assert form_of(page) == form_of(manager.get(f"{there}columns/"))
+    age_proof(manager.session, 360)
+    assert "/accounts/reauthenticate/" in manager.get(f"{there}to-correct.{kind}")["Location"]
 
 
 @pytest.mark.parametrize(

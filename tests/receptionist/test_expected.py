@@ -25,6 +25,7 @@ from tenants.models import AuditEntry, Connection
 from tenants.scope import tenant_scope
 from tests.support.codes import read_pdf, url, visit
 from tests.support.members import said
+from tests.support.places import age_proof
 
 CREATE = 20
 TOMORROW = f"{timezone.localtime() + timedelta(days=1):%Y-%m-%d}"
@@ -233,6 +234,8 @@ def test_what_the_service_refuses_says_why_and_comes_back_as_a_file(desk, place)
     book = desk.client.get(url(place, f"expected/{job.pk}/to-correct.xlsx"))
     sheet = load_workbook(io.BytesIO(b"".join(book.streaming_content))).active
     assert sheet.max_row == 3
+    age_proof(desk.client.session, 360)
+    assert "/accounts/reauthenticate/" in desk.client.get(url(place, f"expected/{job.pk}/to-correct.csv"))["Location"]
 
 
 def test_a_lost_answer_is_uncertain_and_never_sent_again(desk, place):

@@ -2,124 +2,23 @@
 
 import re
 import uuid
+from datetime import timedelta
 
 import pytest
-from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
 from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils import timezone
 
 from portal.core.cameras.models import Camera
-from portal.core.mirror.models import KeyBox, PassController
-from tenants.access import SAFE
+from portal.core.mirror.models import KeyBox, Member, PassController
 from tenants.models import AuditEntry, SupportSession
-from tenants.roles import OWNERS_OWN, PLATFORM_ROLES
+from tenants.reauthentication import SAFE
+from tenants.roles import OWNERS_OWN, PLATFORM_ROLES, Proof
 from tenants.scope import tenant_scope
-from tests.support.places import signed_in
+from tests.support.places import PASSWORD
+from tests.support.proofs import FILES, HARMLESS, LONG, LOOKED_AT, SHORT, aged
 
-#: Every write that asks, by the name of its address: doors and keys, secrets, the connection, staff, support.
-ASKS = {
-    "devices:command",
-    "lockdown:start",
-    "lockdown:rehearse",
-    "lockdown:open",
-    "lockdown:rehearse_open",
-    "lockdown:confirm",
-    "lockdown:withdraw",
-    "lockdown:save_settings",
-    "lockdown:again",
-    "lockdown:release",
-    "keys:command",
-    "evidence:end_hold",
-    "intercom:unlock",
-    "evidence:delete",
-    "evidence:remove",
-    "members:keys",
-    "members:one_time",
-    "members:reveal",
-    "members:export",
-    "connection:connect",
-    "connection:reissue",
-    "connection:revoke",
-    "connection:licence_key",
-    "alerts:addresses",
-    "alerts:address_try",
-    "alerts:address_renew",
-    "alerts:address_remove",
-    "webhook:change",
-    "webhook:reveal",
-    "webhook:test",
-    "logs:export",
-    "staff:invite",
-    "staff:uninvite",
-    "staff:change_role",
-    "staff:remove",
-    "support:allow",
-    "platform:enter",
-}
-
-#: Every other write, and why it does not ask: a session that was left open can do no more than its day's work with it.
-HARMLESS = {
-    "changes the data of members and groups; logged, shown and undone by the tenant's own staff": {
-        "members:new", "members:edit", "members:delete", "members:face", "members:face_delete", "members:picture_edit",
-        "groups:new", "groups:rename",
-    },
-    "changes rights, member by member, with a preview; logged and undone": {
-        "member_rights:edit", "rights:copy", "rights:template_new", "rights:template", "rights:template_delete",
-        "rights:template_from", "areas:grant", "areas:withdraw", "areas:edit_start",
-        "areas:edit_discard", "areas:edit_undo",
-    },
-    "starts, goes on with, ends or judges work on many rows, within the rights above": {
-        "changes:ask", "changes:start", "changes:stop", "changes:continue", "changes:retry", "changes:undo",
-        "changes:decide", "changes:discard", "imports:new", "imports:columns", "imports:start", "imports:stop",
-        "imports:continue", "imports:retry", "imports:decide", "imports:discard", "logs:export_stop",
-        "logs:export_continue",
-    },
-    "is a desk's work, done in seconds; a guest's code opens what its visit type allows, for hours": {
-        "guests:new", "guests:without_code", "guests:code", "guests:link", "guests:unlink", "guests:edit",
-        "guests:extend", "guests:cut", "guests:withdraw", "guests:step", "guests:undo", "guests:close",
-        "guests:expected", "guests:expected_start", "guests:expected_stop", "guests:expected_continue",
-        "guests:expected_discard",
-    },
-    "keeps searches of the log, which show nothing by themselves": {
-        "logs:search_save", "logs:search", "logs:search_delete",
-    },
-    "decides in an access review: nothing is withdrawn before the edit of an area, which asks": {
-        "reviews:new", "reviews:press", "reviews:confirm_many", "reviews:withdraw_many", "reviews:delegate",
-        "reviews:change", "reviews:assign", "reviews:groups", "reviews:withdrawals", "reviews:finish", "reviews:cancel",
-    },
-    "makes reports, and tells staff of them who may see them anyway; taking one out asks": {
-        "reports:new", "reports:schedule", "reports:change", "reports:end", "reports:send_now",
-    },
-    "takes, closes and sets up alerts, which open nothing": {
-        # Cameras: who watches is written down, and nothing is opened.
-        "cameras:new", "cameras:settings", "cameras:edit", "cameras:remove", "cameras:status", "cameras:live",
-        "cameras:go_on",
-        "intercom:live", "intercom:go_on", "intercom:stop", "intercom:request_decide", "intercom:request_stop",
-        "cameras:stop", "cameras:recording", "cameras:picture_at", "cameras:clip",
-        # Evidence: what is collected stays here; taking it out and deleting it ask.
-        "evidence:new", "evidence:edit", "evidence:note", "evidence:fetch", "evidence:close", "evidence:reopen",
-        "evidence:hold", "evidence:records", "evidence:requests", "evidence:picture", "evidence:add_record",
-        "evidence:add_rights", "evidence:export", "evidence:settings",
-        "alerts:take", "alerts:give_back", "alerts:note", "alerts:close", "alerts:rule",
-        "alerts:recipients", "alerts:notify",
-    },
-    "must be done in seconds in an evacuation, and opens nothing": {
-        "rollcall:start", "rollcall:ticks", "rollcall:add", "rollcall:end",
-    },
-    "draws floor plans, which open nothing": {"plans:new", "plans:edit", "plans:replace", "plans:delete"},
-    "sets up the desk": {
-        "guests:settings", "guests:preset_new", "guests:preset", "guests:preset_delete", "guests:preset_move",
-        "guests:preset_default",
-    },
-    "says what came of something, or stops it before it is sent": {
-        "intents:decide", "intents:stop", "guests:request_decide", "guests:request_stop",
-    },
-    "reads the service, or draws what was posted": {
-        "mirror:refresh", "mirror:days", "guests:refresh", "areas:load", "member_rights:words", "rights:words",
-    },
-    "needs the permit of the first code, for which proof was given, for ten minutes": {"members:one_time_next"},
-    "only takes access away": {"support:end"},
-}  # fmt: skip
+MINUTES_6, MINUTES_51, MINUTES_61 = 360, 51 * 60, 61 * 60
 #: Pages of the own account that change how one signs in. allauth asks there, by its own setting.
 ACCOUNT = (
     "2fa/totp/activate/", "2fa/totp/deactivate/", "2fa/recovery-codes/generate/", "2fa/webauthn/add/",
@@ -142,49 +41,137 @@ def path_of(route):
     return "/" + re.sub(r"<uuid:\w+>", str(uuid.UUID(int=1)), re.sub(r"<(int|slug|sid|str):\w+>", "1", route))
 
 
-WRITES = {name: (route, view) for name, route, view in addresses() if view.methods - SAFE}
+FOUND = {name: (route, view) for name, route, view in addresses()}
+WRITES = {name for name, (_route, view) in FOUND.items() if view.methods - SAFE}
+READS = {name for name, (_route, view) in FOUND.items() if "GET" in view.methods}
 
 
-def aged(user, seconds=3600):
-    """A browser whose person signed in that long ago."""
-    client = signed_in(user)
-    session = client.session
-    for record in session[AUTHENTICATION_METHODS_SESSION_KEY]:
-        record["at"] -= seconds
-    session.save()
-    return client
+def by_level(level):
+    """Names of the addresses of this level, apart from those that answer with a file."""
+    return {name for name, (_route, view) in FOUND.items() if view.proof is level and not view.file}
 
 
-def test_every_write_asks_or_is_harmless_by_name():
-    harmless = [name for names in HARMLESS.values() for name in names]
-    assert len(harmless) == len(set(harmless))
-    assert set(harmless) | ASKS == set(WRITES)
-    assert {name for name, (_route, view) in WRITES.items() if view.reauth} == ASKS
-    assert not ASKS & set(harmless)
+def names(table):
+    """The names of a table of reasons, each of which stands in it once."""
+    found = [name for group in table.values() for name in group]
+    assert len(found) == len(set(found))
+    return set(found)
 
 
-@pytest.mark.parametrize("name", sorted(ASKS))
-def test_an_aged_session_is_asked_and_nothing_is_done(two, name):
-    person = two.platform() if name.startswith("platform:") else two.owner_a
-    path = path_of(WRITES[name][0])
+@pytest.fixture
+def furnished(two):
+    """Tenant a with a door, a camera and a key box, and a person for each of its addresses and the platform's."""
     with tenant_scope(two.a):
         PassController.objects.create(device_id="1", device_name="Entrance")
         Camera.objects.create(camera_id="1", doors=["1"], is_intercom=True)
         KeyBox.objects.create(key_device_id="1", key_device_name="Keys")
-    answer = aged(person).post(path, {"reason": "x", "minutes": "30", "email": "x@example.test", "role": "owner"})
-    assert (answer.status_code, answer["Location"].partition("?")[0]) == (302, "/accounts/reauthenticate/")
-    with tenant_scope(two.a):
-        assert not AuditEntry.objects.exists()
-        assert not SupportSession.objects.exists()
-    fresh = signed_in(person).post(path, {})
-    assert not fresh.get("Location", "").startswith("/accounts/"), "a fresh one is let through"
+    two.supporter = two.platform()
+    return two
 
 
-def test_no_other_write_interrupts_a_days_work(two):
-    browser = aged(two.owner_a)
-    for name in set(WRITES) - ASKS:
-        answer = browser.post(path_of(WRITES[name][0]))
-        assert "reauthenticate" not in answer.get("Location", ""), name
+def is_asked(answer):
+    return answer.status_code == 302 and answer["Location"].startswith("/accounts/reauthenticate/")
+
+
+def asked(furnished, seconds, wanted, method):
+    """Of these addresses those that ask a session of this age: the owner's, on the platform its supporter's."""
+    data = {"reason": "x", "minutes": "30", "email": "x@example.test", "role": "owner"}
+    found = set()
+    for name in sorted(wanted):
+        person = furnished.supporter if name.startswith("platform:") else furnished.owner_a
+        answer = getattr(aged(person, seconds), method)(path_of(FOUND[name][0]), data)
+        found |= {name} if is_asked(answer) else set()
+    return found
+
+
+def nothing_was_done(furnished):
+    with tenant_scope(furnished.a):
+        return not (AuditEntry.objects.exists() or SupportSession.objects.exists())
+
+
+def test_every_address_has_a_level_or_a_reason_for_none():
+    assert by_level(Proof.SHORT) == SHORT
+    assert by_level(Proof.LONG) == LONG
+    assert {name for name, (_route, view) in FOUND.items() if view.file} == FILES
+    assert names(HARMLESS) == WRITES - SHORT - LONG
+    assert names(LOOKED_AT) == READS - SHORT - LONG - FILES - WRITES
+
+
+def test_after_six_minutes_the_shorter_proof_is_asked_for_and_nothing_is_done(furnished):
+    for method in ("post", "get", "head"):
+        wanted = SHORT & (WRITES if method == "post" else READS) | (set() if method == "post" else FILES)
+        assert asked(furnished, MINUTES_6, wanted, method) == wanted, method
+    assert nothing_was_done(furnished)
+
+
+def test_after_six_minutes_the_longer_proof_still_counts(furnished):
+    assert not asked(furnished, MINUTES_6, LONG & READS, "get")
+    assert not asked(furnished, MINUTES_6, LONG & WRITES, "post")
+
+
+def test_after_an_hour_the_longer_proof_is_asked_for_and_nothing_is_done(furnished):
+    for method, wanted in (("post", WRITES), ("get", READS), ("head", READS)):
+        assert asked(furnished, MINUTES_61, LONG & wanted, method) == LONG & wanted, method
+    assert nothing_was_done(furnished)
+
+
+def test_a_fresh_session_is_asked_nowhere(furnished):
+    for method, wanted in (("get", (SHORT | FILES) & READS), ("post", SHORT & WRITES)):
+        assert not asked(furnished, 0, wanted, method)
+
+
+def test_a_form_is_not_opened_when_its_proof_runs_out_before_it_is_sent(furnished):
+    assert asked(furnished, MINUTES_51, LONG & READS, "get") == LONG & READS
+    assert not asked(furnished, MINUTES_51, {"members:new", "rights:template_new"}, "post")
+    assert asked(furnished, 200, SHORT & READS, "get") == SHORT & READS
+    assert not asked(furnished, 200, {"guests:settings", "evidence:settings"}, "post")
+    assert not asked(furnished, 200, FILES, "get"), "nothing is typed before a file"
+
+
+def test_how_long_the_longer_proof_counts_is_a_setting(furnished, settings):
+    settings.LONG_PROOF_SECONDS = 300
+    assert asked(furnished, MINUTES_6, {"members:new"}, "post")
+
+
+def test_no_other_address_interrupts_a_days_work(furnished):
+    assert not asked(furnished, MINUTES_61, names(HARMLESS), "post")
+    assert not asked(furnished, MINUTES_61, names(LOOKED_AT), "get")
+
+
+def test_whoever_may_only_look_at_rights_is_not_asked(furnished):
+    with tenant_scope(furnished.a):
+        Member.objects.create(tenant=furnished.a, member_id="1", member_name="Aoi", rights={})
+    auditor, owner = aged(furnished.staff("auditor"), MINUTES_61), aged(furnished.owner_a, MINUTES_61)
+    assert auditor.get("/t/a/members/1/rights/").status_code == 200
+    assert auditor.post("/t/a/members/1/rights/").status_code == 403
+    assert is_asked(owner.get("/t/a/members/1/rights/"))
+
+
+def test_after_the_proof_the_person_is_where_the_file_was_asked_for(furnished):
+    browser = aged(furnished.owner_a, MINUTES_6)
+    page = "http://testserver/t/a/members/?q=aoi"
+    answer = browser.get("/t/a/members/?q=aoi&export=csv", headers={"referer": page})
+    confirm = browser.get(answer["Location"]).content.decode()
+    assert "Nothing was downloaded yet." in confirm
+    back = browser.post(answer["Location"], {"password": PASSWORD})
+    assert back["Location"] == "/t/a/members/?q=aoi"
+    assert browser.get("/t/a/members/?q=aoi&export=csv")["Content-Disposition"].startswith("attachment")
+
+
+def test_a_file_that_no_page_led_to_is_the_next_address(furnished):
+    answer = aged(furnished.owner_a, MINUTES_6).get("/t/a/members/?export=csv", headers={"hx-request": "true"})
+    assert answer["HX-Redirect"] == "/accounts/reauthenticate/?next=%2Ft%2Fa%2Fmembers%2F%3Fexport%3Dcsv"
+
+
+def test_a_support_session_is_asked_as_everybody_is(furnished):
+    with tenant_scope(furnished.a):
+        SupportSession.objects.create(
+            user=furnished.supporter, reason="x", expires_at=timezone.now() + timedelta(minutes=30)
+        )
+    browser = aged(furnished.supporter, MINUTES_61)
+    assert is_asked(browser.get("/t/a/members/new/"))
+    assert is_asked(browser.post("/t/a/members/new/"))
+    assert browser.get("/t/a/members/").status_code == 200
 
 
 @pytest.mark.parametrize("page", ACCOUNT)

@@ -21,6 +21,7 @@ from openpyxl.cell import WriteOnlyCell
 
 from tenants import audit
 from tenants.access import TenantRequest
+from tenants.reauthentication import check_file
 from tenants.wording import Said
 
 REASONS = {"en": "Reason (left out when imported)", "ja": "理由（取り込み対象外）"}
@@ -117,6 +118,7 @@ KINDS = tuple(_TYPES)
 
 
 def send(
+    request: TenantRequest,
     lines: Iterable[Sequence[Any]],
     *,
     kind: str,
@@ -128,12 +130,14 @@ def send(
     """Answer with the lines as a file called `name` (without its ending). Raises Http404 for a kind that there is not.
 
     `record` writes the audit row and is called before anything is read; None for what holds nobody's data (a template).
+    With it, the person must have confirmed their identity lately: raises Unproven, before anything is written down.
     Numbers stay numbers, everything else goes out as text. A file that `comes_back`, corrected, carries the apostrophe
     before formulas in XLSX too, where cells are text anyhow: reading takes it off again.
     """
     if kind not in KINDS:
         raise Http404
     if record is not None:
+        check_file(request)
         record()
     if kind == "xlsx":
         book = xlsx_of(lines, title, guard=comes_back)

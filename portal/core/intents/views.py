@@ -16,7 +16,7 @@ from portal.core.intents.states import State
 from portal.core.intents.words import story
 from tenants.access import TenantRequest, View, tenant_view
 from tenants.connections import titles
-from tenants.roles import Permission
+from tenants.roles import Permission, Proof
 
 
 @tenant_view(Permission.AUDIT_VIEW)
@@ -40,7 +40,7 @@ def pages(permission: Permission, of: Permission | None) -> tuple[View, View, Vi
 
         return view
 
-    act: dict[str, Any] = {"methods": ["POST"], "reauth": False}
+    act: dict[str, Any] = {"methods": ["POST"], "proof": Proof.NONE}
     return of_one(_page), of_one(_outcome), of_one(_decide, **act), of_one(_stop, **act)
 
 

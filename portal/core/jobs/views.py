@@ -31,7 +31,7 @@ from portal.core.ui.addresses import is_row_number, row_or_404
 from portal.core.ui.outcomes import Progress
 from tenants.access import TenantRequest, View, tenant_view
 from tenants.connections.service import current_connection
-from tenants.roles import Permission
+from tenants.roles import Permission, Proof
 
 #: The headings (line 0), then these lines of a job's file as they were uploaded, each with its number.
 Cells = Callable[[Job, set[int]], Iterator[tuple[int, list[str]]]]
@@ -61,6 +61,7 @@ class Pages:
     - `find(request, **address)`: the job that the address names; Http404 for any other.
     - `page(request, job)`: its page, as its state wants it.
     - `home(job)`: where people are when it was discarded, and `discarded` what they are told there.
+    - `proof`: what starting, continuing, retrying and undoing a job asks of its person.
     - `confirm(request, job)`: why it is not started as it was posted; empty for nothing. Where it says something, the
       page is answered again, with what was posted.
     - `retry`, `undo`, `discard`: an area's own way of doing so, called as those of `acts` are.
@@ -73,6 +74,7 @@ class Pages:
     find: Find
     page: Callable[[TenantRequest, Job], HttpResponseBase]
     home: Callable[[Job], str]
+    proof: Proof = Proof.LONG
     discarded: str | Promise = _DISCARDED
     confirm: Callable[[TenantRequest, Job], str] = lambda _request, _job: ""
     retry: Again = acts.retry
@@ -103,7 +105,7 @@ def failed(pages: Pages, request: TenantRequest, job: Job, kind: str) -> HttpRes
     lines = _to_correct(pages.cells(job, set(said)), said)
     # Called as the uploaded file, without its ending.
     stem = re.sub(r"\.(csv|xlsx|tsv|txt)\Z", "", str(job.title), flags=re.IGNORECASE)[:80]
-    return send(lines, kind=kind, name=f"{stem}-to-correct", title=pages.sheet, record=record, comes_back=True)
+    return send(request, lines, kind=kind, name=f"{stem}-to-correct", title=pages.sheet, record=record, comes_back=True)
 
 
 def _reasons(job: Job) -> dict[int, str]:
@@ -186,7 +188,7 @@ def template(permission: Permission, cells: Iterable[Cell], name: str) -> View:
     def view(request: TenantRequest, language: str, kind: str) -> HttpResponseBase:
         place = 1 if language == "ja" else 0
         lines = [[cell.headings[place] for cell in cells], [cell.example[place] for cell in cells]]
-        return send(lines, kind=kind, name=f"{name}-{language}", title=name, record=None, comes_back=True)
+        return send(request, lines, kind=kind, name=f"{name}-{language}", title=name, record=None, comes_back=True)
 
     return view
 
@@ -203,8 +205,9 @@ def reading(pages: Pages, show: Answer) -> View:
 
 def doing(pages: Pages, act: Answer) -> View:
     """Declare what somebody does to a job, for those who may run it."""
+    proof = pages.proof if act in (start, go_on, retry, undo) else Proof.NONE
 
-    @tenant_view(pages.permission, methods=["POST"])
+    @tenant_view(pages.permission, methods=["POST"], proof=proof)
     def view(request: TenantRequest, **address: Any) -> HttpResponseBase:
         job = pages.find(request, **address)
         request.access.check(job.permission)

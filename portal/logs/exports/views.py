@@ -17,7 +17,7 @@ from portal.logs.exports import actions, files
 from portal.logs.exports.forms import ExportForm
 from portal.logs.exports.lists import Exports
 from tenants.access import TenantRequest, tenant_view
-from tenants.roles import Permission
+from tenants.roles import Permission, Proof
 
 VIEW = Permission.LOGS_VIEW
 _FILTERS = ("q", *(each.name for each in filters.FILTERS))
@@ -28,7 +28,7 @@ def index(request: TenantRequest) -> HttpResponse:
     return Exports(request, queries.jobs(actions.KIND)).respond("logs/exports.html")
 
 
-@tenant_view(VIEW, methods=["GET", "POST"], reauth=True)
+@tenant_view(VIEW, methods=["GET", "POST"], proof=Proof.SHORT)
 def ask(request: TenantRequest) -> HttpResponse:
     """Ask for the present filters as a file.
 
@@ -78,11 +78,12 @@ EXPORTS = Pages(
     find=of_family(actions.KIND),
     page=_page,
     home=lambda job: reverse("logs:exports", args=[job.tenant.slug]),
+    proof=Proof.NONE,
     progress=progress_of_file,
 )
 
 
-@tenant_view(VIEW)
+@tenant_view(VIEW, file=True)
 def file(request: TenantRequest, job_id: int) -> HttpResponseBase:
     """The file of a finished export; each download is written down first."""
     job = EXPORTS.find(request, job_id=job_id)

@@ -19,7 +19,7 @@ from portal.members import actions, codes, faces, pages, portraits, queries, tem
 from portal.members.forms import DeleteForm, FaceForm, ProfileForm, TemporaryForm
 from portal.members.pages import back_to_member
 from tenants.access import TenantRequest, tenant_view
-from tenants.roles import Permission
+from tenants.roles import Permission, Proof
 
 
 @tenant_view(Permission.SECRETS_REVEAL, methods=["POST"])
@@ -49,7 +49,7 @@ def one_time(request: TenantRequest, member_id: str) -> HttpResponse:
     return _with_code(request, member, told)
 
 
-@tenant_view(Permission.SECRETS_REVEAL, methods=["POST"], reauth=False)
+@tenant_view(Permission.SECRETS_REVEAL, methods=["POST"], proof=Proof.NONE)
 def one_time_next(request: TenantRequest, member_id: str) -> HttpResponse:
     """The next code, which the page asks for by itself: for some minutes, and while the hour's calls are not short.
 

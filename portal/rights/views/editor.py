@@ -21,15 +21,14 @@ from portal.core.ui.sealed import seal, unseal_or_none
 from portal.rights import actions
 from portal.rights.actions import Editor, Meanwhile
 from tenants.access import TenantRequest, tenant_view
-from tenants.roles import Permission
+from tenants.roles import Permission, Proof
 
 
-@tenant_view(Permission.MEMBERS_VIEW, methods=["GET", "POST"])
+@tenant_view(Permission.MEMBERS_VIEW, methods=["GET", "POST"], writes=Permission.RIGHTS_EDIT)
 def edit(request: TenantRequest, member_id: str) -> HttpResponse:
     """The editor; without the permission to edit, the same screen to look at."""
     member, may_edit = get_member(member_id), request.access.can(Permission.RIGHTS_EDIT)
     if request.method == "POST":
-        request.access.check(Permission.RIGHTS_EDIT)
         return _posted(request, member)
     read, trouble = actions.read(member) if may_edit or member.rights is None else (known(member), "")
     told = actions.opened_up(read, request.GET.getlist("open"))
@@ -65,7 +64,7 @@ def _save(request: TenantRequest, editor: Editor, was: Rights) -> HttpResponse |
     return ask(request, editor, act, body=body, **actions.TO_MEMBER)
 
 
-@tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
+@tenant_view(Permission.RIGHTS_EDIT, methods=["POST"], proof=Proof.NONE)
 def followed(request: TenantRequest, member_id: str) -> JsonResponse:
     """What the posted form says in words, and what it would change: for the script that follows the drawing."""
     member = get_member(member_id)
@@ -78,7 +77,7 @@ def followed(request: TenantRequest, member_id: str) -> JsonResponse:
     return JsonResponse(answer)
 
 
-@tenant_view(Permission.RIGHTS_EDIT, methods=["POST"])
+@tenant_view(Permission.RIGHTS_EDIT, methods=["POST"], proof=Proof.NONE)
 def phrases(request: TenantRequest) -> JsonResponse:
     """The same for forms with a single pass: every schedule of the form in words. `prefix` is the field's name."""
     prefix = request.POST.get("prefix", "")[:100]

@@ -62,7 +62,9 @@ def file_response(
     `record` writes down that somebody takes them along (see `portal.core.files.writing.send`).
     """
     name = f"{table.name}-{local(timezone.now()):%Y%m%d-%H%M}"
-    return send(_lines(table), kind=kind, name=name, title=table.name, record=record, comes_back=comes_back)
+    return send(
+        table.request, _lines(table), kind=kind, name=name, title=table.name, record=record, comes_back=comes_back
+    )
 
 
 def _lines(table: Table) -> Iterator[list[Any]]:
