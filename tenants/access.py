@@ -231,12 +231,22 @@ def platform_view(*names: str, methods: Iterable[str] = ("GET",)) -> Callable[[V
 
 
 def needs_second_factor(user: User, permissions: frozenset[Permission] = frozenset()) -> bool:
-    """Return whether the person must first set up a second factor: platform staff, and everybody who may
-    operate doors.
+    """Return whether the person must first set up a second factor: platform staff, and everybody with a permission
+    that asks for one.
     """
-    if not settings.REQUIRE_MFA or not (user.platform_role or Permission.DOORS_OPERATE in permissions):
-        return False
-    return not is_mfa_enabled(user)
+    asked = user.platform_role or any(each.needs_second_factor for each in permissions)
+    return bool(settings.REQUIRE_MFA and asked and not is_mfa_enabled(user))
+
+
+def why_second_factor(user: User) -> list[tuple[Tenant | None, type[Role], list[Permission]]]:
+    """Return why the person must have a second factor: roles, each with its tenant and the permissions that ask for
+    one. The role of platform staff comes first, without a tenant; where none is required, there is no reason.
+    """
+    if not settings.REQUIRE_MFA:
+        return []
+    platform = roles.role(user.platform_role) if user.platform_role else None
+    held = [(tenant, role, role.for_second_factor()) for tenant, role in tenants_of(user) if not role.platform]
+    return [*([(None, platform, [])] if platform else []), *(each for each in held if each[2])]
 
 
 def _prove(

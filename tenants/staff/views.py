@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -112,11 +113,17 @@ def _removal(access: Access, person: Staff) -> dict[str, object]:
 
 @tenant_view(Permission.TENANT_VIEW)
 def roles_page(request: TenantRequest) -> HttpResponse:
-    """Show the matrix of tenants.roles, with the reader's own role marked."""
+    """Show the matrix of tenants.roles, with the reader's own role marked, and what needs a second factor."""
+    required: bool = settings.REQUIRE_MFA
+    needing = [role.platform or bool(role.for_second_factor()) for role in roles.ROLES]
     context = {
         "roles": roles.ROLES,
         "own": request.access.role,
-        "rows": [(permission, [permission in role.permissions for role in roles.ROLES]) for permission in Permission],
+        "second_factor": needing if required else [],
+        "rows": [
+            (each.label, required and each.needs_second_factor, [each in role.permissions for role in roles.ROLES])
+            for each in Permission
+        ],
     }
     return render(request, "tenants/staff/roles.html", context)
 

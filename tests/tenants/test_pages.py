@@ -5,7 +5,6 @@ from html import unescape
 
 import pytest
 from django.test import Client
-from django.urls import reverse
 
 from tenants import roles
 from tenants.models import AuditEntry, Connection, Staff, SupportSession, Tenant, User
@@ -103,15 +102,6 @@ def test_a_missing_thing_inside_a_tenant_and_a_foreign_one_look_alike(two):
     answers = [browser.get(f"/t/a/audit/{pk}/") for pk in (foreign.pk, 10**9, 10**30)]
     assert [answer.status_code for answer in answers] == [404, 404, 404]
     assert plain(answers[0]).replace(f"/audit/{foreign.pk}/", f"/audit/{10**9}/") == plain(answers[1])
-
-
-def test_doors_need_a_second_factor_where_it_is_required(two, settings):
-    settings.REQUIRE_MFA = True
-    answer = signed_in(two.staff("guard")).get("/t/a/roles/")
-    assert answer.status_code == 302
-    assert answer["Location"] == reverse("mfa_index")
-    assert signed_in(two.staff("auditor")).get("/t/a/roles/").status_code == 200
-    assert signed_in(two.platform()).get("/platform/").status_code == 302
 
 
 # The connection's secrets

@@ -17,6 +17,9 @@ from portal.core.ui import charts, chips, icons, inputs, times, vocabulary, watc
 from portal.core.ui.identity import Identity
 from portal.core.ui.keeping import FreshNode, KeptNode
 from portal.core.ui.panels import drawn
+from tenants import access
+from tenants.models import Tenant, User
+from tenants.roles import Permission, Role
 
 register = template.Library()
 # Marks in a browser's User-Agent. Most browsers also claim to be Chrome or Safari, which are looked for last.
@@ -34,6 +37,12 @@ _SYSTEMS = {
 def icon(name: str, size: int = 18, label: str = "") -> SafeString:
     """`{% icon "door" 20 %}`: an inlined icon; give `label` only where no words stand beside it."""
     return icons.icon(name, size, str(label))
+
+
+@register.simple_tag
+def why_second_factor(user: User) -> list[tuple[Tenant | None, type[Role], list[Permission]]]:
+    """`{% why_second_factor user as reasons %}`: roles that need one, each with its tenant and permissions."""
+    return access.why_second_factor(user)
 
 
 @register.simple_tag
