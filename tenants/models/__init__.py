@@ -3,12 +3,14 @@
 from tenants.models.base import TenantModel
 from tenants.models.connections import Connection, OAuthState
 from tenants.models.kept import Kept
+from tenants.models.mails import AccountMail
 from tenants.models.people import Invitation, Staff, SupportSession, User
 from tenants.models.signing import SigningKey
 from tenants.models.tenants import ServiceEnvironment, Tenant, current_tenant
 from tenants.models.trail import AuditEntry
 
 __all__ = [
+    "AccountMail",
     "AuditEntry",
     "Connection",
     "Invitation",

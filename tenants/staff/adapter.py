@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import structlog
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.mfa.adapter import DefaultMFAAdapter
 from django.conf import settings
-from django.core.mail import send_mail
 from django.http import HttpRequest, HttpResponse
-from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.translation import get_language, gettext_lazy, override
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from tenants import vault
+from tenants import mails, vault
 from tenants.models import User
 from tenants.staff import throttle
-
-log = structlog.get_logger(__name__)
 
 MFA_BINDING = "0|mfa|secret"
 
@@ -74,14 +68,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         return settings.PORTAL_URL + reverse("account_reset_password_from_key", kwargs={"uidb36": uid, "key": secret})
 
     def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
-        """Send the mail to the account's stored address, however the typed one is spelled."""
-        with override(user.language or get_language()):
-            text = render_to_string("tenants/mail/password_reset.txt", {"address": context["password_reset_url"]})
-            subject = _("Set a new password")
-        try:
-            send_mail(subject, text, None, [user.email])
-        except OSError as error:
-            log.error("password_reset_not_mailed", user_id=user.pk, error=type(error).__name__)
+        """Have the mail sent to the account's stored address, however the typed one is spelled."""
+        mails.write(to=user, kind=mails.RESET_LINK, values={"address": context["password_reset_url"]})
 
 
 class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types

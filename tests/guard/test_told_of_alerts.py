@@ -22,16 +22,7 @@ from tenants.models import AuditEntry, Staff
 from tenants.scope import tenant_scope
 from tests.support.chat import Chat
 from tests.support.log import happened, loaded, record
-from tests.support.mailbox import Mailbox
 from tests.support.members import said
-
-
-@pytest.fixture
-def mailbox(settings):
-    with Mailbox() as made:
-        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", made.server_address[1]
-        yield made
 
 
 @pytest.fixture

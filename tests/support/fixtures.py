@@ -20,6 +20,7 @@ from portal.site.celery import app
 from stack.paths import ROOT
 from tests.support import chromium, flushing
 from tests.support.house import House
+from tests.support.mailbox import Mailbox
 from tests.support.places import Place, make_place
 from tests.support.sandbox import Sandbox
 from tests.support.stage import Stage
@@ -151,6 +152,15 @@ def _forget_broker() -> None:
 def stage(house: House) -> Iterator[Stage]:
     """An environment of the service of its own, behind a proxy of its own."""
     with house.stage() as made:
+        yield made
+
+
+@pytest.fixture
+def mailbox(settings: Any) -> Iterator[Mailbox]:
+    """The mail server of this test's site."""
+    with Mailbox() as made:
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", made.server_address[1]
         yield made
 
 

@@ -12,7 +12,7 @@ from typing import Self
 class Mailbox(socketserver.ThreadingTCPServer):
     """A context manager. `refuses` is answered to each recipient; while `held`, no message is confirmed.
 
-    `mails` are those that arrived whole, whether or not the sender ever heard so.
+    `mails` are those that arrived whole, whether or not the sender ever heard so; `visits` are all connections.
     """
 
     daemon_threads = allow_reuse_address = True
@@ -20,6 +20,7 @@ class Mailbox(socketserver.ThreadingTCPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Session)
         self.mails: list[EmailMessage] = []
+        self.visits = 0
         self.refuses = ""
         self.held = threading.Event()
         self.url = f"smtp://127.0.0.1:{self.server_address[1]}"
@@ -42,6 +43,7 @@ class _Session(socketserver.StreamRequestHandler):
     server: Mailbox
 
     def handle(self) -> None:
+        self.server.visits += 1
         self._say("220 mail.example.test")
         while line := self.rfile.readline():
             word = line[:4].upper()

@@ -7,9 +7,10 @@ class TellingConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.alerts import keeping
-        from portal.core.telling import sending, writing
+        from portal.core.telling import accounts, sending, writing
         from portal.core.timers import ticking
         from portal.core.timers.pauses import seconds
 
         keeping.when_begun(writing.begun)
         ticking.register("tellings", sending.DUE.look, every=seconds(2), queue="sync", work=sending.DUE.work)
+        accounts.register()

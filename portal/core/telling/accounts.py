@@ -1,0 +1,81 @@
+"""Sending mails to accounts (`tenants/mails.py`), which belong to no tenant.
+
+Nobody rings for them: the timer looks every two seconds, so that a page that writes one waits for nothing, and takes
+the same time whether it has written one or not.
+"""
+
+from datetime import timedelta
+
+import structlog
+from django.db import transaction
+from django.db.models import F, QuerySet
+
+from portal.core.telling import mailing, outcomes
+from portal.core.telling.models import State
+from portal.core.telling.outcomes import Outcome
+from portal.core.timers import ticking
+from portal.core.timers.clock import ClockTime
+from portal.core.timers.pauses import seconds
+from tenants import mails
+from tenants.models import AccountMail
+
+log = structlog.get_logger(__name__)
+
+# A try takes less; one that took longer has died on the way.
+LEASE = timedelta(seconds=90)
+# How long to wait after each try that did not arrive; after the last, no more.
+PAUSES = tuple(timedelta(seconds=each) for each in (10, 60, 300, 1800))
+# Of more than these, the next look sends the rest.
+_AT_ONCE = 5
+
+
+def due() -> QuerySet[AccountMail]:
+    return AccountMail.objects.filter(due_at__lte=ClockTime())
+
+
+def send_due() -> None:
+    """Send what is due, until the mail server does not take one."""
+    for _number in range(_AT_ONCE):
+        mail = _claimed()
+        if mail is None or not _settle(mail, _sent(mail)):
+            return
+
+
+def _claimed() -> AccountMail | None:
+    """Take the mail that waits the longest for this process alone. Return it as it was: claimed if its sender died."""
+    with transaction.atomic():
+        rows = due().select_related("user").select_for_update(of=("self",), skip_locked=True)
+        mail = rows.order_by("due_at").first()
+        if mail is not None:
+            now = ClockTime()
+            AccountMail.objects.filter(pk=mail.pk).update(
+                claimed_at=now, due_at=now + LEASE, attempts=F("attempts") + 1
+            )
+    return mail
+
+
+def _sent(mail: AccountMail) -> Outcome:
+    """Return how this try ended. Of one whose sender died nobody knows whether it arrived."""
+    if mail.claimed_at is not None and mail.kind not in mails.AGAIN:
+        return outcomes.uncertain("")
+    if not mail.user.is_active or mail.attempts > len(PAUSES):
+        return outcomes.failed("account not active" if not mail.user.is_active else "no more tries")
+    return mailing.send(mails.message(mail))
+
+
+def _settle(mail: AccountMail, outcome: Outcome) -> bool:
+    """Delete what has ended, or set the next try. Return whether the mail server took it or refused it for good."""
+    again = outcome.again or (outcome.state == State.UNCERTAIN and mail.kind in mails.AGAIN)
+    row = AccountMail.objects.filter(pk=mail.pk, attempts=mail.attempts + 1)
+    if again and mail.attempts < len(PAUSES):
+        row.update(claimed_at=None, due_at=ClockTime() + PAUSES[mail.attempts])
+        return False
+    row.delete()
+    if outcome.state != State.TOLD:
+        said = {"kind": mail.kind, "user_id": mail.user_id, "answer": outcome.answer}
+        log.warning("account_mail_not_sent", state=str(outcome.state), **said)
+    return not again
+
+
+def register() -> None:
+    ticking.register("account_mails", send_due, every=seconds(2), queue="sync", work=lambda: [due()], seconds=60)

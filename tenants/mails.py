@@ -1,0 +1,35 @@
+"""Mails to accounts: written in the transaction of the act, and sent by a worker (`portal/core/telling/accounts.py`).
+
+A kind of mail is a template, `templates/tenants/mail/<kind>.txt`: its first line is the subject. It is given the
+values, `person`, `at` (when it was written) and `portal` (the site's address).
+"""
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+from django.template.loader import get_template, render_to_string
+from django.utils.translation import get_language, override
+
+from tenants.models import AccountMail, User
+
+RESET_LINK = "password_reset"
+#: What is sent again although it may have arrived: without it the person cannot go on.
+AGAIN = frozenset({RESET_LINK})
+
+
+def write(*, to: User, kind: str, values: dict[str, str]) -> None:
+    """Write down a mail to a person. Raises TemplateDoesNotExist for an unknown kind."""
+    get_template(_template(kind))
+    AccountMail.objects.create(user=to, kind=kind, values=values, language=get_language() or settings.LANGUAGE_CODE)
+
+
+def message(mail: AccountMail) -> EmailMessage:
+    """Return a mail worded in the person's language."""
+    given = {"person": mail.user, "at": mail.written_at, "portal": settings.PORTAL_URL}
+    with override(mail.user.language or mail.language):
+        subject, _end, text = render_to_string(_template(mail.kind), mail.values | given).strip().partition("\n")
+    headers = {"Auto-Submitted": "auto-generated"}
+    return EmailMessage(" ".join(subject.split()), text.strip() + "\n", None, [mail.user.email], headers=headers)
+
+
+def _template(kind: str) -> str:
+    return f"tenants/mail/{kind}.txt"
