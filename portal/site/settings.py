@@ -158,6 +158,7 @@ ACCOUNT_ADAPTER = "tenants.staff.adapter.AccountAdapter"
 ACCOUNT_FORMS = {
     "login": "tenants.staff.sign_in.SignInForm",
     "reauthenticate": "tenants.staff.sign_in.ConfirmForm",
+    "change_password": "tenants.staff.sign_in.NewPasswordForm",
     "reset_password": "tenants.staff.sign_in.ForgottenForm",
 }
 ACCOUNT_LOGIN_METHODS = {"email"}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from allauth.account.forms import LoginForm, ReauthenticateForm, ResetPasswordForm
+from allauth.account.adapter import get_adapter
+from allauth.account.forms import ChangePasswordForm, LoginForm, ReauthenticateForm, ResetPasswordForm
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.forms import ActivateTOTPForm
 from allauth.mfa.totp.internal.auth import TOTP
@@ -33,6 +34,16 @@ class ConfirmForm(ReauthenticateForm):  # type: ignore[misc]  # allauth has no t
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         _plain(self.fields["password"], _("Password"))
+
+
+class NewPasswordForm(ChangePasswordForm):  # type: ignore[misc]  # allauth has no types
+    """A new password for the old one, of which wrong ones count as at sign-in."""
+
+    def clean_oldpassword(self) -> str:
+        password: str = self.cleaned_data["oldpassword"]
+        if not get_adapter().reauthenticate(self.user, password):
+            raise get_adapter().validation_error("enter_current_password")
+        return password
 
 
 class ActivateForm(ActivateTOTPForm):  # type: ignore[misc]  # allauth has no types

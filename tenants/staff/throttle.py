@@ -4,14 +4,18 @@ Three counts, each with its own reach:
 
 - one account from one client address: slows a guesser, and nobody else who signs in to that account;
 - one account from everywhere together, and one address for all accounts together: for many guessers, or one who tries
-  many accounts. A browser that has signed in to the account before is in neither: a cookie identifies it, and it is
-  counted alone, so that nobody can lock a person out by guessing, from behind the same proxy or from anywhere.
+  many accounts. A browser that has signed in to the account before is in neither: it is counted alone, so that nobody
+  can lock a person out by guessing, from behind the same proxy or from anywhere.
+
+Such a browser has a cookie with a name for each account that signed in there. The name stays the same however often the
+cookie is made anew, also for other accounts: it is what the browser's guesses at that account are counted by.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import secrets
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -24,7 +28,7 @@ from tenants.addresses import network_of
 from tenants.models import User
 
 COOKIE = "known_browser"
-_SALT = "tenants.known-browser"
+_SALT = "tenants.known-browser.2"
 _KEEP = 180 * 24 * 3600
 # As many people as share a browser at a desk.
 _ACCOUNTS = 5
@@ -56,9 +60,9 @@ def limits(request: HttpRequest, email: str) -> list[Limit]:
     """Return the limits that a sign-in as `email` by this browser counts against."""
     email = email.strip().lower()
     account = hashlib.sha256(email.encode()).hexdigest()[:32]
-    known = _known(request, email)
-    if known:
-        return [Limit(f"sign-in:known:{known}", *settings.SIGN_IN_LIMITS["account and address"])]
+    browser = _known(request, email)
+    if browser:
+        return [Limit(f"sign-in:known:{account}:{browser}", *settings.SIGN_IN_LIMITS["account and address"])]
     network = network_of(request.META["REMOTE_ADDR"])
     return [
         Limit(f"sign-in:both:{account}:{network}", *settings.SIGN_IN_LIMITS["account and address"]),
@@ -69,9 +73,9 @@ def limits(request: HttpRequest, email: str) -> list[Limit]:
 
 def remember(request: HttpRequest, response: HttpResponse, user: User) -> None:
     """Mark this browser as one that has signed in to the account, for half a year after the last time."""
-    signs = {str(user.pk): _sign_of(user)}
-    signs |= {pk: sign for pk, sign in _signs(request).items() if pk != str(user.pk)}
-    kept = dict(list(signs.items())[:_ACCOUNTS])
+    known = _accounts(request)
+    _sign, browser = known.pop(str(user.pk), ("", secrets.token_hex(8)))
+    kept = dict([(str(user.pk), (_sign_of(user), browser)), *known.items()][:_ACCOUNTS])
     response.set_cookie(
         COOKIE,
         signing.dumps(kept, salt=_SALT, compress=True),
@@ -84,22 +88,22 @@ def remember(request: HttpRequest, response: HttpResponse, user: User) -> None:
 
 
 def _known(request: HttpRequest, email: str) -> str:
-    """Return the key by which this browser is counted if it signed in to the account before, with today's password."""
-    signs = _signs(request)
-    user = User.objects.filter(email=email, is_active=True).first() if signs else None
-    sign = signs.get(str(user.pk), "") if user else ""
-    if user is None or not constant_time_compare(sign, _sign_of(user)):
+    """Return this browser's name for the account, if it signed in to it before with today's password."""
+    known = _accounts(request)
+    user = User.objects.filter(email=email, is_active=True).first() if known else None
+    if user is None:
         return ""
-    whole = request.COOKIES.get(COOKIE, "")
-    return f"{user.pk}:{hashlib.sha256(whole.encode()).hexdigest()[:32]}"
+    sign, browser = known.get(str(user.pk), ("", ""))
+    return browser if constant_time_compare(sign, _sign_of(user)) else ""
 
 
-def _signs(request: HttpRequest) -> dict[str, str]:
+def _accounts(request: HttpRequest) -> dict[str, tuple[str, str]]:
+    """Return the accounts that signed in with this browser: their proof, and the browser's name for each."""
     try:
         found = signing.loads(request.COOKIES.get(COOKIE, ""), salt=_SALT, max_age=_KEEP)
     except signing.BadSignature:
         return {}
-    return found if isinstance(found, dict) else {}
+    return {pk: (sign, browser) for pk, (sign, browser) in found.items()}
 
 
 def _sign_of(user: User) -> str:

@@ -149,6 +149,59 @@ def test_a_known_browser_is_no_licence_to_guess(two, one_proxy):
     assert LOCKED in tries(own, two.owner_a.email, PASSWORD)
 
 
+class TestAGuesserWhoSignsInMeanwhile:
+    """Somebody guesses a colleague's password, and signs in to an account of their own in between."""
+
+    @pytest.fixture
+    def guesser(self, two, one_proxy):
+        browser = Client()
+        assert tries(browser, two.owner_b.email, PASSWORD) is True
+        return browser
+
+    def looked_at(self, browser, person, own):
+        """How many of 30 guesses were looked at: the others are refused whatever the password."""
+        count = 0
+        for _ in range(6):
+            count += sum(LOCKED not in tries(browser, person.email, "wrong") for _ in range(5))
+            assert tries(browser, own.email, PASSWORD) is True
+            browser.post("/accounts/logout/")
+        return count
+
+    def test_at_an_account_that_never_signed_in_here(self, two, guesser):
+        guesser.post("/accounts/logout/")
+        assert self.looked_at(guesser, two.owner_a, two.owner_b) == 5
+
+    def test_at_an_account_that_once_signed_in_here(self, two, guesser):
+        guesser.post("/accounts/logout/")
+        assert tries(guesser, two.owner_a.email, PASSWORD) is True
+        guesser.post("/accounts/logout/")
+        assert self.looked_at(guesser, two.owner_a, two.owner_b) == 5
+
+    def test_with_old_copies_of_the_cookie(self, two, guesser):
+        guesser.post("/accounts/logout/")
+        copies = []
+        for own in (two.owner_a, two.owner_b, two.owner_a, two.owner_b):
+            assert tries(guesser, own.email, PASSWORD) is True
+            copies.append(guesser.cookies[throttle.COOKIE].value)
+            guesser.post("/accounts/logout/")
+        count = 0
+        for copy in copies * 2:
+            guesser.cookies[throttle.COOKIE] = copy
+            count += sum(LOCKED not in tries(guesser, two.owner_a.email, "wrong") for _ in range(5))
+        assert len(set(copies)) > 1
+        assert count == 5
+
+    def test_keeps_nobody_out_of_another_browser(self, two, guesser):
+        own = Client()
+        assert tries(own, two.owner_a.email, PASSWORD) is True
+        own.post("/accounts/logout/")
+        guesser.post("/accounts/logout/")
+        assert tries(guesser, two.owner_a.email, PASSWORD) is True
+        guesser.post("/accounts/logout/")
+        self.looked_at(guesser, two.owner_a, two.owner_b)
+        assert tries(own, two.owner_a.email, PASSWORD) is True
+
+
 def test_what_makes_a_browser_known_is_of_one_account_and_one_password(two, one_proxy, settings):
     settings.SIGN_IN_LIMITS = {**settings.SIGN_IN_LIMITS, "account": (2, 3600)}
     own = Client()
@@ -172,6 +225,16 @@ def test_confirming_who_is_there_is_slowed_too(two):
     for _ in range(6):
         page = browser.post("/accounts/reauthenticate/", {"password": "wrong"})
     assert LOCKED in page.content.decode()
+
+
+def test_guessing_the_old_password_of_a_new_one_counts_with_all_other_guesses(two):
+    browser = signed_in(two.owner_a)
+    for _ in range(5):
+        new = {"oldpassword": "wrong", "password1": "tiny violet harbour 88", "password2": "tiny violet harbour 88"}
+        assert LOCKED not in browser.post("/accounts/password/change/", new).content.decode()
+    assert LOCKED in browser.post("/accounts/reauthenticate/", {"password": PASSWORD}).content.decode()
+    two.owner_a.refresh_from_db()
+    assert two.owner_a.check_password(PASSWORD)
 
 
 def test_asking_for_mails_without_end_ends_at_a_page_of_ours(two):
