@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from allauth.account.adapter import get_adapter
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required
@@ -147,19 +148,14 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 def _accept(request: HttpRequest, found: Invitation) -> HttpResponse:
     known = User.objects.filter(email=found.email).first()
     user = request.user if request.user.is_authenticated else None
+    context = {"invitation": found, "role": roles.role(found.role)}
+    if user is not None and user != known:
+        return _ask_who(request, context)
     form = None if known else AcceptForm(request.POST or None, email=found.email)
-    context = {
-        "invitation": found,
-        "role": roles.role(found.role),
-        "form": form,
-        "known": known,
-        "fits": user == known,
-    }
-    ready = user == known if known else form is not None and form.is_valid()
+    context |= {"form": form, "known": known, "fits": user is not None}
+    ready = user is not None if known else form is not None and form.is_valid()
     if request.method != "POST" or not ready:
-        return render(
-            request, "tenants/staff/invitation.html", context, status=422 if request.method == "POST" else 200
-        )
+        return _invitation(request, context, status=422 if request.method == "POST" else 200)
     try:
         if form is None:
             actions.accept(invitation=found, user=known)
@@ -167,6 +163,18 @@ def _accept(request: HttpRequest, found: Invitation) -> HttpResponse:
             actions.accept(invitation=found, **form.cleaned_data)
     except actions.StaffError as refusal:
         messages.error(request, str(refusal))
-        return render(request, "tenants/staff/invitation.html", context, status=409)
+        return _invitation(request, context, status=409)
     messages.success(request, _("Welcome. You now work in %(tenant)s.") % {"tenant": found.tenant.name})
     return redirect(home_of(found.tenant, roles.role(found.role).permissions))
+
+
+def _ask_who(request: HttpRequest, context: dict[str, object]) -> HttpResponse:
+    """Ask which person is here: nobody joins, and nothing is welcomed, in a browser that another is signed in to."""
+    if request.method == "POST" and "sign_out" in request.POST:
+        get_adapter().logout(request)
+        return redirect(request.path)
+    return _invitation(request, context | {"other": request.user}, status=422 if request.method == "POST" else 200)
+
+
+def _invitation(request: HttpRequest, context: dict[str, object], status: int) -> HttpResponse:
+    return render(request, "tenants/staff/invitation.html", context, status=status)

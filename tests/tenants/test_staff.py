@@ -8,6 +8,7 @@ from django.core import mail
 from django.test import Client
 from django.utils import timezone
 
+from portal.core.telling import accounts
 from tenants.models import AuditEntry, Invitation, Staff, User
 from tenants.scope import across_tenants, tenant_scope
 from tenants.staff import actions
@@ -75,6 +76,67 @@ def test_somebody_with_an_account_joins_only_as_that_account(two):
     assert signed_in(two.owner_b).post(address).status_code == 302
     with tenant_scope(two.a):
         assert Staff.objects.get(user=two.owner_b).role == "guard"
+
+
+class TestAnInvitationInABrowserOfAnotherPerson:
+    """A colleague shows an invitation, or it was sent to an address that is read here too."""
+
+    def test_asks_which_of_them_is_meant_and_makes_no_account(self, two):
+        address = invite(two)
+        browser = signed_in(two.owner_b)
+        page = browser.get(address).content.decode()
+        assert f"You are signed in as {two.owner_b.email}. This invitation is for new@example.test." in page
+        assert 'href="/"' in page
+        assert 'name="password"' not in page
+        answer = browser.post(address, NEW)
+        assert (answer.status_code, "Welcome" in answer.content.decode()) == (422, False)
+        assert not User.objects.filter(email="new@example.test").exists()
+
+    def test_signs_out_first_and_then_the_invited_person_joins_and_signs_in(self, two):
+        address = invite(two)
+        browser = signed_in(two.owner_b)
+        page = browser.post(address, {"sign_out": "yes"}, follow=True)
+        assert page.redirect_chain == [(address, 302)]
+        assert 'name="password"' in page.content.decode()
+        answer = browser.post(address, NEW)
+        assert browser.get(answer["Location"])["Location"].startswith("/accounts/login/")
+        browser.post("/accounts/login/", {"login": "new@example.test", "password": NEW["password"]})
+        assert browser.get("/t/a/audit/").status_code == 200
+        assert browser.get("/t/b/audit/").status_code == 404
+
+    def test_leads_whoever_has_an_account_to_its_own_sign_in(self, two):
+        person = two.staff("guard", two.b)
+        address = invite(two, person.email, "guard")
+        browser = signed_in(two.owner_b)
+        assert f"This invitation is for {person.email}." in browser.get(address).content.decode()
+        page = browser.post(address, {"sign_out": "yes"}, follow=True).content.decode()
+        assert "Sign in first." in page
+        assert browser.get("/t/b/audit/").status_code == 302
+
+    def test_stays_open_for_whom_it_is_meant(self, two):
+        address = invite(two)
+        signed_in(two.owner_b).post(address, NEW)
+        assert Client().post(address, NEW).status_code == 302
+
+    def test_signs_nobody_out_by_a_link_alone(self, two):
+        browser = signed_in(two.owner_b)
+        browser.get(invite(two) + "?sign_out=yes")
+        assert browser.get("/t/b/audit/").status_code == 200
+
+
+def test_a_reset_link_of_another_account_signs_out_before_it_asks_for_a_password(two, mailbox):
+    Client().post("/accounts/password/reset/", {"email": two.owner_a.email})
+    accounts.send_due()
+    address = re.search(r"http://\S+(/accounts/password/reset/key/\S+)", mailbox.mails[0].get_content())[1]
+    browser = signed_in(two.owner_b)
+    page = browser.get(address, follow=True)
+    assert browser.get("/t/b/audit/").status_code == 302
+    new = {"password1": NEW["password"], "password2": NEW["password"]}
+    browser.post(page.redirect_chain[-1][0], new)
+    two.owner_a.refresh_from_db()
+    two.owner_b.refresh_from_db()
+    assert (two.owner_a.check_password(NEW["password"]), two.owner_b.check_password(PASSWORD)) == (True, True)
+    assert browser.get("/t/a/audit/").status_code == 302
 
 
 def test_an_invitation_is_accepted_by_the_invited_address_alone(two):
