@@ -1,7 +1,7 @@
 """What never reaches a log: addresses keep their path and lose their query, where a grant's codes and states travel.
 
-The addresses of a guest's code, of a tenant's webhook and of an invitation are secrets: of them nothing is kept but
-what they were.
+The addresses of a guest's code, of a tenant's webhook, of an invitation and of a new password are secrets: of them
+nothing is kept but what they were.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Any
 from tenants import addresses
 
 _ADDRESSES = ("request", "path", "url", "referer")
-_SECRET_ADDRESS = re.compile(r"/(g|hooks|invitations)/[^/\s]+")
+_SECRET_ADDRESS = re.compile(r"/(g|hooks|invitations|reset/key)/[^/\s]+")
 
 
 def with_address(logger: Any, method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:

@@ -208,7 +208,7 @@ def test_the_address_never_reaches_a_log(place, guest, caplog, capsys):
     assert _token(link) not in str(told)
 
 
-@pytest.mark.parametrize("kind", ["g", "hooks", "invitations"])
+@pytest.mark.parametrize("kind", ["g", "hooks", "invitations", "accounts/password/reset/key"])
 def test_of_an_address_that_is_a_secret_a_log_keeps_only_what_it_was(kind):
     from portal.site.logs import without_queries
 
