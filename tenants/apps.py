@@ -7,3 +7,6 @@ class TenantsConfig(AppConfig):
 
     def ready(self) -> None:
         from tenants import checks  # noqa: F401 - registers them
+        from tenants.staff import record
+
+        record.listen()

@@ -4,11 +4,15 @@ from django.urls import include, path
 
 from tenants import signing
 from tenants.connections.views import callback
+from tenants.staff import account
 from tenants.staff.views import invitation
 
 urlpatterns = [
     path("platform/", include("tenants.support.platform_urls")),
     path("oauth/<slug:environment>/callback/", callback, name="oauth_callback"),
     path("signing-keys/", signing.public_keys, name="signing_keys"),
+    # Before allauth's own page at this address.
+    path("accounts/sessions/", account.sessions),
+    path("accounts/history/", account.history, name="account_history"),
     path("invitations/<str:token>/", invitation, name="invitation"),
 ]

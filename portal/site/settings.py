@@ -181,11 +181,20 @@ SIGN_IN_LIMITS = {
     "account": (50, 3600),
     "address": env.rate("PORTAL_SIGN_IN_RATE", "60/m"),
 }
+USERSESSIONS_ADAPTER = "tenants.staff.adapter.SessionsAdapter"
 USERSESSIONS_TRACK_ACTIVITY = False
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS
-MFA_FORMS = {"activate_totp": "tenants.staff.sign_in.ActivateForm"}
+MFA_FORMS = {
+    "activate_totp": "tenants.staff.sign_in.ActivateForm",
+    "add_webauthn": "tenants.staff.sign_in.AddPasskeyForm",
+    "authenticate": "tenants.staff.sign_in.CodeForm",
+    "reauthenticate": "tenants.staff.sign_in.CodeAgainForm",
+    "authenticate_webauthn": "tenants.staff.sign_in.PasskeyForm",
+    "login_webauthn": "tenants.staff.sign_in.PasskeyAloneForm",
+    "reauthenticate_webauthn": "tenants.staff.sign_in.PasskeyAgainForm",
+}
 MFA_RATE_LIMITS = {"webauthn_login": "120/m/ip"}  # a passkey cannot be guessed: this is against floods only
 MFA_ADAPTER = "tenants.staff.adapter.MFAAdapter"
 MFA_TOTP_ISSUER = "Access portal"

@@ -73,5 +73,6 @@ urlpatterns = [
 
 handler403 = "portal.site.views.forbidden"
 handler404 = "portal.site.views.not_found"
+handler429 = "portal.site.views.too_many"  # which allauth looks for here
 handler500 = "portal.site.views.broken"
 handler400 = "portal.site.views.bad_request"

@@ -20,6 +20,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from portal.core.mirror.freshness import first_sync_done_everywhere
 from portal.site.celery import app, broker_answers
+from tenants.staff import record
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -32,6 +33,12 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     return render(request, "404.html", status=404)
+
+
+def too_many(request: HttpRequest) -> HttpResponse:
+    """A limit of allauth's pages was reached, which is written down."""
+    record.throttled(request, request.user if request.user.is_authenticated else None)
+    return render(request, "429.html", status=429)
 
 
 def missing(request: HttpRequest) -> HttpResponse:

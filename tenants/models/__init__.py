@@ -2,6 +2,7 @@
 
 from tenants.models.base import TenantModel
 from tenants.models.connections import Connection, OAuthState
+from tenants.models.events import AccountEvent
 from tenants.models.kept import Kept
 from tenants.models.mails import AccountMail
 from tenants.models.people import Invitation, Staff, SupportSession, User
@@ -10,6 +11,7 @@ from tenants.models.tenants import ServiceEnvironment, Tenant, current_tenant
 from tenants.models.trail import AuditEntry
 
 __all__ = [
+    "AccountEvent",
     "AccountMail",
     "AuditEntry",
     "Connection",

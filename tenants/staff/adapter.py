@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core import context
 from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.usersessions.adapter import DefaultUserSessionsAdapter
+from allauth.usersessions.models import UserSession
 from django.conf import settings
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from tenants import mails, vault
 from tenants.models import User
-from tenants.staff import throttle
+from tenants.staff import record, throttle
+from tenants.staff.record import Kind, Method
 
 MFA_BINDING = "0|mfa|secret"
 
@@ -21,6 +27,7 @@ MFA_BINDING = "0|mfa|secret"
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth has no types
     """Accounts are made by invitation or by an operator's command only."""
 
+    _asked = Kind.SIGN_IN
     error_messages = DefaultAccountAdapter.error_messages | {
         "too_many_login_attempts": gettext_lazy("Too many wrong attempts. Wait five minutes, or use a passkey."),
     }
@@ -44,7 +51,21 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
         self._counted = throttle.limits(request, credentials.get("email", ""))
         within = [limit.take() for limit in self._counted]  # each counts, even when another is reached
         if not all(within):
+            record.throttled(request, _account(credentials))
             raise self.validation_error("too_many_login_attempts")
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        """Write down a wrong password, or an address that nobody has."""
+        record.write(request, self._asked, _account(credentials), method=Method.PASSWORD, success=False)
+
+    def reauthenticate(self, user: User, password: str) -> bool:
+        self._asked = Kind.PROOF
+        return bool(super().reauthenticate(user, password))
+
+    def respond_user_inactive(self, request: HttpRequest, user: User) -> HttpResponse:
+        record.write(request, Kind.SIGN_IN, user, success=False)
+        response: HttpResponse = super().respond_user_inactive(request, user)
+        return response
 
     def _rollback_login_failed_rl_usage(self) -> None:
         for limit in self._counted:
@@ -55,8 +76,9 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
             limit.forget()
 
     def post_login(self, request: HttpRequest, user: User, **more: Any) -> HttpResponse:
-        """Mark this browser as known, now that the person has signed in with every factor."""
+        """Write the sign-in down, and mark this browser as known, now that the person has given every factor."""
         response: HttpResponse = super().post_login(request, user, **more)
+        record.signed_in(request, user, known=throttle.has_seen(request, user))
         throttle.remember(request, response, user)
         return response
 
@@ -70,6 +92,21 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth ha
     def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
         """Have the mail sent to the account's stored address, however the typed one is spelled."""
         mails.write(to=user, kind=mails.RESET_LINK, values={"address": context["password_reset_url"]})
+
+
+class SessionsAdapter(DefaultUserSessionsAdapter):  # type: ignore[misc]  # allauth has no types
+    """Sessions are ended by the person, in `tenants.staff.account`."""
+
+    def end_sessions(self, sessions: list[UserSession]) -> None:
+        with transaction.atomic():
+            super().end_sessions(sessions)
+            if sessions:
+                record.write(context.request, Kind.SESSIONS_ENDED, context.request.user)
+
+
+def _account(credentials: Mapping[str, Any]) -> User | None:
+    """Return whose password was typed."""
+    return User.objects.filter(email=credentials.get("email", "").strip().lower()).first()
 
 
 class MFAAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth has no types

@@ -71,6 +71,11 @@ def limits(request: HttpRequest, email: str) -> list[Limit]:
     ]
 
 
+def has_seen(request: HttpRequest, user: User) -> bool:
+    """Return whether the account signed in with this browser before, with whatever password."""
+    return str(user.pk) in _accounts(request)
+
+
 def remember(request: HttpRequest, response: HttpResponse, user: User) -> None:
     """Mark this browser as one that has signed in to the account, for half a year after the last time."""
     known = _accounts(request)

@@ -1,10 +1,11 @@
 from django.urls import path
 
-from tenants.staff import views
+from tenants.staff import history, views
 
 app_name = "staff"
 urlpatterns = [
     path("", views.index, name="index"),
+    path("sign-ins/", history.of_staff, name="sign_ins"),
     path("invite/", views.invite, name="invite"),
     path("invitations/<int:pk>/revoke/", views.uninvite, name="uninvite"),
     path("<int:pk>/role/", views.change_role, name="change_role"),

@@ -1,6 +1,6 @@
-"""Sending mails to accounts (`tenants/mails.py`), which belong to no tenant.
+"""Sending mails to accounts (`tenants/mails.py`), and forgetting what happened to them. They belong to no tenant.
 
-Nobody rings for them: the timer looks every two seconds, so that a page that writes one waits for nothing, and takes
+Nobody rings for mails: the timer looks every two seconds, so that a page that writes one waits for nothing, and takes
 the same time whether it has written one or not.
 """
 
@@ -10,6 +10,7 @@ import structlog
 from django.db import transaction
 from django.db.models import F, QuerySet
 
+from portal.core.mirror.months import KEEP
 from portal.core.telling import mailing, outcomes
 from portal.core.telling.models import State
 from portal.core.telling.outcomes import Outcome
@@ -17,7 +18,7 @@ from portal.core.timers import ticking
 from portal.core.timers.clock import ClockTime
 from portal.core.timers.pauses import seconds
 from tenants import mails
-from tenants.models import AccountMail
+from tenants.models import AccountEvent, AccountMail
 
 log = structlog.get_logger(__name__)
 
@@ -39,6 +40,11 @@ def send_due() -> None:
         mail = _claimed()
         if mail is None or not _settle(mail, _sent(mail)):
             return
+
+
+def forget() -> None:
+    """Delete what happened to accounts before what the log keeps."""
+    AccountEvent.objects.filter(at__lt=ClockTime() - KEEP).delete()
 
 
 def _claimed() -> AccountMail | None:
@@ -79,3 +85,4 @@ def _settle(mail: AccountMail, outcome: Outcome) -> bool:
 
 def register() -> None:
     ticking.register("account_mails", send_due, every=seconds(2), queue="sync", work=lambda: [due()], seconds=60)
+    ticking.register("account_events", forget, every=12 * 3600.0, queue="sync", seconds=60)

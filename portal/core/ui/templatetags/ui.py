@@ -1,6 +1,5 @@
 """Template tags of the portal's components. `docs/screens.md` shows how each is used."""
 
-import re
 from datetime import date, datetime
 from typing import Any
 
@@ -18,19 +17,11 @@ from portal.core.ui.identity import Identity
 from portal.core.ui.keeping import FreshNode, KeptNode
 from portal.core.ui.panels import drawn
 from tenants import access
+from tenants.browsers import family
 from tenants.models import Tenant, User
 from tenants.roles import Permission, Role
 
 register = template.Library()
-# Marks in a browser's User-Agent. Most browsers also claim to be Chrome or Safari, which are looked for last.
-_BROWSERS = {
-    "Edg": "Edge", "OPR": "Opera", "Firefox": "Firefox", "FxiOS": "Firefox", "CriOS": "Chrome",
-    "Chrome": "Chrome", "Version": "Safari",
-}  # fmt: skip
-_SYSTEMS = {
-    "iPhone": "iPhone", "iPad": "iPad", "Android": "Android", "CrOS": "ChromeOS", "Windows": "Windows",
-    "Mac OS X": "macOS", "Linux": "Linux",
-}  # fmt: skip
 
 
 @register.simple_tag
@@ -85,11 +76,7 @@ def ago(moment: datetime | None) -> str:
 @register.filter
 def browser(user_agent: str) -> str:
     """`{{ session.user_agent|browser }}` -> Firefox 140, Windows; what is not recognised as it came, cut short"""
-    system = next((name for mark, name in _SYSTEMS.items() if mark in user_agent), "")
-    for mark, name in _BROWSERS.items():
-        if version := re.search(rf"{mark}\w*/(\d+)", user_agent):
-            return ", ".join(filter(None, (f"{name} {version[1]}", system)))
-    return user_agent[:60]
+    return family(user_agent)
 
 
 @register.filter
