@@ -138,6 +138,28 @@ def about(rights: Any, area_id: str) -> Json:
     return {**normal, _LIST: [entry for entry in listed if not _of_another(entry, area_id)]}
 
 
+def gives(before: Any, after: Any, area_id: str) -> bool:
+    """Return whether `after` admits to the area when `before` did not. What cannot be compared counts as given."""
+    old, new = normalise_devices(before), normalise_devices(after)
+    held, given = _admission(old, area_id), _admission(new, area_id)
+    if _STRANGE in (held, given):
+        return about(old, area_id) != about(new, area_id) and given is not None
+    return given is not None and (held is None or not _admits_more(held, given))
+
+
+def _admission(normal: Json, area_id: str) -> Any:
+    """Return the pass that normalised rights give to an area in any way; None for none, or a mark."""
+    match normal.get("default_mode"):
+        case "allow_all":
+            return always()
+        case "deny_all":
+            return None
+        case "option" if isinstance(normal.get(_LIST), list):
+            held = entry_of(normal, area_id)
+            return None if held == never() else held
+    return _STRANGE
+
+
 def _of_another(entry: Any, area_id: str) -> bool:
     named = entry.get("area_id") if isinstance(entry, dict) else None
     return isinstance(named, str) and named != area_id

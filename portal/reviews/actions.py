@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -14,7 +15,7 @@ from portal.core.intents.nonces import Nonce, NotAsked
 from portal.core.intents.record import Asker
 from portal.core.mirror.models import Area
 from portal.core.timers.clock import ClockTime, database_now
-from portal.reviews import assigning, following, reminding, working
+from portal.reviews import assigning, conflicts, following, reminding, working
 from portal.reviews.models import Act, Applied, Delegation, Item, Review, State, Step
 from tenants import audit
 from tenants.models import User
@@ -63,8 +64,19 @@ def change(*, review: Review, title: str, due_on: date, by: Asker) -> None:
         record(by, found, "review.changed", say("review.changed", title=title), before=before, **after)
 
 
-def delegate(*, review: Review, items: QuerySet[Item], to: User, note: str, nonce: Nonce, by: Asker) -> int:
-    """Hand items that wait for a decision to another reviewer, once for the same form. Returns how many."""
+@dataclass(frozen=True)
+class Handed:
+    """How many items changed hands, and how many were left since their new reviewer may not decide about them."""
+
+    done: int = 0
+    left: int = 0
+
+    def __add__(self, other: "Handed") -> "Handed":
+        return Handed(self.done + other.done, self.left + other.left)
+
+
+def delegate(*, review: Review, items: QuerySet[Item], to: User, note: str, nonce: Nonce, by: Asker) -> Handed:
+    """Hand items that wait for a decision to another reviewer, once for the same form."""
     with transaction.atomic():
         review = held(review)
         if to not in assigning.reviewers():
@@ -72,24 +84,25 @@ def delegate(*, review: Review, items: QuerySet[Item], to: User, note: str, nonc
         told = {"review": review, "by": by.user, "to": to, "note": note}
         row, is_new = Delegation.objects.get_or_create(nonce=nonce.value, defaults=told)
         if not is_new:
-            return row.items
+            return Handed(row.items)
         pks = list(items.filter(review=review).exclude(reviewer=to).order_by("pk").values_list("pk", flat=True))
         for at in range(0, len(pks), _BATCH):
-            row.items += _handed(pks[at : at + _BATCH], row)
+            row.items += _handed(review, pks[at : at + _BATCH], row)
         row.save(update_fields=["items"])
+        left = len(pks) - row.items
         said = say("review.delegated", title=review.title, n=row.items, who=str(to))
-        record(by, review, "review.delegated", said, items=row.items, to=str(to), note=note)
+        record(by, review, "review.delegated", said, items=row.items, left=left, to=str(to), note=note)
         reminding.wake(review)
-    return row.items
+    return Handed(row.items, left)
 
 
-def assign_groups(*, review: Review, groups: Mapping[str, User], nonce: Nonce, by: Asker) -> int:
-    """Have each of these groups reviewed by one person, later items too. Returns how many items changed hands."""
+def assign_groups(*, review: Review, groups: Mapping[str, User], nonce: Nonce, by: Asker) -> Handed:
+    """Have each of these groups reviewed by one person, later items too."""
     with transaction.atomic():
         found = held(review)
         kept = {**found.rules, "groups": found.rules.get("groups", {}) | {g: u.pk for g, u in groups.items()}}
         Review.objects.filter(pk=found.pk).update(rules=kept)
-        count = 0
+        count = Handed()
         for number, (group_id, to) in enumerate(groups.items()):
             mine = Item.objects.filter(review=found, group_id=group_id, is_open=True).exclude(reviewer=to)
             if mine.exists():
@@ -98,16 +111,19 @@ def assign_groups(*, review: Review, groups: Mapping[str, User], nonce: Nonce, b
     return count
 
 
-def _handed(pks: Sequence[int], row: Delegation) -> int:
-    """Hand over some items with a step each, in the order in which everybody locks them."""
-    rows = list(Item.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=pks).order_by("pk"))
-    now = database_now()
+def _handed(review: Review, pks: Sequence[int], row: Delegation) -> int:
+    """Hand over some items with a step each, in the order in which everybody locks them, but for those about which the
+    new reviewer may not decide.
+    """
+    held = list(Item.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=pks).order_by("pk"))
+    rows, now = conflicts.allowed(review, held, row.to), database_now()
     steps = [
         Step(item=item, number=item.version + 1, act=Act.DELEGATE, by=row.by, at=now, note=row.note, delegation=row)
         for item in rows
     ]
     Step.objects.bulk_create(steps, batch_size=500)
-    return Item.objects.filter(pk__in=[item.pk for item in rows]).update(reviewer=row.to, version=F("version") + 1)
+    mine = Item.objects.filter(pk__in=[item.pk for item in rows])
+    return mine.update(reviewer=row.to, is_barred=False, version=F("version") + 1)
 
 
 def finish(*, review: Review, by: Asker) -> None:

@@ -19,10 +19,12 @@ from portal.core.jobs import acts
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import JobState
 from portal.core.mirror.models import Area, Member
-from portal.reviews import following, rights, working
+from portal.reviews import conflicts, following, rights, working
 from portal.reviews.actions import held, record
 from portal.reviews.models import Applied, Decision, Item, Review
 from tenants.wording import say
+
+_AT_ONCE = 1000
 
 
 def to_withdraw(review: Review) -> QuerySet[Item]:
@@ -40,6 +42,7 @@ def prepare(*, review: Review, area: Area, everywhere: bool, by: Asker) -> Job:
     with transaction.atomic():
         review = held(review)
         following.settle(review)
+        _look(review, area)
         if (before := _prepared(review, area)) is not None:
             return before
         items = to_withdraw(review).filter(area_id=area.area_id).order_by("pk")
@@ -60,6 +63,15 @@ def prepare(*, review: Review, area: Area, everywhere: bool, by: Asker) -> Job:
         record(by, review, "review.withdrawals", said, items=len(taken), area=area.area_id, job=job.pk)
         working.wake(review)
     return job
+
+
+def _look(review: Review, area: Area) -> None:
+    """Look up anew who may not decide about what was decided for an area: such a decision takes nothing away."""
+    pks = list(to_withdraw(review).filter(area_id=area.area_id).order_by("pk").values_list("pk", flat=True))
+    for at in range(0, len(pks), _AT_ONCE):
+        items = Item.objects.filter(pk__in=pks[at : at + _AT_ONCE])
+        conflicts.look(review, list(items))
+        following.reopen(items)
 
 
 def _prepared(review: Review, area: Area) -> Job | None:

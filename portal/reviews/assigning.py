@@ -4,7 +4,7 @@ The rules are kept with the review, since rights that are loaded later become it
 """
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tenants.models import Staff, User
@@ -18,13 +18,17 @@ def rules(*, even: Sequence[int], areas: Mapping[str, int], groups: Mapping[str,
     return {"even": list(even), "areas": dict(areas), "groups": dict(groups or {})}
 
 
-def reviewer_of(kept: Rules, *, member_id: str, area_id: str, group_id: str) -> int | None:
-    """Return the reviewer of an item by its review's rules: the group's before the area's."""
-    found: int | None = kept.get("groups", {}).get(group_id) or kept.get("areas", {}).get(area_id)
+def reviewer_of(
+    kept: Rules, *, member_id: str, area_id: str, group_id: str, barred: Collection[str] = ()
+) -> int | None:
+    """Return the reviewer of an item by its review's rules: the group's before the area's. Is that person among the
+    `barred`, who may not decide about it, the next reviewer of the review who may; without one it stays with them.
+    """
+    named: int | None = kept.get("groups", {}).get(group_id) or kept.get("areas", {}).get(area_id)
     even: list[int] = kept.get("even", [])
-    if found is not None or not even:
-        return found
-    return even[zlib.crc32(member_id.encode()) % len(even)]
+    first = zlib.crc32(member_id.encode()) % len(even) if even else 0
+    turn = [*([named] if named is not None else []), *even[first:], *even[:first]]
+    return next((who for who in turn if str(who) not in barred), turn[0] if turn else None)
 
 
 def reviewers() -> list[User]:

@@ -15,7 +15,7 @@ from django.db.models import F, QuerySet
 
 from portal.core.intents.record import Asker
 from portal.core.timers.clock import database_now
-from portal.reviews import following, rights
+from portal.reviews import conflicts, following, rights
 from portal.reviews.actions import held, record
 from portal.reviews.models import Act, Applied, Decision, Item, Review, Step
 from portal.reviews.rights import LEFT, UNREAD
@@ -37,6 +37,7 @@ class Came(StrEnum):
     GONE = "gone"  # there is no right any more, or no member
     UNREAD = "unread"  # the right is not loaded
     UNDER_WAY = "under_way"  # its withdrawal is in progress or done
+    BARRED = "barred"  # this person gave the right, or it is their own
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,13 @@ class Press:
 
 @dataclass(frozen=True)
 class Many:
-    """How many of the chosen items were decided, and how many were left since they are not as they were."""
+    """How many of the chosen items were decided, how many were left since they are not as they were, and about how many
+    this person may not decide.
+    """
 
     saved: int
     left: int
+    barred: int
 
 
 def decide(*, item: Item, press: Press, by: Asker) -> Came:
@@ -68,6 +72,8 @@ def decide(*, item: Item, press: Press, by: Asker) -> Came:
             return Came.ELSEWHERE
         if following.under_way([row]):
             return Came.UNDER_WAY
+        if not conflicts.allowed(review, [row], by.user):
+            return Came.BARRED
         now = _right_now(row)
         if (refused := _refused(row, press, now)) is not None:
             return refused
@@ -97,9 +103,12 @@ def decide_many(*, review: Review, items: QuerySet[Item], act: Act, by: Asker) -
     with transaction.atomic():
         review = held(review)
         mine = items.filter(review=review, reviewer=by.user, is_open=True)
-        pks = list(mine.order_by("pk").values_list("pk", flat=True)[:MOST])
+        barred = mine.filter(is_barred=True).count()
+        pks = list(mine.filter(is_barred=False).order_by("pk").values_list("pk", flat=True)[:MOST])
         for batch in _locked(pks):
-            ready = [row for row in batch if row.reviewer_id == by.user.pk and row.is_open]
+            waiting = [row for row in batch if row.reviewer_id == by.user.pk and row.is_open]
+            ready = conflicts.allowed(review, waiting, by.user)
+            barred += len(waiting) - len(ready)
             now = rights.now({(row.member_id, row.area_id) for row in ready})
             sent = following.under_way(ready)
             same = [row for row in ready if now[row.member_id, row.area_id] == row.digest and row.pk not in sent]
@@ -107,11 +116,11 @@ def decide_many(*, review: Review, items: QuerySet[Item], act: Act, by: Asker) -
                 if now[row.member_id, row.area_id] != row.now_digest:
                     following.note(Item.objects.filter(pk=row.pk), now[row.member_id, row.area_id])
             _write(same, act, by, "")
-            saved, left = saved + len(same), left + len(batch) - len(same)
+            saved, left = saved + len(same), left + len(batch) - len(waiting) + len(ready) - len(same)
         if saved:
             said = say(_MANY[act], title=review.title, n=saved)
-            record(by, review, _MANY[act], said, items=saved, left=left)
-    return Many(saved, left)
+            record(by, review, _MANY[act], said, items=saved, left=left, barred=barred)
+    return Many(saved, left, barred)
 
 
 def _locked(pks: Sequence[int]) -> Iterator[list[Item]]:

@@ -1,8 +1,9 @@
 """What is known of a right besides itself: since when it holds, and when it was last used. For some members at once.
 
 Since when: what staff did by edits of many and to one member alone, and what two readings of a member's rights tell
-apart. Nothing before is known: a right without a change keeps both ends of its span empty. Last use: of each member the
-newest records alone are looked at, so that a year of comings and goings costs as little as a week.
+apart. Nothing before is known: a right without a change keeps both ends of its span empty. Who gave it: what staff
+asked for here, also where it is not known yet whether it was done. Last use: of each member the newest records alone
+are looked at, so that a year of comings and goings costs as little as a week.
 """
 
 from collections import defaultdict
@@ -12,11 +13,12 @@ from datetime import date, datetime
 from typing import Any
 
 from django.db import connection
+from django.db.models import Q, QuerySet
 
 from portal.areas import merging
 from portal.core.intents.models import Intent, target_of
-from portal.core.intents.states import State
-from portal.core.jobs.models import Row
+from portal.core.intents.states import NOT_APPLIED, State
+from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import RowState
 from portal.core.mirror.models import Area, History, RightsChange
 from portal.core.mirror.places import USED
@@ -97,45 +99,94 @@ def held_since(keys: Collection[Key]) -> dict[Key, Since]:
     for member_id, area_id in keys:
         wanted[member_id].add(area_id)
     found: dict[Key, Since] = {}
-    for member_id, before, after, since in [*_edited(wanted), *_alone(wanted), *_elsewhere(wanted)]:
-        for area_id in wanted[member_id]:
-            older = found.get((member_id, area_id))
-            if (older is None or since.end > older.end) and _differs(before, after, area_id):
-                found[member_id, area_id] = since
+    edits = [*_edited(Row.objects.filter(_DONE, member_id__in=wanted)), *_alone(wanted, Q(state=State.SUCCEEDED))]
+    for edit in [*edits, *_elsewhere(wanted)]:
+        for area_id in wanted[edit.member_id]:
+            older = found.get((edit.member_id, area_id))
+            if (older is None or edit.since.end > older.end) and edit.changes(area_id):
+                found[edit.member_id, area_id] = edit.since
     return found
 
 
-_Told = Iterable[tuple[str, Any, Any, Since]]
+def granted(keys: Collection[Key], begins: Mapping[str, datetime]) -> dict[Key, dict[int, datetime]]:
+    """Return who gave each of these rights since their area's period begins ({user: moment of the latest}), as far as
+    it was done here. What may still be carried out counts as given.
+    """
+    wanted: dict[str, set[str]] = defaultdict(set)
+    for member_id, area_id in keys:
+        wanted[member_id].add(area_id)
+    least = min(begins.values())
+    recent = Q(part__intent__finished_at__gte=least) | Q(part__intent__finished_at=None)
+    open_ones = Q(state__in=_OPEN, job__in=Job.objects.filter(created_at__gte=least), part__isnull=False)
+    rows = Row.objects.filter(member_id__in=wanted)
+    edits = [*_edited(rows.filter(_DONE).filter(recent)), *_edited(rows.filter(open_ones))]
+    found: dict[Key, dict[int, datetime]] = defaultdict(dict)
+    for edit in [*edits, *_alone(wanted, ~Q(state__in=NOT_APPLIED))]:
+        for area_id in wanted[edit.member_id]:
+            at, mine = edit.since.end, found[edit.member_id, area_id]
+            if edit.by and at >= begins[area_id] and edit.gives(area_id):
+                mine[edit.by] = max(at, mine.get(edit.by, at))
+    return found
 
 
-def _differs(before: Any, after: Any, area_id: str) -> bool:
-    return merging.about(before, area_id) != merging.about(after, area_id)
+def touched(member_ids: Collection[str], since: datetime) -> set[str]:
+    """Return whose rights staff may have changed since then."""
+    recent = Q(part__intent__finished_at__gte=since) | Q(part__intent__finished_at=None)
+    rows = Row.objects.filter(_DONE, recent, member_id__in=member_ids)
+    targets = {target_of("member", member_id): member_id for member_id in member_ids}
+    asked = Intent.objects.filter(Q(created_at__gte=since) | Q(finished_at__gte=since), target__in=targets)
+    alone = asked.filter(operation__in=_ALONE).values_list("target", flat=True)
+    return {*rows.values_list("member_id", flat=True), *(targets[target] for target in alone)}
 
 
-def _edited(wanted: Mapping[str, Any]) -> _Told:
-    """Yield rows of jobs that were carried out."""
-    rows = Row.objects.filter(member_id__in=wanted, state=RowState.SUCCEEDED, part__isnull=False)
+@dataclass(frozen=True)
+class _Edit:
+    """Rights that became others, by whom where that is known."""
+
+    member_id: str
+    before: Any
+    after: Any
+    since: Since
+    by: int | None = None
+
+    def changes(self, area_id: str) -> bool:
+        return merging.about(self.before, area_id) != merging.about(self.after, area_id)
+
+    def gives(self, area_id: str) -> bool:
+        return merging.gives(self.before, self.after, area_id)
+
+
+_DONE, _OPEN = Q(state=RowState.SUCCEEDED, part__isnull=False), (RowState.SENT, RowState.UNCERTAIN)
+
+
+def _edited(rows: QuerySet[Row]) -> Iterable[_Edit]:
+    """Yield what rows of jobs did."""
     for row in rows.select_related("part__intent").iterator(chunk_size=500):
         body, intent = (row.content or {}).get("body", {}), row.part.intent if row.part else None
         if _RIGHTS in body and intent is not None:
-            at = intent.finished_at or intent.created_at
-            yield row.member_id, row.content.get("old", {}).get(_RIGHTS), body[_RIGHTS], Since(at, at)
+            old = row.content.get("old", {}).get(_RIGHTS)
+            yield _Edit(row.member_id, old, body[_RIGHTS], _moment(intent), intent.by_id)
 
 
-def _alone(wanted: Mapping[str, Any]) -> _Told:
+def _alone(wanted: Mapping[str, Any], states: Q) -> Iterable[_Edit]:
     """Yield requests about one member alone."""
     targets = {target_of("member", member_id): member_id for member_id in wanted}
-    asked = Intent.objects.filter(target__in=targets, operation__in=_ALONE, state=State.SUCCEEDED)
+    asked = Intent.objects.filter(states, target__in=targets, operation__in=_ALONE)
     intents = {str(each.pk): each for each in asked}
     trail = AuditEntry.objects.filter(intent_id__in=intents, action__in=_ALONE) if intents else ()
     for entry in trail:
         after, intent = entry.after or {}, intents[entry.intent_id]
         if _RIGHTS in after:
-            at = intent.finished_at or intent.created_at
-            yield targets[intent.target], (entry.before or {}).get(_RIGHTS), after[_RIGHTS], Since(at, at)
+            old = (entry.before or {}).get(_RIGHTS)
+            yield _Edit(targets[intent.target], old, after[_RIGHTS], _moment(intent), intent.by_id)
 
 
-def _elsewhere(wanted: Mapping[str, Any]) -> _Told:
+def _moment(intent: Intent) -> Since:
+    at = intent.finished_at or intent.created_at
+    return Since(at, at)
+
+
+def _elsewhere(wanted: Mapping[str, Any]) -> Iterable[_Edit]:
     """Yield what two readings tell apart, done elsewhere."""
     for row in RightsChange.objects.filter(member_id__in=wanted):
-        yield row.member_id, row.before.get(_RIGHTS), row.after.get(_RIGHTS), Since(row.since, row.read_at)
+        yield _Edit(row.member_id, row.before.get(_RIGHTS), row.after.get(_RIGHTS), Since(row.since, row.read_at))

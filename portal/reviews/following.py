@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import BooleanField, Case, Exists, F, OuterRef, Q, QuerySet, Value, When
+from django.db.models import BooleanField, Case, Exists, F, Func, OuterRef, Q, QuerySet, TextField, Value, When
+from django.db.models.functions import Cast
 
 from portal.core.jobs.models import Job, Row
 from portal.core.jobs.states import ALIVE, NOT_APPLIED, JobState, RowState
@@ -51,13 +52,16 @@ def reopen(items: QuerySet[Item]) -> None:
 
 
 def _openness(now: Any, holds: bool | None) -> Any:
-    """Tell whether a right waits for a decision: there is none, it is about another right than the one there is now, or
-    the right is there again although it was withdrawn.
+    """Tell whether a right waits for a decision: there is none, it is about another right than the one there is now, it
+    was decided by a person who may not, or the right is there again although it was withdrawn.
     """
     if holds is False:
         return Value(False)
     undecided = Q(decision=Decision.NONE) | Q(applied__in=[Applied.CHANGED, Applied.WITHDRAWN])
-    decided = ~Q(applied__in=_UNDER_WAY) & ~Q(decided_digest=now)
+    barred = Func(
+        F("barred"), Cast(F("decided_by_id"), TextField()), function="jsonb_exists", output_field=BooleanField()
+    )
+    decided = ~Q(applied__in=_UNDER_WAY) & (~Q(decided_digest=now) | Q(barred))
     there = ~Q(now_digest__in=["", LEFT]) if holds is None else Q()
     return Case(
         When(there & (undecided | decided), then=Value(True)), default=Value(False), output_field=BooleanField()

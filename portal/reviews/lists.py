@@ -19,7 +19,7 @@ from portal.core.ui.chips import Chip
 from portal.core.ui.tables import BulkAction, Column, Empty, Filter, Table
 from portal.core.ui.tables.keyset import Page
 from portal.core.ui.times import local, stamp
-from portal.reviews import queries
+from portal.reviews import queries, reasons
 from portal.reviews.facts import NEWEST
 from portal.reviews.models import Act, Applied, Decision, Item, Review, Standing, State, Use
 from tenants.access import TenantRequest
@@ -96,6 +96,7 @@ class Reviews(Table):
 
 _STATES = (
     ("open", pgettext_lazy("review", "Not decided")),
+    ("stuck", _("Reviewer may not decide")),
     ("confirm", pgettext_lazy("review", "Confirmed")),
     ("withdraw", pgettext_lazy("review", "To be withdrawn")),
     ("withdrawn", pgettext_lazy("withdrawal", "Withdrawn")),
@@ -113,6 +114,7 @@ _STANDINGS = (
 def _by_state(rows: QuerySet[Item], values: list[str]) -> QuerySet[Item]:
     meaning = {
         "open": Q(is_open=True),
+        "stuck": queries.stuck(),
         "confirm": Q(decision=Decision.CONFIRM, is_open=False),
         "withdraw": Q(decision=Decision.WITHDRAW, is_open=False) & ~Q(applied=Applied.WITHDRAWN),
         "withdrawn": Q(applied=Applied.WITHDRAWN),
@@ -219,7 +221,7 @@ class AllItems(Items):
         return [(part.key or "-", part.name or _t("No reviewer")) for part in parts]
 
     def _columns(self) -> list[Column]:
-        return [*super()._columns(), Column("reviewer", _("Reviewer"))]
+        return [*super()._columns(), Column("reviewer", _("Reviewer"), cell=_reviewer_cell)]
 
     def allowed_actions(self) -> list[BulkAction]:
         def url(request: Any) -> str:
@@ -236,6 +238,9 @@ class MyItems(Items):
 
     def row_href(self, row: Item) -> str:
         return reverse("reviews:my_item", args=[self.request.tenant.slug, self.review.pk, row.pk])
+
+    def row_class(self, row: Item) -> str:
+        return "quiet" if row.is_barred else super().row_class(row)
 
     def allowed_actions(self) -> list[BulkAction]:
         if self.review.state != State.RUNNING:
@@ -254,13 +259,15 @@ class MyItems(Items):
         """Return the buttons where a decision is waited for; else the decision, with the button that undoes it."""
         if self.review.state != State.RUNNING:
             return decision_cell(row)
+        if row.is_barred and queries.can_be_decided(row):
+            return format_html('<span class="fine review-barred">{}</span>', reasons.why(row))
         doubts = late_chip(row) if queries.is_plain(row) else decision_cell(row, is_mine=True)
         return format_html('<span class="review-decide">{}{}</span>', doubts, buttons(row))
 
 
 def buttons(row: Item) -> SafeString:
     """Return the buttons of an item, each with the version and the right that the page shows."""
-    if not queries.can_be_decided(row):
+    if row.is_barred or not queries.can_be_decided(row):
         return mark_safe("")
     waits = queries.waits(row)
     acts = (
@@ -338,7 +345,7 @@ def decision_cell(row: Any, *, is_mine: bool = False) -> SafeString:
     drawn = Chip(kind, decision_words(row)).__html__()
     if queries.is_back(row):
         drawn += format_html(" {}", Chip("unknown", _t("Has the right again")))
-    elif queries.is_outdated(row):
+    elif queries.is_outdated(row) or queries.is_void(row):
         drawn += format_html(" {}", Chip("unknown", _t("Decide again")))
     drawn += late_chip(row)
     if is_mine:
@@ -346,6 +353,12 @@ def decision_cell(row: Any, *, is_mine: bool = False) -> SafeString:
     who = row.decided_by if row.decided_by_id != row.reviewer_id else ""  # the reviewer stands beside it
     day = stamp(local(row.decided_at).date()) if row.decided_at else ""
     return format_html('{} <span class="fine">{} {}</span>', drawn, who or "", day)
+
+
+def _reviewer_cell(row: Item) -> SafeString:
+    """Return the reviewer, and that this person may not decide where that is so."""
+    barred = Chip("unknown", _t("May not decide")) if row.is_barred and row.is_open else ""
+    return format_html("{} {}", row.reviewer or "", barred)
 
 
 def late_chip(row: Item) -> SafeString:

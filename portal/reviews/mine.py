@@ -79,6 +79,7 @@ _SAID: dict[Came, Callable[[], str]] = {
     Came.CHANGED: lambda: _("Not saved: the right has changed. Look at the new right and decide again."),
     Came.UNREAD: lambda: _("Not saved: this right is not loaded at the moment."),
     Came.GONE: lambda: _("Not saved: this person no longer has the right."),
+    Came.BARRED: lambda: _("Not saved: you granted this access, or it is your own. Another reviewer decides."),
     Came.UNDER_WAY: lambda: _("Not saved: the withdrawal is already in progress."),
 }
 
@@ -89,7 +90,7 @@ def _row(request: TenantRequest, review: Review, item: Item, said: str, *, is_sa
     table = MyItems(request, items.filter(pk=item.pk), review=review, query=QueryDict())
     tally = queries.tally(items)
     told = {"row": str(table.body), "saved": is_saved, "said": said, "name": item.name}
-    told |= {"waiting": tally.waiting, "done": tally.done}
+    told |= {"waiting": tally.open, "done": tally.done}
     return JsonResponse(told)
 
 
@@ -128,9 +129,11 @@ def _many(request: TenantRequest, review_id: int, act: Act) -> HttpResponse:
     review = queries.mine_or_404(request, review_id)
     selection = _selection(request, review)
     back = reverse("reviews:decide", args=[request.tenant.slug, review.pk])
-    count = selection.queryset.filter(is_open=True).count()
+    open_ones = selection.queryset.filter(is_open=True)
+    count = open_ones.filter(is_barred=False).count()
     if not count:
-        messages.info(request, _("Nothing selected that waits for a decision."))
+        barred = _SAID[Came.BARRED]() if open_ones.exists() else ""
+        messages.info(request, barred or _("Nothing selected that waits for a decision."))
         return redirect(back)
     if "sure" not in request.POST:
         return _asked(request, selection, act, count, back)
@@ -157,6 +160,8 @@ def _asked(request: TenantRequest, selection: Selection, act: Act, count: int, b
         heading = _("Withdraw")
         question = ngettext("Withdraw %(n)s right?", "Withdraw %(n)s rights?", count)
     lines = [_("Rights that changed since the review began are left out. Decide those one by one.")]
+    if selection.queryset.filter(is_open=True, is_barred=True).exists():
+        lines.append(_("Rights that you granted, or that are your own, are left out. Another reviewer decides."))
     if act == Act.WITHDRAW:
         lines.append(_("Access ends when the manager of the review applies the withdrawals."))
     if count > deciding.MOST:
@@ -184,6 +189,13 @@ def _tell(request: TenantRequest, act: Act, many: Many) -> None:
             "%(n)s changed meanwhile and was left out.", "%(n)s changed meanwhile and were left out.", many.left
         )
         messages.warning(request, left % {"n": f"{many.left:,}"})
+    if many.barred:
+        left = ngettext(
+            "%(n)s right was left out: you granted it, or it is your own. Another reviewer decides.",
+            "%(n)s rights were left out: you granted them, or they are your own. Another reviewer decides.",
+            many.barred,
+        )
+        messages.warning(request, left % {"n": f"{many.barred:,}"})
 
 
 @tenant_view(Permission.REVIEWS_DECIDE, methods=["POST"])

@@ -123,7 +123,9 @@ class Item(TenantModel):
     `right` is [{"everywhere", "pass"}] and `digest` the same in short (`rights.py`). `now_digest` is the right when it
     was last looked at, `decided_digest` the one that was decided about: a decision is good for that one and no other.
     `version` counts the steps, so that two reviewers never overwrite each other. `is_open`: waits for a decision.
-    `since_from` is when the right was surely another, `since_at` by when it was this one.
+    `since_from` is when the right was surely another, `since_at` by when it was this one. `granted` are those who gave
+    it within the period, newest first: [[user, moment]]. `barred` says who may not decide about it: {user: moment at
+    which they gave it, or "" where it is their own}; `is_barred`: its reviewer is one of them (`conflicts.py`).
     """
 
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, db_index=False, related_name="+")
@@ -151,6 +153,9 @@ class Item(TenantModel):
     reviewer = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, db_index=False, related_name="+"
     )
+    granted = models.JSONField(default=list)
+    barred = models.JSONField(default=dict)
+    is_barred = models.BooleanField(default=False)
     decision = models.CharField(max_length=8, choices=Decision, blank=True, default="")
     decided_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, db_index=False, related_name="+"
@@ -173,7 +178,7 @@ class Item(TenantModel):
             ),
             # What is counted on every page of a review.
             models.Index(
-                fields=["review", "reviewer", "area_id", "is_open", "decision", "standing", "applied"],
+                fields=["review", "reviewer", "area_id", "is_open", "is_barred", "decision", "standing", "applied"],
                 name="reviews_item_counted",
             ),
         ]

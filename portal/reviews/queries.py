@@ -20,7 +20,7 @@ from portal.core.ui.addresses import row_or_404
 from portal.core.ui.times import local
 from portal.explain.questions import Place
 from portal.explain.since import Change, Since
-from portal.reviews import assigning, following, rights
+from portal.reviews import assigning, conflicts, following, reasons, rights
 from portal.reviews.applying import to_withdraw
 from portal.reviews.models import Applied, Decision, Item, Review, Standing, State
 from tenants.access import TenantRequest
@@ -60,10 +60,13 @@ def is_overdue(review: Review) -> bool:
 
 @dataclass(frozen=True)
 class Tally:
-    """How far a part of a review is, in items."""
+    """How far a part of a review is, in items. `barred`: those of the waiting ones about which their reviewer may not
+    decide.
+    """
 
     items: int = 0
     waiting: int = 0
+    barred: int = 0
     confirmed: int = 0
     marked: int = 0
     gone: int = 0
@@ -73,6 +76,16 @@ class Tally:
         return self.items - self.waiting
 
     @property
+    def open(self) -> int:
+        """Return how many wait for their own reviewer."""
+        return self.waiting - self.barred
+
+    @property
+    def decidable(self) -> int:
+        """Return how many their own reviewer decides about or has decided about."""
+        return self.items - self.barred
+
+    @property
     def percent(self) -> int:
         return 100 * self.done // self.items if self.items else 0
 
@@ -80,6 +93,7 @@ class Tally:
 _COUNTS = {
     "items": Count("pk"),
     "waiting": Count("pk", Q(is_open=True)),
+    "barred": Count("pk", Q(is_open=True, is_barred=True)),
     "confirmed": Count("pk", Q(decision=Decision.CONFIRM, is_open=False)),
     "marked": Count("pk", Q(decision=Decision.WITHDRAW, is_open=False)),
     "gone": Count("pk", Q(decision=Decision.NONE, is_open=False)),
@@ -121,6 +135,11 @@ class Part:
     ready: int = 0
     is_there: bool = True
     may: bool = True
+
+    @property
+    def stuck(self) -> int:
+        """Return how many of a reviewer's rights that person may not decide about."""
+        return self.tally.barred if self.key and self.may else self.tally.waiting
 
 
 class Sheet:
@@ -174,6 +193,11 @@ class Sheet:
         found = [Part(_named(people.get(who)), part, str(who or ""), may=who in may) for who, part in rows.items()]
         return sorted(found, key=lambda part: (part.name == "", part.name))
 
+    @property
+    def stuck(self) -> int:
+        """Return how many rights wait for a decision that nobody they are assigned to may take."""
+        return sum(part.stuck for part in self.reviewers)
+
     @cached_property
     def areas(self) -> list[Part]:
         rows = _by("area_id", self.review.items.all())
@@ -212,7 +236,8 @@ def live(items: Iterable[Item]) -> list[Item]:
 
 
 def told(rows: list[Item]) -> list[Item]:
-    """Note in words what the right was at the start (`then`) and is as the row has it (`now`)."""
+    """Note in words what the right was at the start (`then`) and is as the row has it (`now`), and who gave it."""
+    reasons.note(rows)
     bodies = rights.bodies({row.now_digest for row in rows})
     names = rows[0].review.area_names if rows else {}
     for row in rows:
@@ -220,6 +245,12 @@ def told(rows: list[Item]) -> list[Item]:
         vars(row)["then"] = rights.in_words(row.right)
         vars(row)["now"] = rights.in_words(bodies.get(row.now_digest, []))
     return rows
+
+
+def stuck() -> Q:
+    """Return the condition that nobody an item is assigned to may decide about it."""
+    may = [user.pk for user in assigning.reviewers()]
+    return Q(is_open=True) & (Q(is_barred=True) | Q(reviewer=None) | ~Q(reviewer__in=may))
 
 
 def can_be_decided(row: Item) -> bool:
@@ -235,12 +266,17 @@ def is_back(row: Item) -> bool:
 def waits(row: Item) -> bool:
     """Return whether the right that there is now waits for a decision, as noted by `live`."""
     undecided = not row.decision or row.applied in (Applied.CHANGED, Applied.WITHDRAWN)
-    return can_be_decided(row) and (undecided or is_outdated(row))
+    return can_be_decided(row) and (undecided or is_outdated(row) or is_void(row))
 
 
 def is_plain(row: Item) -> bool:
     """Return whether nothing was decided or is to be known of a right that waits for its first decision."""
     return waits(row) and not row.decision and not row.applied
+
+
+def is_void(row: Item) -> bool:
+    """Return whether the decision was taken by a person who may not decide about this right."""
+    return bool(row.decision) and conflicts.bars(row, row.decided_by_id)
 
 
 def is_outdated(row: Item) -> bool:

@@ -74,7 +74,7 @@ def remind(review_id: int) -> None:
 
 def _due_ones(review: Review, now: datetime) -> Iterator[tuple[User, int, Kind]]:
     kind = kind_now(review, now)
-    waiting = Item.objects.filter(review=review, is_open=True, reviewer__isnull=False).order_by()
+    waiting = Item.objects.filter(review=review, is_open=True, is_barred=False, reviewer__isnull=False).order_by()
     counts = dict(waiting.values_list("reviewer_id").annotate(n=Count("pk")))
     for user in User.objects.filter(pk__in=counts).order_by("pk"):
         yield user, counts[user.pk], kind

@@ -46,7 +46,7 @@ _GONE: dict[str, str] = {
     Standing.LEFT: "no_longer_a_member", Standing.NONE: "no_right_any_more", Standing.UNREAD: "right_not_loaded",
 }  # fmt: skip
 _COLUMNS = (
-    "member_id", "member_code", "member", "group", "area_id", "area", "right", "since", "last_use", "added",
+    "member_id", "member_code", "member", "group", "area_id", "area", "right", "since", "granted", "last_use", "added",
     "reviewer", "decision", "decided_by", "decided_at", "note", "decided_about", "now", "outcome",
 )  # fmt: skip
 
@@ -111,6 +111,10 @@ def _in_words(told: dict[str, Any]) -> dict[str, Any]:
         "right": rights.in_words(told["right"]), "outcome": queries.outcome_words(told["outcome"]),
         "by": who.get("name") or who.get("email", ""),
         "at": datetime.fromisoformat(told["decided_at"]) if told["decided_at"] else None,
+        "granted": [
+            ((each["by"] or {}).get("name") or (each["by"] or {}).get("email", ""), datetime.fromisoformat(each["at"]))
+            for each in told["granted"]
+        ],
     }  # fmt: skip
 
 
@@ -133,7 +137,7 @@ def outcome(item: Item) -> str:
         return "given_again_after_withdrawal" if item.is_open and item.standing != Standing.UNREAD else "withdrawn"
     if item.standing in _GONE:
         return _GONE[item.standing]
-    if item.decision == Decision.NONE:
+    if item.decision == Decision.NONE or queries.is_void(item):
         return "not_decided"
     if item.is_open:
         return "right_changed_after_decision"
@@ -155,12 +159,14 @@ def _lines(review: Review, counts: Counter[str], also: Callable[[dict[str, Any]]
 def _told(review: Review, items: list[Item]) -> Iterator[dict[str, Any]]:
     names = review.area_names
     bodies = rights.bodies({digest for each in items for digest in (each.decided_digest, each.now_digest)})
+    people = User.objects.in_bulk({who for item in items for who, _at in item.granted})
     for item in items:
         yield {
             "item": item.pk, "member_id": item.member_id, "member": item.name, "member_code": item.code,
             "group": item.group, "area_id": item.area_id, "area": names.get(item.area_id, item.area_id),
             "right": item.right, "added": _at(item.added_at), "added_later": item.is_late,
             "since_after": _at(item.since_from), "since_by": _at(item.since_at),
+            "granted": [{"by": _person(people.get(who)), "at": at} for who, at in item.granted],
             "last_use": {"how": item.use or "area", "day": _at(item.used_on), "anywhere": _at(item.seen_on)},
             "reviewer": _person(item.reviewer), "decision": item.decision or None,
             "decided_by": _person(item.decided_by), "decided_at": _at(item.decided_at), "note": item.note,
@@ -253,6 +259,7 @@ def _cells(told: dict[str, Any]) -> list[Any]:
     for name in ("right", "now", "decided_about"):
         plain[name] = rights.in_words(told[name]) if told[name] else ""
     plain |= {name: (told[name] or {}).get("email", "") for name in ("reviewer", "decided_by")}
+    plain["granted"] = "; ".join(f"{(each['by'] or {}).get('email', '')} {each['at']}" for each in told["granted"])
     plain |= {"since": told["since_by"], "last_use": told["last_use"]["day"] or told["last_use"]["how"]}
     return [plain[name] for name in _COLUMNS]
 

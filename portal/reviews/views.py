@@ -21,7 +21,7 @@ from portal.core.jobs import kinds
 from portal.core.mirror.queries import get_area
 from portal.core.ui import watching
 from portal.core.ui.tables import Selection, Table, chosen
-from portal.reviews import actions, applying, assigning, lists, queries
+from portal.reviews import actions, applying, assigning, lists, queries, reasons
 from portal.reviews.forms import ChangeForm, EverywhereForm, HandOverForm, StartForm
 from portal.reviews.lists import AllItems, Reviews
 from portal.reviews.models import Item, Review, State
@@ -110,6 +110,7 @@ def shown(request: TenantRequest, found: Item, *, is_mine: bool = False) -> Http
         "use": lists.use_words(row),
         "decision": lists.decision_cell(row),
         "buttons": lists.buttons(row),
+        "barred": reasons.why(row) if is_mine else reasons.why_not(row) if row.is_open else "",
         "is_mine": is_mine and row.review.state == State.RUNNING,
         "job": kinds.page(row.job) if row.job and request.access.can(Permission.RIGHTS_EDIT) else "",
     }
@@ -136,17 +137,28 @@ def hand_over(
     if form.is_bound and form.is_valid():
         try:
             told = {"to": form.cleaned_data["to"], "note": form.cleaned_data["note"], "nonce": nonces.check(request)}
-            done = actions.delegate(review=review, items=selection.queryset, by=Asker.of(request), **told)
+            handed = actions.delegate(review=review, items=selection.queryset, by=Asker.of(request), **told)
         except NotAsked as why:
             messages.error(request, str(why))
         else:
-            said = ngettext("%(n)s item delegated to %(who)s.", "%(n)s items delegated to %(who)s.", done)
-            messages.success(request, said % {"n": done, "who": told["to"]})
+            said = ngettext("%(n)s item delegated to %(who)s.", "%(n)s items delegated to %(who)s.", handed.done)
+            messages.success(request, said % {"n": handed.done, "who": told["to"]})
+            _tell_left(request, handed)
         return redirect(back)
     question = ngettext("Delegate %(n)s item?", "Delegate %(n)s items?", count) % {"n": count}
     context = {"heading": _("Delegate"), "question": question, "submit": _("Delegate"), "cancel": back, "form": form}
     context |= {"fields": selection.fields, "nonce": hidden_nonce(request)}
     return render(request, "components/confirm.html", context)
+
+
+def _tell_left(request: TenantRequest, handed: actions.Handed) -> None:
+    if handed.left:
+        said = ngettext(
+            "%(n)s was left out: the new reviewer granted this access, or it is their own. Choose someone else.",
+            "%(n)s were left out: the new reviewer granted this access, or it is their own. Choose someone else.",
+            handed.left,
+        )
+        messages.warning(request, said % {"n": f"{handed.left:,}"})
 
 
 def hidden_nonce(request: TenantRequest) -> str:
@@ -160,8 +172,10 @@ def groups(request: TenantRequest, review_id: int) -> HttpResponse:
     if request.method == "POST":
         asked = _chosen_of(request, review, people)
         try:
-            done = actions.assign_groups(review=review, groups=asked, nonce=nonces.check(request), by=Asker.of(request))
+            by, nonce = Asker.of(request), nonces.check(request)
+            done = (handed := actions.assign_groups(review=review, groups=asked, nonce=nonce, by=by)).done
             messages.success(request, ngettext("%(n)s item assigned.", "%(n)s items assigned.", done) % {"n": done})
+            _tell_left(request, handed)
         except NotAsked as why:
             messages.error(request, str(why))
         return redirect("reviews:page", request.tenant.slug, review.pk)

@@ -23,13 +23,15 @@ from portal.core.timers import bell, ticking
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.ticking import Wakeup
 from portal.core.ui.times import local
-from portal.reviews import assigning, facts, following, reminding, report, rights
+from portal.reviews import assigning, conflicts, facts, following, reminding, report, rights
 from portal.reviews.models import Item, Review, Standing, State
 from portal.reviews.rights import Key
 
 STEP = "portal.reviews.tasks.step"
 #: After this a running review is looked at anew, and a step whose worker died begins again.
 LOOK_AGAIN, _RING_AGAIN = timedelta(minutes=10), timedelta(seconds=20)
+#: What staff did may be recorded so much later than it is dated.
+_LOOK_BACK = timedelta(hours=1)
 #: Rights looked at in one transaction, and for how long one worker goes on.
 AT_ONCE = 1000
 _TURN = 8.0
@@ -129,9 +131,21 @@ def _file(review: Review, members: Sequence[Member], *, upto: str | None) -> Non
             changed[held[key]].append(pk)
     for now, pks in changed.items():
         following.note(Item.objects.filter(pk__in=pks), now)
+    _conflicts(review, mine, {member_id for member_id, _area in known})
     if review.state == State.RUNNING:
         new = {key: now for key, now in held.items() if key not in known and now not in rights.NO_RIGHT}
         _make(review, members, new)
+
+
+def _conflicts(review: Review, mine: QuerySet[Item], members: set[str]) -> None:
+    """Look anew who may not decide about the rights of those whom staff changed since the latest look."""
+    again = members
+    if review.looked_at is not None and members:
+        again = facts.touched(members, review.looked_at - _LOOK_BACK)
+    if again:
+        items = list(mine.filter(member_id__in=again))
+        conflicts.look(review, items)
+        following.reopen(Item.objects.filter(pk__in=[item.pk for item in items]))
 
 
 def _make(review: Review, members: Sequence[Member], new: dict[Key, str]) -> None:
@@ -140,13 +154,14 @@ def _make(review: Review, members: Sequence[Member], new: dict[Key, str]) -> Non
     people = {member.member_id: member for member in members}
     since, used = facts.held_since(new), facts.last_used({member_id for member_id, _area in new})
     bodies, doors = rights.bodies(set(new.values())), facts.doors_of({area_id for _member, area_id in new})
-    may = {each.pk for each in assigning.reviewers()}
+    may, found = {each.pk for each in assigning.reviewers()}, conflicts.of_keys(review, new)
     made = []
     for key, digest in new.items():
         member, span = people[key[0]], since.get(key)
         use, day = used[key[0]].of_area(doors[key[1]])
+        told = found[key]
         who = assigning.reviewer_of(
-            review.rules, member_id=key[0], area_id=key[1], group_id=member.membergroup_id
+            review.rules, member_id=key[0], area_id=key[1], group_id=member.membergroup_id, barred=told.barred
         )  # fmt: skip
         made.append(
             Item(
@@ -156,6 +171,7 @@ def _make(review: Review, members: Sequence[Member], new: dict[Key, str]) -> Non
                 since_from=span.begin if span else None, since_at=span.end if span else None,
                 use=use, used_on=day, seen_on=local(member.last_seen_at).date() if member.last_seen_at else None,
                 reviewer_id=who if who in may else None, is_late=review.listed_at is not None,
+                granted=told.granted, barred=told.barred, is_barred=who in may and str(who) in told.barred,
             )
         )  # fmt: skip
     Item.objects.bulk_create(made, ignore_conflicts=True, batch_size=500)

@@ -15,7 +15,7 @@ from accessapi.permissions import (
     normalise_devices,
     weekly,
 )
-from portal.areas.merging import Act, Effect, Wish, about, judge, undo
+from portal.areas.merging import Act, Effect, Wish, about, gives, judge, undo
 from tests.accessapi import rights as the
 from tests.support.effort import examples
 
@@ -203,3 +203,24 @@ def test_decisions_agree_with_the_portals_own_decider():
     monday = the.moment(the.FIRST_DAY, 0)
     assert decide_place(after, AreaPlace("a1"), monday + timedelta(hours=8)).allowed is True
     assert decide_place(after, AreaPlace("a1"), monday + timedelta(hours=20)).allowed is False
+
+
+def test_giving_is_admitting_where_nobody_was_admitted():
+    here, nothing, everywhere = (
+        {"area_id": "a1", "pass": OFFICE},
+        {"default_mode": "deny_all"},
+        {"default_mode": "allow_all"},
+    )
+    office, always_here = listed(here), listed({"area_id": "a1", "pass": always()})
+    strange = listed({"area_id": "a1", "pass": {"effect": "once"}})
+    for before, after, is_given in (
+        (None, office, True), (nothing, office, True), (office, always_here, True), (nothing, everywhere, True),
+        (office, everywhere, True), (nothing, strange, True), (office, {"default_mode": "new"}, True),
+        (office, office, False), (always_here, office, False), (everywhere, office, False), (office, nothing, False),
+        (everywhere, always_here, False), (strange, strange, False), (strange, nothing, False),
+    ):  # fmt: skip
+        assert gives(before, after, "a1") == is_given, (before, after)
+
+
+def listed(*entries):
+    return {"default_mode": "option", "areas_list": list(entries)}

@@ -11,7 +11,7 @@ from portal.core.mirror.models import Member
 from portal.core.ui.models import ListChoice
 from portal.reviews.models import Step
 from tests.support.barriers import barriers
-from tests.support.reviews import ReviewsDesk, option
+from tests.support.reviews import NOTHING, ReviewsDesk, option
 
 
 @pytest.fixture
@@ -53,6 +53,30 @@ def test_rights_are_decided_by_keyboard(desk: ReviewsDesk, decider: Page) -> Non
     decider.set_viewport_size({"width": 390, "height": 844})
     assert barriers(decider) == []
     assert decider.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_what_a_reviewer_granted_is_greyed_and_passed_over_by_keyboard(desk: ReviewsDesk, open_page) -> None:
+    granted, *others = ordered(desk)
+    desk.hold(granted, NOTHING)
+    desk.run(desk.prepared("grant", [granted]))
+    review = desk.start(desk.user)
+    page = open_page(desk.client)
+    page.goto(desk.link("decide", review.pk))
+    expect(page.get_by_text("0 of 2 done")).to_be_visible()
+    for key in "cc":
+        page.keyboard.press(key)
+    expect(page.locator("#review-left")).to_have_text("2 of 2 done")
+    expect(page.get_by_text("You have decided everything that you may decide.")).to_be_visible()
+    expect(page.locator("tr.quiet").get_by_text("You granted this access on")).to_have_count(1)
+    assert [desk.item(review, each).decision for each in (granted, *others)] == ["", "confirm", "confirm"]
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert barriers(page) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.set_viewport_size({"width": 1280, "height": 844})
+    page.goto(desk.link("page", review.pk))
+    expect(page.get_by_text("1 that no assigned reviewer may decide")).to_be_visible()
+    assert barriers(page) == []
 
 
 def test_a_decision_whose_answer_is_lost_is_sent_again_and_kept_once(

@@ -1,0 +1,59 @@
+"""Why a person may not decide about a right, and who can, in words."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from portal.core.ui.times import local
+from portal.reviews import assigning, conflicts
+from portal.reviews.models import Item
+from tenants.models import User
+
+_MOST = 5
+
+
+def note(rows: Sequence[Item]) -> None:
+    """Note on items who gave the right when (`given`), and who can decide where a person may not (`deciders`)."""
+    people = User.objects.in_bulk({who for row in rows for who, _at in row.granted})
+    reviewers = assigning.reviewers() if any(row.barred for row in rows) else []
+    for row in rows:
+        vars(row)["given"] = [(people[who], datetime.fromisoformat(at)) for who, at in row.granted if who in people]
+        vars(row)["deciders"] = [str(user) for user in reviewers if not conflicts.bars(row, user.pk)]
+
+
+def why(row: Any) -> str:
+    """Tell the reviewer of an item, as noted, why they may not decide; empty where they may."""
+    if not conflicts.bars(row, row.reviewer_id):
+        return ""
+    return f"{_why(row.barred[str(row.reviewer_id)])} {_who_can(row.deciders)}"
+
+
+def why_not(row: Any) -> str:
+    """Tell its manager the same."""
+    if not conflicts.bars(row, row.reviewer_id):
+        return ""
+    given, who = row.barred[str(row.reviewer_id)], row.reviewer
+    if given:
+        told = {"who": who, "day": _day(given)}
+        said = _("%(who)s granted this access on %(day)s and may not decide. Assign another reviewer.") % told
+    else:
+        said = _("This is the access of %(who)s, who may not decide. Assign another reviewer.") % {"who": who}
+    return f"{said} {_who_can(row.deciders)}"
+
+
+def _why(given: str) -> str:
+    if given:
+        return _("You granted this access on %(day)s. Another reviewer decides.") % {"day": _day(given)}
+    return _("This is your own access, by your name or e-mail address. Another reviewer decides.")
+
+
+def _who_can(deciders: Sequence[str]) -> str:
+    if not deciders:
+        return _("No one else here can decide: an owner can invite another reviewer.")
+    return _("Who can: %(names)s.") % {"names": ", ".join([*deciders[:_MOST], *["…"][: len(deciders) > _MOST]])}
+
+
+def _day(at: str) -> str:
+    return local(datetime.fromisoformat(at)).date().isoformat()
