@@ -185,6 +185,52 @@ class TestWorkingWithOne:
         guard.post(at(one, "alerts:give_back", alert.pk))
         assert "You took this alert." in said(other.post(at(one, "alerts:take", alert.pk), follow=True))
 
+    def test_only_who_took_it_releases_it(self, one, guard, alert):
+        guard.post(at(one, "alerts:take", alert.pk))
+        other = one.client(one.owner)
+        assert "took this alert already." in said(other.post(at(one, "alerts:give_back", alert.pk), follow=True))
+        assert "Release alert" in said(guard.get(at(one, "alerts:alert", alert.pk)))
+        guard.post(at(one, "alerts:give_back", alert.pk))
+        with tenant_scope(one.tenant):
+            trail = AuditEntry.objects.filter(target=f"alert:{alert.pk}").order_by("pk")
+            assert list(trail.values_list("action", flat=True)) == ["alert.take", "alert.give_back"]
+
+    def test_a_closed_one_is_neither_taken_nor_released(self, one, guard, alert):
+        other = one.client(one.owner)
+        other.post(at(one, "alerts:take", alert.pk))
+        other.post(at(one, "alerts:close", alert.pk), {"text": "Door shut"})
+        for act in ("take", "give_back"):
+            page = said(other.post(at(one, f"alerts:{act}", alert.pk), follow=True))
+            assert "closed this alert already." in page
+        with tenant_scope(one.tenant):
+            assert Alert.objects.get().taken_by == one.owner
+        told(one, forced(2, device_id="D3"))
+        [_first, second] = alerts(one, "forced")
+        guard.post(at(one, "alerts:close", second.pk), {"text": "Door shut"})
+        assert "closed this alert already." in said(guard.post(at(one, "alerts:take", second.pk), follow=True))
+
+    def test_what_comes_after_it_was_closed_is_another_alert(self, one, guard):
+        for minutes in (4, 3):
+            told(one, record(timezone.now() - timedelta(minutes=minutes), category="suspicious", content="Odd"))
+            guard.post(at(one, "alerts:close", alerts(one, "suspicious")[0].pk), {"text": "Looked"})
+        assert [each.times for each in alerts(one, "suspicious")] == [1, 1]
+
+    @pytest.mark.parametrize("act", ["take", "give_back", "note", "close"])
+    def test_an_auditor_sees_it_and_does_nothing(self, one, alert, act):
+        auditor = one.client(one.staff("auditor"))
+        assert "倉庫 入口 was forced open." in said(auditor.get(at(one, "alerts:alert", alert.pk)))
+        assert auditor.post(at(one, f"alerts:{act}", alert.pk), {"text": "Door shut"}).status_code == 403
+
+    def test_a_guard_reads_none_of_its_records_of_yesterday(self, one, guard):
+        with tenant_scope(one.tenant):
+            Watch.objects.update(since=timezone.now() - timedelta(days=3))
+        told(one, forced(60 * 48, device_id="D4"))
+        [found] = [each for each in alerts(one, "forced") if each.subject.endswith("D4")]
+        manager = one.client(one.staff("facility manager"))
+        page = at(one, "alerts:alert", found.pk)
+        assert "forced_open" in said(manager.get(page))
+        assert "forced_open" not in said(guard.get(page))
+
     def test_a_note_and_what_was_done_are_kept_and_audited(self, one, guard, alert):
         assert "Note saved." in said(guard.post(at(one, "alerts:note", alert.pk), {"text": "Going there"}, follow=True))
         assert "Enter a text." in said(guard.post(at(one, "alerts:close", alert.pk), {"text": ""}, follow=True))
@@ -230,6 +276,20 @@ class TestWorkingWithOne:
 
 
 class TestBanners:
+    def test_a_receptionist_has_none(self, one):
+        told(one, *(refused(5 - number) for number in range(5)))
+        receptionist = one.client(one.staff("receptionist"))
+        page = receptionist.get(reverse("guests:index", args=[one.tenant.slug]))
+        assert page.status_code == 200
+        assert "refused 5 times" not in page.content.decode()
+
+    def test_a_rule_that_is_switched_off_ends_its_alerts(self, one, guard):
+        told(one, forced(3, device_id="D2"))
+        with tenant_scope(one.tenant):
+            Rule.objects.create(kind="forced", is_on=False, severity=3)
+        look(one)
+        assert alerts(one, "forced")[0].ended_at is not None
+
     def test_a_serious_one_stands_on_every_page_until_somebody_takes_it(self, one, guard):
         told(one, *(refused(5 - number) for number in range(5)))
         alert = alerts(one, "refused")[0]

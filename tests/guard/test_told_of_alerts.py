@@ -223,6 +223,24 @@ class TestAWebAddress:
             entry = AuditEntry.objects.get(action="alert_address.add")
         assert entry.after["url"] == "https://localhost/…1234"
 
+    def test_is_told_from_its_severity_on(self, one, chat, manager):
+        add(one, manager, chat.url(), least="3")
+        happen(one, content="Odd", device="D4")
+        send(one)
+        assert chat.posts == []
+
+    def test_is_given_up_after_the_last_pause(self, one, chat, manager):
+        add(one, manager, chat.url())
+        happen(one)
+        tries = len(sending.PAUSES) + 1
+        chat.answers = [(503, {}, b"")] * (tries + 1)
+        for _try in range(tries + 1):
+            change(one, not_before=timezone.now())
+            send(one)
+        assert len(chat.posts) == tries
+        with tenant_scope(one.tenant):
+            assert Telling.objects.exclude(address=None).get().state == "failed"
+
     def test_shows_nobodys_name(self, one, chat, manager):
         add(one, manager, chat.url(), least="1", shape="card")
         for _ in range(5):

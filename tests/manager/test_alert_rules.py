@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from unittest.mock import patch
 
 import pytest
 from django.db import connection
@@ -13,6 +14,7 @@ from portal.core.alerts.models import Rule, Watch
 from portal.core.alerts.rules import Hours
 from portal.core.ui.times import TOKYO
 from tenants.models import AuditEntry
+from tenants.roles import FacilityManager
 from tenants.scope import tenant_scope
 from tests.support.log import happened, loaded, record
 from tests.support.members import said
@@ -93,6 +95,14 @@ class TestTrying:
         day = (timezone.now() - timedelta(days=1)).astimezone(TOKYO).date().isoformat()
         assert day in page
         assert "not loaded." in page, "ten of the thirty days are not known"
+        assert rule(one) is None
+
+    def test_who_may_not_read_the_log_tries_nothing(self, one, manager):
+        moment = timezone.now() - timedelta(days=1)
+        happened(one, *(record(moment, category="warning", member_id="m-1") for _ in range(4)))
+        with patch.object(FacilityManager, "permissions", FacilityManager.permissions - {"logs_view"}):
+            page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"try": "1"}))
+        assert "It would have raised" not in page
         assert rule(one) is None
 
     def test_another_count_fires_less_often(self, one, manager):

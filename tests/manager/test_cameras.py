@@ -2,18 +2,20 @@
 
 import re
 from datetime import timedelta
+from unittest.mock import patch
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from portal.core.cameras import watch
+from portal.core.cameras import keeping, watch
 from portal.core.cameras.models import Camera, Picture
 from portal.core.mirror.models import History, PassController
 from portal.core.timers.clock import database_now
+from portal.core.ui.times import local
 from portal.plans import things
 from tenants.models import AuditEntry, Connection
-from tenants.roles import Permission, Receptionist, Support
+from tenants.roles import FacilityManager, Permission, Receptionist, Support
 from tenants.scope import tenant_scope
 from tests.support.members import said
 
@@ -205,6 +207,41 @@ def test_a_guard_watches_and_sets_up_nothing(place, camera):
     assert guard.get(at(place, "index")).status_code == 200
     assert guard.get(at(place, "new")).status_code == 403
     assert "Add cameras" not in said(guard.get(at(place, "index")))
+    for name, *more in (("settings",), ("edit", camera.camera_id), ("remove", camera.camera_id)):
+        assert guard.post(at(place, name, *more), {"name": "Mine", "wanted": "on"}).status_code == 403
+    with tenant_scope(place.tenant):
+        assert Camera.objects.get().name == "正面玄関"
+
+
+def test_no_more_cameras_are_kept_than_a_round_of_pictures_takes(place, manager, camera, monkeypatch):
+    monkeypatch.setattr(keeping, "MOST", 3)
+    assert "At most 3 cameras can be kept. Nothing was saved." in said(add(manager, place, "c1\nc2\nc3"))
+    assert "2 cameras added." in said(add(manager, place, "c1\nc2"))
+
+
+def test_switching_pictures_of_commands_is_written_down(place, manager):
+    manager.post(at(place, "settings"), {"wanted": "on"})
+    assert audited(place) == ["camera.settings"]
+
+
+def test_a_guard_sees_no_record_of_yesterday_beside_a_camera(place, manager, camera):
+    then = timezone.now() - timedelta(days=1)
+    with tenant_scope(place.tenant):
+        Camera.objects.update(doors=["D1"])
+        History.objects.create(history_id="h1", at=then, device_id="D1", member_name="佐藤 花子", content="Entry")
+    there = f"{at(place, 'camera', camera.camera_id)}?day={local(then).date()}"
+    guard = place.client(place.staff("guard"))
+    spot = reverse("logs:record", args=[place.tenant.slug, "h1"])
+    shown = [client.get(there).content.decode() for client in (manager, guard)]
+    assert [("佐藤 花子" in page or spot in page) for page in shown] == [True, False]
+
+
+def test_identifiers_of_the_log_are_not_offered_to_those_who_may_not_read_it(place, camera):
+    with tenant_scope(place.tenant):
+        History.objects.create(history_id="h1", at=timezone.now(), extra={"camera_id": "c77"})
+    client = place.client(place.staff("facility manager"))
+    with patch.object(FacilityManager, "permissions", FacilityManager.permissions - {"logs_view"}):
+        assert "c77" not in client.get(at(place, "new")).content.decode()
 
 
 def test_neither_receptionists_nor_support_see_cameras():

@@ -136,6 +136,25 @@ def test_the_share_for_incidents_is_used_by_saying_so_alone(place, manager, pass
         assert Clip.objects.get().shown == 1
 
 
+def test_the_share_for_incidents_is_not_for_a_guard_who_says_so(place, passage):
+    with tenant_scope(place.tenant):
+        CameraUsage.objects.create(download_total=900.0, download_limit=1000.0, read_at=database_now())
+    guard, record = place.client(place.staff("guard")), passage(minutes=1)
+    page = guard.post(at(place, record), {"incident": "1"}, follow=True)
+    assert "The download limit of this period is used up." in said(page)
+    assert place.calls(33) == []
+    place.client(place.staff("facility manager")).post(at(place, record), {"incident": "1"})
+    assert "video.mp4" not in guard.get(f"{at(place, record)}?incident=1").content.decode()
+
+
+def test_an_auditor_is_offered_no_video(place, passage):
+    auditor, record = place.client(place.staff("auditor")), passage(hours=1)
+    page = auditor.get(page_of(place, record))
+    assert page.status_code == 200
+    assert "Get video" not in said(page)
+    assert auditor.post(at(place, record)).status_code == 403
+
+
 def test_what_a_person_may_still_load_is_counted_although_the_service_was_asked_since(place, manager, passage):
     ask(manager, place, passage(hours=1))
     with tenant_scope(place.tenant):

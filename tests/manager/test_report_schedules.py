@@ -8,7 +8,7 @@ from django.core import mail
 from portal.core.ui.times import TOKYO
 from portal.reports import periods, scheduling
 from portal.reports.models import Every, Report
-from tenants.models import Staff
+from tenants.models import AuditEntry, Staff
 from tests.support.members import said
 from tests.support.reports import ReportsDesk
 
@@ -45,6 +45,18 @@ def test_who_lost_the_role_is_not_told(desk):
     with desk.scope():
         report = Report.objects.get(schedule=schedule)
     assert "Not sent: no permission to see this report" in desk.page(report)
+
+
+def test_an_ended_schedule_makes_nothing_and_stays_as_it_was(desk):
+    schedule = desk.schedule(desk.place.staff("owner"))
+    for _time in range(2):
+        desk.client.post(desk.link("end", schedule.pk))
+    answer = desk.client.post(desk.link("send_now", schedule.pk))
+    assert answer.status_code == 404
+    desk.monday(schedule)
+    with desk.scope():
+        assert not Report.objects.filter(schedule=schedule).exists()
+        assert AuditEntry.objects.filter(action="report.schedule_ended").count() == 1
 
 
 def test_missed_runs_are_made_up_once_and_counted(desk):

@@ -4,6 +4,7 @@ import re
 import uuid
 from datetime import timedelta
 from io import BytesIO
+from unittest.mock import patch
 
 import pytest
 from django.utils import timezone
@@ -23,6 +24,7 @@ from portal.reports.models import Report
 from portal.today import erasing
 from tenants import audit
 from tenants.models import AuditEntry
+from tenants.roles import FacilityManager
 from tenants.wording import say
 from tests.support.members import said
 from tests.support.reports import ReportsDesk
@@ -262,6 +264,51 @@ def test_a_week_is_shown_beside_the_one_before_with_its_bars(desk):
 
 
 def test_a_report_is_not_found_by_whoever_may_not_see_what_it_shows(desk):
-    report = desk.ask("staff")
+    report, schedule = desk.ask("staff"), desk.schedule(desk.user, kind="staff")
     guard = desk.place.client(desk.place.staff("guard"))
     assert guard.get(desk.link("page", report.pk)).status_code in (403, 404)
+    with patch.object(FacilityManager, "permissions", FacilityManager.permissions - {"audit_view"}):
+        for address in (desk.link("page", report.pk), desk.link("progress", report.pk), desk.link("new", "staff")):
+            assert desk.client.get(address).status_code == 404
+        assert desk.client.get(desk.link("download", report.pk, "pdf")).status_code == 404
+        for act in ("change", "end", "send_now"):
+            assert desk.client.post(desk.link(act, schedule.pk)).status_code == 404
+        page = said(desk.client.get(desk.link("index")))
+    assert str(KINDS["staff"].title) not in page
+
+
+def test_an_auditor_reads_reports_and_sets_up_none(desk):
+    schedule = desk.schedule(desk.user)
+    auditor = desk.place.client(desk.place.staff("auditor"))
+    assert auditor.get(desk.link("index")).status_code == 200
+    for name, more in (("schedule", "week"), ("change", schedule.pk), ("end", schedule.pk), ("send_now", schedule.pk)):
+        assert auditor.post(desk.link(name, more)).status_code == 403
+
+
+def test_a_report_is_kept_until_its_time_is_over(desk):
+    report = desk.ask("keys")
+    with desk.scope():
+        Report.objects.filter(pk=report.pk).update(asked_at=timezone.now() - timedelta(days=keeping.DAYS_KEPT - 1))
+    assert keeping.delete_old() == 0
+    with desk.scope():
+        old = timezone.now() - timedelta(days=keeping.DAYS_KEPT + 1)
+        Report.objects.filter(pk=report.pk).update(asked_at=old, due_at=timezone.now())
+    assert keeping.delete_old() == 0
+
+
+def test_who_takes_a_report_along_is_written_down(desk):
+    report = desk.ask("keys")
+    desk.file(report, "pdf")
+    with desk.scope():
+        [entry] = AuditEntry.objects.filter(action="report.downloaded")
+    assert (entry.by, entry.target, entry.after) == (desk.user, f"report:{report.pk}", {"form": "pdf"})
+
+
+def test_a_report_that_cannot_be_made_is_given_up_after_five_tries(desk):
+    desk.client.post(desk.link("new", "keys"), desk.days())
+    with desk.scope():
+        Report.objects.update(tries=making.MOST_TRIES)
+    report = desk.made()
+    with desk.scope():
+        report.refresh_from_db()
+    assert (report.trouble, report.due_at, report.made_at) == ("failed", None, None)

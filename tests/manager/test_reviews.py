@@ -5,6 +5,7 @@ import re
 import zipfile
 from datetime import timedelta
 from io import BytesIO
+from unittest.mock import patch
 
 import pytest
 from django.core import mail
@@ -15,6 +16,8 @@ from portal.core.jobs.states import JobState
 from portal.core.mirror.models import Member
 from portal.reviews import reminding
 from portal.reviews.models import Review, Step
+from tenants.models import AuditEntry, Staff
+from tenants.roles import FacilityManager
 from tests.support.evidence import checked, public_key
 from tests.support.members import said
 from tests.support.reviews import NOTHING, ReviewsDesk, option
@@ -139,6 +142,19 @@ def test_a_selection_is_confirmed_at_once_but_for_what_changed(desk):
     assert "1 changed meanwhile and was left out." in said(answer)
 
 
+def test_a_groups_reviewer_comes_before_the_areas(desk):
+    first, other = desk.holders[0], desk.place.staff("facility manager")
+    review = desk.start(split="area")
+    asked = desk.client.get(desk.link("groups", review.pk)).content.decode()
+    chosen = dict.fromkeys(re.findall(r'name="(group-[^"]*)"', asked), str(other.pk))
+    chosen["nonce"] = re.search(r'name="nonce" value="([^"]*)"', asked)[1]
+    desk.client.post(desk.link("groups", review.pk), chosen)
+    with desk.scope():
+        desk.item(review, first).delete()
+    desk.look_again(review)
+    assert desk.item(review, first).reviewer_id == other.pk
+
+
 def test_items_of_others_are_not_found(desk):
     manager = desk.place.staff("facility manager")
     review = desk.start(manager)
@@ -146,6 +162,58 @@ def test_items_of_others_are_not_found(desk):
     for address in (desk.link("decide", review.pk), desk.link("my_item", review.pk, item.pk)):
         assert desk.decider.get(address).status_code == 404
     assert desk.decider.get(desk.link("page", review.pk)).status_code == 403
+
+
+def test_who_may_no_longer_decide_gets_no_items_and_no_mail(desk):
+    review, late = desk.start(), desk.people[3]
+    desk.hold(late, option(desk.area.area_id))
+    with desk.scope():
+        Staff.objects.filter(user=desk.reviewer).update(role="receptionist")
+    mail.outbox.clear()
+    desk.look_again(review)
+    with desk.scope():
+        reminding.remind(review.pk)
+    assert desk.item(review, late).reviewer_id is None
+    assert mail.outbox == []
+    assert "4 that no assigned reviewer may decide" in said(desk.client.get(desk.link("page", review.pk)))
+    assert desk.decider.get(desk.link("decide", review.pk)).status_code == 403
+
+
+@pytest.mark.parametrize("role", ["reviewer", "auditor"])
+def test_a_review_is_led_by_its_managers_alone(desk, role):
+    review, area = desk.start(), desk.area.area_id
+    desk.decide(review, desk.holders[0], "withdraw")
+    client = desk.place.client(desk.place.staff(role))
+    for name, *more in (("change",), ("assign",), ("groups",), ("withdrawals", area), ("finish",), ("cancel",)):
+        assert client.post(desk.link(name, review.pk, *more), {"scope": "match"}).status_code == 403
+    assert client.post(desk.link("new")).status_code == 403
+    with patch.object(FacilityManager, "permissions", FacilityManager.permissions - {"reviews_manage"}):
+        assert desk.client.post(desk.link("withdrawals", review.pk, area)).status_code == 403
+
+
+def test_an_auditor_reads_a_review_and_decides_nothing(desk):
+    review = desk.start()
+    auditor = desk.place.client(desk.place.staff("auditor"))
+    assert desk.holders[0].member_name in said(auditor.get(desk.link("page", review.pk)))
+    for name in ("press", "confirm_many", "withdraw_many", "delegate"):
+        assert auditor.post(desk.link(name, review.pk), {"all": "1"}).status_code == 403
+
+
+def test_nothing_is_finished_before_the_list_is_made_or_while_withdrawals_are_under_way(desk):
+    review = desk.start()
+    with desk.scope():
+        Review.objects.filter(pk=review.pk).update(listed_at=None)
+    page = said(desk.client.post(desk.link("finish", review.pk), follow=True))
+    assert "The list of rights is still being made." in page
+    with desk.scope():
+        Review.objects.filter(pk=review.pk).update(listed_at=timezone.now())
+    desk.decide(review, desk.holders[0], "withdraw")
+    desk.withdrawals(review)
+    for act in ("finish", "cancel"):
+        page = said(desk.client.post(desk.link(act, review.pk), follow=True))
+        assert "Withdrawals are prepared or in progress." in page
+    with desk.scope():
+        assert Review.objects.get(pk=review.pk).state == "running"
 
 
 def test_items_are_delegated_and_the_new_reviewer_decides(desk):
@@ -216,6 +284,8 @@ def test_a_finished_review_is_signed_and_every_changed_byte_is_found(desk, tmp_p
     assert report["counts"] == {"items": 3, "confirmed": 1, "not_decided": 2}
     assert [line["steps"][0]["by"]["email"] for line in lines if line["steps"]] == [desk.reviewer.email]
     assert desk.holders[0].member_name in table
+    with desk.scope():
+        assert AuditEntry.objects.get(action="review.downloaded").by == desk.user
     key, kept = public_key(tmp_path), tmp_path / "review.zip"
     kept.write_bytes(made)
     assert checked(kept, key)[0] == 0

@@ -132,6 +132,57 @@ def test_the_share_for_incidents_is_kept_and_said(place, manager, camera):
         assert usage.known().streaming.used == 600
 
 
+def test_the_share_for_incidents_is_not_for_a_guard_who_says_so(place, camera):
+    place.sandbox.settings(place.service.tenant_id, streaming_limit=600)
+    guard = place.client(place.staff("guard"))
+    assert watched(guard.post(at(place, "live", camera.camera_id), follow=True))
+    since = wire(timezone.now() - timedelta(hours=1))
+    for name, given in (("live", {}), ("recording", {"at": since, "seconds": "300"})):
+        page = guard.post(at(place, name, camera.camera_id), given | {"incident": "1"}, follow=True)
+        assert "Only the share kept for incidents is left" in said(page)
+        assert not watched(page)
+
+
+def test_an_auditor_reads_nothing_of_pictures_of_the_past(place, manager, camera):
+    given = {"at": wire(timezone.now() - timedelta(hours=1))}
+    page = manager.post(at(place, "picture_at", camera.camera_id), given, follow=True)
+    source = re.search(r'id="still">\s*<img class="shot" src="([^"]+)"', page.content.decode())[1]
+    with tenant_scope(place.tenant):
+        still = Picture.objects.get(at__isnull=False)
+        Picture.objects.filter(pk=still.pk).update(trouble="offline")
+    there = f"{at(place, 'camera', camera.camera_id)}?still={still.pk}"
+    assert 'id="still"' in manager.get(there).content.decode()
+    auditor = place.client(place.staff("auditor"))
+    page = auditor.get(there)
+    assert page.status_code == 200
+    assert "Picture of" not in said(page)
+    assert 'id="still"' not in page.content.decode()
+    assert auditor.get(source).status_code == 403
+    for name in ("picture_at", "recording"):
+        assert auditor.post(at(place, name, camera.camera_id), given).status_code == 403
+
+
+@pytest.mark.parametrize("act", ["stop", "go_on"])
+def test_another_persons_look_is_neither_ended_nor_gone_on_with(place, manager, camera, act):
+    manager.post(at(place, "live", camera.camera_id))
+    with tenant_scope(place.tenant):
+        look = Viewing.objects.get()
+    guard = place.client(place.staff("guard"))
+    assert guard.post(at(place, act, camera.camera_id, look.pk)).status_code == 404
+    with tenant_scope(place.tenant):
+        assert Viewing.objects.get().ends_at == look.ends_at
+
+
+def test_a_look_that_is_over_frees_nothing_more(place, manager, camera):
+    manager.post(at(place, "live", camera.camera_id))
+    with tenant_scope(place.tenant):
+        Viewing.objects.update(ends_at=database_now() - timedelta(seconds=1))
+        look = Viewing.objects.get()
+    manager.post(at(place, "stop", camera.camera_id, look.pk))
+    with tenant_scope(place.tenant):
+        assert Viewing.objects.get().seconds == 300
+
+
 def test_who_is_about_to_use_the_last_of_the_period_is_told_before(place, manager, camera):
     place.sandbox.settings(place.service.tenant_id, streaming_limit=900)
     page = at(place, "camera", camera.camera_id)
