@@ -15,8 +15,8 @@ from tenants.models import Tenant
 
 def _about_to_go(tenant: Tenant, values: Values) -> Iterator[Seen]:
     now = database_now()
-    for key, number in fetching.expiring(timedelta(days=values["days"])):
-        yield Seen(f"incident:{key}", now, {"number": number, "days": values["days"]})
+    for key, number in fetching.expiring(timedelta(days=values["left"])):
+        yield Seen(f"incident:{key}", now, {"number": number, "days": values["left"]})
 
 
 def register() -> None:
@@ -28,7 +28,7 @@ def register() -> None:
                 " %(days)s days."
             ),
             severity=Severity.WARNING,
-            values=(Value("days", _("Days before"), 14, 1, 60),),
+            values=(Value("left", _("Days before"), 14, 1, 60),),
             look=_about_to_go,
         )
     )

@@ -60,6 +60,13 @@ class TestChanging:
         assert str(entry.summary) == "Alert rule changed: Repeated refusals"
         assert (entry.before["count"], entry.after["count"]) == (5, 3)
 
+    @pytest.mark.parametrize("kind", sorted(KINDS))
+    def test_each_rule_is_saved_with_its_own_numbers(self, one, manager, kind):
+        numbers = {each.name: str(each.default) for each in KINDS[kind].all_values} | {"quiet": "14"}
+        hours = {"days": ["0"], "begin": "22:00", "end": "06:00"} if KINDS[kind].by_hours else {}
+        form = {"is_on": "on", "severity": "3"} | numbers | hours
+        assert "Rule saved." in said(manager.post(at(one, "alerts:rule", kind), form, follow=True))
+
     def test_numbers_have_bounds_and_hours_are_whole(self, one, manager):
         page = said(manager.post(at(one, "alerts:rule", "refused"), REFUSED | {"count": "1"}))
         assert "2" in page

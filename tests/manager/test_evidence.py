@@ -294,16 +294,16 @@ def test_video_about_to_be_deleted_is_an_alert(place, manager, opened):
     opened(days=80)
     work(place)
     with tenant_scope(place.tenant):
-        (seen,) = alerts._about_to_go(place.tenant, {"days": 14})
+        (seen,) = alerts._about_to_go(place.tenant, {"left": 14})
         assert seen.facts == {"number": 1, "days": 14}
-        assert list(alerts._about_to_go(place.tenant, {"days": 5})) == []
+        assert list(alerts._about_to_go(place.tenant, {"left": 5})) == []
 
 
 def test_video_that_a_worker_tries_in_vain_to_fetch_is_an_alert_too(place, manager, opened):
     opened(days=80)
     with tenant_scope(place.tenant):
         assert Item.objects.get(kind="clip").media == "wanted"
-        assert len(list(alerts._about_to_go(place.tenant, {"days": 14}))) == 1
+        assert len(list(alerts._about_to_go(place.tenant, {"left": 14}))) == 1
     page = manager.get(url(place, "incident", 1))
     assert "Being fetched The service deletes it on" in said(page)
     assert "chip-loud" in manager.get(url(place, "index")).content.decode()
