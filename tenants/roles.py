@@ -141,6 +141,21 @@ ASKS: dict[Permission, Asks] = {
 }
 EVERYTHING = frozenset(Permission)
 
+# Whoever has one of these may change a safety rule (`portal.core.safety`), alone or with a second person. Owners are
+# told when a person gets one of them.
+SAFETY = frozenset(
+    {
+        P.LOCKDOWN,
+        P.ALERTS_MANAGE,
+        P.CAMERAS_MANAGE,
+        P.EVIDENCE_MAKE,
+        P.GUESTS_MANAGE,
+        P.CONNECTION_MANAGE,
+        P.STAFF_MANAGE,
+        P.SUPPORT_MANAGE,
+    }
+)
+
 # What would outlast a support session: these could let a person in again. No platform role has them.
 OWNERS_OWN = frozenset({P.CONNECTION_MANAGE, P.STAFF_MANAGE, P.SUPPORT_MANAGE})
 VIEWS = frozenset(permission for permission in Permission if permission.name.endswith("_VIEW"))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext_lazy
+from django.utils.translation import ngettext_lazy, pgettext_lazy
 
 from tenants.proofs import PROOFS
 from tenants.roles import ROLES
@@ -231,6 +231,20 @@ RECORDS: dict[str, Promise] = {
         "n",
     ),
     "lockdown.settings": _("Lockdown settings changed"),
+    "safety_rule.lockdown": pgettext_lazy("safety rule", "Lockdown settings"),
+    "safety_rule.evidence_retention": pgettext_lazy("safety rule", "Retention of evidence"),
+    "safety_rule.guest_retention": pgettext_lazy("safety rule", "Desk settings"),
+    "safety_rule.command_pictures": pgettext_lazy("safety rule", "Camera settings"),
+    "safety_rule.alert_rule": _("Alert rule: %(kind)s"),
+    "safety_rule.alert_recipients": _("Recipients of an alert rule: %(kind)s"),
+    "safety_rule.alert_address": _("Web address for alerts: %(name)s"),
+    "safety.loosened": _("Safety rule loosened by an owner: %(rule)s"),
+    "safety.asked": _("Change requested that needs a second person: %(rule)s"),
+    "safety.confirmed": _("Change confirmed as the second person, requested by %(who)s: %(rule)s"),
+    "safety.refused": _("Change declined, requested by %(who)s: %(rule)s"),
+    "safety.withdrawn": _("Change cancelled before it was confirmed: %(rule)s"),
+    "safety.expired": _("Change expired before it was confirmed: %(rule)s"),
+    "safety.void": _("Change no longer valid: %(rule)s"),
     "plan.added": _("Floor plan added: %(name)s"),
     "plan.replaced": _("Floor plan replaced: %(name)s"),
     "plan.edited": _("Floor plan edited: %(name)s"),
@@ -351,6 +365,7 @@ TARGETS: Mapping[str, Promise] = {
     "report_schedule": _("Report schedule"),
     "review": _("Access review"),
     "rights_template": _("Rights template"),
+    "safety": _("Safety rule"),
     "support": _("Support session"),
     "tenant": _("Tenant"),
     "user": _("Staff"),

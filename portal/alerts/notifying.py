@@ -1,5 +1,7 @@
 """Who is told of alerts: a person's own choice, a rule's recipients, the tenant's web addresses."""
 
+from functools import partial
+
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
@@ -9,7 +11,9 @@ from django.utils.translation import gettext as _
 from portal.alerts.notify_forms import AddressForm, RecipientsForm, WishForm
 from portal.core.alerts.kinds import KINDS
 from portal.core.intents.record import Asker
+from portal.core.safety.answering import answer
 from portal.core.telling import acts
+from portal.core.telling.addresses import masked
 from portal.core.telling.models import Telling, WebAddress, Wish
 from portal.core.telling.writing import least_for
 from portal.core.ui.addresses import row_or_404
@@ -42,9 +46,8 @@ def recipients(request: TenantRequest, watched: str) -> HttpResponseBase:
         raise Http404
     form = RecipientsForm.of(watched, request.POST)
     if form.is_valid():
-        said = form.cleaned_data
-        acts.change_audience(kind=KINDS[watched], roles=said["roles"], people=said["people"], by=Asker.of(request))
-        messages.success(request, _("Recipients saved."))
+        wanted = partial(acts.change_audience, **form.cleaned_data, kind=KINDS[watched], by=Asker.of(request))
+        answer(request, wanted, _("Recipients saved."))
     else:
         messages.error(request, _("Choose roles and people from the list. Nothing was changed."))
     return redirect("alerts:rule", request.tenant.slug, watched)
@@ -60,7 +63,7 @@ def addresses(request: TenantRequest) -> HttpResponse:
         except acts.NotKept:
             most = {"most": acts.MOST_ADDRESSES}
             form.add_error("name", _("There is an address of this name, or there are %(most)s already.") % most)
-    rows = [(each, acts.masked(each.url)) for each in WebAddress.objects.order_by("name")]
+    rows = [(each, masked(each.url)) for each in WebAddress.objects.order_by("name")]
     return render(request, "alerts/addresses.html", {"form": form, "rows": rows})
 
 
@@ -77,7 +80,7 @@ def address(request: TenantRequest, address_id: int) -> HttpResponse:
     """One web address, masked, with what it answered last."""
     row = _found(address_id)
     last = Telling.objects.filter(address=row).select_related("alert").order_by("-pk")[:_LAST]
-    return render(request, "alerts/address.html", {"row": row, "shown": acts.masked(row.url), "last": last})
+    return render(request, "alerts/address.html", {"row": row, "shown": masked(row.url), "last": last})
 
 
 @tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
@@ -101,6 +104,6 @@ def renew(request: TenantRequest, address_id: int) -> HttpResponse:
 @tenant_view(Permission.ALERTS_MANAGE, methods=["POST"])
 def remove(request: TenantRequest, address_id: int) -> HttpResponseBase:
     """Take an address away, with what was sent to it."""
-    acts.remove_address(address=_found(address_id), by=Asker.of(request))
-    messages.success(request, _("Web address removed."))
+    found = _found(address_id)
+    answer(request, partial(acts.remove_address, address=found, by=Asker.of(request)), _("Web address removed."))
     return redirect("alerts:addresses", request.tenant.slug)

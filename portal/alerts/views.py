@@ -1,6 +1,7 @@
 """Alerts: the list, one alert and what people do with it, the rules."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -21,6 +22,7 @@ from portal.core.alerts.shown import Words
 from portal.core.intents.record import Asker
 from portal.core.log import visible
 from portal.core.mirror.models import History
+from portal.core.safety.answering import answer
 from portal.core.telling.models import Telling
 from portal.core.ui import watching
 from portal.core.ui.addresses import row_or_404
@@ -150,8 +152,7 @@ def rule(request: TenantRequest, watched: str) -> HttpResponseBase:
     context = {"rule": form.rule, "form": form, "may_try": may_try, "recipients": RecipientsForm.of(watched)}
     if form.is_valid():
         if "try" not in request.POST:
-            acts.change_rule(rule=form.wanted, by=Asker.of(request))
-            messages.success(request, _("Rule saved."))
+            answer(request, partial(acts.change_rule, rule=form.wanted, by=Asker.of(request)), _("Rule saved."))
             return redirect("alerts:rules", request.tenant.slug)
         if context["may_try"]:
             context["tried"] = try_against_past(request.tenant, form.wanted)

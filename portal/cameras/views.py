@@ -1,5 +1,6 @@
 """Cameras: the wall, a camera with its pictures and video, and the list's own forms."""
 
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -18,6 +19,7 @@ from portal.core.cameras.models import Camera, Picture, Viewing
 from portal.core.cameras.pictures import at_moment, trouble_in_words
 from portal.core.intents.record import Asker
 from portal.core.mirror.models import Area, PassController
+from portal.core.safety.answering import answer
 from portal.core.ui import watching as parts
 from portal.core.ui.addresses import is_row_number, row_or_404
 from tenants.access import TenantRequest, tenant_view
@@ -182,8 +184,8 @@ def settings(request: TenantRequest) -> HttpResponseBase:
     """Choose whether door commands get pictures."""
     form = SettingsForm(request.POST if request.method == "POST" else None, initial={"wanted": commands.are_wanted()})
     if form.is_valid():
-        commands.want(**form.cleaned_data, by=Asker.of(request))
-        messages.success(request, _("Camera settings saved."))
+        wanted = partial(commands.want, **form.cleaned_data, by=Asker.of(request))
+        answer(request, wanted, _("Camera settings saved."))
         return redirect(_wall(request))
     return render(request, "cameras/settings.html", {"form": form})
 

@@ -28,7 +28,7 @@ def register() -> None:
                 " %(days)s days."
             ),
             severity=Severity.WARNING,
-            values=(Value("left", _("Days before"), 14, 1, 60),),
+            values=(Value("left", _("Days before"), 14, 1, 60, larger_alerts_more=True),),
             look=_about_to_go,
         )
     )

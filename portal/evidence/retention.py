@@ -6,8 +6,12 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.translation import gettext as _
 
 from portal.core.intents.record import Asker
+from portal.core.safety import changing
+from portal.core.safety.changing import Came
+from portal.core.safety.rules import SafetyRule, Values
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.ticking import Wakeup
 from portal.core.ui.times import local
@@ -16,6 +20,7 @@ from portal.evidence.actions import DAYS_KEPT
 from portal.evidence.models import EvidenceSettings, Incident, LegalHold, StoredFile
 from tenants import audit
 from tenants.models import Tenant
+from tenants.roles import Permission
 from tenants.wording import say
 
 
@@ -66,19 +71,35 @@ def last_day() -> date:
     return _today() + timedelta(days=days_kept())
 
 
-def keep_for(*, days: int, by: Asker) -> None:
-    """Keep closed incidents for so many days from now on; those closed already keep their day."""
-    before = days_kept()
-    with transaction.atomic():
-        EvidenceSettings.objects.update_or_create(tenant=by.tenant, defaults={"days": days})
-        audit.record(
-            **by.author,
-            action="evidence.retention",
-            target="evidence:retention",
-            summary=say("evidence.retention", days=days),
-            before={"days": before},
-            after={"days": days},
-        )
+def keep_for(*, days: int, by: Asker) -> Came:
+    """Keep closed incidents for so many days from now on; those closed already keep their day. Raises NotChanged."""
+    return changing.change(RULE, {"days": days}, by=by)
+
+
+def _save(_subject: str, after: Values, by: Asker) -> None:
+    before, days = days_kept(), after["days"]
+    EvidenceSettings.objects.update_or_create(tenant=by.tenant, defaults={"days": days})
+    audit.record(
+        **by.author,
+        action="evidence.retention",
+        target="evidence:retention",
+        summary=say("evidence.retention", days=days),
+        before={"days": before},
+        after={"days": days},
+    )
+
+
+# Fewer days delete evidence sooner.
+RULE = SafetyRule(
+    name="evidence_retention",
+    permission=Permission.EVIDENCE_MAKE,
+    title=lambda _subject: say("safety_rule.evidence_retention"),
+    read=lambda _subject: {"days": days_kept()},
+    loosens=lambda _subject, before, after: after["days"] < before["days"],
+    save=_save,
+    words=lambda _subject, values: {_("Keep closed incidents for (days)"): str(values["days"])},
+    page=lambda _subject: ("evidence:settings",),
+)
 
 
 def _today() -> date:

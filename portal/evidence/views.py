@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -17,6 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from portal.core.cameras import usage
 from portal.core.intents.record import Asker
+from portal.core.safety.answering import answer
 from portal.core.ui import watching
 from portal.core.ui.addresses import is_row_number, row_or_404
 from portal.evidence import actions, retention, rules
@@ -277,7 +279,7 @@ def delete(request: TenantRequest, number: int) -> HttpResponseBase:
 def settings(request: TenantRequest) -> HttpResponseBase:
     form = SettingsForm(request.POST if request.method == "POST" else None, initial={"days": retention.days_kept()})
     if form.is_valid():
-        retention.keep_for(**form.cleaned_data, by=Asker.of(request))
-        messages.success(request, _("Saved. Incidents closed before keep their day."))
+        wanted = partial(retention.keep_for, **form.cleaned_data, by=Asker.of(request))
+        answer(request, wanted, _("Saved. Incidents closed before keep their day."))
         return redirect(reverse("evidence:index", args=[request.tenant.slug]))
     return render(request, "evidence/settings.html", {"form": form}, status=422 if form.is_bound else 200)

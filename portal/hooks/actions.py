@@ -26,7 +26,7 @@ from portal.hooks import health, tokens
 from portal.hooks.addresses import FRESH, PATIENCE
 from portal.hooks.models import Webhook
 from portal.hooks.settings import Present, Whose, address_of, webhook_of
-from tenants import audit
+from tenants import audit, owners
 from tenants.roles import Permission
 from tenants.wording import say
 
@@ -70,6 +70,8 @@ def ask(*, act: Act, by: Asker, nonce: Nonce, categories: Sequence[str] = (), re
             row.save(update_fields=SET)
             health.changed(by.tenant)
             _wait_for_all(intent, act)
+            if was["is_on"] and (not row.is_on or set(was["categories"]) - set(row.categories)):
+                owners.tell(owners.LOOSENED, what=say(f"webhook.{act}"), who=by.user)
     if is_new:
         dispatch(intent)
     return intent
@@ -185,6 +187,7 @@ def leave(*, by: Asker) -> None:
         Webhook.objects.filter(pk=webhook_of(by.tenant).pk).update(is_on=False)
         health.changed(by.tenant)
         audit.record(**by.author, action="webhook.leave", target=TARGET, summary=say("webhook.leave"))
+        owners.tell(owners.LOOSENED, what=say("webhook.leave"), who=by.user)
 
 
 def test(*, by: Asker) -> None:

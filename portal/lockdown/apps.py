@@ -6,7 +6,8 @@ class LockdownConfig(AppConfig):
     label = "lockdown"
 
     def ready(self) -> None:
-        from portal.lockdown import frame, standing
+        from portal.lockdown import frame, keeping, standing
 
         frame.register()
+        keeping.register()
         standing.register()

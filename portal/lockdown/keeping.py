@@ -1,29 +1,30 @@
-"""The tenant's setting of lockdowns: kept with an entry in the audit trail, and read where an evacuation begins."""
+"""The tenant's setting of lockdowns: changed as a safety rule, and read where an evacuation begins."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from django.db import transaction
 from django.utils.translation import gettext as _
 
 from portal.core.intents.nonces import NotAsked
 from portal.core.intents.record import Asker
 from portal.core.mirror.models import PassController
-from portal.lockdown.models import LockdownSetting, Scope, Second, setting
+from portal.core.safety import changing, rules
+from portal.core.safety.changing import Came
+from portal.core.safety.rules import SafetyRule, Values
+from portal.core.safety.words import on_or_off
+from portal.core.ui.vocabulary import joined
+from portal.lockdown.models import Kind, LockdownSetting, Scope, Second, setting
 from portal.lockdown.preview import Wanted
 from tenants import audit
+from tenants.roles import Permission
 from tenants.wording import say
 
 
-def save(*, evacuation: bool, doors: Sequence[str], second: Second, by: Asker) -> None:
-    """Keep the setting; of the doors those that are known."""
+def change(*, evacuation: bool, doors: Sequence[str], second: Second, by: Asker) -> Came:
+    """Change the setting; of the doors those that are known. Raises NotChanged."""
     known = PassController.objects.order_by("name_order", "pk").values_list("device_id", flat=True)
     wanted = {"evacuation": evacuation, "doors": [each for each in known if each in doors], "second": second.value}
-    with transaction.atomic():
-        before = _facts(setting())
-        if wanted != before:
-            LockdownSetting.objects.update_or_create(defaults=wanted)
-            summary = say("lockdown.settings")
-            audit.record(**by.author, action="lockdown.settings", summary=summary, before=before, after=wanted)
+    return changing.change(RULE, wanted, by=by)
 
 
 def evacuation_doors() -> Wanted:
@@ -34,5 +35,47 @@ def evacuation_doors() -> Wanted:
     return Wanted(Scope.CHOSEN, chosen=tuple(kept.doors))
 
 
-def _facts(kept: LockdownSetting) -> dict[str, object]:
+def _facts(_subject: str) -> dict[str, object]:
+    kept = setting()
     return {"evacuation": kept.evacuation, "doors": list(kept.doors), "second": kept.second}
+
+
+def _loosens(_subject: str, before: Values, after: Values) -> bool:
+    """Whether an order would wait for a second person no longer, or an evacuation would unlock more."""
+    was, wanted = LockdownSetting(**before), LockdownSetting(**after)
+    if any(was.needs_second(kind) and not wanted.needs_second(kind) for kind in Kind):
+        return True
+    opened = set(was.doors) if was.evacuation else set()
+    return wanted.evacuation and not (was.evacuation and set(wanted.doors) <= opened)
+
+
+def _save(subject: str, after: Values, by: Asker) -> None:
+    before = _facts(subject)
+    LockdownSetting.objects.update_or_create(defaults=dict(after))
+    summary = say("lockdown.settings")
+    audit.record(**by.author, action="lockdown.settings", summary=summary, before=before, after=dict(after))
+
+
+def _words(_subject: str, values: Values) -> Mapping[str, str]:
+    rows: Any = PassController.objects.filter(device_id__in=values["doors"]).order_by("name_order", "pk")
+    return {
+        _("Evacuation unlock"): on_or_off(values["evacuation"]),
+        _("Doors of the evacuation unlock"): joined(map(str, rows)),
+        _("A second person has to confirm"): str(Second(values["second"]).label),
+    }
+
+
+RULE = SafetyRule(
+    name="lockdown",
+    permission=Permission.LOCKDOWN,
+    title=lambda _subject: say("safety_rule.lockdown"),
+    read=_facts,
+    loosens=_loosens,
+    save=_save,
+    words=_words,
+    page=lambda _subject: ("lockdown:settings",),
+)
+
+
+def register() -> None:
+    rules.register(RULE)

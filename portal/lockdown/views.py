@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 from portal.core.intents import nonces
 from portal.core.intents.nonces import Nonce, NotAsked
 from portal.core.intents.record import Asker
+from portal.core.safety.answering import answer
 from portal.core.ui import watching
 from portal.core.ui.addresses import row_or_404
 from portal.lockdown import actions, keeping
@@ -70,14 +71,14 @@ def settings(request: TenantRequest) -> HttpResponse:
 
 @tenant_view(Permission.LOCKDOWN, methods=["POST"])
 def save_settings(request: TenantRequest) -> HttpResponseBase:
-    """Keep whether and which doors an evacuation unlocks, and what a second person confirms."""
+    """Change whether and which doors an evacuation unlocks, and what a second person confirms."""
     second = request.POST.get("second", "")
     if second not in Second.values:
         messages.error(request, _("Choose what a second person confirms. Nothing was changed."))
     else:
         doors, on = request.POST.getlist("door"), "evacuation" in request.POST
-        keeping.save(evacuation=on, doors=doors, second=Second(second), by=Asker.of(request))
-        messages.success(request, _("Settings saved."))
+        wanted = partial(keeping.change, evacuation=on, doors=doors, second=Second(second), by=Asker.of(request))
+        answer(request, wanted, _("Settings saved."))
     return redirect("lockdown:settings", request.tenant.slug)
 
 

@@ -42,6 +42,7 @@ INSTALLED_APPS = [
     "portal.core.ui",
     "portal.core.budget",
     "portal.core.intents",
+    "portal.core.safety",
     "portal.core.mirror",
     "portal.guide",
     "portal.home",

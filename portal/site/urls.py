@@ -48,6 +48,7 @@ areas = [
     path("staff/", include("tenants.staff.urls")),
     path("roles/", include("tenants.staff.roles_urls")),
     path("support/", include("tenants.support.urls")),
+    path("safety/", include("portal.core.safety.urls")),
     path("audit/", include("tenants.trail.urls")),
 ]
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -11,40 +11,72 @@ from portal.core.intents.record import Asker
 from portal.core.mirror import schedule
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState
+from portal.core.safety import changing
+from portal.core.safety.changing import Came
+from portal.core.safety.rules import SafetyRule, Values
+from portal.core.safety.words import on_or_off
 from portal.core.visits import acts
 from portal.core.visits.acts import Undone
 from portal.core.visits.days import Day
 from portal.core.visits.models import DeskAct, DeskSettings, Visit
+from portal.core.visits.queries import desk_settings
 from portal.today.forms import SettingsForm
 from tenants import audit
 from tenants.models import Tenant, User
+from tenants.roles import Permission
 from tenants.wording import say
 
 # Histories tell of arrivals, one call each time. The list of guests costs a call for each thousand of them.
 _OFTEN = {Kind.HISTORIES: timedelta(seconds=30), Kind.GUESTS: timedelta(seconds=120)}
 
 
-def save_settings(*, form: SettingsForm, by: Asker) -> bool:
-    """Store a valid form, with its audit row. False: nothing was changed."""
-    with transaction.atomic():
-        row = DeskSettings.objects.select_for_update().first() or DeskSettings()
-        before = {name: getattr(row, name) for name in form.cleaned_data}
-        if before == form.cleaned_data and row.pk is not None:
-            return False
-        for name, value in form.cleaned_data.items():
-            setattr(row, name, value)
-        row.erased_through = None  # what is too old from now on goes with the next run
-        row.save()
-        changed = [name for name in before if before[name] != form.cleaned_data[name]]
-        audit.record(
-            **by.author,
-            action="desk.settings",
-            target="desk",
-            summary=say("desk.settings"),
-            before={name: str(before[name]) for name in changed},
-            after={name: str(form.cleaned_data[name]) for name in changed},
-        )
-    return True
+def save_settings(*, form: SettingsForm, by: Asker) -> Came:
+    """Store a valid form. Raises NotChanged."""
+    return changing.change(RULE, form.cleaned_data, by=by)
+
+
+def _read(_subject: str) -> dict[str, Any]:
+    row = desk_settings()
+    return {name: getattr(row, name) for name in SettingsForm.Meta.fields}
+
+
+def _save(subject: str, after: Values, by: Asker) -> None:
+    before = _read(subject)
+    # What is too old from now on goes with the next run.
+    DeskSettings.objects.update_or_create(defaults={**after, "erased_through": None})
+    changed = [name for name in before if before[name] != after[name]]
+    audit.record(
+        **by.author,
+        action="desk.settings",
+        target="desk",
+        summary=say("desk.settings"),
+        before={name: str(before[name]) for name in changed},
+        after={name: str(after[name]) for name in changed},
+    )
+
+
+def _words(_subject: str, values: Values) -> dict[str, str]:
+    labels = SettingsForm().fields
+    return {str(labels[name].label): _word(values[name]) for name in SettingsForm.Meta.fields}
+
+
+def _word(value: object) -> str:
+    if isinstance(value, bool):
+        return on_or_off(value)
+    return str(DeskSettings.Delivery(value).label if value in DeskSettings.Delivery.values else value)
+
+
+# More days keep guests' data for longer than they were promised; fewer delete at once, and for good, who came.
+RULE = SafetyRule(
+    name="guest_retention",
+    permission=Permission.GUESTS_MANAGE,
+    title=lambda _subject: say("safety_rule.guest_retention"),
+    read=_read,
+    loosens=lambda _subject, before, after: after["keep_days"] != before["keep_days"],
+    save=_save,
+    words=_words,
+    page=lambda _subject: ("guests:settings",),
+)
 
 
 def keep_fresh(tenant: Tenant, by: User) -> datetime | None:

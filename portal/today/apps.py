@@ -9,9 +9,10 @@ class TodayConfig(AppConfig):
         from portal.core.intents import asking
         from portal.core.mirror import freshness, hooks
         from portal.core.mirror.kinds import Kind
+        from portal.core.safety import rules
         from portal.core.timers import ticking
         from portal.core.ui import nav
-        from portal.today import erasing, suggesting
+        from portal.today import actions, erasing, suggesting
         from tenants.roles import Permission
 
         # A receptionist may enter nothing else of the tenant: what stands elsewhere for everybody is mounted here, too.
@@ -19,6 +20,7 @@ class TodayConfig(AppConfig):
         nav.also_at("banners", Permission.GUESTS_VIEW, "guests:banners")
         freshness.shows("guests", Kind.GUESTS, refresh="guests:refresh")
         asking.mount(Permission.GUESTS_DESK, "guests:request_")
+        rules.register(actions.RULE)
         ticking.register("guests_to_be_forgotten", erasing.tidy, every=1800.0, queue="bulk", seconds=60)
         hooks.after(Kind.HISTORIES, suggesting.heard)
         hooks.after(Kind.GUESTS, suggesting.catch_up)

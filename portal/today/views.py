@@ -1,6 +1,7 @@
 """The desk's day: the board and what is done on it, by host, in the building, the month, and the settings."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -16,6 +17,7 @@ from django.utils.translation import ngettext
 from portal.core.files.writing import send, written_down
 from portal.core.inside import people
 from portal.core.intents.record import Asker
+from portal.core.safety.answering import answer
 from portal.core.ui import charts, watching
 from portal.core.ui.times import local, stamp
 from portal.core.visits import acts, presence
@@ -241,8 +243,7 @@ def settings(request: TenantRequest) -> HttpResponse:
     """How this desk works, and for how long it remembers guests."""
     form = SettingsForm(request.POST or None, instance=visits.desk_settings())
     if request.method == "POST" and form.is_valid():
-        changed = actions.save_settings(form=form, by=Asker.of(request))
-        messages.success(request, _("Saved.") if changed else _("Nothing was changed."))
+        answer(request, partial(actions.save_settings, form=form, by=Asker.of(request)), _("Saved."))
         return redirect("guests:settings", request.tenant.slug)
     context = {"form": form, "kept": erasing.kept()} | _common(request)
     return render(request, "guests/today/settings.html", context, status=422 if request.method == "POST" else 200)

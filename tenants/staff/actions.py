@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from tenants import audit, roles
+from tenants import audit, owners, roles
 from tenants.access import Access, access_to
 from tenants.models import Invitation, Staff, SupportSession, Tenant, User
 from tenants.roles import Owner, Permission
@@ -58,9 +58,9 @@ def invite(*, access: Access, email: str, role: str) -> Invited:
             invited_by=access.user,
             expires_at=now + LIFETIME,
         )
-        _record(
-            access, "staff.invite", f"invitation:{invitation.pk}", say("staff.invite", person=email, role=_role(role))
-        )
+        said = say("staff.invite", person=email, role=_role(role))
+        _record(access, "staff.invite", f"invitation:{invitation.pk}", said)
+        _tell_owners(said, access.user, role)
     address = settings.PORTAL_URL + reverse("invitation", args=[token])
     return Invited(invitation, address, _mail(invitation, address))
 
@@ -130,6 +130,7 @@ def change_role(*, access: Access, staff: Staff, role: str) -> None:
         _check_an_owner_is_left()
         said = say("staff.role", person=named(row.user), old=_role(before), new=_role(row.role))
         _record(access, "staff.role", f"user:{row.user_id}", said)
+        _tell_owners(said, access.user, row.role, before)
 
 
 def remove(*, access: Access, staff: Staff) -> None:
@@ -187,6 +188,13 @@ def _mail(invitation: Invitation, address: str) -> bool:
 def named(user: User) -> str:
     """Return a staff member's name for the trail, with their address, which is unique."""
     return f"{user.name} ({user.email})" if user.name else user.email
+
+
+def _tell_owners(said: Said, by: User, new: str, old: str = "") -> None:
+    """Tell the owners of a person who gets a permission to change safety rules."""
+    had = roles.role(old).permissions if old else frozenset()
+    if (roles.role(new).permissions - had) & roles.SAFETY:
+        owners.tell(owners.LOOSENED, what=said, who=by)
 
 
 def _role(name: str) -> Said:

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from tenants import audit
+from tenants import audit, owners
 from tenants.access import Access
 from tenants.models import SupportSession, Tenant, User
 from tenants.roles import Permission
@@ -62,12 +62,14 @@ def allow(*, access: Access, allowed: bool) -> None:
     access.check(Permission.SUPPORT_MANAGE)
     with transaction.atomic():
         tenant = Tenant.objects.select_for_update().get(pk=access.tenant.pk)
-        tenant.support_allowed = allowed
+        was, tenant.support_allowed = tenant.support_allowed, allowed
         tenant.save(update_fields=["support_allowed"])
         if not allowed:
             SupportSession.objects.filter(ended_at=None).update(ended_at=timezone.now(), ended_by=access.user)
         act = "support.allow" if allowed else "support.refuse"
         _record(access, act, "support", say(act))
+        if allowed and not was:
+            owners.tell(owners.LOOSENED, what=say(act), who=access.user)
     access.tenant.support_allowed = allowed
 
 

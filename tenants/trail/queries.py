@@ -52,6 +52,7 @@ ABOUT: dict[str, tuple[Promise, str]] = {
     "reviews": (_("Access reviews"), "review"),
     "decisions": (_("Decisions on uncertain requests"), "intent"),
     "connection": (_("Connection"), "connection webhook update_webhook"),
+    "safety": (_("Changes that need a second person"), "safety"),
     "staff": (_("Staff"), "staff"),
     "support": (_("Support sessions"), "support"),
     "tenant": (_("Tenant"), "tenant"),

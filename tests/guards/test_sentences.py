@@ -10,6 +10,7 @@ from django.utils import translation
 
 from portal.areas.merging import Act
 from portal.core.intents.record import PORTAL
+from portal.core.safety.models import State
 from portal.devices.actions import Command
 from portal.hooks import actions as hooks
 from portal.keys.actions import Command as KeyCommand
@@ -59,6 +60,7 @@ def acts_with_jobs() -> set[str]:
     }
 
 
+ALERTS = {each for each in TEXTS if each.startswith("alert_kind.")}
 #: Codes that are put together, with all that can come of it.
 COMPUTED = {
     ("portal/core/jobs/kinds.py", "action"): acts_with_jobs(),
@@ -103,11 +105,13 @@ COMPUTED = {
         "connection.licence_key_stored", "connection.licence_key_removed"
     },
     ("portal/core/alerts/acts.py", "action"): given("portal/core/alerts/acts.py", "_write_down", at=2),
-    ("portal/core/telling/acts.py", "action"): given("portal/core/telling/acts.py", "_write_down", at=2),
-    ("portal/core/telling/acts.py", "f'alert_kind.{kind.name}'"): {
-        each for each in TEXTS if each.startswith("alert_kind.")
+    ("portal/core/telling/addresses.py", "action"): given("portal/core/telling/acts.py", "write_down", at=2)
+    | given("portal/core/telling/loosening.py", "write_down", at=2),
+    ("portal/core/telling/loosening.py", "f'alert_kind.{kind}'"): ALERTS,
+    ("portal/core/alerts/loosening.py", "f'alert_kind.{kind}'"): ALERTS,
+    ("portal/core/safety/changing.py", "f'safety.{state}'"): {
+        f"safety.{each}" for each in State.values if each != State.WAITING
     },
-    ("portal/core/alerts/acts.py", "f'alert_kind.{kind}'"): {each for each in TEXTS if each.startswith("alert_kind.")},
     ("portal/hooks/actions.py", "f'webhook.{act}'"): {f"webhook.{act}" for act in hooks.Act},
     ("tenants/connections/grant.py", "f'refused.{reason}'"): {f"refused.{reason}" for reason in REFUSALS},
     ("tenants/staff/actions.py", "f'role.{name}'"): {f"role.{role.name}" for role in ROLES},

@@ -8,6 +8,7 @@ from django.conf import settings as site
 from django.utils import timezone
 
 from portal.core.intents.states import State
+from portal.core.telling import accounts
 from portal.hooks.addresses import FRESH
 from portal.hooks.models import Webhook
 from portal.hooks.tokens import digest
@@ -100,6 +101,23 @@ def test_switching_off_keeps_the_address(panel):
     assert panel.at_service() == before | {"is_invalid": True}
     assert not panel.row().is_on
     assert "Off" in page
+
+
+def test_all_owners_are_told_of_fewer_categories_and_of_switching_off(panel, mailbox):
+    other = panel.place.staff("owner")
+    both = sorted([panel.place.owner.email, other.email])
+    panel.act("on", categories=["normal", "warning"])
+    panel.act("categories", categories=["normal", "warning", "emergency"])
+    panel.act("secret")
+    accounts.send_due()
+    assert mailbox.to == []
+    panel.act("categories", categories=["normal", "warning"])
+    accounts.send_due()
+    assert sorted(mailbox.to) == both
+    panel.act("off")
+    accounts.send_due()
+    assert sorted(mailbox.to) == sorted(both * 2)
+    assert "A safety rule was loosened" in mailbox.mails[-1]["Subject"]
 
 
 def test_a_new_secret_is_accepted_beside_the_former_one_for_ten_minutes_more(panel):

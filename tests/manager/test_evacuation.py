@@ -47,11 +47,11 @@ def colleague(one):
     return one.client(one.staff("facility manager"))
 
 
-def choose(client, place, *doors, second="", **more):
-    """Keep the tenant's setting, as its form does."""
+def choose(place, *doors, second="", **more):
+    """Keep the tenant's setting, as an owner does with its form."""
     on = {"evacuation": "on"} if doors else {}
     fields = {"door": doors, "second": second, **on, **more}
-    return client.post(url(place, "settings/save/"), fields, follow=True).content.decode()
+    return place.client().post(url(place, "settings/save/"), fields, follow=True).content.decode()
 
 
 def unlock(client, place, act="start"):
@@ -71,7 +71,7 @@ class TestUnlockingForAnEvacuation:
         answer = manager.post(url(one, "evacuation/start/"), {"nonce": nonce_of(manager, url(one, "new/?scope=all"))},
                               follow=True)  # fmt: skip
         assert "not switched on" in answer.content.decode()
-        choose(manager, one, *one.doors[:2], "no such door")
+        choose(one, *one.doors[:2], "no such door")
         with tenant_scope(one.tenant):
             assert sorted(LockdownSetting.objects.get().doors) == sorted(one.doors[:2])
         assert "Unlock 2 doors now" in manager.get(url(one, "evacuation/")).content.decode()
@@ -79,7 +79,7 @@ class TestUnlockingForAnEvacuation:
         assert said_in_the_audit_log(one, "lockdown") == ["Lockdown settings changed"]
 
     def test_each_chosen_door_is_held_once_and_every_page_says_so(self, one, manager):
-        choose(manager, one, *one.doors[:2])
+        choose(one, *one.doors[:2])
         unlock(manager, one)
         settle(one)
         assert sent(one) == sorted((door, "cont_unlock") for door in one.doors[:2])
@@ -89,7 +89,7 @@ class TestUnlockingForAnEvacuation:
         )
 
     def test_what_unlocks_is_never_sent_again_but_by_a_person(self, one, manager):
-        choose(manager, one, *one.doors[:2])
+        choose(one, *one.doors[:2])
         unlock(manager, one)
         lose(one, "倉庫", Reason.LOST, State.UNCERTAIN)
         settle(one)
@@ -102,7 +102,7 @@ class TestUnlockingForAnEvacuation:
         assert came(one) == ["done", "done"]
 
     def test_the_release_locks_each_door_again_and_goes_on_until_it_is(self, one, manager):
-        choose(manager, one, *one.doors[:2])
+        choose(one, *one.doors[:2])
         unlock(manager, one)
         settle(one)
         press(manager, one, "release")
@@ -120,7 +120,7 @@ class TestUnlockingForAnEvacuation:
         assert said_in_the_audit_log(one, "relock") == ["Locking after an evacuation started: 2 doors"]
 
     def test_the_release_leaves_doors_alone_that_got_a_newer_command(self, one, manager):
-        choose(manager, one, *one.doors[:2])
+        choose(one, *one.doors[:2])
         unlock(manager, one)
         settle(one)
         with tenant_scope(one.tenant):
@@ -132,7 +132,7 @@ class TestUnlockingForAnEvacuation:
         assert (one.doors[0], "lock") in sent(one)
 
     def test_a_lockdown_that_stands_leaves_its_doors_alone(self, one, manager):
-        choose(manager, one, one.doors[0])
+        choose(one, one.doors[0])
         start(manager, one)
         lose(one, "正面")
         settle(one)
@@ -146,7 +146,7 @@ class TestUnlockingForAnEvacuation:
         assert "1 with a newer command" in manager.get(url(one, f"{lockdown.pk}/")).content.decode()
 
     def test_a_rehearsal_sends_nothing(self, one, manager):
-        choose(manager, one, *one.doors[:2])
+        choose(one, *one.doors[:2])
         with tenant_scope(one.tenant):
             PassController.objects.filter(device_name="倉庫").update(state=DoorState.OFFLINE)
         html = unlock(manager, one, "rehearse")
@@ -156,16 +156,16 @@ class TestUnlockingForAnEvacuation:
             assert not Intent.objects.exists()
 
     def test_a_guard_may_neither_unlock_nor_choose(self, one, manager):
-        choose(manager, one, one.doors[0])
+        choose(one, one.doors[0])
         guard = one.client(one.staff("guard"))
         assert guard.post(url(one, "evacuation/start/")).status_code == 403
         assert guard.post(url(one, "settings/save/"), {"second": ""}).status_code == 403
-        assert "Choose what a second person" in choose(manager, one, second="nobody")
+        assert "Choose what a second person" in choose(one, second="nobody")
 
 
 class TestTwoPersons:
     def test_the_first_asks_the_second_confirms_and_then_it_is_sent(self, one, manager, colleague):
-        choose(manager, one, second="both")
+        choose(one, second="both")
         assert "A second person has to confirm this" in manager.get(url(one, "new/?scope=all")).content.decode()
         start(manager, one)
         settle(one)
@@ -184,7 +184,7 @@ class TestTwoPersons:
             assert {intent.by for intent in Intent.objects.all()} == {order(one).confirmed_by}
 
     def test_nobody_confirms_what_they_asked_for_themselves(self, one, manager):
-        choose(manager, one, second="both")
+        choose(one, second="both")
         start(manager, one)
         html = page(manager, one)
         assert "Confirm and send now" not in html
@@ -193,7 +193,7 @@ class TestTwoPersons:
         assert sent(one) == []
 
     def test_after_ten_minutes_it_is_over_and_says_so(self, one, manager, colleague):
-        choose(manager, one, second="both")
+        choose(one, second="both")
         start(manager, one)
         nonce = nonce_of(colleague, url(one, f"{order(one).pk}/"))
         with tenant_scope(one.tenant):
@@ -207,7 +207,7 @@ class TestTwoPersons:
         assert sent(one) == []
 
     def test_it_can_be_taken_back_and_is_confirmed_once(self, one, manager, colleague):
-        choose(manager, one, second="both")
+        choose(one, second="both")
         start(manager, one)
         nonce = nonce_of(colleague, url(one, f"{order(one).pk}/"))
         press(manager, one, "withdraw")
@@ -217,7 +217,7 @@ class TestTwoPersons:
         assert sent(one) == []
 
     def test_who_asked_and_lost_the_right_meanwhile_does_not_count(self, one, manager, colleague):
-        choose(manager, one, second="both")
+        choose(one, second="both")
         start(manager, one)
         with tenant_scope(one.tenant):
             Staff.objects.filter(user=order(one).started_by).update(role="guard")
@@ -225,7 +225,7 @@ class TestTwoPersons:
         assert sent(one) == []
 
     def test_locking_alone_can_be_excepted(self, one, manager, colleague):
-        choose(manager, one, one.doors[0], second="evacuation")
+        choose(one, one.doors[0], second="evacuation")
         start(manager, one, scope="chosen", door=one.doors[1])
         settle(one)
         assert sent(one) == [(one.doors[1], "lock")]

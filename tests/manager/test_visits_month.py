@@ -80,7 +80,7 @@ def test_a_month_without_visits_and_a_nonsensical_one_are_pages_too(manager):
 
 
 def test_the_desk_is_set_up_by_managers_alone_within_limits_and_written_down(place):
-    client, url = place.client(place.staff("facility manager")), f"/t/{place.tenant.slug}/guests/settings/"
+    client, url = place.client(), f"/t/{place.tenant.slug}/guests/settings/"
     sent = {"keep_days": "30", "delivery": "mail", "link_minutes": "", "arrives_by_history": ""}
     assert client.get(url).status_code == 200
     for field, value in (("keep_days", "7"), ("keep_days", "x"), ("keep_days", "9" * 40), ("link_minutes", "-1"),
@@ -155,7 +155,7 @@ def test_guests_are_forgotten_when_their_time_has_passed_and_the_month_still_cou
 def test_a_shorter_time_counts_from_the_next_run_on(place):
     new = visit(place, "短期", start=-24 * 20)
     assert erasing.run(place.tenant.pk) == 0
-    client = place.client(place.staff("facility manager"))
+    client = place.client()
     sent = {"keep_days": "10", "delivery": "direct", "link_minutes": "0", "arrives_by_history": "on"}
     assert "To be deleted next 1" in said(client.post(f"/t/{place.tenant.slug}/guests/settings/", sent, follow=True))
     assert erasing.run(place.tenant.pk) == 1

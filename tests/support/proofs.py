@@ -13,7 +13,7 @@ SHORT = {
     "evidence:remove", "evidence:reopen", "evidence:settings", "guests:settings", "intercom:unlock", "keys:command",
     "lockdown:again", "lockdown:confirm", "lockdown:open", "lockdown:rehearse", "lockdown:rehearse_open",
     "lockdown:release", "lockdown:save_settings", "lockdown:start", "lockdown:withdraw", "logs:export",
-    "members:export", "members:keys", "members:one_time", "members:reveal", "platform:enter", "staff:change_role",
+    "members:export", "members:keys", "members:one_time", "members:reveal", "platform:enter", "safety:confirm", "safety:decline", "staff:change_role",
     "staff:invite", "staff:remove", "staff:uninvite", "support:allow", "webhook:change", "webhook:reveal",
     "webhook:test",
 }  # fmt: skip

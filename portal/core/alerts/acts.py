@@ -1,15 +1,17 @@
 """What people do with alerts and their rules, in the audit log. Of two at once, the second is told who was first."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from portal.core.alerts import loosening
 from portal.core.alerts.kinds import KINDS
-from portal.core.alerts.models import Alert, AlertNote, Rule
-from portal.core.alerts.rules import Kept, rule_of
+from portal.core.alerts.models import Alert, AlertNote
+from portal.core.alerts.rules import Kept
 from portal.core.intents.record import Asker
+from portal.core.safety import changing
+from portal.core.safety.changing import Came
 from portal.core.timers.clock import database_now
 from tenants import audit
 from tenants.wording import say
@@ -60,29 +62,9 @@ def close(*, alert: Alert, done: str, by: Asker) -> None:
         _write_down(alert, by, "alert.close")
 
 
-def change_rule(*, rule: Kept, by: Asker) -> None:
-    """Keep a rule as the tenant wants it."""
-    kind = rule.kind.name
-    with transaction.atomic():
-        row = Rule.objects.select_for_update().filter(kind=kind).first()
-        before = told(rule_of(rule.kind, row))
-        hours = rule.hours.kept if rule.hours else {}
-        wanted = {"is_on": rule.is_on, "severity": rule.severity, "values": dict(rule.values), "hours": hours}
-        Rule.objects.update_or_create(kind=kind, defaults=wanted)
-        audit.record(
-            **by.author,
-            action="alert_rule.change",
-            target=f"alert_rule:{kind}",
-            summary=say("alert_rule.change", kind=say(f"alert_kind.{kind}")),
-            before=before,
-            after=told(rule),
-        )
-
-
-def told(rule: Kept) -> Mapping[str, Any]:
-    """Return a rule as the audit log shows it."""
-    hours = rule.hours.kept if rule.hours else {}
-    return {"is_on": rule.is_on, "severity": rule.severity.name.lower(), **rule.values, "hours": hours}
+def change_rule(*, rule: Kept, by: Asker) -> Came:
+    """Change a rule as the tenant wants it. Raises NotChanged."""
+    return changing.change(loosening.RULE, loosening.facts(rule), by=by, subject=rule.kind.name)
 
 
 def _why_not(alert: Alert) -> str:

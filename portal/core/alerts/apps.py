@@ -6,9 +6,10 @@ class AlertsConfig(AppConfig):
     label = "alerts"
 
     def ready(self) -> None:
-        from portal.core.alerts import frame, of_connection, of_log, watching
+        from portal.core.alerts import frame, loosening, of_connection, of_log, watching
 
         frame.register()
+        loosening.register()
         of_log.register()
         of_connection.register()
         watching.register()

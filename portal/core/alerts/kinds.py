@@ -18,13 +18,14 @@ Values = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Value:
-    """A number of a rule with its bounds."""
+    """A number of a rule with its bounds. The larger, the fewer alerts, unless `larger_alerts_more`."""
 
     name: str
     label: str | Promise
     default: int
     least: int
     most: int
+    larger_alerts_more: bool = False
 
 
 # Of every kind: after so many minutes what ended and begins again is another alert.

@@ -45,7 +45,7 @@ def register() -> None:
             name="budget",
             said=_("%(left)s of %(limit)s API calls were left in the hour."),
             severity=Severity.NOTE,
-            values=(Value("percent", _("Less than (percent)"), 10, 1, 90),),
+            values=(Value("percent", _("Less than (percent)"), 10, 1, 90, larger_alerts_more=True),),
             look=_nearly_gone,
         )
     )

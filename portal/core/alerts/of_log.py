@@ -92,7 +92,7 @@ def register() -> None:
             severity=Severity.WARNING,
             values=(
                 Value("count", _("Refusals"), 5, 2, 100),
-                Value("minutes", _("Within (minutes)"), 10, 1, 1440),
+                Value("minutes", _("Within (minutes)"), 10, 1, 1440, larger_alerts_more=True),
             ),
             heard=_refused,
             past=_refused_before,

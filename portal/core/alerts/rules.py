@@ -9,6 +9,8 @@ from portal.core.alerts.kinds import KINDS, AlertKind
 from portal.core.alerts.models import Rule, Severity
 from portal.core.ui.times import local
 
+_DAY = 24 * 60
+
 
 @dataclass(frozen=True)
 class Hours:
@@ -28,6 +30,13 @@ class Hours:
     @property
     def kept(self) -> dict[str, Any]:
         return {"days": list(self.days), "begin": f"{self.begin:%H:%M}", "end": f"{self.end:%H:%M}"}
+
+    @property
+    def minutes(self) -> set[int]:
+        """The minutes of the week that are within, counted from Monday's midnight."""
+        begin, end = (each.hour * 60 + each.minute for each in (self.begin, self.end))
+        length = (end - begin) % _DAY
+        return {(day * _DAY + begin + each) % (7 * _DAY) for day in self.days for each in range(length)}
 
     def hold(self, at: datetime) -> bool:
         """Return whether a moment is within. What begins on a day and ends after midnight is that day's."""

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from accessapi.errors import ServiceError
 from accessapi.limits import SNAPSHOT_CAMERAS_MAX
@@ -19,11 +19,16 @@ from portal.core.cameras import pictures
 from portal.core.cameras.models import Camera, CameraSettings, CommandMoment, Picture
 from portal.core.intents.models import Intent
 from portal.core.intents.record import Asker
+from portal.core.safety import changing, rules
+from portal.core.safety.changing import Came
+from portal.core.safety.rules import SafetyRule, Values
+from portal.core.safety.words import on_or_off
 from portal.core.timers import ticking
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.ticking import Wakeup
 from tenants import audit
 from tenants.connections.service import current_connection
+from tenants.roles import Permission
 from tenants.wording import say
 
 _BEFORE, _AFTER, _READ_AFTER = timedelta(seconds=-2), timedelta(seconds=5), timedelta(seconds=10)
@@ -36,17 +41,35 @@ def are_wanted() -> bool:
     return CameraSettings.objects.filter(pictures_of_commands=True).exists()
 
 
-def want(*, wanted: bool, by: Asker) -> None:
-    """Switch pictures of door commands on or off."""
-    with transaction.atomic():
-        CameraSettings.objects.update_or_create(tenant=by.tenant, defaults={"pictures_of_commands": wanted})
-        audit.record(
-            **by.author,
-            action="camera.settings",
-            target="camera:settings",
-            summary=say("camera.settings"),
-            after={"pictures_of_commands": wanted},
-        )
+def want(*, wanted: bool, by: Asker) -> Came:
+    """Switch pictures of door commands on or off. Raises NotChanged."""
+    return changing.change(RULE, {"pictures_of_commands": wanted}, by=by)
+
+
+def _save(_subject: str, after: Values, by: Asker) -> None:
+    CameraSettings.objects.update_or_create(tenant=by.tenant, defaults=dict(after))
+    audit.record(
+        **by.author,
+        action="camera.settings",
+        target="camera:settings",
+        summary=say("camera.settings"),
+        after=dict(after),
+    )
+
+
+# Without pictures, less is known of who a door was opened for.
+RULE = SafetyRule(
+    name="command_pictures",
+    permission=Permission.CAMERAS_MANAGE,
+    title=lambda _subject: say("safety_rule.command_pictures"),
+    read=lambda _subject: {"pictures_of_commands": are_wanted()},
+    loosens=lambda _subject, _before, after: not after["pictures_of_commands"],
+    save=_save,
+    words=lambda _subject, values: {
+        _("Pictures before and after door commands"): on_or_off(values["pictures_of_commands"])
+    },
+    page=lambda _subject: ("cameras:settings",),
+)
 
 
 def note(intent: Intent, device_id: str) -> None:
@@ -142,4 +165,5 @@ DUE = Wakeup(
 
 
 def register() -> None:
+    rules.register(RULE)
     ticking.register("command_pictures", DUE.look, every=5.0, queue="sync", work=DUE.work)

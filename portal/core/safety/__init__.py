@@ -1,0 +1,1 @@
+"""Safety rules: settings that one person alone may not loosen."""

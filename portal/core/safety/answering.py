@@ -1,0 +1,26 @@
+"""What a settings page says after its form changed a safety rule."""
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.utils.translation import gettext as _
+
+from portal.core.safety.changing import Came, NotChanged
+from tenants.access import TenantRequest
+
+
+def answer(request: TenantRequest, act: Callable[[], Came], saved: str) -> None:
+    """Do it, and say that it was saved, waits for a second person, or was not changed."""
+    try:
+        came = act()
+    except NotChanged as why:
+        messages.error(request, str(why))
+        return
+    waits = _(
+        "Nothing was changed yet. This change needs a second person: "
+        "someone else with your permission, or an owner, confirms it within 7 days."
+    )
+    if came is Came.WAITS:
+        messages.warning(request, waits)
+    else:
+        messages.success(request, saved if came is Came.SAVED else _("Nothing was changed."))

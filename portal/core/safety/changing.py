@@ -1,0 +1,176 @@
+"""Changing a safety rule. Tightening counts at once; loosening waits for a second person unless an owner does it."""
+
+from datetime import timedelta
+from enum import Enum
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+
+from portal.core.intents.record import PORTAL, Asker, wait_for_turn
+from portal.core.safety.models import State, WaitingChange
+from portal.core.safety.rules import RULES, SafetyRule, Values
+from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.ticking import Wakeup
+from tenants import audit, owners
+from tenants.access import access_to
+from tenants.models import User
+from tenants.roles import Owner
+from tenants.wording import say
+
+CONFIRMED_WITHIN = timedelta(days=7)
+
+
+class NotChanged(ValueError):
+    """Nothing was changed; the text says why, and what to do next."""
+
+
+class Came(Enum):
+    """What a change came to."""
+
+    SAME = "same"
+    SAVED = "saved"
+    WAITS = "waits"
+
+
+def change(rule: SafetyRule, after: Values, *, by: Asker, subject: str = "") -> Came:
+    """Save a setting at once, or let it wait where it loosens the rule and `by` is no owner. Raises NotChanged."""
+    with transaction.atomic():
+        _take_turn(rule, subject, by)
+        before = rule.read(subject)
+        if before == after:
+            return Came.SAME
+        if not rule.loosens(subject, before, after):
+            _save(rule, subject, after, by)
+            return Came.SAVED
+        if by.support_session is not None:
+            raise NotChanged(_("A support session cannot loosen a safety rule. Nothing was changed. Ask an owner."))
+        access = access_to(by.user, by.tenant)
+        if access is None or access.role is not Owner:
+            _ask(rule, subject, before, after, by)
+            return Came.WAITS
+        title = rule.title(subject)
+        _save(rule, subject, after, by)
+        summary = say("safety.loosened", rule=title)
+        audit.record(**by.author, action="safety.loosened", target=f"safety:{rule.name}", summary=summary)
+        owners.tell(owners.LOOSENED, what=title, who=by.user)
+    return Came.SAVED
+
+
+def confirm(*, change: WaitingChange, by: Asker) -> State:
+    """Save what another person requested; VOID when the setting or that person's permission has changed since.
+
+    Raises NotChanged where it ended, or this person may not confirm it.
+    """
+    with transaction.atomic():
+        rule, row = _held(change, by)
+        if row.asked_by == by.user:
+            raise NotChanged(_("Another person has to confirm this. Nothing was changed."))
+        if not _may(row.asked_by, rule, by) or rule.read(row.subject) != row.before:
+            _end(row, State.VOID, by)
+            return State.VOID
+        _end(row, State.CONFIRMED, by)
+        _save(rule, row.subject, row.after, by)
+        owners.tell(owners.LOOSENED, what=row.title, who=row.asked_by, second=by.user)
+    return State.CONFIRMED
+
+
+def decline(*, change: WaitingChange, by: Asker) -> State:
+    """End a change without saving it: cancelled by the person who requested it, declined by others."""
+    with transaction.atomic():
+        _rule, row = _held(change, by)
+        state = State.WITHDRAWN if row.asked_by == by.user else State.REFUSED
+        _end(row, state, by)
+    return state
+
+
+def expire(change_id: int) -> None:
+    """End a change that nobody confirmed in time."""
+    with transaction.atomic():
+        rows = WaitingChange.objects.select_for_update(of=("self",)).select_related("tenant")
+        for row in rows.filter(pk=change_id, state=State.WAITING, due_at__lte=ClockTime()):
+            _end(row, State.EXPIRED, None)
+
+
+def waiting() -> QuerySet[WaitingChange]:
+    """Return the changes of the tenant in scope that can still be confirmed."""
+    return WaitingChange.objects.filter(state=State.WAITING, due_at__gt=ClockTime())
+
+
+def _take_turn(rule: SafetyRule, subject: str, by: Asker) -> None:
+    """Let no other change of this setting begin until the transaction ends. Taken before any row is locked."""
+    wait_for_turn(by.tenant, f"safety:{rule.name}:{subject}")
+
+
+def _may(user: User, rule: SafetyRule, by: Asker) -> bool:
+    access = access_to(user, by.tenant)
+    return access is not None and access.support_session is None and access.can(rule.permission)
+
+
+def _held(change: WaitingChange, by: Asker) -> tuple[SafetyRule, WaitingChange]:
+    """Return a waiting change with its row held, and its rule. Raises NotChanged where `by` has no say in it."""
+    rule = RULES.get(change.rule)
+    if rule is None or by.support_session is not None or not _may(by.user, rule, by):
+        raise NotChanged(_("You do not have permission to decide about this change. Nothing was changed."))
+    _take_turn(rule, change.subject, by)
+    rows = WaitingChange.objects.select_for_update(of=("self",)).select_related("asked_by", "tenant")
+    row = rows.filter(pk=change.pk, state=State.WAITING).first()
+    if row is None:
+        raise NotChanged(_("This change is no longer waiting. Nothing was changed by this click."))
+    if row.due_at is None or row.due_at <= database_now():
+        raise NotChanged(_("This change was not confirmed in time. Nothing was changed. Make the change again."))
+    return rule, row
+
+
+def _save(rule: SafetyRule, subject: str, after: Values, by: Asker) -> None:
+    """Save a setting. What was requested about its former state is void."""
+    for row in _waiting_for(rule, subject):
+        _end(row, State.VOID, by)
+    rule.save(subject, after, by)
+
+
+def _ask(rule: SafetyRule, subject: str, before: Values, after: Values, by: Asker) -> None:
+    title = rule.title(subject)
+    for row in _waiting_for(rule, subject):
+        if row.due_at is not None and row.due_at <= database_now():
+            _end(row, State.EXPIRED, None)
+        elif row.asked_by != by.user:
+            raise NotChanged(
+                _("Another change of this setting is waiting. Nothing was changed. Confirm or decline that one first.")
+            )
+        else:
+            _end(row, State.WITHDRAWN, by)
+    made = WaitingChange.objects.create(
+        rule=rule.name, subject=subject, title=title, before=before, after=after,
+        asked_by=by.user, due_at=database_now() + CONFIRMED_WITHIN,
+    )  # fmt: skip
+    summary = say("safety.asked", rule=title)
+    audit.record(
+        **by.author, action="safety.asked", target=f"safety:{made.pk}", summary=summary, before=before, after=after
+    )
+    owners.tell(owners.ASKED, what=title, who=by.user)
+
+
+def _waiting_for(rule: SafetyRule, subject: str) -> list[WaitingChange]:
+    rows = WaitingChange.objects.select_for_update(of=("self",)).select_related("asked_by", "tenant")
+    return list(rows.filter(rule=rule.name, subject=subject, state=State.WAITING))
+
+
+def _end(row: WaitingChange, state: State, by: Asker | None) -> None:
+    """End a change and record how; without `by` the portal did it."""
+    author = by.author if by is not None else {"tenant": row.tenant, "by": None, "by_label": PORTAL}
+    user = by.user if by is not None else None
+    WaitingChange.objects.filter(pk=row.pk).update(state=state, ended_by=user, ended_at=ClockTime(), due_at=None)
+    audit.record(
+        **author,
+        action=f"safety.{state}",
+        target=f"safety:{row.pk}",
+        summary=say(f"safety.{state}", rule=row.title, who=row.asked_by),
+    )
+
+
+def _due_ones() -> QuerySet[WaitingChange]:
+    return WaitingChange.objects_across_tenants.filter(state=State.WAITING, due_at__lte=ClockTime())
+
+
+DUE = Wakeup(rows=_due_ones, task="portal.core.safety.tasks.expire")

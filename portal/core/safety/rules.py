@@ -1,0 +1,38 @@
+"""What counts as a safety rule: each is registered from `AppConfig.ready()` by the room that keeps the setting."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from portal.core.intents.record import Asker
+from tenants.roles import Permission
+from tenants.wording import Said
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SafetyRule:
+    """A setting that one person alone may not loosen. Each callable gets the `subject` first: which of several settings
+    of one kind it is, "" where there is one.
+
+    `read` returns what is kept, as JSON has it; `loosens` compares that with what is wanted; `save` stores it with its
+    audit entry, inside a transaction. `words` and `page` (a URL name and its arguments) are for people.
+    """
+
+    name: str
+    permission: Permission
+    title: Callable[[str], Said]
+    read: Callable[[str], Values]
+    loosens: Callable[[str, Values, Values], bool]
+    save: Callable[[str, Values, Asker], None]
+    words: Callable[[str, Values], Mapping[str, str]]
+    page: Callable[[str], tuple[Any, ...]]
+
+
+RULES: dict[str, SafetyRule] = {}
+
+
+def register(rule: SafetyRule) -> None:
+    """Add a rule; a second registration of its name replaces the first."""
+    RULES[rule.name] = rule

@@ -1,0 +1,16 @@
+"""What a settings page shows while a change of it waits for a second person."""
+
+from typing import Any
+
+from django import template
+
+from portal.core.safety.changing import waiting
+
+register = template.Library()
+
+
+@register.inclusion_tag("safety/waiting.html", takes_context=True)
+def waiting_change(context: dict[str, Any], rule: str, subject: object = "") -> dict[str, Any]:
+    """Show the change of this setting that waits, if there is one."""
+    rows = waiting().select_related("asked_by").filter(rule=rule, subject=str(subject))
+    return {"change": rows.first(), "request": context["request"]}

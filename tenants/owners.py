@@ -1,0 +1,22 @@
+"""The owners of a tenant, who are told of every loosening of a safety rule."""
+
+from __future__ import annotations
+
+from django.utils.translation import get_language, override
+
+from tenants import mails
+from tenants.models import Staff, User, current_tenant
+from tenants.roles import Owner
+from tenants.wording import Said
+
+LOOSENED, ASKED = "safety_loosened", "safety_asked"
+
+
+def tell(kind: str, *, what: Said, who: User, second: User | None = None) -> None:
+    """Write to every owner of the tenant in scope, within the transaction of what they are told."""
+    tenant = current_tenant()
+    said = {"tenant": tenant.name, "slug": tenant.slug, "who": str(who), "second": str(second or "")}
+    rows = Staff.objects.filter(role=Owner.name, is_active=True, user__is_active=True)
+    for row in rows.select_related("user").order_by("pk"):
+        with override(row.user.language or get_language()):
+            mails.write(to=row.user, kind=kind, values={**said, "what": str(what)})

@@ -1,0 +1,63 @@
+"""Every form that could loosen a safety rule follows one (`portal.core.safety`), or is here with the reason why not."""
+
+from django.urls import URLResolver, get_resolver
+
+from portal.core.safety.rules import RULES
+from tenants.access import SAFE
+from tenants.roles import OWNERS_OWN, SAFETY
+from tests.support.safety import SETTINGS
+
+#: Every write that its permission or its name makes look like a setting, and why it loosens no safety rule alone.
+RULED = {each.name for each in SETTINGS.values()}
+NO_RULE = {
+    "an owner's own act, of which all owners are told": {
+        "webhook:change", "support:allow", "staff:invite", "staff:change_role",
+    },
+    "an owner's own act, which takes rights away or lets the portal reach less": {
+        "staff:remove", "staff:uninvite", "connection:connect", "connection:reissue", "connection:revoke",
+        "connection:licence_key", "webhook:reveal", "webhook:test",
+    },
+    "is the second person's": {"safety:confirm", "safety:decline"},
+    "commands doors, under the settings": {
+        "lockdown:start", "lockdown:rehearse", "lockdown:open", "lockdown:rehearse_open", "lockdown:again",
+        "lockdown:release", "lockdown:confirm", "lockdown:withdraw",
+    },
+    "is about one incident, on the record with what was removed": {
+        "evidence:new", "evidence:edit", "evidence:note", "evidence:fetch", "evidence:close", "evidence:reopen",
+        "evidence:hold", "evidence:end_hold", "evidence:records", "evidence:requests", "evidence:picture",
+        "evidence:add_record", "evidence:add_rights", "evidence:remove", "evidence:delete", "evidence:export",
+    },
+    "adds to who is told, or tells no less": {"alerts:addresses", "alerts:address_try", "alerts:address_renew"},
+    "is a person's own wish": {"alerts:notify"},
+    "sets up what the desk issues, within the rights of whoever issues it": {
+        "guests:preset_new", "guests:preset", "guests:preset_delete", "guests:preset_move", "guests:preset_default",
+    },
+    "keeps the list of cameras": {"cameras:new", "cameras:edit", "cameras:remove"},
+    "sends reports to people who may read them anyway": {"reports:schedule"},
+}  # fmt: skip
+
+
+def writes(resolver=None, prefix="", space=""):
+    """Every write below /t/, by the name of its address."""
+    for entry in (resolver or get_resolver()).url_patterns:
+        route = prefix + str(entry.pattern)
+        if isinstance(entry, URLResolver):
+            yield from writes(entry, route, f"{space}{entry.namespace}:" if entry.namespace else space)
+        elif route.startswith("t/") and entry.callback.methods - SAFE:
+            yield f"{space}{entry.name}", entry.callback
+
+
+def test_every_form_that_looks_like_a_setting_follows_a_rule_or_loosens_none():
+    words = ("setting", "rule", "recipient", "notify", "allow", "schedule", "retention", "safety")
+    found = {
+        name for name, view in writes() if view.permission in SAFETY or any(each in name for each in words)
+    }  # fmt: skip
+    others = [name for names in NO_RULE.values() for name in names]
+    assert len(others) == len(set(others))
+    assert not RULED & set(others)
+    assert RULED | set(others) == found
+
+
+def test_who_may_change_a_safety_rule_is_one_table():
+    assert {each.permission for each in RULES.values()} | OWNERS_OWN == SAFETY
+    assert {each.rule for each in SETTINGS.values()} == set(RULES)
