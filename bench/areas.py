@@ -15,6 +15,7 @@ from portal.areas.models import EVERYWHERE, KNOWN, Pass
 from portal.core.mirror.models import Area, Member
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
+from tests.support.databases import as_owner
 
 AREAS = 80
 _PASSES = (always(), by_schedule(weekly("08:00:00", "19:00:00", "Monday")), by_schedule(weekly("00:00:00", "23:59:59")))
@@ -67,4 +68,5 @@ def _furnish(tenant: Tenant) -> None:
         held = Pass.objects.get(digest=grants.digest_of(always())).pk
         for area, every in ((EVERYWHERE, 20), (KNOWN, 1)):
             cursor.execute(_OF_ALL, {"tenant": tenant.pk, "area": area, "held": held, "every": every})
-        cursor.execute("ANALYZE mirror_member, areas_grant, areas_tally")
+    with as_owner() as owner:
+        owner.execute("ANALYZE mirror_member, areas_grant, areas_tally")

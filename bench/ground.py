@@ -88,7 +88,7 @@ class Ground:
         self.small = self.tenant(SMALL, self.sizes.small)
         for number in range(self.sizes.tenants):
             self.tenant(f"bench-{number}", 200 + number * 7 % 200)
-        with psycopg.connect(self.house.database_url, autocommit=True) as direct:
+        with psycopg.connect(self.house.owner_url, autocommit=True) as direct:
             direct.execute("VACUUM ANALYZE mirror_member")
             direct.execute("VACUUM ANALYZE mirror_membersearch")
         with Browser(self.house.url) as browser:

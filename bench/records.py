@@ -54,7 +54,7 @@ def lay(ground: Ground, counts: dict[int, int]) -> None:
     first = min(now, *(now - timedelta(days=30 * number) for number in range(MONTHS)))
     moments = [first + timedelta(days=number) for number in range((now - first).days + 1)]
     months.ensure(moments)
-    with psycopg.connect(ground.house.database_url, autocommit=True) as direct:
+    with psycopg.connect(ground.house.owner_url, autocommit=True) as direct:
         direct.execute("SET portal.across = 'on'")
         direct.execute(_SHAPE)
         for tenant_id in counts:
@@ -65,7 +65,7 @@ def lay(ground: Ground, counts: dict[int, int]) -> None:
             whole = (now - first).total_seconds()
             ids = itertools.count(1_000_000, 10 * sum(counts.values()))
             work = [
-                (ground.house.database_url, part, span, counts, (span[1] - span[0]).total_seconds() / whole, next(ids))
+                (ground.house.owner_url, part, span, counts, (span[1] - span[0]).total_seconds() / whole, next(ids))
                 for part, span in zip(parts, spans, strict=True)
             ]
             list(threads.map(lambda each: _fill(*each), work))

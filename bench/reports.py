@@ -14,6 +14,7 @@ from portal.core.mirror.models import Area
 from stack.paths import PYTHON, ROOT
 from tenants.models import Tenant
 from tenants.scope import tenant_scope
+from tests.support.databases import as_owner
 
 #: What is made: how it is called, its kind, and the area that is chosen.
 REPORTS = (
@@ -74,7 +75,8 @@ def _furnish(tenant: Tenant) -> None:
             doors = (f"d{(number * _DOORS_OF_AREA + each) % records.DOORS:03}" for each in range(_DOORS_OF_AREA))
             area.devices_list = [{"device_id": door, "in_out": "in"} for door in doors]
         Area.objects.bulk_update(listed, ["devices_list"])
-        cursor.execute("ANALYZE mirror_member, mirror_area")
+    with as_owner() as owner:
+        owner.execute("ANALYZE mirror_member, mirror_area")
 
 
 def _child(ground: Ground, kind: str, area: str, tenant: Tenant) -> dict[str, Any]:

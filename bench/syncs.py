@@ -127,7 +127,7 @@ def _sync(tenant: Tenant, count: int, model: type[TenantModel] = Member) -> floa
 def _bare(ground: Ground, url: str, kind: Kind) -> float:
     """Seconds that the least takes: the same pages into a table of texts, without an index."""
     columns = _COLUMNS[kind]
-    with psycopg.connect(ground.house.database_url) as direct, httpx2.Client(base_url=url) as http:
+    with psycopg.connect(ground.house.owner_url) as direct, httpx2.Client(base_url=url) as http:
         direct.execute(f"CREATE TABLE bench_bare ({', '.join(f'{name} text' for name in columns)})")
         started = time.perf_counter()
         key: str | None = None

@@ -17,7 +17,7 @@ from stack.demo_state import State
 from stack.paths import DEMO, PYTHON, private_folder, write_private
 from stack.processes import Server, free_port, must_be_free
 from stack.programs import Programs
-from stack.services import call_all, given_database_urls, own_database_urls, site_environment
+from stack.services import call_all, given_database_urls, site_environment
 from stack.supervisor import Program, Supervisor, tail
 from stack.visitor import UnexpectedPage
 
@@ -92,6 +92,7 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
         env,
         _LOGS,
     )
+    env.pop("DATABASE_OWNER_URL", None)  # nothing that runs from here on may change the tables themselves
     programs = Programs(env, _LOGS)
     sandbox = programs.sandbox(sandbox_port)
     supervisor.add(sandbox)
@@ -130,15 +131,15 @@ def _database(supervisor: Supervisor) -> dict[str, str]:
     who = account.unprivileged()
     home = account.home(_DATA, who)
     cluster, log, port = postgres.create(home, "cluster-18", who), _LOGS / "postgres.log", free_port()
-    found: list[str] = []
+    addresses: dict[str, str] = {}
 
     def start() -> Server:
-        server, url = postgres.start(home, cluster, who, log=log, forgetful=False, port=port)
-        found[:] = [url]
+        server, found = postgres.start(home, cluster, who, log=log, forgetful=False, port=port)
+        addresses.update(found)
         return server
 
     supervisor.add(Program("PostgreSQL", start, 4, log, end=signal.SIGINT))
-    return own_database_urls(found[0])
+    return addresses
 
 
 def _broker(supervisor: Supervisor) -> dict[str, str]:

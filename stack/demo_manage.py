@@ -10,6 +10,7 @@ from stack.services import in_foreground
 # What a program needs to reach the demonstration's databases and to read what is encrypted there.
 _NAMES = (
     "DATABASE_URL",
+    "DATABASE_OWNER_URL",
     "SANDBOX_DATABASE_URL",
     "REDIS_URL",
     "SECRET_KEY",

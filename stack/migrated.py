@@ -13,11 +13,14 @@ from stack import postgres
 from stack.paths import PYTHON, ROOT
 from stack.processes import Account, spawn, stop
 
-#: What has migrations: the command, the variable that names its database, and the folders.
+#: What has migrations: the command, the variables with the addresses of its database for the program and for its owner,
+#: and the folders.
 SITES = {
-    "portal": ("manage.py", "DATABASE_URL", ("tenants", "portal")),
-    "sandbox": ("sandbox/manage.py", "SANDBOX_DATABASE_URL", ("sandbox",)),
+    "portal": ("manage.py", ("DATABASE_URL", "DATABASE_OWNER_URL"), ("tenants", "portal")),
+    "sandbox": ("sandbox/manage.py", ("SANDBOX_DATABASE_URL", "SANDBOX_DATABASE_URL"), ("sandbox",)),
 }
+# What the migrated database is made of besides migrations.
+_GRANTS = ROOT / "tenants" / "grants.py"
 _MIGRATE = [PYTHON, "-m", "tests.support.databases"]
 # It compiles all tests, which each process of a run would do for itself otherwise.
 _COMPILE = [PYTHON, "-m", "pytest", "--collect-only", "-q", "-q"]
@@ -50,10 +53,10 @@ def cluster(home: Path, template: Path, account: Account | None, env: dict[str, 
 def _migrate(home: Path, made: Path, account: Account | None, env: dict[str, str]) -> None:
     log = home / f"{made.name}.log"
     try:
-        with postgres.running(home, made, account, log=log, forgetful=True) as url:
-            urls = {variable: f"{url}{site}" for site, (_, variable, _) in SITES.items()}
-            urls["REDIS_URL"] = "redis://127.0.0.1:1/0"  # settings want one; nothing connects
-            children = [spawn(each, env=env | urls, cwd=ROOT, log=log) for each in (_MIGRATE, _COMPILE)]
+        with postgres.running(home, made, account, log=log, forgetful=True) as addresses:
+            # Settings want a broker; nothing connects.
+            given = env | addresses | {"REDIS_URL": "redis://127.0.0.1:1/0"}
+            children = [spawn(each, env=given, cwd=ROOT, log=log) for each in (_MIGRATE, _COMPILE)]
             try:
                 if children[0].wait():
                     raise SystemExit(f"the tests' databases could not be migrated:\n{log.read_text(errors='replace')}")
@@ -67,10 +70,10 @@ def _migrate(home: Path, made: Path, account: Account | None, env: dict[str, str
 
 @cache
 def _fingerprint(site: str) -> str:
-    """Return what the migrated database is made of: our migrations, and the versions of everybody else's."""
+    """Return what the migrated database is made of: our migrations and grants, and the versions of everybody else's."""
     *_, folders = SITES[site]
     files = sorted(path for folder in folders for path in (ROOT / folder).rglob("migrations/*.py"))
     told = hashlib.sha256()
-    for path in (*files, ROOT / "requirements" / "base.txt"):
+    for path in (*files, _GRANTS, ROOT / "requirements" / "base.txt"):
         told.update(f"{path.relative_to(ROOT)}\n".encode() + path.read_bytes())
     return told.hexdigest()[:12]

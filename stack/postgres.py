@@ -1,7 +1,8 @@
 """A PostgreSQL server of our own, from the binaries of a wheel.
 
-The site's role is created in single-user mode, before the server listens: it owns its two databases and may create
-others, but is no superuser, since row-level security does not bind superusers. Nobody else can sign in.
+Three roles are created in single-user mode, before the server listens. The site runs as one that owns nothing, its
+tables belong to another one, the sandbox has its own. None is a superuser: row-level security does not bind superusers.
+Nobody else can sign in.
 """
 
 import contextlib
@@ -10,7 +11,7 @@ import secrets
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import psycopg
@@ -19,8 +20,15 @@ from stack.account import reachable
 from stack.paths import wheel, write_private
 from stack.processes import Account, Server, again, free_port, spawn, stop, wait_until
 
-ROLE = "portal"
-DATABASES = ("portal", "sandbox")
+SITE, OWNER, SANDBOX = "portal", "portal_owner", "sandbox"
+_ROLES = (SITE, OWNER, SANDBOX)
+_OWNERS = {"portal": OWNER, "sandbox": SANDBOX}
+#: The variables with the addresses of our own server: the role and the database of each.
+ADDRESSES = {
+    "DATABASE_URL": (SITE, "portal"),
+    "DATABASE_OWNER_URL": (OWNER, "portal"),
+    "SANDBOX_DATABASE_URL": (SANDBOX, "sandbox"),
+}
 _SETTINGS = {
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
@@ -81,11 +89,12 @@ def _give(folder: Path, account: Account | None) -> None:
 
 
 def create(home: Path, name: str, account: Account | None) -> Path:
-    """Create the cluster `home/name` with the role and its databases, unless it exists. Return it with its password."""
+    """Create the cluster `home/name` with the roles and their databases, unless it exists. Return it with passwords."""
     cluster = home / name
-    if cluster.is_dir():
-        return cluster
     tools = binaries(home, account)
+    if cluster.is_dir():
+        _separate(tools, cluster, account)
+        return cluster
     beside = home / f"{name}.{os.getpid()}"
     _run(
         [
@@ -105,22 +114,53 @@ def create(home: Path, name: str, account: Account | None) -> Path:
         ],
         account,
     )
-    password = secrets.token_urlsafe(24)
-    (beside / "pg_hba.conf").write_text(f"host all {ROLE} 127.0.0.1/32 scram-sha-256\n")
-    write_private(beside / "portal.password", password)
-    statements = [
-        f"CREATE ROLE {ROLE} LOGIN NOSUPERUSER NOBYPASSRLS CREATEDB PASSWORD '{password}'",
-        # So that a test may drop its database while a session without a user yet is signing in.
-        f"GRANT pg_signal_backend TO {ROLE}",
-        *(f"CREATE DATABASE {each} OWNER {ROLE}" for each in DATABASES),
-    ]
-    _run([tools / "postgres", "--single", "-D", beside, "postgres"], account, "\n".join(statements) + "\n")
+    databases = [f"CREATE DATABASE {name} OWNER {owner}" for name, owner in _OWNERS.items()]
+    _alone(tools, beside, "postgres", [*_new_roles(beside, _ROLES), *databases], account)
     _give(beside, account)
     try:
         beside.rename(cluster)
     except OSError:  # another start was quicker: use its cluster
         shutil.rmtree(beside)
     return cluster
+
+
+def _new_roles(cluster: Path, roles: Sequence[str]) -> list[str]:
+    """Return what creates these roles, with new passwords that are kept in the cluster; only ours may sign in."""
+    (cluster / "pg_hba.conf").write_text(f"host all {','.join(_ROLES)} 127.0.0.1/32 scram-sha-256\n")
+    statements = []
+    for role in roles:
+        password = secrets.token_urlsafe(24)
+        write_private(cluster / f"{role}.password", password)
+        # Tests make databases of their own.
+        makes = "NOCREATEDB" if role == SITE else "CREATEDB"
+        statements.append(f"CREATE ROLE {role} LOGIN NOSUPERUSER NOBYPASSRLS {makes} PASSWORD '{password}'")
+        if role != SITE:
+            # So that a test may drop its database while a session without a user yet is signing in.
+            statements.append(f"GRANT pg_signal_backend TO {role}")
+    return statements
+
+
+def _separate(tools: Path, cluster: Path, account: Account | None) -> None:
+    """Take the tables away from the site's role, which owned all in an older checkout's cluster. docs/database.md says
+    the same for an installation.
+    """
+    if (cluster / f"{OWNER}.password").exists():
+        return
+    statements = [
+        *_new_roles(cluster, (OWNER, SANDBOX)),
+        f"ALTER ROLE {SITE} NOCREATEDB",
+        f"REVOKE pg_signal_backend FROM {SITE}",
+        *(f"ALTER DATABASE {name} OWNER TO {owner}" for name, owner in _OWNERS.items()),
+    ]
+    _alone(tools, cluster, "postgres", statements, account)
+    for name, owner in _OWNERS.items():
+        _alone(tools, cluster, name, [f"REASSIGN OWNED BY {SITE} TO {owner}"], account)
+    _give(cluster, account)
+
+
+def _alone(tools: Path, cluster: Path, database: str, statements: Sequence[str], account: Account | None) -> None:
+    """Run the statements, one on a line, as the superuser of a server that does not listen."""
+    _run([tools / "postgres", "--single", "-D", cluster, database], account, "\n".join(statements) + "\n")
 
 
 def _run(command: list[str | Path], account: Account | None, text: str = "") -> None:
@@ -150,14 +190,16 @@ def copy(home: Path, template: Path, name: str, account: Account | None) -> Path
 
 def start(
     home: Path, cluster: Path, account: Account | None, *, log: Path, forgetful: bool, port: int | None = None
-) -> tuple[Server, str]:
-    """Start the server. Return it and its URL without a database, e.g. `postgresql://portal:…@127.0.0.1:5432/`.
+) -> tuple[Server, dict[str, str]]:
+    """Start the server. Return it and the variables with its addresses, one for each role.
 
     `forgetful` gives up durability for speed: for tests only. Raises RuntimeError when it does not start.
     """
-    password = (cluster / "portal.password").read_text()
     port = port or free_port()
-    url = f"postgresql://{ROLE}:{password}@127.0.0.1:{port}/"
+    addresses = {
+        variable: f"postgresql://{role}:{(cluster / f'{role}.password').read_text()}@127.0.0.1:{port}/{name}"
+        for variable, (role, name) in ADDRESSES.items()
+    }
     settings = _SETTINGS | {"port": str(port)} | (_FORGETFUL if forgetful else {})
     server = spawn(
         [
@@ -171,26 +213,28 @@ def start(
         account=account,
     )
     try:
-        wait_until(lambda: _answers(url), what="PostgreSQL", child=server, seconds=60)
+        wait_until(lambda: _answers(addresses["DATABASE_URL"]), what="PostgreSQL", child=server, seconds=60)
     except BaseException:
         stop(server, signal.SIGQUIT)
         raise
-    return server, url
+    return server, addresses
 
 
 @contextlib.contextmanager
-def running(home: Path, cluster: Path, account: Account | None, *, log: Path, forgetful: bool) -> Iterator[str]:
-    """Run the server for the length of the block and yield its URL."""
-    server, url = again(lambda: start(home, cluster, account, log=log, forgetful=forgetful), log)
+def running(
+    home: Path, cluster: Path, account: Account | None, *, log: Path, forgetful: bool
+) -> Iterator[dict[str, str]]:
+    """Run the server for the length of the block and yield the variables with its addresses."""
+    server, addresses = again(lambda: start(home, cluster, account, log=log, forgetful=forgetful), log)
     try:
-        yield url
+        yield addresses
     finally:
         stop(server, signal.SIGINT)  # "fast": ends sessions, writes what is pending
 
 
 def _answers(url: str) -> bool:
     try:
-        with psycopg.connect(url + "postgres", connect_timeout=2):
+        with psycopg.connect(url, connect_timeout=2):
             return True
     except psycopg.OperationalError:
         return False

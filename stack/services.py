@@ -18,7 +18,7 @@ from stack import account, migrated, postgres, valkey
 from stack.paths import ROOT, RUN, private_folder
 from stack.processes import spawn, stop
 
-_TEMPLATE = "template-18-2"
+_TEMPLATE = "template-18-3"
 #: The variable that says that the PostgreSQL server is deleted at the end: nobody need drop its databases.
 SHORT_LIVED = "DATABASE_SERVER_IS_SHORT_LIVED"
 
@@ -80,27 +80,23 @@ def own_databases(tests: Mapping[str, str] | None = None) -> Iterator[tuple[dict
         cluster = postgres.copy(home, template, folder.name + ".cluster", who)
         stack.callback(shutil.rmtree, cluster, ignore_errors=True)
         log = folder / "postgres.log"
-        url = stack.enter_context(postgres.running(home, cluster, who, log=log, forgetful=True))
-        yield dict(os.environ) | own_database_urls(url) | {SHORT_LIVED: "1"}, folder
-
-
-def own_database_urls(server: str) -> dict[str, str]:
-    """Return the URLs of the two databases on our own server, from its URL without a database's name."""
-    return {"DATABASE_URL": server + "portal", "SANDBOX_DATABASE_URL": server + "sandbox"}
+        addresses = stack.enter_context(postgres.running(home, cluster, who, log=log, forgetful=True))
+        yield dict(os.environ) | addresses | {SHORT_LIVED: "1"}, folder
 
 
 def given_database_urls(url: str) -> dict[str, str]:
     """Return the URL of the given database, and of one for the sandbox (SANDBOX_DATABASE_URL, else made if it is
-    missing).
+    missing, by whoever owns the given one: DATABASE_OWNER_URL).
     """
     if sandbox := os.environ.get("SANDBOX_DATABASE_URL"):
         return {"DATABASE_URL": url, "SANDBOX_DATABASE_URL": sandbox}
-    parts = urlsplit(url)
-    name = f"{parts.path.lstrip('/')}_sandbox"
+    owner = os.environ.get("DATABASE_OWNER_URL") or url
+    parts = urlsplit(owner)
+    name = f"{urlsplit(url).path.lstrip('/')}_sandbox"
     # A server that is away, or a role that may create nothing, is reported by the program that needs the database.
     with (
         contextlib.suppress(psycopg.Error),
-        contextlib.closing(psycopg.connect(url, autocommit=True, connect_timeout=5)) as server,
+        contextlib.closing(psycopg.connect(owner, autocommit=True, connect_timeout=5)) as server,
     ):
         server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
     return {"DATABASE_URL": url, "SANDBOX_DATABASE_URL": urlunsplit(parts._replace(path=f"/{name}"))}

@@ -1,10 +1,11 @@
-"""Start-up checks: is the vault usable, and does row security bind the role that the site uses?"""
+"""Checks of the installation: is the vault usable, and may the site's database role do only what it needs?"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from django.conf import settings
 from django.core import checks
 from django.core.exceptions import ImproperlyConfigured
 from django.db import connections
@@ -22,20 +23,58 @@ def vault_opens(**kwargs: Any) -> list[checks.CheckMessage]:
     return []
 
 
+_SEPARATE = "Let another role own the tables: docs/database.md has the commands."
+#: What the site's role should not be or do: the condition, what it means, and what to do. Superusers have all of them.
+_TOO_MUCH = {
+    "W001": (
+        "site.rolsuper OR site.rolbypassrls",
+        "is a superuser, or has BYPASSRLS: row security does not keep tenants apart",
+        "Give the site a plain role: NOSUPERUSER NOBYPASSRLS.",
+    ),
+    "W002": (
+        "EXISTS (SELECT FROM ours WHERE relowner = site.oid)",
+        "owns tables: it can drop them and switch their row security and triggers off",
+        _SEPARATE,
+    ),
+    "W003": (
+        "EXISTS (SELECT FROM ours WHERE relowner <> site.oid AND pg_has_role(site.oid, relowner, 'MEMBER'))",
+        "is a member of the role that owns the tables",
+        "As the owner or a superuser: REVOKE <owner> FROM <role>.",
+    ),
+    "W004": (
+        """EXISTS (SELECT FROM ours WHERE relname = 'tenants_auditentry' AND (
+            has_any_column_privilege(site.oid, oid, 'UPDATE')
+            OR has_table_privilege(site.oid, oid, 'DELETE, TRUNCATE, TRIGGER')))""",
+        "can change, delete or truncate the audit log",
+        "Run `manage.py migrate` with DATABASE_OWNER_URL: it takes away what the site does not need.",
+    ),
+    "W005": (
+        "has_schema_privilege(site.oid, current_schema(), 'CREATE')",
+        "can create tables and functions in the database",
+        "As the owner: REVOKE CREATE ON SCHEMA public FROM PUBLIC, <role>.",
+    ),
+}
+_FOUND = """
+WITH ours AS (
+    SELECT oid, relname, relowner FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+)
+SELECT site.rolname, {conditions}
+FROM pg_roles site WHERE rolname = coalesce((SELECT rolname FROM pg_roles WHERE rolname = %s), current_user)
+""".format(conditions=", ".join(condition for condition, *_ in _TOO_MUCH.values()))  # noqa: S608 - our own conditions
+
+
 @checks.register(checks.Tags.database)
-def row_security_binds(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
-    """Check that the database role is a plain one: superusers and roles with BYPASSRLS see every tenant's rows."""
+def role_is_limited(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
+    """Check that the role of DATABASE_URL may do only what the site needs (`tenants.grants`)."""
     found: list[checks.CheckMessage] = []
     for alias in databases or ():
         with connections[alias].cursor() as cursor:
-            cursor.execute("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user")
-            (bypasses,) = cursor.fetchone()
-        if bypasses:
-            found.append(
-                checks.Warning(
-                    f"Row security does not bind the role of the database {alias!r}: a superuser, or allowed past it.",
-                    hint="Give the site a plain role that owns its tables.",
-                    id="tenants.W001",
-                )
-            )
+            cursor.execute(_FOUND, [str(settings.DATABASES[alias]["USER"])])
+            role, *answers = cursor.fetchone()
+        found += [
+            checks.Warning(f"The site's database role {role!r} {meaning}.", hint=hint, id=f"tenants.{number}")
+            for (number, (_, meaning, hint)), is_so in zip(_TOO_MUCH.items(), answers, strict=True)
+            if is_so
+        ]
     return found

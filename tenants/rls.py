@@ -2,7 +2,8 @@
 
 A migration that creates a tenant's table ends with `EnableRowSecurity("app_table")`. From then on a plain role sees,
 writes and deletes only rows whose tenant_id equals the setting `portal.tenant`, or all rows while `portal.across` is
-`on`; with neither, none. `tenants.postgresql` keeps both settings. Superusers are not bound: see `tenants.checks`.
+`on`; with neither, none. `tenants.postgresql` keeps both settings. Superusers are not bound, and who owns a table can
+switch this off: see `tenants.grants`.
 
 For fast queries: PostgreSQL applies a row's policy before any operator that is not marked leakproof, so an index can
 serve comparisons of numbers, dates and text (=, <, >=), but not LIKE, array operators or JSON operators.
@@ -13,17 +14,10 @@ from typing import Any
 from django.db.migrations.operations.base import Operation
 
 # The scalar subselects are evaluated once per statement, not once per row.
-_MINE = (
+MINE = (
     "tenant_id = (SELECT nullif(current_setting('portal.tenant', true), '')::bigint)"
     " OR (SELECT current_setting('portal.across', true)) = 'on'"
 )
-
-
-def bind(cursor: Any, table: str) -> None:
-    """Bind a table's rows to the entered tenant, for its owner too. `table` is a name of ours, not a person's text."""
-    cursor.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
-    cursor.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
-    cursor.execute(f"CREATE POLICY tenant_rows ON {table} USING ({_MINE}) WITH CHECK ({_MINE})")
 
 
 class EnableRowSecurity(Operation):
@@ -39,7 +33,10 @@ class EnableRowSecurity(Operation):
         return
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
-        bind(schema_editor, schema_editor.quote_name(self.table))
+        table = schema_editor.quote_name(self.table)
+        schema_editor.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+        schema_editor.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
+        schema_editor.execute(f"CREATE POLICY tenant_rows ON {table} USING ({MINE}) WITH CHECK ({MINE})")
 
     def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         table = schema_editor.quote_name(self.table)

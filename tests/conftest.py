@@ -97,11 +97,15 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
-    """The tests' database begins as a copy of the run's migrated one."""
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> Iterator[None]:
+    """The tests' database begins as a copy of the run's migrated one. Whoever owns its tables makes and drops it."""
     from django.db import connection
 
+    from tenants.grants import as_owner
+
     connection.settings_dict["TEST"]["TEMPLATE"] = databases.template("portal")
+    with as_owner():
+        yield
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -30,7 +30,7 @@ DECORATORS += ["@pytest.fixture", "@case", "@cases", "@route"]
 HOOKS = {
     "Django's models, fields and migrations": "Meta get_full_name get_short_name create_superuser get_by_natural_key "
     "pre_save get_db_prep_value value_to_string state_forwards database_forwards database_backwards",
-    "Django's apps, commands, forms, widgets, caches, admin and middleware": "*Config add_arguments handle clean_* "
+    "Django's apps, commands, forms, widgets, caches, admin and middleware": "*Config add_arguments clean_* "
     "has_changed value_from_datadict value_omitted_from_data incr has_permission process_exception _reject "
     "handle_no_permission",
     "allauth's adapters and sessions": "is_open_for_signup get_client_ip pre_authenticate get_user "

@@ -133,6 +133,8 @@ TEMPLATES = [
 ]
 
 DATABASES = {"default": env.database("DATABASE_URL", "tenants.postgresql")}
+# Who owns the tables: `migrate` signs in like this (tenants/grants.py). Empty: the role of DATABASE_URL owns them.
+DATABASE_OWNER = env.database("DATABASE_OWNER_URL", "tenants.postgresql") if env.text("DATABASE_OWNER_URL", "") else {}
 # On solid state disks, which PostgreSQL's default does not assume: without it a search reads whole tables.
 _SESSION = {"options": "-c random_page_cost=1.1"}
 if env.flag("PORTAL_DB_POOL", False):  # web processes only: a pool must not be born before a fork

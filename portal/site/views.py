@@ -10,7 +10,7 @@ from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -20,6 +20,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from portal.core.mirror.freshness import first_sync_done_everywhere
 from portal.site.celery import app, broker_answers
+from tenants.checks import role_is_limited
 from tenants.staff import record
 
 
@@ -63,13 +64,14 @@ def alive(request: HttpRequest) -> HttpResponse:
 
 @login_not_required
 def ready(request: HttpRequest) -> JsonResponse:
-    """200 once database, broker, workers and first sync are up; 503 with what is missing until then.
+    """200 once database, broker, workers and first sync are up; 503 with what is missing until then. The identifiers of
+    warnings about the database's role (`tenants.checks`) come along, and make nothing less ready.
 
     Anybody may ask, and as often as they like: the answer is found out once in a few seconds and told to all.
     """
-    found = _readiness.told()
+    found, warnings = _readiness.told()
     ready = all(found.values())
-    return JsonResponse({"ready": ready, "checks": found}, status=200 if ready else 503)
+    return JsonResponse({"ready": ready, "checks": found, "warnings": warnings}, status=200 if ready else 503)
 
 
 @login_not_required
@@ -92,16 +94,18 @@ class _Readiness:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._found: dict[str, bool] = {}
+        self._warnings: list[str] = []
         self._until = 0.0
 
-    def told(self) -> dict[str, bool]:
+    def told(self) -> tuple[dict[str, bool], list[str]]:
         if time.monotonic() < self._until or not self._lock.acquire(blocking=not self._found):
-            return self._found
+            return self._found, self._warnings
         try:
             if time.monotonic() >= self._until:
                 self._found = _find_out()
+                self._warnings = _warnings()
                 self._until = time.monotonic() + self.KEPT
-            return self._found
+            return self._found, self._warnings
         finally:
             self._lock.release()
 
@@ -128,6 +132,13 @@ def _tried(check: Callable[[], bool]) -> bool:
         return check()
     except Exception:
         return False
+
+
+def _warnings() -> list[str]:
+    try:
+        return [str(each.id) for each in role_is_limited(databases=[connection.alias])]
+    except DatabaseError:
+        return []
 
 
 def _database() -> bool:

@@ -18,8 +18,9 @@ from portal.core.jobs import advancing
 from portal.core.jobs.states import JobState, RowState
 from portal.core.mirror.models import Area, Member
 from tests.support.areas import AreasDesk
+from tests.support.databases import as_owner
 
-pytestmark = [pytest.mark.soak]
+pytestmark = [pytest.mark.soak, pytest.mark.django_db(transaction=True)]
 READ, BULK, POLL = 5, 14, 34
 LARGE, SMALL = 200_000, 2_000
 
@@ -105,7 +106,8 @@ def furnished(place, members):
             cursor.execute(_GRANTS, values)
             for area, every in ((EVERYWHERE, 20), (KNOWN, 1)):
                 cursor.execute(_OTHERS, {**values, "area": area, "held": anywhere.pk, "every": every})
-            cursor.execute("ANALYZE mirror_member, areas_grant, areas_tally")
+    with as_owner() as owner:
+        owner.execute("ANALYZE mirror_member, areas_grant, areas_tally")
     return desk
 
 

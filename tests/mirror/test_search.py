@@ -139,8 +139,7 @@ def crowd(here: Customer, customer: MakeCustomer) -> Customer:
     _fill(here.tenant.pk, 30_000)
     _fill(customer(name="Other").tenant.pk, 6_000)
     with database.cursor() as cursor:
-        cursor.execute("SELECT gin_clean_pending_list('mirror_membersearch_pieces')")
-        cursor.execute("ANALYZE mirror_member, mirror_membersearch")
+        cursor.execute("SELECT mirror_tidy_members(true)")
     return here
 
 

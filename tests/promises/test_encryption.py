@@ -45,7 +45,7 @@ def rotate(house: House, keys: str) -> None:
     done = subprocess.run(
         [PYTHON, "manage.py", "rotate_vault_keys", "--batch", "20"],
         cwd=ROOT,
-        env=house.env | {"VAULT_KEYS": keys},
+        env=house.env | {"DATABASE_OWNER_URL": house.owner_url, "VAULT_KEYS": keys},
         capture_output=True,
         text=True,
     )

@@ -103,7 +103,7 @@ CLEAN = {"missing": 0, "doubled": 0, "of nothing": 0}
 @contextmanager
 def no_part_is_written(house: House) -> Iterator[None]:
     """Whoever wants to write a part waits, with what it has read, for the length of the block."""
-    with psycopg.connect(house.database_url) as direct:
+    with psycopg.connect(house.owner_url) as direct:
         direct.execute("LOCK TABLE bulk_exportpart IN SHARE MODE")
         yield
 

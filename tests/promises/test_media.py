@@ -123,7 +123,7 @@ def test_a_killed_worker_leaves_each_video_stored_once(house: House, customer: C
             kill(house)
             collect(customer, browser)
         else:
-            with psycopg.connect(house.database_url) as direct:
+            with psycopg.connect(house.owner_url) as direct:
                 collect(customer, browser)
                 direct.execute("LOCK TABLE tenants_auditentry IN SHARE MODE")
                 until(lambda: waits_to_be_kept(customer), saying="a file is written and nobody refers to it")

@@ -180,7 +180,7 @@ def test_what_was_answered_is_written_though_the_site_is_stopped_right_after(hou
     customer = stage.customer()
     hook = Hook(customer.tenant)
     bodies = [as_bytes(notification()) for _ in range(5)]
-    with psycopg.connect(house.database_url) as direct, httpx2.Client(timeout=30) as client:
+    with psycopg.connect(house.owner_url) as direct, httpx2.Client(timeout=30) as client:
         direct.execute("LOCK TABLE hooks_notification IN ACCESS EXCLUSIVE MODE")
         assert {client.post(house.url + hook.path, content=raw, headers=hook.headers(raw)).status_code
                 for raw in bodies} == {204}  # fmt: skip

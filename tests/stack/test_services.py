@@ -38,7 +38,7 @@ def start() -> Iterator[Start]:
 
     def start(checkout: Path, *, seconds: float = 0, **more: str) -> "subprocess.Popen[str]":
         command = [sys.executable, "-m", "stack", "services", "--", sys.executable, "-c"]
-        env = {name: value for name, value in os.environ.items() if not name.endswith(("DATABASE_URL", "REDIS_URL"))}
+        env = {name: value for name, value in os.environ.items() if not name.endswith(("_URL",))}
         launcher = subprocess.Popen(
             [*command, _REPORT.format(seconds=seconds)],
             cwd=checkout,
@@ -68,7 +68,11 @@ def test_a_command_gets_a_real_database_and_a_real_broker(checkout: Path, start:
         found = connection.execute(
             "select rolsuper, rolbypassrls, rolcreatedb from pg_roles where rolname = current_user"
         ).fetchone()
-        assert found == (False, False, True), "row security must bind the site's role"
+        assert found == (False, False, False), "row security must bind the site's role"
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute("create table mine ()")
+    with psycopg.connect(env["DATABASE_OWNER_URL"]) as connection:
+        connection.execute("create table theirs ()")
     with psycopg.connect(env["SANDBOX_DATABASE_URL"]) as connection:
         assert connection.info.dbname == "sandbox"
     with redis.Redis.from_url(env["REDIS_URL"]) as broker:
@@ -118,9 +122,9 @@ def test_two_run_side_by_side_from_one_checkout(checkout: Path, start: Start) ->
     assert both[0]["DATABASE_URL"] != both[1]["DATABASE_URL"]
     assert both[0]["REDIS_URL"] != both[1]["REDIS_URL"]
     for number, env in enumerate(both):
-        with psycopg.connect(env["DATABASE_URL"]) as connection:
+        with psycopg.connect(env["DATABASE_OWNER_URL"]) as connection:
             connection.execute(f"create table only_{number} ()")
-    with psycopg.connect(both[0]["DATABASE_URL"]) as connection:
+    with psycopg.connect(both[0]["DATABASE_OWNER_URL"]) as connection:
         tables = connection.execute("select tablename from pg_tables where tablename like 'only_%'").fetchall()
     assert tables == [("only_0",)]
 

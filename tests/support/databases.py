@@ -3,6 +3,8 @@
 The workers of a run, the houses of the promises and every sandbox begin with a copy: a tenth of a second each, where
 migrating takes seconds. The name of the migrated one tells what it was made of, so that lasting services keep it until
 the migrations change. The launcher's own PostgreSQL has them already (stack/migrated.py, which runs this module).
+
+Databases are made by the role that owns their tables; programs and tests sign in as the site's.
 """
 
 import os
@@ -14,6 +16,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
+from django.db import connection
 from psycopg import sql
 
 from stack import migrated
@@ -46,7 +49,7 @@ def template(site: str) -> str:
         if not _is_there(server, name):
             beside = f"{name}_{secrets.token_hex(3)}"
             _create(server, beside, "template1")
-            _migrate(site, _address(site, beside))
+            _migrate(site, beside)
             server.execute(sql.SQL("ALTER DATABASE {} RENAME TO {}").format(*map(sql.Identifier, (beside, name))))
     return name
 
@@ -86,9 +89,9 @@ def _create(server: psycopg.Connection, name: str, of: str) -> None:
     server.execute(sql.SQL(create).format(sql.Identifier(name), sql.Identifier(of)))
 
 
-def _migrate(site: str, address: str) -> None:
-    command, variable, _ = SITES[site]
-    environment = os.environ | {variable: address}
+def _migrate(site: str, name: str) -> None:
+    command, variables, _ = SITES[site]
+    environment = os.environ | dict(zip(variables, (_address(site, name), address_of_owner(site, name)), strict=True))
     environment.pop("DJANGO_SETTINGS_MODULE", None)
     migrate = [sys.executable, command, "migrate", "--verbosity", "0", "--skip-checks"]
     done = subprocess.run(migrate, cwd=ROOT, env=environment, capture_output=True, text=True)
@@ -96,12 +99,32 @@ def _migrate(site: str, address: str) -> None:
 
 
 def _server(site: str) -> psycopg.Connection:
-    return psycopg.connect(_address(site, "postgres"), autocommit=True)
+    return psycopg.connect(address_of_owner(site, "postgres"), autocommit=True)
 
 
 def _address(site: str, name: str) -> str:
-    given = os.environ.get(SITES[site][1]) or os.environ["DATABASE_URL"]
+    return _of(SITES[site][1][0], name)
+
+
+def address_of_owner(site: str, name: str) -> str:
+    """The address of this database for the role that owns its tables."""
+    return _of(SITES[site][1][1], name)
+
+
+def _of(variable: str, name: str) -> str:
+    given = os.environ.get(variable) or os.environ["DATABASE_URL"]
     return urlunsplit(urlsplit(given)._replace(path=f"/{name}"))
+
+
+@contextmanager
+def as_owner() -> Iterator[psycopg.Connection]:
+    """A session of the role that owns the tables of the test's database, with every tenant's rows. What a test has not
+    committed it does not see.
+    """
+    name = str(connection.settings_dict["NAME"])
+    with psycopg.connect(address_of_owner("portal", name), autocommit=True) as owner:
+        owner.execute("SET portal.across = 'on'")
+        yield owner
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import connections
 from django.template import Template
 from django.test import Client
 from django.test import utils as test_utils
@@ -60,13 +61,19 @@ def orderly_ends() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
-    """The log's months are there, as workers have them. The browser's event loop has connections of its own: they end
-    before the database goes.
+    """The log's months are there, as workers have them. Tests sign in as the site does. The browser's event loop has
+    connections of its own: they end before the database goes.
     """
+    here = connections["default"]
+    owners, here.settings_dict = here.settings_dict, settings.DATABASES["default"]
     with django_db_blocker.unblock():
+        here.close()
         months.look()
     yield
     chromium.end()
+    flushing.end()
+    here.close()
+    here.settings_dict = owners
 
 
 @pytest.fixture

@@ -3,18 +3,26 @@
 import threading
 import time
 from functools import cache
+from typing import Any
 
 from django.core.signals import request_finished, request_started
-from django.db import connection, transaction
+from django.db import connection
 from django.test import TransactionTestCase
 
+from tenants.grants import of_owner
 from tenants.postgresql.planned import Planned
 from tenants.scope import across_tenants
 
 #: Filled by the migrations' own signals and never changed by a test.
 _KEPT = {"django_migrations", "django_content_type", "auth_permission"}
-#: Tables whose rows no DELETE takes (holds keep those of their incidents too), and rows whose end leads to others.
-_ONLY_ADDED_TO, _FIRST = ("evidence_legalhold", "tenants_auditentry"), "areas_grant"
+#: Tables whose rows no DELETE takes: audit entries, and holds, which keep the rows of their incidents too. And rows whose
+#: end leads to others: these go first.
+_ONLY_ADDED_TO, _HOLDS, _FIRST = "tenants_auditentry", "evidence_legalhold", "areas_grant"
+_EMPTIED = (
+    f"ALTER TABLE {_ONLY_ADDED_TO} DISABLE TRIGGER append_only_as_a_whole",
+    f"TRUNCATE {_ONLY_ADDED_TO}",
+    f"ALTER TABLE {_ONLY_ADDED_TO} ENABLE TRIGGER append_only_as_a_whole",
+)
 _SECONDS = 60
 _at_work: set[threading.Thread] = set()
 
@@ -50,19 +58,36 @@ def wait_for_requests() -> None:
     _at_work.clear()
 
 
+def end() -> None:
+    """Close the owner's session: the database is dropped now."""
+    if _owner.cache_info().currsize:
+        _owner().close()
+        _owner.cache_clear()
+
+
 def _empty(_case: TransactionTestCase) -> None:
     """Delete what there is, table by table: to truncate one takes longer than to look for rows in all of them."""
     wait_for_requests()
-    with across_tenants("a test's rows are deleted"), transaction.atomic(), connection.cursor() as cursor:
+    with across_tenants("a test's rows are deleted"), _owner().cursor() as cursor:
         cursor.execute(_filled().asking({}))
         filled = sorted((name for (name,) in cursor.fetchall()), key=lambda name: name != _FIRST)
         statements = [f"DELETE FROM {connection.ops.quote_name(name)}" for name in filled]
-        cursor.execute("SELECT " + ", ".join(f"EXISTS (SELECT FROM {name})" for name in _ONLY_ADDED_TO))
-        added_to = [name for name, has_rows in zip(_ONLY_ADDED_TO, cursor.fetchone(), strict=True) if has_rows]
-        if added_to:
-            statements.insert(0, f"TRUNCATE {', '.join(added_to)}")
+        cursor.execute(f"SELECT EXISTS (SELECT FROM {_ONLY_ADDED_TO}), EXISTS (SELECT FROM {_HOLDS})")
+        has_entries, has_holds = cursor.fetchone()
+        if has_entries:
+            statements.extend(_EMPTIED)
+        if has_holds:
+            statements.insert(0, f"TRUNCATE {_HOLDS}")
         if statements:
-            cursor.execute("; ".join(statements))
+            cursor.execute("; ".join(statements))  # one message is one transaction
+
+
+@cache
+def _owner() -> Any:
+    """A session of the role that owns the tables, for as long as the process lives: the site's cannot empty them."""
+    owner = connection.copy("owner")
+    owner.settings_dict = of_owner(connection.settings_dict)
+    return owner
 
 
 @cache
@@ -71,6 +96,6 @@ def _filled() -> Planned:
 
     It would have to be planned anew after each TRUNCATE of a table in it.
     """
-    tables = sorted(set(connection.introspection.django_table_names(include_views=False)) - _KEPT - {*_ONLY_ADDED_TO})
+    tables = sorted(set(connection.introspection.django_table_names(include_views=False)) - _KEPT - {_ONLY_ADDED_TO, _HOLDS})
     each = (f"SELECT '{table}' WHERE EXISTS (SELECT FROM {connection.ops.quote_name(table)})" for table in tables)
     return Planned(" UNION ALL ".join(each), ())

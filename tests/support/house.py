@@ -146,6 +146,7 @@ class House:
     def start(self) -> "House":
         """Everything but the workers: those start when a test first asks for them."""
         self.database_url = self._cleanup.enter_context(databases.migrated_copy("portal"))
+        self.owner_url = databases.address_of_owner("portal", urlsplit(self.database_url).path.lstrip("/"))
         self.env = dict(os.environ) | {
             "DATABASE_URL": self.database_url,
             "PORTAL_URL": self.url,
@@ -154,7 +155,8 @@ class House:
             "CELERY_SKIP_CHECKS": "1",
             **self.settings,
         }
-        self.env.pop("PYTEST_CURRENT_TEST", None)
+        for name in ("PYTEST_CURRENT_TEST", "DATABASE_OWNER_URL"):
+            self.env.pop(name, None)
         self._start_broker()
         self.env["REDIS_URL"] = self.redis_url
         self.sandbox.start()
@@ -327,7 +329,7 @@ class House:
     @contextlib.contextmanager
     def database_down(self) -> Iterator[None]:
         """Every connection of the house is ended and no new one let in, the test's included."""
-        address = urlsplit(self.database_url)
+        address = urlsplit(self.owner_url)
         name = address.path.lstrip("/")
         elsewhere = urlunsplit(address._replace(path="/postgres"))
         connections.close_all()

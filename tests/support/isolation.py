@@ -20,6 +20,7 @@ from tenants import roles
 from tenants.models import Connection, Staff, Tenant, TenantModel, User
 from tenants.roles import Permission
 from tenants.scope import across_tenants, tenant_scope
+from tests.support.databases import as_owner
 from tests.support.doors import real_doors
 from tests.support.places import PASSWORD, Place, fresh_nonce
 
@@ -119,9 +120,9 @@ def tenant_models() -> list[type[TenantModel]]:
 def _apart() -> None:
     """From now on each table counts from a number of its own, so that an id tells whose row it is."""
     start = next(_starts)
-    with connection.cursor() as cursor:
+    with as_owner() as owner:
         for number, model in enumerate([*tenant_models(), User], 1):
-            cursor.execute(
+            owner.execute(
                 f"SELECT setval(pg_get_serial_sequence('{model._meta.db_table}', 'id'), %s)",
                 [start * 10**8 + number * 10**6],
             )

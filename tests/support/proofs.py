@@ -13,9 +13,9 @@ SHORT = {
     "evidence:remove", "evidence:reopen", "evidence:settings", "guests:settings", "intercom:unlock", "keys:command",
     "lockdown:again", "lockdown:confirm", "lockdown:open", "lockdown:rehearse", "lockdown:rehearse_open",
     "lockdown:release", "lockdown:save_settings", "lockdown:start", "lockdown:withdraw", "logs:export",
-    "members:export", "members:keys", "members:one_time", "members:reveal", "platform:enter", "safety:confirm", "safety:decline", "staff:change_role",
-    "staff:invite", "staff:remove", "staff:uninvite", "support:allow", "webhook:change", "webhook:reveal",
-    "webhook:test",
+    "members:export", "members:keys", "members:one_time", "members:reveal", "platform:enter", "safety:confirm",
+    "safety:decline", "staff:change_role", "staff:invite", "staff:remove", "staff:uninvite", "support:allow",
+    "webhook:change", "webhook:reveal", "webhook:test",
 }  # fmt: skip
 #: Asked again after an hour: what decides who may enter, for many or for good, and what watches over it.
 LONG = {

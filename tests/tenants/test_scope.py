@@ -3,7 +3,7 @@
 import threading
 
 import pytest
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError, transaction
 
 from tenants.models import Connection, Invitation, Staff, Tenant, User, current_tenant
 from tenants.scope import (
@@ -13,6 +13,7 @@ from tenants.scope import (
     current_tenant_id,
     tenant_scope,
 )
+from tests.support.databases import as_owner
 
 READS = {
     "all": lambda rows: list(rows.all()),
@@ -67,16 +68,19 @@ def test_a_tenant_sees_its_own_rows_only(two):
 
 
 @pytest.mark.parametrize("manager", ["objects", "reachable_objects"])
-def test_managers_name_the_tenant_also_where_the_database_would_not(two, manager):
+@pytest.mark.django_db(transaction=True)
+def test_managers_name_the_tenant_also_where_the_database_would_not(make_two, manager):
     """Row security is the net beneath: here it is away, and nobody falls."""
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute("ALTER TABLE tenants_staff DISABLE ROW LEVEL SECURITY")
+    two = make_two()
     rows = getattr(Staff, manager)
-    with tenant_scope(two.a):
-        assert [row.user_id for row in rows.all()] == [two.owner_a.pk]
-        assert rows.filter(user=two.owner_b).delete()[0] == 0
-        assert two.b.staff_set.count() == 0
+    with as_owner() as owner, tenant_scope(two.a):
+        owner.execute("ALTER TABLE tenants_staff DISABLE ROW LEVEL SECURITY")
+        try:
+            assert [row.user_id for row in rows.all()] == [two.owner_a.pk]
+            assert rows.filter(user=two.owner_b).delete()[0] == 0
+            assert two.b.staff_set.count() == 0
+        finally:
+            owner.execute("ALTER TABLE tenants_staff ENABLE ROW LEVEL SECURITY")
 
 
 def test_related_managers_are_scoped(two):

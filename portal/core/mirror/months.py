@@ -1,7 +1,8 @@
 """The log's tables have a part for each month: what is old goes by dropping a part, and a page reads the newest first.
 
 A part is made when a record of its month comes for the first time. What a device dates into another age lies in the
-default part, which is small. Months are those of the service's clock.
+default part, which is small. Months are those of the service's clock. Making and dropping are functions of the tables'
+owner (migration 0002), since the site's role owns nothing.
 """
 
 from collections.abc import Iterable
@@ -16,15 +17,14 @@ from accessapi.limits import JST
 from portal.core.mirror.seen import GRAIN
 from portal.core.timers import ticking
 from portal.core.timers.clock import database_now
-from tenants.rls import bind
 from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)
 
 TABLES = ("mirror_history", "mirror_historysearch")
-# Longer than the service tells of (a year), so that nothing goes that it could still be asked for.
+# Longer than the service tells of (a year), so that nothing goes that it could still be asked for. The function that
+# drops a part refuses what is younger.
 KEEP = timedelta(days=400)
-_LOCK = 0x4C06  # of the advisory lock under which parts are made
 _made: set[str] = set()
 
 
@@ -40,30 +40,8 @@ def ensure(moments: Iterable[datetime]) -> None:
 
 def make(month: datetime) -> None:
     """Make a month's parts, with what the default parts hold of it, unless they are there."""
-    until = _month(month + timedelta(days=32))
-    with transaction.atomic(), database.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_LOCK])
-        for table in TABLES:
-            part = f"{table}_{_name(month)}"
-            cursor.execute("SELECT to_regclass(%s)", [part])
-            if cursor.fetchone()[0] is not None:
-                continue
-            cursor.execute(f"CREATE TABLE {part} (LIKE {table} INCLUDING DEFAULTS INCLUDING GENERATED)")
-            if table == "mirror_history":
-                bind(cursor, part)
-            _move(table, part, month, until)
-            bounds = f"FROM ('{month.isoformat()}') TO ('{until.isoformat()}')"
-            cursor.execute(f"ALTER TABLE {table} ATTACH PARTITION {part} FOR VALUES {bounds}")
-
-
-def _move(table: str, part: str, since: datetime, until: datetime) -> None:
-    """Take over what came before the part was there: PostgreSQL refuses the part otherwise."""
-    with across_tenants("records of all tenants move into their month"), database.cursor() as moving:
-        moving.execute(
-            f"WITH moved AS (DELETE FROM {table}_default WHERE at >= %s AND at < %s RETURNING *)"  # noqa: S608 - our names
-            f" INSERT INTO {part} SELECT * FROM moved",
-            [since, until],
-        )
+    with database.cursor() as cursor:
+        cursor.execute("SELECT mirror_make_month(%s)", [month.date()])
 
 
 def drop_old() -> list[str]:
@@ -77,12 +55,11 @@ def drop_old() -> list[str]:
             [list(TABLES)],
         )
         old = [name for (name,) in cursor.fetchall() if _end(name) <= kept_from]
-        for part in old:
-            if part.startswith("mirror_history_"):
-                cursor.execute(_COUNTED.format(part=part))
-            cursor.execute(f"DROP TABLE {part}")
+        for month in sorted({_begin(part) for part in old}):
+            cursor.execute(_COUNTED, [month, _month(month + timedelta(days=32))])
+            cursor.execute("SELECT mirror_drop_month(%s)", [month.date()])
         for table in TABLES:
-            cursor.execute(f"DELETE FROM {table}_default WHERE at < %s", [kept_from])  # noqa: S608 - our names
+            cursor.execute(f"DELETE FROM {table} WHERE at < %s", [_month(kept_from)])  # noqa: S608 - our names
         cursor.execute("DELETE FROM mirror_historyday WHERE day < %s", [kept_from])
         if old:
             # A mark may be a day older than the record it is about (`seen.GRAIN`).
@@ -95,7 +72,7 @@ def drop_old() -> list[str]:
 
 _COUNTED = """
 UPDATE mirror_mirrorstate s SET total = s.total - gone.n
-FROM (SELECT tenant_id, count(*) AS n FROM {part} GROUP BY 1) gone
+FROM (SELECT tenant_id, count(*) AS n FROM mirror_history WHERE at >= %s AND at < %s GROUP BY 1) gone
 WHERE s.tenant_id = gone.tenant_id AND s.kind = 'histories'
 """
 
@@ -108,9 +85,13 @@ def _name(month: datetime) -> str:
     return f"{month:%Y_%m}"
 
 
-def _end(part: str) -> datetime:
+def _begin(part: str) -> datetime:
     year, month = map(int, part[-7:].split("_"))
-    return _month(datetime(year, month, 1, tzinfo=JST) + timedelta(days=32)).astimezone(UTC)
+    return datetime(year, month, 1, tzinfo=JST)
+
+
+def _end(part: str) -> datetime:
+    return _month(_begin(part) + timedelta(days=32)).astimezone(UTC)
 
 
 def look() -> None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection as database
-from django.db import transaction
 
 from portal.core.mirror import seen
 from portal.core.mirror.fields.kinds import Text
@@ -94,15 +93,6 @@ WHERE m.tenant_id = %(tenant)s AND m.shares_card AND m.gone_at IS NULL AND NOT E
 )
 """
 
-# What lists filter, sort and count by, from a small sample: of all columns from the usual one it takes as long as
-# writing the rows. Because columns are named, autovacuum still comes by itself, and looks properly.
-_GLANCE = """
-ANALYZE mirror_member (
-    tenant_id, name_key, code_key, group_key, membergroup_id, use_end_key, use_date_start, has_card, has_qr, has_face,
-    gone_at, last_seen_at, shares_card
-), mirror_membersearch (member_id, tenant_id, pieces)
-"""
-
 
 @dataclass(frozen=True)
 class Swapped:
@@ -179,11 +169,8 @@ def tidy(done: Swapped) -> None:
     """After a swap, leave the search index in order; after a large one, let PostgreSQL glance at the tables again."""
     if not done.changed:
         return
-    with transaction.atomic(), database.cursor() as cursor:
-        cursor.execute("SELECT gin_clean_pending_list('mirror_membersearch_pieces')")
-        if done.changed + done.removed > max(1000, done.total // 10):
-            cursor.execute("SET LOCAL default_statistics_target = 20")
-            cursor.execute(_GLANCE)
+    with database.cursor() as cursor:
+        cursor.execute("SELECT mirror_tidy_members(%s)", [done.changed + done.removed > max(1000, done.total // 10)])
 
 
 def _incoming(run: SyncRun) -> Iterator[list[tuple[Any, ...]]]:

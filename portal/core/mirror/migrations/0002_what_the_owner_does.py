@@ -1,0 +1,88 @@
+"""What workers need done to the tables themselves, which belong to another role (tenants/grants.py).
+
+Each function checks what it is given, since whoever can run SQL as the site's role can call it with anything. Tables are
+named with their schema: a temporary table of the caller's would come first otherwise.
+"""
+
+from django.db import migrations
+
+from tenants.rls import MINE
+
+# The policy of the whole table, for the part: `tenants.rls`.
+_MAKE = """
+CREATE FUNCTION mirror_make_month(month date) RETURNS void LANGUAGE plpgsql STRICT SECURITY DEFINER
+SET search_path = public, pg_temp AS $$
+DECLARE
+    across text := coalesce(current_setting('portal.across', true), '');
+    begins timestamptz := month::timestamp AT TIME ZONE 'Asia/Tokyo';
+    ends timestamptz := (month + interval '1 month') AT TIME ZONE 'Asia/Tokyo';
+    whole text;
+    part text;
+BEGIN
+    IF extract(day FROM month) <> 1 OR ends < now() - interval '2 years' OR begins > now() + interval '2 months' THEN
+        RAISE EXCEPTION 'the log has no part that begins on %', month;
+    END IF;
+    PERFORM pg_advisory_xact_lock(19462);
+    PERFORM set_config('portal.across', 'on', true);
+    FOREACH whole IN ARRAY ARRAY['mirror_history', 'mirror_historysearch'] LOOP
+        part := whole || to_char(month, '_YYYY_MM');
+        CONTINUE WHEN to_regclass('public.' || part) IS NOT NULL;
+        EXECUTE format('CREATE TABLE public.%I (LIKE public.%I INCLUDING DEFAULTS INCLUDING GENERATED)', part, whole);
+        IF whole = 'mirror_history' THEN
+            EXECUTE format('ALTER TABLE public.%I ENABLE ROW LEVEL SECURITY', part);
+            EXECUTE format('ALTER TABLE public.%I FORCE ROW LEVEL SECURITY', part);
+            EXECUTE format($policy$CREATE POLICY tenant_rows ON public.%I
+                USING (MINE) WITH CHECK (MINE)$policy$, part);
+        END IF;
+        -- PostgreSQL refuses the part while the default part holds what belongs into it.
+        EXECUTE format('WITH moved AS (DELETE FROM public.%I WHERE at >= $1 AND at < $2 RETURNING *)'
+            ' INSERT INTO public.%I SELECT * FROM moved', whole || '_default', part) USING begins, ends;
+        EXECUTE format('ALTER TABLE public.%I ATTACH PARTITION public.%I FOR VALUES FROM (%L) TO (%L)',
+            whole, part, begins, ends);
+    END LOOP;
+    PERFORM set_config('portal.across', across, true);
+END $$;
+REVOKE ALL ON FUNCTION mirror_make_month FROM PUBLIC;
+""".replace("MINE", MINE)
+
+_DROP = """
+CREATE FUNCTION mirror_drop_month(month date) RETURNS void LANGUAGE plpgsql STRICT SECURITY DEFINER
+SET search_path = public, pg_temp AS $$
+BEGIN
+    IF extract(day FROM month) <> 1
+        OR (month + interval '1 month') AT TIME ZONE 'Asia/Tokyo' > now() - interval '400 days'
+    THEN
+        RAISE EXCEPTION 'the log is kept from % on', month;
+    END IF;
+    EXECUTE format('DROP TABLE IF EXISTS public.%I, public.%I',
+        'mirror_history' || to_char(month, '_YYYY_MM'), 'mirror_historysearch' || to_char(month, '_YYYY_MM'));
+END $$;
+REVOKE ALL ON FUNCTION mirror_drop_month FROM PUBLIC;
+"""
+
+# What lists filter, sort and count by, from a small sample: of all columns from the usual one it takes as long as
+# writing the rows. Because columns are named, autovacuum still comes by itself, and looks properly.
+_TIDY = """
+CREATE FUNCTION mirror_tidy_members(analyses boolean) RETURNS void LANGUAGE plpgsql STRICT SECURITY DEFINER
+SET search_path = public, pg_temp SET default_statistics_target = 20 AS $$
+BEGIN
+    PERFORM gin_clean_pending_list('public.mirror_membersearch_pieces');
+    IF analyses THEN
+        ANALYZE public.mirror_member (
+            tenant_id, name_key, code_key, group_key, membergroup_id, use_end_key, use_date_start, has_card, has_qr,
+            has_face, gone_at, last_seen_at, shares_card
+        ), public.mirror_membersearch (member_id, tenant_id, pieces);
+    END IF;
+END $$;
+REVOKE ALL ON FUNCTION mirror_tidy_members FROM PUBLIC;
+"""
+
+
+class Migration(migrations.Migration):
+    dependencies = [("mirror", "0001_tables")]
+
+    operations = [
+        migrations.RunSQL(_MAKE, "DROP FUNCTION mirror_make_month"),
+        migrations.RunSQL(_DROP, "DROP FUNCTION mirror_drop_month"),
+        migrations.RunSQL(_TIDY, "DROP FUNCTION mirror_tidy_members"),
+    ]

@@ -1,0 +1,57 @@
+"""The cluster of an older checkout, whose one role owned everything, goes on with the roles of today."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from stack import account, postgres, services
+from stack.paths import ROOT, RUN
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    found = account.home(tmp_path / "run", account.unprivileged())
+    yield found
+    account.forget(tmp_path / "run")
+
+
+def aged(home: Path) -> Path:
+    """A cluster as it was made before, with a table in each database."""
+    who = account.unprivileged()
+    template = postgres.create(account.home(RUN, who), services._TEMPLATE, who)
+    cluster = postgres.copy(home, template, "old", who)
+    tools = postgres.binaries(home, who)
+    postgres._alone(tools, cluster, "postgres", [
+        *(f"ALTER DATABASE {name} OWNER TO portal" for name in ("portal", "sandbox")),
+        "DROP ROLE portal_owner", "DROP ROLE sandbox", "ALTER ROLE portal CREATEDB",
+    ], who)  # fmt: skip
+    for name in ("portal", "sandbox"):
+        made = ["CREATE TABLE kept (n int)", "INSERT INTO kept VALUES (7)", "ALTER TABLE kept OWNER TO portal"]
+        postgres._alone(tools, cluster, name, made, who)
+    for role in ("portal_owner", "sandbox"):
+        (cluster / f"{role}.password").unlink()
+    return cluster
+
+
+def test_what_an_older_checkout_made_is_kept_and_belongs_to_the_owner(home: Path, tmp_path: Path) -> None:
+    who, cluster = account.unprivileged(), aged(home)
+    assert postgres.create(home, "old", who) == cluster
+    with postgres.running(home, cluster, who, log=tmp_path / "log", forgetful=True) as addresses:
+        for variable in ("DATABASE_OWNER_URL", "SANDBOX_DATABASE_URL"):
+            with psycopg.connect(addresses[variable]) as owner:
+                assert owner.execute("SELECT n FROM kept").fetchone() == (7,)
+                owner.execute("ALTER TABLE kept ADD COLUMN more int")
+        with psycopg.connect(addresses["DATABASE_URL"]) as site:
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                site.execute("SELECT n FROM kept")
+            site.rollback()
+            made = site.execute("SELECT rolcreatedb FROM pg_roles WHERE rolname = current_user").fetchone()
+            assert made == (False,)
+
+
+def test_an_operator_is_shown_the_same_commands() -> None:
+    said = (ROOT / "docs" / "database.md").read_text()
+    for command in ("ALTER DATABASE portal OWNER TO portal_owner", "REASSIGN OWNED BY portal TO portal_owner"):
+        assert command in said
