@@ -15,8 +15,7 @@ from tenants.scope import across_tenants
 
 #: Filled by the migrations' own signals and never changed by a test.
 _KEPT = {"django_migrations", "django_content_type", "auth_permission"}
-#: Tables whose rows no DELETE takes: audit entries, and holds, which keep the rows of their incidents too. And rows whose
-#: end leads to others: these go first.
+#: Tables whose rows no DELETE takes (holds keep those of their incidents too). Rows whose end leads to others go first.
 _ONLY_ADDED_TO, _HOLDS, _FIRST = "tenants_auditentry", "evidence_legalhold", "areas_grant"
 _EMPTIED = (
     f"ALTER TABLE {_ONLY_ADDED_TO} DISABLE TRIGGER append_only_as_a_whole",
@@ -96,6 +95,7 @@ def _filled() -> Planned:
 
     It would have to be planned anew after each TRUNCATE of a table in it.
     """
-    tables = sorted(set(connection.introspection.django_table_names(include_views=False)) - _KEPT - {_ONLY_ADDED_TO, _HOLDS})
+    tables = set(connection.introspection.django_table_names(include_views=False)) - _KEPT
+    tables = sorted(tables - {_ONLY_ADDED_TO, _HOLDS})
     each = (f"SELECT '{table}' WHERE EXISTS (SELECT FROM {connection.ops.quote_name(table)})" for table in tables)
     return Planned(" UNION ALL ".join(each), ())

@@ -2,7 +2,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tenants", "0001_tables")]
+    dependencies = [("tenants", "0003_account_events")]
 
     operations = [
         migrations.RunSQL(
