@@ -59,21 +59,24 @@ class Places:
         return [group for group in groups if group[1]]
 
     def area_names(self, area_ids: Sequence[str]) -> list[str]:
-        if not area_ids:
+        if not area_ids or not isinstance(area_ids, (list, tuple)):
             return []
         known = dict(self.areas)
-        return [known.get(area_id) or _vanished(area_id) for area_id in area_ids]
+        return [known.get(area_id) or _vanished(area_id) for area_id in map(str, area_ids)]
 
     def key_names(self, keys: Sequence[Mapping[str, Any]]) -> list[str]:
         """One line for each key box: its name and its keys."""
-        if not keys:
+        if not keys or not isinstance(keys, (list, tuple)):
             return []
         boxes = {box: (name, dict(units)) for box, name, units in self.boxes}
         lines = []
         for item in keys:
+            if not isinstance(item, dict):  # the service may say anything of a guest
+                continue
             box = str(item.get("key_device_id"))
             name, units = boxes.get(box, (_vanished(box), {}))
-            numbers = item.get("units_no_list") or []
+            listed = item.get("units_no_list")
+            numbers = listed if isinstance(listed, list) else []
             lines.append(f"{name}: " + ", ".join(units.get(str(number), str(number)) for number in numbers))
         return lines
 
