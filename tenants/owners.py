@@ -12,7 +12,7 @@ from tenants.wording import Said
 LOOSENED, ASKED = "safety_loosened", "safety_asked"
 
 
-def tell(kind: str, *, what: Said, who: User, second: User | None = None) -> None:
+def tell(kind: str, *, what: Said | str, who: User, second: User | None = None) -> None:
     """Write to every owner of the tenant in scope, within the transaction of what they are told."""
     tenant = current_tenant()
     said = {"tenant": tenant.name, "slug": tenant.slug, "who": str(who), "second": str(second or "")}

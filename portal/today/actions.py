@@ -37,7 +37,7 @@ def save_settings(*, form: SettingsForm, by: Asker) -> Came:
 
 def _read(_subject: str) -> dict[str, Any]:
     row = desk_settings()
-    return {name: getattr(row, name) for name in SettingsForm.Meta.fields}
+    return {name: getattr(row, name) for name in SettingsForm.base_fields}
 
 
 def _save(subject: str, after: Values, by: Asker) -> None:
@@ -57,7 +57,7 @@ def _save(subject: str, after: Values, by: Asker) -> None:
 
 def _words(_subject: str, values: Values) -> dict[str, str]:
     labels = SettingsForm().fields
-    return {str(labels[name].label): _word(values[name]) for name in SettingsForm.Meta.fields}
+    return {str(labels[name].label): _word(values[name]) for name in SettingsForm.base_fields}
 
 
 def _word(value: object) -> str:

@@ -35,7 +35,7 @@ class Migration(migrations.Migration):
                             ("waiting", "Waiting for a second person"),
                             ("confirmed", "Confirmed and saved"),
                             ("refused", "Declined, nothing was changed"),
-                            ("withdrawn", "Canceled, nothing was changed"),
+                            ("withdrawn", "Cancelled, nothing was changed"),
                             ("expired", "Expired, nothing was changed"),
                             ("void", "No longer valid, nothing was changed"),
                         ],
