@@ -8,15 +8,16 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 
-from tenants.access import SAFE, SignedInRequest
+from tenants.access import SignedInRequest
 from tenants.models import AccountEvent
-from tenants.reauthentication import recently_authenticated, redirect_to_reauthentication
+from tenants.reauthentication import SAFE, recently_authenticated, redirect_to_reauthentication
+from tenants.roles import Proof
 from tenants.staff.history import page
 
 
 def sessions(request: SignedInRequest) -> HttpResponseBase:
     """Show where the person is signed in. To end the other sessions asks for fresh proof: it may be a stranger."""
-    if request.method not in SAFE and not recently_authenticated(request):
+    if request.method not in SAFE and not recently_authenticated(request, Proof.SHORT):
         home = reverse("usersessions_list")
         return redirect_to_reauthentication(request, within=home, home=home)
     response: HttpResponseBase = list_usersessions(request)
