@@ -4,6 +4,8 @@ A kind of mail is a template, `templates/tenants/mail/<kind>.txt`: its first lin
 values, `person`, `at` (when it was written) and `portal` (the site's address).
 """
 
+import re
+
 from django.conf import settings
 from django.core.mail import EmailMessage
 from django.template.loader import get_template, render_to_string
@@ -27,8 +29,9 @@ def message(mail: AccountMail) -> EmailMessage:
     given = {"person": mail.user, "at": mail.written_at, "portal": settings.PORTAL_URL}
     with override(mail.user.language or mail.language):
         subject, _end, text = render_to_string(_template(mail.kind), mail.values | given).strip().partition("\n")
+    text = re.sub(r"\n{3,}", "\n\n", text.strip())  # what a template leaves where something is left out
     headers = {"Auto-Submitted": "auto-generated"}
-    return EmailMessage(" ".join(subject.split()), text.strip() + "\n", None, [mail.user.email], headers=headers)
+    return EmailMessage(" ".join(subject.split()), f"{text}\n", None, [mail.user.email], headers=headers)
 
 
 def _template(kind: str) -> str:

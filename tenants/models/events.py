@@ -31,8 +31,8 @@ class AccountEvent(models.Model):
     class Method(models.TextChoices):
         """How the person showed who they are, or what was added or removed; as allauth names them."""
 
-        PASSWORD = "password", _("Password")
-        TOTP = "totp", _("Authenticator app")
+        PASSWORD = "password", pgettext_lazy("sign-in history", "Password")
+        TOTP = "totp", pgettext_lazy("sign-in history", "Authenticator app")
         PASSKEY = "webauthn", pgettext_lazy("sign-in history", "Passkey")
         RECOVERY_CODES = "recovery_codes", pgettext_lazy("sign-in history", "Recovery code")
 

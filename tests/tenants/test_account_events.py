@@ -339,10 +339,10 @@ class TestTheStaffsHistory:
 
     def test_says_nothing_of_platform_staff(self, two, person):
         support = two.platform()
-        sign_in(support, "wrong")
         with tenant_scope(two.a):
             SupportSession.objects.create(user=support, reason="x", expires_at=ClockTime() + timedelta(hours=1))
             Staff.objects.create(user=support, role="guard")
+        sign_in(support, "wrong")
         assert "No entries yet" in self.page(signed_in(person)).content.decode()
 
     @pytest.mark.parametrize("role", ["facility manager", "auditor", "guard", "receptionist"])
