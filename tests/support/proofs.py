@@ -118,7 +118,8 @@ LOOKED_AT = {
         "logs:record", "logs:searches", "members:page", "plans:index", "plans:plan", "platform:index",
         "reports:index", "reports:page", "reviews:decide", "reviews:index", "reviews:item", "reviews:mine",
         "reviews:my_item", "reviews:page", "reviews:report", "rights:compare", "rights:templates", "roles:index",
-        "rollcall:index", "rollcall:page", "rollcall:report", "staff:index",
+        "rollcall:index", "rollcall:page", "rollcall:report", "safety:change", "staff:index",
+        "staff:sign_ins",
     },
 }  # fmt: skip
 

@@ -238,7 +238,7 @@ class TestSecondFactors:
     def test_a_passkey_that_is_none_is_not_added(self, person, sent):
         browser = signed_in(person)
         browser.post("/accounts/reauthenticate/", {"password": PASSWORD})
-        assert browser.post("/accounts/2fa/webauthn/add/", {"name": "x", "credential": sent}).status_code == 200
+        assert browser.post("/accounts/2fa/webauthn/add/", {"name": "x", "credential": sent}).status_code == 422
         assert not Authenticator.objects.exists()
 
 

@@ -62,8 +62,8 @@ def test_what_asks_for_proof_needs_one():
     asking = {
         view.writes for _route, view in FOUND.values() if view.proof is not Proof.NONE and hasattr(view, "writes")
     }
-    # The start of a job asks for the job's own permission: whoever changes members or their rights.
-    assert asking - {P.MEMBERS_VIEW} <= set(Permission) - WITHOUT
+    # The start of a job asks for the job's own permission, the answer to a safety change for that of its rule.
+    assert asking - {P.MEMBERS_VIEW, P.TENANT_VIEW} <= set(Permission) - WITHOUT
 
 
 def test_what_leaves_as_a_file_of_somebodys_data_needs_one():
