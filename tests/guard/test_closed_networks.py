@@ -14,7 +14,7 @@ CLOSED = """
 
 
 @pytest.mark.parametrize("address", CLOSED.split())
-def test_a_network_that_is_not_public(address):
+def test_a_network_that_is_not_public_is_closed(address):
     assert not networks.may_reach(address)
 
 
@@ -23,7 +23,7 @@ def test_public_ones_are_open(address):
     assert networks.may_reach(address)
 
 
-def test_a_name_of_which_one_address_leads_there(monkeypatch):
+def test_a_name_is_refused_of_which_one_address_leads_there(monkeypatch):
     found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ip, 443)) for ip in ("8.8.8.8", "10.0.0.1")]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: found)
     with pytest.raises(networks.Refused):
