@@ -98,10 +98,13 @@ class Workshop:
         except ValueError as wrong:
             return Trial(mutant, "broken", 0, str(wrong))
         path.write_text(changed, encoding="utf-8")
+        is_migration = path.parent.name == "migrations"  # a database with the change, then one without it
+        self._keeps_database &= not is_migration
         try:
             code, said = self._pytest(["-x", *mutant.tests], seconds=_SECONDS)
         finally:
             path.write_text(source, encoding="utf-8")
+        self._keeps_database &= not is_migration
         outcome = {0: "survived", _TESTS_FAILED: "killed"}.get(code, "broken")
         return Trial(mutant, outcome, time.monotonic() - began, said)
 
