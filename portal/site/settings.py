@@ -266,6 +266,8 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = LANGUAGE_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_NAME, CSRF_COOKIE_NAME, LANGUAGE_COOKIE_NAME = (
     f"__Host-{name}" if HTTPS else name for name in ("sessionid", "csrftoken", "django_language")
 )
+# This one is sent to /accounts/ alone, which "__Host-" does not allow.
+KNOWN_BROWSER_COOKIE_NAME = "__Secure-known_browser" if HTTPS else "known_browser"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_AGE = 12 * 3600
 CSRF_FAILURE_VIEW = "portal.site.views.csrf_failure"

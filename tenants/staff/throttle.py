@@ -27,7 +27,7 @@ from django.utils.crypto import constant_time_compare
 from tenants.addresses import network_of
 from tenants.models import User
 
-COOKIE = "known_browser"
+COOKIE = settings.KNOWN_BROWSER_COOKIE_NAME
 _SALT = "tenants.known-browser.2"
 _KEEP = 180 * 24 * 3600
 # As many people as share a browser at a desk.

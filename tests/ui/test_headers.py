@@ -12,7 +12,7 @@ _COOKIES = """
 import json
 from portal.site import settings
 names = [settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME, settings.LANGUAGE_COOKIE_NAME]
-print(json.dumps([names, settings.SESSION_COOKIE_SECURE]))
+print(json.dumps([names, settings.SESSION_COOKIE_SECURE, settings.KNOWN_BROWSER_COOKIE_NAME[:9]]))
 """
 
 
@@ -34,4 +34,4 @@ def test_cookies_are_bound_to_the_host_where_https_is_on(address, prefix):
         [sys.executable, "-c", _COOKIES], env=os.environ | {"PORTAL_URL": address}, capture_output=True, check=True
     )
     names = [f"{prefix}{name}" for name in ("sessionid", "csrftoken", "django_language")]
-    assert json.loads(run.stdout) == [names, bool(prefix)]
+    assert json.loads(run.stdout) == [names, bool(prefix), "__Secure-" if prefix else "known_bro"]
