@@ -284,7 +284,7 @@ TRUSTED_PROXIES = env.number("PORTAL_TRUSTED_PROXIES", int(BEHIND_PROXY))
 X_FRAME_OPTIONS = "DENY"
 _USED = "camera fullscreen clipboard-write screen-wake-lock publickey-credentials-get publickey-credentials-create"
 _UNUSED = (
-    "geolocation microphone payment usb serial hid bluetooth midi display-capture accelerometer gyroscope magnetometer"
+    "geolocation microphone payment usb serial hid midi display-capture accelerometer gyroscope magnetometer"
     " xr-spatial-tracking idle-detection local-fonts window-management clipboard-read"
 )
 PERMISSIONS_POLICY = ", ".join(

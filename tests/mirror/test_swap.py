@@ -24,7 +24,7 @@ def swapped(tenant: Tenant, *pages: list[dict[str, Any]]) -> swap.Swapped:
     with tenant_scope(tenant), transaction.atomic():
         run = SyncRun.objects.create(kind=Kind.MEMBERS, started_at=database_now())
         for number, page in enumerate(pages):
-            runs._keep(run, len(page), swap.staged(run, page), str(number + 1))
+            runs._keep(run, len(page), swap.staged(run, page), str(number + 1), "")
         done = swap.members(run)
         SyncRun.objects.all().delete()
         return done

@@ -280,7 +280,7 @@ def test_bad_input_is_told_beside_its_field_and_nothing_is_sent(desk):
     desk.preset()
     for values, words in BAD:
         answer = desk.issue(**values)
-        assert answer.status_code == 200
+        assert answer.status_code == 422
         assert words in said(answer), values
     assert CREATE not in desk.calls()
 

@@ -59,15 +59,15 @@ def wait_for_requests() -> None:
 
 def end() -> None:
     """Close the owner's session: the database is dropped now."""
-    if _owner.cache_info().currsize:
-        _owner().close()
-        _owner.cache_clear()
+    if owner.cache_info().currsize:
+        owner().close()
+        owner.cache_clear()
 
 
 def _empty(_case: TransactionTestCase) -> None:
     """Delete what there is, table by table: to truncate one takes longer than to look for rows in all of them."""
     wait_for_requests()
-    with across_tenants("a test's rows are deleted"), _owner().cursor() as cursor:
+    with across_tenants("a test's rows are deleted"), owner().cursor() as cursor:
         cursor.execute(_filled().asking({}))
         filled = sorted((name for (name,) in cursor.fetchall()), key=lambda name: name != _FIRST)
         statements = [f"DELETE FROM {connection.ops.quote_name(name)}" for name in filled]
@@ -82,11 +82,11 @@ def _empty(_case: TransactionTestCase) -> None:
 
 
 @cache
-def _owner() -> Any:
+def owner() -> Any:
     """A session of the role that owns the tables, for as long as the process lives: the site's cannot empty them."""
-    owner = connection.copy("owner")
-    owner.settings_dict = of_owner(connection.settings_dict)
-    return owner
+    session = connection.copy("owner")
+    session.settings_dict = of_owner(connection.settings_dict)
+    return session
 
 
 @cache
