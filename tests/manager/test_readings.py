@@ -52,7 +52,8 @@ GIVES = {
     "portal/rollcall/views.py": "a program",
 }
 _GIVING = re.compile(
-    r"StreamingHttpResponse\(|HttpResponse\(.*content_type|store\.answer\(|file_response\(|send_made\(|[ =]send\(request, lines"
+    r"StreamingHttpResponse\(|HttpResponse\(.*content_type|store\.answer\(|file_response\(|send_made\("
+    r"|[ =]send\(request, lines"
 )
 #: What answers for them, and what no browser asks.
 _WITHIN = ("portal/core/files/", "portal/core/ui/", "portal/site/", "portal/evidence/store.py")
