@@ -82,7 +82,7 @@ def test_what_was_written_here_after_a_page_was_read_stands_against_what_the_pag
     with tenant_scope(tenant), transaction.atomic():
         run = SyncRun.objects.create(kind=Kind.MEMBERS, started_at=database_now())
         page = [listed(1, member_name="佐藤 頁")]
-        runs._keep(run, 1, swap.staged(run, page), "1")
+        runs._keep(run, 1, swap.staged(run, page), "1", "")
         own.member_written(tenant, "m00001", {"member_name": "佐藤 手元"})
         assert swap.members(run).changed == 0
         assert Member.objects.get().member_name == "佐藤 手元"

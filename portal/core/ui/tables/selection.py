@@ -55,7 +55,7 @@ def _valid(queryset: QuerySet[Any], field: str, ids: list[str]) -> list[Any]:
 
 
 def file_response(
-    table: Table, kind: str, *, record: Callable[[], object], comes_back: bool = False
+    table: Table, kind: str, *, record: Callable[[], object] | None, comes_back: bool = False
 ) -> HttpResponseBase:
     """All rows that match, in the list's order, with its exported columns, whichever are shown, as CSV or XLSX.
 
