@@ -289,6 +289,8 @@ def test_the_list_shows_held_incidents_and_finds_them(place, manager, hold):
     found = said(manager.get(url(place, "index") + "?state=held"))
     assert "Side door forced open" in found
     assert "Another" not in found
+    manager.post(url(place, "end_hold", 1, hold.pk))
+    assert "Side door forced open" not in said(manager.get(url(place, "index") + "?state=held"))
 
 
 def test_missing_video_of_a_held_incident_can_still_be_saved_when_it_is_closed(place, manager, hold):
