@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from babel.messages.pofile import read_po
-from django.urls import URLPattern, URLResolver, get_resolver
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from portal.guide.pages import FOLDER, FRONT, tasks
 from tenants.roles import ROLES, role
+from tests.support.crawl import addresses
 
 LANGUAGES = ("en", "ja")
 ALL = (FRONT, *tasks())
@@ -60,14 +60,6 @@ def patterns(texts: Any) -> list[re.Pattern[str]]:
 def messages() -> list[Message]:
     with (Path(__file__).parents[2] / "locale/ja/LC_MESSAGES/django.po").open("rb") as file:
         return [(patterns(each.id), patterns(each.string)) for each in read_po(file, locale="ja") if each.id]
-
-
-def views(resolver: URLResolver | None = None, space: str = "") -> Iterator[str]:
-    for entry in (resolver or get_resolver()).url_patterns:
-        if isinstance(entry, URLResolver):
-            yield from views(entry, f"{space}{entry.namespace}:" if entry.namespace else space)
-        elif isinstance(entry, URLPattern) and entry.name:
-            yield space + entry.name
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -125,5 +117,5 @@ def test_every_role_has_a_task() -> None:
 
 def test_every_view_that_has_a_page_exists_and_has_one_page() -> None:
     named = [view for task in tasks().values() for view in task.views]
-    assert set(named) - set(views()) == set()
+    assert set(named) - {each.name for each in addresses()} == set()
     assert len(named) == len(set(named))

@@ -1,10 +1,9 @@
 """Every form that could loosen a safety rule follows one (`portal.core.safety`), or is here with the reason why not."""
 
-from django.urls import URLResolver, get_resolver
-
 from portal.core.safety.rules import RULES
 from tenants.access import SAFE
 from tenants.roles import OWNERS_OWN, SAFETY
+from tests.support.crawl import addresses_of_tenants
 from tests.support.safety import SETTINGS
 
 #: Every write that its permission or its name makes look like a setting, and why it loosens no safety rule alone.
@@ -37,21 +36,13 @@ NO_RULE = {
 }  # fmt: skip
 
 
-def writes(resolver=None, prefix="", space=""):
-    """Every write below /t/, by the name of its address."""
-    for entry in (resolver or get_resolver()).url_patterns:
-        route = prefix + str(entry.pattern)
-        if isinstance(entry, URLResolver):
-            yield from writes(entry, route, f"{space}{entry.namespace}:" if entry.namespace else space)
-        elif route.startswith("t/") and entry.callback.methods - SAFE:
-            yield f"{space}{entry.name}", entry.callback
-
-
 def test_every_form_that_looks_like_a_setting_follows_a_rule_or_loosens_none():
     words = ("setting", "rule", "recipient", "notify", "allow", "schedule", "retention", "safety")
     found = {
-        name for name, view in writes() if view.permission in SAFETY or any(each in name for each in words)
-    }  # fmt: skip
+        each.name
+        for each in addresses_of_tenants()
+        if each.view.methods - SAFE and (each.view.permission in SAFETY or any(word in each.name for word in words))
+    }
     others = [name for names in NO_RULE.values() for name in names]
     assert len(others) == len(set(others))
     assert not RULED & set(others)

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 from django.db import connection
-from django.urls import URLPattern, URLResolver, get_resolver
 
 from tenants.models import TenantModel
 from tenants.roles import Permission
 from tenants.vault import EncryptedField
+from tests.support.crawl import addresses, addresses_of_tenants
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,15 +39,6 @@ PUBLIC_ADDRESSES: dict[str, str] = {
 
 def tenant_models():
     return [model for model in apps.get_models() if issubclass(model, TenantModel)]
-
-
-def addresses(resolver=None, prefix=""):
-    for entry in (resolver or get_resolver()).url_patterns:
-        route = prefix + str(entry.pattern)
-        if isinstance(entry, URLResolver):
-            yield from addresses(entry, route)
-        elif isinstance(entry, URLPattern):
-            yield route, entry.callback
 
 
 @pytest.mark.django_db
@@ -98,7 +89,7 @@ def test_every_tenant_model_keeps_its_scoped_managers():
 
 
 def test_every_address_under_a_tenant_checks_a_permission():
-    found = {route: view for route, view in addresses() if route.startswith("t/")}
+    found = {each.route: each.view for each in addresses_of_tenants()}
     assert found
     unchecked = {
         route for route, view in found.items() if not isinstance(getattr(view, "permission", None), Permission)
@@ -109,9 +100,9 @@ def test_every_address_under_a_tenant_checks_a_permission():
 
 def test_only_listed_addresses_are_open_to_everybody():
     public = {
-        route
-        for route, view in addresses()
-        if getattr(view, "login_required", True) is False and not route.startswith("accounts/")
+        each.route
+        for each in addresses()
+        if getattr(each.view, "login_required", True) is False and not each.route.startswith("accounts/")
     }
     assert public == set(PUBLIC_ADDRESSES)
 

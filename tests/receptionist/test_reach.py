@@ -4,7 +4,6 @@ import re
 from html import unescape
 
 import pytest
-from django.urls import URLPattern, URLResolver, get_resolver
 
 from portal.core.intents.models import Intent
 from portal.core.mirror import schedule
@@ -12,6 +11,7 @@ from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState
 from tenants.models import Staff
 from tenants.scope import tenant_scope
+from tests.support.crawl import addresses_of_tenants
 from tests.support.members import said
 from tests.support.places import Place, fresh_nonce, signed_in
 
@@ -24,17 +24,6 @@ SAMPLES = {
     "str": "m-1",
     "uuid": "0b2ffb3e-7b9e-4a5c-9a54-000000000001",
 }
-
-
-def addresses(resolver=None, prefix=""):
-    """Every address under /t/<tenant>/ with its view, parameters filled in; regular expressions are left out."""
-    for entry in (resolver or get_resolver()).url_patterns:
-        route = prefix + str(entry.pattern)
-        if isinstance(entry, URLResolver):
-            yield from addresses(entry, route)
-        elif isinstance(entry, URLPattern) and route.startswith("t/") and "(?P" not in route:
-            rest = route.split("/", 2)[2]
-            yield re.sub(r"<(\w+):\w+>", lambda kind: SAMPLES.get(kind[1], "m-1"), rest), entry.callback
 
 
 @pytest.fixture
@@ -59,13 +48,14 @@ def intent_of(place: Place, permission: str, **values) -> Intent:
 def test_everything_but_the_desk_is_refused_with_the_reason(here, desk):
     at = f"/t/{here.tenant.slug}/"
     refused = 0
-    for rest, view in addresses():
-        if rest.startswith(("guests/", "roll-call/", "intercom/")):
+    for address in addresses_of_tenants():
+        path, view = address.path_by_kind(here.tenant.slug, SAMPLES), address.view
+        if path.startswith((f"{at}guests/", f"{at}roll-call/", f"{at}intercom/")):
             continue
         for method in ("get", "post"):
             if method.upper() in view.methods:
-                answer = getattr(desk, method)(at + rest)
-                assert answer.status_code == 403, (method, rest)
+                answer = getattr(desk, method)(path)
+                assert answer.status_code == 403, (method, path)
                 assert "Receptionist" in said(answer)
                 assert f'href="{at}guests/"' in answer.content.decode()
                 refused += 1

@@ -1,8 +1,9 @@
 """Walking the site as a person could: every address of the URLconf, every link and form of its pages."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import httpx2
 from django.urls import URLPattern, URLResolver, get_resolver
@@ -16,33 +17,44 @@ _PARAMETER = re.compile(r"<(?:(\w+):)?(\w+)>")
 
 @dataclass(frozen=True)
 class Address:
-    """One pattern under /t/<tenant>/: its route, and its parameters besides the tenant as (converter, name)."""
+    """One pattern of the URLconf: its name with the namespace, its route and its view."""
 
+    name: str
     route: str
-    parameters: tuple[tuple[str, str], ...]
+    view: Any
 
-    def path(self, slug: str, values: dict[str, str]) -> str:
+    @property
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        """What it names besides the tenant, as (converter, name)."""
+        return tuple((kind or "str", name) for kind, name in _PARAMETER.findall(self.route) if name != "tenant")
+
+    def path(self, slug: str, values: Mapping[str, str]) -> str:
         """`values` by parameter name."""
         return "/" + _PARAMETER.sub(lambda found: values.get(found[2], slug), self.route)
+
+    def path_by_kind(self, slug: str, values: Mapping[str, str]) -> str:
+        """`values` by converter; "1" for all others, and this tenant for whatever names one."""
+        named = {name: values.get(kind, "1") for kind, name in self.parameters if (kind, name) != ("slug", "slug")}
+        return self.path(slug, named)
+
+
+def addresses(below: tuple[str, ...] = ("",)) -> list[Address]:
+    """Every address whose route begins with one of these."""
+    return [each for each in _all(get_resolver()) if each.route.startswith(below)]
 
 
 def addresses_of_tenants() -> list[Address]:
     """Every address under /t/."""
-    found = []
-    for route in _routes(get_resolver(), ""):
-        if route.startswith("t/"):
-            parameters = tuple((kind or "str", name) for kind, name in _PARAMETER.findall(route) if name != "tenant")
-            found.append(Address(route, parameters))
-    return found
+    return addresses(("t/",))
 
 
-def _routes(resolver: URLResolver, prefix: str) -> Iterator[str]:
+def _all(resolver: URLResolver, prefix: str = "", space: str = "") -> Iterator[Address]:
     for entry in resolver.url_patterns:
         route = prefix + _plain(str(entry.pattern))
         if isinstance(entry, URLResolver):
-            yield from _routes(entry, route)
+            yield from _all(entry, route, f"{space}{entry.namespace}:" if entry.namespace else space)
         elif isinstance(entry, URLPattern):
-            yield route
+            yield Address(f"{space}{entry.name or ''}", route, entry.callback)
 
 
 def _plain(pattern: str) -> str:

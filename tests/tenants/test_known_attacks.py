@@ -2,8 +2,6 @@
 
 import re
 import uuid
-from collections.abc import Iterator
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,12 +10,11 @@ from django.core import mail
 from django.http import HttpResponse
 from django.middleware.csrf import CSRF_SESSION_KEY
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver
 
 from tenants.models import AccountMail, AuditEntry, Invitation, Staff, User
 from tenants.roles import TENANT_ROLES, role
 from tenants.scope import across_tenants, tenant_scope
-from tests.support.crawl import PLAIN, addresses_of_tenants
+from tests.support.crawl import PLAIN, addresses, addresses_of_tenants
 from tests.support.effort import SOAK, one_in
 from tests.support.places import PASSWORD, signed_in
 
@@ -34,24 +31,8 @@ ELSEWHERE = (
 NEW = "tiny violet harbour 88"
 
 
-def views(resolver: URLResolver | None = None, prefix: str = "", space: str = "") -> Iterator[tuple[str, Any]]:
-    """Every route of the site, with its view."""
-    for entry in (resolver or get_resolver()).url_patterns:
-        route = prefix + str(entry.pattern)
-        if isinstance(entry, URLResolver):
-            yield from views(entry, route)
-        elif isinstance(entry, URLPattern):
-            yield route, entry.callback
-
-
-VIEWS = dict(views())
+ROUTES = {each.route: each for each in addresses()}
 VALUES = {**PLAIN, "uuid": str(uuid.UUID(int=1))}
-
-
-def path_of(route: str) -> str:
-    """Return an address of tenant a, whatever else it names."""
-    plain = re.sub(r"<slug:(tenant|slug)>", "a", re.sub(r"[\^$\\]", "", route))
-    return "/" + re.sub(r"<(?:(\w+):)?\w+>", lambda found: VALUES.get(found[1], "1"), plain)
 
 
 def counts() -> tuple[int, int, int, int]:
@@ -67,10 +48,10 @@ class TestOfARole:
         person, permissions = two.staff(name), role(name).permissions
         browser, before, refused = signed_in(person), counts(), 0
         for number, address in enumerate(addresses_of_tenants()):
-            view = VIEWS[address.route]
+            view = address.view
             if view.permission in permissions or (number % 9 and not SOAK):
                 continue
-            path = path_of(address.route)
+            path = address.path_by_kind("a", VALUES)
             for method in ("GET", "POST", "PUT", "DELETE"):
                 answer = browser.generic(method, path)
                 assert answer.status_code == (403 if method in view.methods else 405), (method, path)
@@ -82,19 +63,19 @@ class TestOfARole:
     def test_of_the_platform_nothing_is_there_without_a_support_session(self, two, name):
         browser = signed_in(two.platform(name))
         for address in addresses_of_tenants()[:: 1 if SOAK else 9]:
-            path = path_of(address.route)
+            path = address.path_by_kind("a", VALUES)
             assert browser.get(path).status_code == 404, path
             assert browser.post(path).status_code == 404, path
 
 
 class TestOfAFormElsewhere:
     def test_only_what_is_signed_needs_no_token(self):
-        assert {route for route, view in VIEWS.items() if getattr(view, "csrf_exempt", False)} == SIGNED
+        assert {route for route, each in ROUTES.items() if getattr(each.view, "csrf_exempt", False)} == SIGNED
 
     @pytest.mark.django_db
-    @pytest.mark.parametrize("route", one_in(9, sorted(set(VIEWS) - SIGNED)))
+    @pytest.mark.parametrize("route", one_in(9, sorted(set(ROUTES) - SIGNED)))
     def test_every_post_needs_its_own_browsers_token(self, two, route):
-        owner, path = signed_in(two.owner_a), path_of(route)
+        owner, path = signed_in(two.owner_a), ROUTES[route].path_by_kind("a", VALUES)
         victim = Client(enforce_csrf_checks=True)
         victim.cookies = owner.cookies
         token = self.token(victim)

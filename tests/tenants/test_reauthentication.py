@@ -1,12 +1,10 @@
 """What asks again who is there: a session whose sign-in is long ago opens nothing that counts."""
 
-import re
 import uuid
 from datetime import timedelta
 
 import pytest
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
-from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
 from portal.core.cameras.models import Camera
@@ -15,6 +13,7 @@ from tenants.models import AuditEntry, SupportSession
 from tenants.reauthentication import SAFE
 from tenants.roles import OWNERS_OWN, PLATFORM_ROLES, Proof
 from tenants.scope import tenant_scope
+from tests.support.crawl import addresses
 from tests.support.places import PASSWORD
 from tests.support.proofs import FILES, HARMLESS, LONG, LOOKED_AT, SHORT, aged
 
@@ -25,30 +24,19 @@ ACCOUNT = (
 )  # fmt: skip
 
 
-def addresses(resolver=None, prefix="", space=""):
-    """Every pattern under /t/ and /platform/: its name, its route and its view."""
-    for entry in (resolver or get_resolver()).url_patterns:
-        route = prefix + str(entry.pattern)
-        if isinstance(entry, URLResolver):
-            yield from addresses(entry, route, f"{space}{entry.namespace}:" if entry.namespace else space)
-        elif isinstance(entry, URLPattern) and route.startswith(("t/", "platform/")):
-            yield f"{space}{entry.name}", route, entry.callback
+FOUND = {each.name: each for each in addresses(("t/", "platform/"))}
+WRITES = {name for name, each in FOUND.items() if each.view.methods - SAFE}
+READS = {name for name, each in FOUND.items() if "GET" in each.view.methods}
 
 
-def path_of(route):
+def path_of(name):
     """An address of tenant a, whatever else it names."""
-    route = route.replace("<slug:tenant>", "a").replace("<slug:slug>", "a")
-    return "/" + re.sub(r"<uuid:\w+>", str(uuid.UUID(int=1)), re.sub(r"<(int|slug|sid|str):\w+>", "1", route))
-
-
-FOUND = {name: (route, view) for name, route, view in addresses()}
-WRITES = {name for name, (_route, view) in FOUND.items() if view.methods - SAFE}
-READS = {name for name, (_route, view) in FOUND.items() if "GET" in view.methods}
+    return FOUND[name].path_by_kind("a", {"uuid": str(uuid.UUID(int=1))})
 
 
 def by_level(level):
     """Names of the addresses of this level, apart from those that answer with a file."""
-    return {name for name, (_route, view) in FOUND.items() if view.proof is level and not view.file}
+    return {name for name, each in FOUND.items() if each.view.proof is level and not each.view.file}
 
 
 def names(table):
@@ -79,7 +67,7 @@ def asked(furnished, seconds, wanted, method):
     found = set()
     for name in sorted(wanted):
         person = furnished.supporter if name.startswith("platform:") else furnished.owner_a
-        answer = getattr(aged(person, seconds), method)(path_of(FOUND[name][0]), data)
+        answer = getattr(aged(person, seconds), method)(path_of(name), data)
         found |= {name} if is_asked(answer) else set()
     return found
 
@@ -92,7 +80,7 @@ def nothing_was_done(furnished):
 def test_every_address_has_a_level_or_a_reason_for_none():
     assert by_level(Proof.SHORT) == SHORT
     assert by_level(Proof.LONG) == LONG
-    assert {name for name, (_route, view) in FOUND.items() if view.file} == FILES
+    assert {name for name, each in FOUND.items() if each.view.file} == FILES
     assert names(HARMLESS) == WRITES - SHORT - LONG
     assert names(LOOKED_AT) == READS - SHORT - LONG - FILES - WRITES
 
