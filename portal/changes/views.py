@@ -110,7 +110,7 @@ def ask(request: TenantRequest, act: str) -> HttpResponse:
             return redirect(kinds.page(job))
         form.add_error(None, plans.nothing(plan))
     context = {"act": wanted, "form": form, "count": count, "fields": {**chosen.fields, "preview": "1"}}
-    return render(request, "changes/ask.html", context, status=422 if form.is_bound else 200)
+    return render(request, "changes/ask.html", context)
 
 
 def _nobody(count: int) -> str:

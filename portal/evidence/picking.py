@@ -94,7 +94,7 @@ def picture(request: TenantRequest, number: int) -> HttpResponseBase:
         camera = row_or_404(Camera.objects.all(), pk=int(form.cleaned_data["camera"]))
         return _add(request, found, [collecting.of_camera(camera, form.cleaned_data["at"])])
     context = {"form": form, "incident": found}
-    return render(request, "evidence/picture.html", context, status=422 if form.is_bound else 200)
+    return render(request, "evidence/picture.html", context)
 
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"], proof=Proof.NONE)
@@ -127,7 +127,7 @@ def _choose(request: TenantRequest, items: list[Item], back: str) -> HttpRespons
     new = f"{reverse('evidence:new', args=[request.tenant.slug])}?began_at={local(items[0].at):%Y-%m-%dT%H:%M:%S}"
     what = f"{local(items[0].at):%Y-%m-%d %H:%M:%S} {first.headline}"
     context = {"form": form, "what": what, "back": back, "new": new}
-    return render(request, "evidence/choose.html", context, status=422 if form.is_bound else 200)
+    return render(request, "evidence/choose.html", context)
 
 
 def _found(access: Access, found: Incident, text: str) -> list[History]:

@@ -136,7 +136,7 @@ def new(request: TenantRequest) -> HttpResponseBase:
     if form.is_valid():
         made = actions.open_incident(**form.cleaned_data, by=Asker.of(request))
         return redirect(page_of(request, made))
-    return render(request, "evidence/new.html", {"form": form}, status=422 if form.is_bound else 200)
+    return render(request, "evidence/new.html", {"form": form})
 
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["GET", "POST"])
@@ -148,7 +148,7 @@ def edit(request: TenantRequest, number: int) -> HttpResponseBase:
     if form.is_valid():
         return done(request, found, lambda: actions.edit(incident=found, **form.cleaned_data, by=Asker.of(request)))
     context = {"form": form, "incident": found}
-    return render(request, "evidence/edit.html", context, status=422 if form.is_bound else 200)
+    return render(request, "evidence/edit.html", context)
 
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"], proof=Proof.NONE)
@@ -157,7 +157,7 @@ def note(request: TenantRequest, number: int) -> HttpResponseBase:
     if form.is_valid():
         return done(request, found, lambda: actions.note(incident=found, **form.cleaned_data, by=Asker.of(request)))
     context = _context(request, found) | {"note_form": form}
-    return render(request, "evidence/incident.html", context, status=422)
+    return render(request, "evidence/incident.html", context)
 
 
 @tenant_view(Permission.EVIDENCE_MAKE, methods=["POST"], proof=Proof.NONE)
@@ -282,4 +282,4 @@ def settings(request: TenantRequest) -> HttpResponseBase:
         wanted = partial(retention.keep_for, **form.cleaned_data, by=Asker.of(request))
         answer(request, wanted, _("Saved. Incidents closed before keep their day."))
         return redirect(reverse("evidence:index", args=[request.tenant.slug]))
-    return render(request, "evidence/settings.html", {"form": form}, status=422 if form.is_bound else 200)
+    return render(request, "evidence/settings.html", {"form": form})

@@ -75,7 +75,7 @@ def index(request: TenantRequest) -> HttpResponseBase:
             return redirect(kinds.page(job))
     listed = Lists(request, queries.lists())
     if form.is_bound:
-        return render(request, "expected/index.html", {"form": form, "table": listed}, status=422)
+        return render(request, "expected/index.html", {"form": form, "table": listed})
     return listed.respond("expected/index.html", {"form": form})
 
 

@@ -89,7 +89,7 @@ def change(request: TenantRequest, pk: int) -> HttpResponse:
 
 def _form(request: TenantRequest, form: Form, kind: Kind, submit: str) -> HttpResponse:
     context = {"form": form, "kind": kind, "submit": submit}
-    return render(request, "reports/new.html", context, status=422 if form.is_bound else 200)
+    return render(request, "reports/new.html", context)
 
 
 @tenant_view(Permission.REPORTS_MANAGE, methods=["POST"])

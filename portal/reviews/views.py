@@ -47,7 +47,7 @@ def new(request: TenantRequest) -> HttpResponse:
         told = {name: form.cleaned_data[name] for name in ("title", "areas", "due_on", "nonce")}
         review = actions.start(**told, rules=form.rules, by=Asker.of(request))
         return redirect("reviews:page", request.tenant.slug, review.pk)
-    return render(request, "reviews/new.html", {"form": form}, status=422 if form.is_bound else 200)
+    return render(request, "reviews/new.html", {"form": form})
 
 
 @tenant_view(Permission.REVIEWS_MANAGE, methods=_PAGE)
@@ -63,7 +63,7 @@ def change(request: TenantRequest, review_id: int) -> HttpResponse:
             messages.error(request, str(why))
         return redirect("reviews:page", request.tenant.slug, review.pk)
     context = {"review": review, "form": form}
-    return render(request, "reviews/change.html", context, status=422 if form.is_bound else 200)
+    return render(request, "reviews/change.html", context)
 
 
 @tenant_view(Permission.REVIEWS_VIEW)

@@ -33,14 +33,14 @@ def start(request: TenantRequest) -> HttpResponse:
     """Begin a roll call and go to it; without a reason the form says so."""
     form = StartForm(request.POST)
     if not form.is_valid():
-        return _index(request, form, status=422)
+        return _index(request, form)
     call = actions.start(**form.cleaned_data, by=Asker.of(request))
     return redirect("rollcall:page", request.tenant.slug, call.pk)
 
 
-def _index(request: TenantRequest, form: StartForm, status: int = 200) -> HttpResponse:
+def _index(request: TenantRequest, form: StartForm) -> HttpResponse:
     context = {"form": form, "calls": queries.all_calls(), "may_call": request.access.can(Permission.ROLL_CALL)}
-    return render(request, "rollcall/index.html", context, status=status)
+    return render(request, "rollcall/index.html", context)
 
 
 @tenant_view(Permission.ROLL_CALL)

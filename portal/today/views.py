@@ -246,7 +246,7 @@ def settings(request: TenantRequest) -> HttpResponse:
         answer(request, partial(actions.save_settings, form=form, by=Asker.of(request)), _("Saved."))
         return redirect("guests:settings", request.tenant.slug)
     context = {"form": form, "kept": erasing.kept()} | _common(request)
-    return render(request, "guests/today/settings.html", context, status=422 if request.method == "POST" else 200)
+    return render(request, "guests/today/settings.html", context)
 
 
 def _common(request: TenantRequest) -> dict[str, object]:

@@ -23,9 +23,7 @@ from tenants.roles import Permission
 GOOD = {Outcome.DONE, Outcome.UNPROVEN}
 
 
-def _page(
-    request: TenantRequest, access: Access, status: int = 200, form: LicenceKeyForm | None = None
-) -> HttpResponse:
+def _page(request: TenantRequest, access: Access, form: LicenceKeyForm | None = None) -> HttpResponse:
     connection = actions.connection_of(access)
     context = {
         "connection": connection,
@@ -34,7 +32,7 @@ def _page(
         "may_manage": access.can(Permission.CONNECTION_MANAGE),
         "entries": latest("connection", 8) if access.can(Permission.AUDIT_VIEW) else [],
     }
-    response = render(request, "tenants/connection/index.html", context, status=status)
+    response = render(request, "tenants/connection/index.html", context)
     service = urlsplit(access.tenant.environment.base_url)
     # The form that connects is answered by a redirect to the service, which form-action must allow.
     response._csp_update = {"form-action": f"{service.scheme}://{service.netloc}"}  # type: ignore[attr-defined]  # django-csp reads it
@@ -103,7 +101,7 @@ def _revocation(access: Access) -> dict[str, object]:
 def licence_key(request: TenantRequest) -> HttpResponse:
     form = LicenceKeyForm(request.POST, prefix="licence")
     if not form.is_valid():
-        return _page(request, request.access, status=422, form=form)
+        return _page(request, request.access, form)
     actions.set_licence_key(access=request.access, value=form.cleaned_data["value"])
     messages.success(request, _("The licence key was changed."))
     return redirect("connection:index", request.tenant.slug)

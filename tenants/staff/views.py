@@ -22,7 +22,7 @@ from tenants.staff import actions
 from tenants.staff.forms import AcceptForm, InviteForm, RoleForm
 
 
-def _page(request: TenantRequest, access: Access, form: InviteForm | None = None, status: int = 200) -> HttpResponse:
+def _page(request: TenantRequest, access: Access, form: InviteForm | None = None) -> HttpResponse:
     people = list(Staff.objects.filter(is_active=True).select_related("user").order_by("user__name", "user__email"))
     invitations = Invitation.objects.filter(accepted_at=None, revoked_at=None).select_related("invited_by")
     sessions = SupportSession.objects.select_related("user", "ended_by").order_by("-pk")
@@ -34,7 +34,7 @@ def _page(request: TenantRequest, access: Access, form: InviteForm | None = None
         "may_manage": access.can(Permission.STAFF_MANAGE),
         "may_end_support": access.can(Permission.SUPPORT_MANAGE),
     }
-    return render(request, "tenants/staff/index.html", context, status=status)
+    return render(request, "tenants/staff/index.html", context)
 
 
 @tenant_view(Permission.STAFF_VIEW)
@@ -46,12 +46,12 @@ def index(request: TenantRequest) -> HttpResponse:
 def invite(request: TenantRequest) -> HttpResponse:
     form = InviteForm(request.POST)
     if not form.is_valid():
-        return _page(request, request.access, form, status=422)
+        return _page(request, request.access, form)
     try:
         invited = actions.invite(access=request.access, **form.cleaned_data)
     except actions.StaffError as refusal:
         form.add_error("email", str(refusal))
-        return _page(request, request.access, form, status=422)
+        return _page(request, request.access, form)
     if invited.mailed:
         messages.success(request, _("Invitation e-mailed to %(email)s.") % {"email": invited.invitation.email})
     else:

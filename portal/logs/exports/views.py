@@ -44,7 +44,7 @@ def ask(request: TenantRequest) -> HttpResponse:
     asked = filters.in_words(request, query)
     context = {"form": form, "count": count, "minutes": files.minutes(count), "asked": asked}
     context["match"] = query.urlencode()
-    return render(request, "logs/export.html", context, status=422 if form.is_bound else 200)
+    return render(request, "logs/export.html", context)
 
 
 def _filters(asked: QueryDict) -> QueryDict:
