@@ -14,7 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 from psycopg import sql
 
-from stack import account, migrated, postgres, valkey
+from stack import account, assets, migrated, postgres, valkey
 from stack.paths import ROOT, RUN, private_folder
 from stack.processes import spawn, stop
 
@@ -104,6 +104,7 @@ def given_database_urls(url: str) -> dict[str, str]:
 
 def run(command: Sequence[str], *, for_tests: bool = False) -> int:
     """Run `command` in the foreground, from the checkout, on services of its own. Return its exit code."""
+    assets.make()
     with ephemeral(for_tests=for_tests) as env:
         return in_foreground(command, env)
 

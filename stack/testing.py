@@ -4,7 +4,6 @@ import os
 import shutil
 from collections.abc import Sequence
 
-from stack import assets
 from stack.paths import PYTHON, RUN
 from stack.services import run
 
@@ -29,7 +28,6 @@ KINDS = {
 
 def test(arguments: Sequence[str], *, kind: str) -> int:
     """Run pytest with `arguments`, or also with those of a kind of tests; returns its exit code."""
-    assets.make()
     chosen = list(arguments)
     if kind:
         chosen += [*KINDS[kind], "--no-loadscope-reorder", "--durations", "20"]
