@@ -119,6 +119,9 @@ document.addEventListener("focusin", (event) => {
   if (getComputedStyle(document.documentElement).scrollPaddingBottom !== before) event.target.scrollIntoView({ block: "nearest" });
 });
 
+// On a phone the tabs of a page may be wider than it: the chosen one is in sight.
+$$(".tabs [aria-current]").forEach((tab) => tab.scrollIntoView({ block: "nearest", inline: "nearest" }));
+
 // Copying, and closing of notes.
 document.addEventListener("click", async (event) => {
   const copy = event.target.closest("[data-copy]");
