@@ -260,7 +260,8 @@ class MyItems(Items):
         if self.review.state != State.RUNNING:
             return decision_cell(row)
         if row.is_barred and queries.can_be_decided(row):
-            return format_html('<span class="fine review-barred">{}</span>', reasons.why(row))
+            folded = '<details class="fine review-barred"><summary>{}</summary>{}</details>'
+            return format_html(folded, *reasons.parts(row))
         doubts = late_chip(row) if queries.is_plain(row) else decision_cell(row, is_mine=True)
         return format_html('<span class="review-decide">{}{}</span>', doubts, buttons(row))
 

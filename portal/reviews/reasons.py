@@ -25,9 +25,14 @@ def note(rows: Sequence[Item]) -> None:
 
 def why(row: Any) -> str:
     """Tell the reviewer of an item, as noted, why they may not decide; empty where they may."""
+    return " ".join(parts(row))
+
+
+def parts(row: Any) -> tuple[str, ...]:
+    """Return the same in two sentences: the reason, and who can decide."""
     if not conflicts.bars(row, row.reviewer_id):
-        return ""
-    return f"{_why(row.barred[str(row.reviewer_id)])} {_who_can(row.deciders)}"
+        return ()
+    return _why(row.barred[str(row.reviewer_id)]), _who_can(row.deciders)
 
 
 def why_not(row: Any) -> str:
