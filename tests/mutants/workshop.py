@@ -21,7 +21,7 @@ _SECONDS = (
     300  # for the tests of one change; those of the unchanged project may take as many times as there are changes
 )
 _TESTS_FAILED = 1
-_NOT_GREEN = re.compile(r"^(?:FAILED|ERROR) (\S+?::\w+)", re.MULTILINE)
+_NOT_GREEN = re.compile(r"^(?:FAILED|ERROR) (\S+?(?:::\w+)+)", re.MULTILINE)
 _MADE = ("static/vendor", "locale/ja/LC_MESSAGES/django.mo", ".venv", "node_modules")  # what is not tracked and needed
 
 
@@ -78,7 +78,7 @@ class Workshop:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def red(self, tests: Sequence[str]) -> set[str]:
-        """Those of these tests that are not green on the project as it is."""
+        """Return those of these tests that are not green on the project as it is, without their parameters."""
         if not tests:
             return set()
         code, said = self._pytest(list(tests), seconds=_SECONDS * len(tests))
@@ -86,7 +86,7 @@ class Workshop:
             return set()
         print(f"Without any change:\n{said}", flush=True)
         named = {found[1] for found in _NOT_GREEN.finditer(said)}
-        return named if code == _TESTS_FAILED and named else set(tests)
+        return named if code == _TESTS_FAILED and named else {each.partition("[")[0] for each in tests}
 
     def try_out(self, mutant: Mutant) -> Trial:
         """Make the change, run its tests, take it back."""
