@@ -166,7 +166,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # marks before they decide what is run, the order after all others'
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     for item in items:
-        if SOAK and getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+        is_drawn = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+        if SOAK and (is_drawn or item.get_closest_marker("share")):
             item.add_marker(pytest.mark.soak)
         if "open_tab" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)

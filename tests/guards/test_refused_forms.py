@@ -17,7 +17,7 @@ from tests.support.extremes import BODIES
 from tests.support.furnished import furnish, pages_of, read
 from tests.support.places import Place
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.share]
 #: What a page shows of an error in a form.
 _ERROR = re.compile(r'class="(errors|problems|field-error|note note-bad)"')
 WRONG = ("", "\x07", "9" * 400, "9999-12-31T23:59:59-14:00", "x" * 3_000)

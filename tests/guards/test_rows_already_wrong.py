@@ -9,7 +9,7 @@ from tests.support.furnished import furnish, pages_of, read
 from tests.support.isolation import tenant_models
 from tests.support.places import Place
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.share]
 WRONG = ("infinity", "-infinity", "294276-01-01", "0001-01-01 BC", "0001-01-01", "9999-12-31")
 #: Moved to another part of the log by it; what they hold is bounded where it is read.
 _IN_PARTS = (History, HistorySearch)

@@ -159,6 +159,7 @@ def test_values_come_back_as_they_were(place: Place, encoding: str) -> None:
     assert [[unguarded(cell) for cell in row[:3]] for row in cells] == rows
 
 
+@pytest.mark.share
 def test_a_hostile_drawing_is_refused_or_drawn_and_breaks_no_page(place: Place) -> None:
     page, broken = url(place, "plans/new/"), []
     with Inside(place.staff("facility manager")) as browser:
@@ -177,6 +178,7 @@ def test_a_hostile_drawing_is_refused_or_drawn_and_breaks_no_page(place: Place) 
     assert memory.growth < MOST
 
 
+@pytest.mark.share
 def test_a_hostile_spreadsheet_is_refused_or_read_and_breaks_no_page(place: Place) -> None:
     broken, jobs = [], 0
     with Inside(place.staff("facility manager")) as browser:

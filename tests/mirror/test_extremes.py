@@ -18,6 +18,7 @@ from tests.support.effort import SOAK
 from tests.support.extremes import BODIES, SOME
 from tests.support.places import signed_in, staff_of
 
+pytestmark = pytest.mark.share
 NOW = timezone.now().isoformat(timespec="seconds")
 # Of each list: its key, what identifies a row, a sound row, and the model that keeps it.
 LISTS: dict[str, tuple[str, str, dict[str, Any], type[Any]]] = {

@@ -164,6 +164,7 @@ class TestWhoeverIsKilled:
         assert "Uncertain, perhaps sent" in page
 
 
+@pytest.mark.share
 def test_of_many_events_none_is_lost_or_doubled_and_each_alert_is_told_once(
     house: House, customer: Customer, figure
 ) -> None:

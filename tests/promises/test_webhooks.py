@@ -194,6 +194,7 @@ def test_what_was_answered_is_written_though_the_site_is_stopped_right_after(hou
 
 
 @pytest.mark.quick
+@pytest.mark.share
 def test_a_burst_costs_a_handful_of_calls_and_nothing_is_missing(
     house: House, customer: Customer, figure: Callable[..., None]
 ) -> None:

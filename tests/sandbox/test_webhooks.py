@@ -69,6 +69,7 @@ def test_a_notification_looks_as_published(told: House, receiver: Receiver) -> N
     assert (delivery["status"], delivery["error"]) == (200, None)
 
 
+@pytest.mark.share
 def test_a_notification_leaves_within_half_a_second(told: House, receiver: Receiver) -> None:
     told.show("card", "CARD1")
     shown = time.monotonic()
@@ -177,6 +178,7 @@ def test_nobody_there_is_noted(told: House, receiver: Receiver) -> None:
     assert "ConnectError" in delivery["error"]
 
 
+@pytest.mark.share
 def test_a_slow_receiver_holds_up_nobody_else(told: House, receiver: Receiver) -> None:
     with Receiver(seconds=2.5) as slow:
         others = [told.sandbox.tenant(members=1) for _ in range(6)]

@@ -42,6 +42,7 @@ def counts() -> tuple[int, int, int, int]:
         return User.objects.count(), *(each.count() for each in rows)  # type: ignore[return-value]
 
 
+@pytest.mark.share
 class TestOfARole:
     @pytest.mark.parametrize("name", [each.name for each in TENANT_ROLES])
     def test_nothing_beyond_its_permissions_is_answered_or_done(self, two, name):
