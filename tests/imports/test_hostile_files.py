@@ -7,7 +7,6 @@ import zipfile
 from typing import TypeVar
 
 import pytest
-from openpyxl import Workbook
 
 from portal.core.files import bounds
 from portal.core.files.writing import unguarded
@@ -53,18 +52,10 @@ def pictures() -> dict[str, bytes]:
     }
 
 
-def workbook(*rows: list[str]) -> bytes:
-    book, made = Workbook(), io.BytesIO()
-    for row in rows:
-        book.active.append(row)
-    book.save(made)
-    return made.getvalue()
-
-
 def with_part(name: str, *pieces: bytes) -> bytes:
     """A workbook one part of which is replaced."""
     made = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(workbook(["氏名"], ["x"]))) as old, zipfile.ZipFile(made, "w", 8) as new:
+    with zipfile.ZipFile(io.BytesIO(hostile.workbook(["氏名"], ["x"]))) as old, zipfile.ZipFile(made, "w", 8) as new:
         for each in {*old.namelist(), name}:
             with new.open(each, "w") as part:
                 part.writelines(pieces if each == name else [old.read(each)])

@@ -68,7 +68,7 @@ def pictures() -> dict[str, bytes]:
 
 def sheets() -> dict[str, tuple[str, bytes]]:
     """Return spreadsheets: name -> the file's name and content."""
-    book = _book()
+    book = workbook(["氏名", "部署"], ["田中", "営業"], ["佐藤", "総務"])
     found = {f"xlsx {name}": ("a.xlsx", content) for name, content in damaged(book, cuts=8, flips=8)}
     text = "氏名,部署\n田中,営業\n".encode()
     found |= {
@@ -113,9 +113,9 @@ def _paper() -> bytes:
     return bytes(document.output())
 
 
-def _book() -> bytes:
+def workbook(*rows: list[str]) -> bytes:
     book, made = Workbook(), io.BytesIO()
-    for row in (["氏名", "部署"], ["田中", "営業"], ["佐藤", "総務"]):
+    for row in rows:
         book.active.append(row)
     book.save(made)
     return made.getvalue()

@@ -4,14 +4,12 @@ Nobody rings for mails: the timer looks every two seconds, so that a page that w
 the same time whether it has written one or not.
 """
 
-from datetime import timedelta
-
 import structlog
 from django.db import transaction
 from django.db.models import F, QuerySet
 
 from portal.core.mirror.months import KEEP
-from portal.core.telling import mailing, outcomes
+from portal.core.telling import mailing, outcomes, sending
 from portal.core.telling.models import State
 from portal.core.telling.outcomes import Outcome
 from portal.core.timers import ticking
@@ -22,10 +20,8 @@ from tenants.models import AccountEvent, AccountMail
 
 log = structlog.get_logger(__name__)
 
-# A try takes less; one that took longer has died on the way.
-LEASE = timedelta(seconds=90)
-# How long to wait after each try that did not arrive; after the last, no more.
-PAUSES = tuple(timedelta(seconds=each) for each in (10, 60, 300, 1800))
+# As with what alerts send, without the last try: hours later nobody waits for a link or a warning any more.
+PAUSES = sending.PAUSES[:-1]
 # Of more than these, the next look sends the rest.
 _AT_ONCE = 5
 
@@ -55,7 +51,7 @@ def _claimed() -> AccountMail | None:
         if mail is not None:
             now = ClockTime()
             AccountMail.objects.filter(pk=mail.pk).update(
-                claimed_at=now, due_at=now + LEASE, attempts=F("attempts") + 1
+                claimed_at=now, due_at=now + sending.LEASE, attempts=F("attempts") + 1
             )
     return mail
 
