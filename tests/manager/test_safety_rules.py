@@ -171,6 +171,21 @@ class TestTheSecondPerson:
         assert setting.kept(one)["second"] == ""
         assert "A change needs a second person" not in said(owner.get(home))
 
+    def test_sees_the_first_two_of_many_changes_and_how_many_more_there_are(self, one, manager, owner):
+        home = f"/t/{one.tenant.slug}/"
+        for number, name in enumerate(("no second person", "evidence deleted sooner", "guests forgotten sooner")):
+            with tenant_scope(one.tenant):
+                SETTINGS[name].make()
+            SETTINGS[name].loosen(manager, one)
+            assert ("1 more change needs a second person." in said(owner.get(home))) == (number == 2)
+        with tenant_scope(one.tenant):
+            SETTINGS["no pictures of door commands"].make()
+        SETTINGS["no pictures of door commands"].loosen(manager, one)
+        shown = said(owner.get(home))
+        assert shown.count("A change needs a second person: ") == 2
+        assert "A change needs a second person: Lockdown settings." in shown
+        assert "2 more changes need a second person." in shown
+
     def test_sees_what_would_change_and_by_whom(self, one, manager, colleague, asker, setting):
         setting.loosen(manager, one)
         shown = page(colleague, one)

@@ -4,31 +4,46 @@ from collections.abc import Iterator
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from portal.core.safety.changing import waiting
+from portal.core.safety.models import WaitingChange
 from portal.core.safety.rules import RULES
 from portal.core.ui import frame
 from portal.core.ui.frame import Banner
 from tenants.access import TenantRequest
 
+# More than these would push the page itself out of sight.
+MOST = 2
+
 
 def banners(request: TenantRequest) -> Iterator[Banner]:
-    """Show each change that this person may confirm."""
+    """Show the changes that this person may confirm, those asked for first; of more, how many there are."""
     if request.access.support_session is not None:
         return
-    for row in waiting().select_related("asked_by").exclude(asked_by=request.user).order_by("pk"):
-        rule = RULES.get(row.rule)
-        if rule is not None and request.access.can(rule.permission):
-            yield Banner(
-                "note",
-                _("A change needs a second person: %(what)s.") % {"what": row.title},
-                _("Requested by %(who)s.") % {"who": row.asked_by},
-                icon="shield-lock",
-                since=row.asked_at,
-                action=_("Show change"),
-                action_url=reverse("safety:change", args=[request.tenant.slug, row.pk]),
-                action_get=True,
-            )
+    others = waiting().select_related("asked_by").exclude(asked_by=request.user).order_by("pk")
+    rows = [row for row in others if row.rule in RULES and request.access.can(RULES[row.rule].permission)]
+    for row in rows[:MOST]:
+        title = _("A change needs a second person: %(what)s.") % {"what": row.title}
+        yield _banner(request, row, title, _("Requested by %(who)s.") % {"who": row.asked_by})
+    if more := rows[MOST:]:
+        text = ngettext(
+            "%(n)d more change needs a second person.", "%(n)d more changes need a second person.", len(more)
+        )
+        yield _banner(request, more[0], text % {"n": len(more)}, "")
+
+
+def _banner(request: TenantRequest, row: WaitingChange, title: str, text: str) -> Banner:
+    return Banner(
+        "note",
+        title,
+        text,
+        icon="shield-lock",
+        since=row.asked_at if text else None,
+        action=_("Show change"),
+        action_url=reverse("safety:change", args=[request.tenant.slug, row.pk]),
+        action_get=True,
+    )
 
 
 def register() -> None:
