@@ -12,7 +12,7 @@ from tenants.access import SignedInRequest
 from tenants.models import AccountEvent
 from tenants.reauthentication import SAFE, recently_authenticated, redirect_to_reauthentication
 from tenants.roles import Proof
-from tenants.staff.history import page
+from tenants.staff.history import newest, page
 
 
 def sessions(request: SignedInRequest) -> HttpResponseBase:
@@ -27,4 +27,4 @@ def sessions(request: SignedInRequest) -> HttpResponseBase:
 def history(request: SignedInRequest) -> HttpResponse:
     """Show what happened to the person's account, newest first."""
     rows = AccountEvent.objects.filter(user=request.user)
-    return render(request, "account/history.html", {"page": page(rows, request)})
+    return render(request, "account/history.html", {"page": page(newest(rows, request), request)})
