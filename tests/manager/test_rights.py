@@ -139,6 +139,7 @@ def test_keys_are_given_by_box_and_one_by_one(desk):
 def test_times_that_cannot_be_read_are_said_beside_them_and_nothing_is_sent(desk):
     desk.give(devices_pass=listed((desk.areas[0], OFFICE)), keys_pass=NO_KEYS)
     answer = desk.save(desk.form(), **{"s1.1.start": "22:00", "s1.1.end": "6:00"})
+    assert answer.status_code == 422
     assert "For a night, use two lines" in said(answer)
     assert 'value="22:00"' in answer.content.decode()
     assert len(desk.place.calls(6)) == 1

@@ -1,5 +1,6 @@
 """Template tags of the portal's components. `docs/screens.md` shows how each is used."""
 
+from collections.abc import Sized
 from datetime import date, datetime
 from typing import Any
 
@@ -105,7 +106,7 @@ def tenant_mark(tenant: Any, size: int = 28) -> dict[str, Any]:
 @register.inclusion_tag("components/field.html", takes_context=True)
 def field(context: Context, bound: BoundField, autofocus: bool = False, placeholder: str = "") -> dict[str, Any]:
     """`{% field form.member_name %}`: label, control, help with its limit, errors."""
-    refused(context, bound)
+    refused(context, bound.errors)
     extra: dict[str, Any] = {"autofocus": True} if autofocus else {}
     if placeholder:
         extra["placeholder"] = placeholder
@@ -120,14 +121,16 @@ def field(context: Context, bound: BoundField, autofocus: bool = False, placehol
 @register.inclusion_tag("components/problems.html", takes_context=True)
 def problems(context: Context, form: BaseForm) -> dict[str, Any]:
     """`{% problems form %}`: the errors summed on top, with links to their fields."""
-    refused(context, form)
+    refused(context, form.errors)
     return {"problems": inputs.problems(form)}
 
 
 @register.simple_tag(takes_context=True)
-def refused(context: Context, form: BaseForm | BoundField) -> str:
-    """`{% refused form %}`: where errors are drawn by hand. The answer is then 422, as with `problems` and `field`."""
-    if form.errors and "request" in context:
+def refused(context: Context, errors: Sized) -> str:
+    """`{% refused form.errors %}`: where they are drawn by hand. A posted form is then answered by 422, as with
+    `problems` and `field`.
+    """
+    if errors and "request" in context:
         context["request"].shows_errors = True
     return ""
 
