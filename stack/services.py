@@ -103,8 +103,12 @@ def given_database_urls(url: str) -> dict[str, str]:
 
 
 def run(command: Sequence[str], *, for_tests: bool = False) -> int:
-    """Run `command` in the foreground, from the checkout, on services of its own. Return its exit code."""
-    assets.make()
+    """Run `command` in the foreground, from the checkout, on services of its own. Return its exit code.
+
+    `for_tests`: with the translations and the migrated databases that tests begin with.
+    """
+    if for_tests:
+        assets.make()
     with ephemeral(for_tests=for_tests) as env:
         return in_foreground(command, env)
 
