@@ -117,7 +117,8 @@ def test_no_body_breaks_an_address_that_takes_a_post(place: Place) -> None:
     sent = list(product(BODIES, KINDS))
     broken = []
     for number, path in enumerate(filter(_takes_a_post, paths)):
-        for body, kind in sent if SOAK else sent[number % 41 :: 41]:
+        share = 4 if SOAK else 41  # all of them would take twenty minutes
+        for body, kind in sent[number % share :: share]:
             answer = _sent(client, path, body, content_type=kind)
             if answer.status_code >= 500:
                 broken.append(f"{path} {kind} {body[:20]!r}: {answer.status_code}")

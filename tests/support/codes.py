@@ -54,7 +54,8 @@ def read_svg(text: str, module: int = 4) -> list[str]:
         for column in range(int(x), int(x) + int(length)):
             picture.putpixel((column, int(y)), 0)
     big = picture.resize((side * module, side * module), Image.Resampling.NEAREST)
-    return [each.text for each in zxingcpp.read_barcodes(big)]
+    # In the dots of a large code a reader that looks for all kinds finds the stripes of a shop's code at times.
+    return [each.text for each in zxingcpp.read_barcodes(big, formats=zxingcpp.BarcodeFormat.QRCode)]
 
 
 def read_pdf(content: bytes) -> tuple[str, list[tuple[float, float]], list[str]]:
