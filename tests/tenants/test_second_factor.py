@@ -60,7 +60,9 @@ def test_every_permission_is_in_the_table():
 def test_what_asks_for_proof_needs_one():
     assert {each for each, asks in ASKS.items() if asks.proof is not Proof.NONE} <= set(Permission) - WITHOUT
     asking = {
-        view.writes for _route, view in FOUND.values() if view.proof is not Proof.NONE and hasattr(view, "writes")
+        each.view.writes
+        for each in FOUND.values()
+        if each.view.proof is not Proof.NONE and hasattr(each.view, "writes")
     }
     # The start of a job asks for the job's own permission, the answer to a safety change for that of its rule.
     assert asking - {P.MEMBERS_VIEW, P.TENANT_VIEW} <= set(Permission) - WITHOUT
@@ -69,7 +71,7 @@ def test_what_asks_for_proof_needs_one():
 def test_what_leaves_as_a_file_of_somebodys_data_needs_one():
     lists = {name: table.export_permission for name, table in Listing.registry.items() if table.exports}
     assert {name for name, needed in lists.items() if needed is None or not needed.needs_second_factor} <= NOBODYS
-    assert all(view.writes.needs_second_factor for _route, view in FOUND.values() if view.file)
+    assert all(each.view.writes.needs_second_factor for each in FOUND.values() if each.view.file)
 
 
 def test_a_person_without_one_reads_why_and_what_to_do(two):
