@@ -14,12 +14,13 @@ _SERIOUS = ("serious", "critical")
 def barriers(page: Page, *, every: bool = False) -> list[str]:
     """Return what axe finds serious, or with `every` all that it finds: the rule and the first places.
 
-    The window is as tall as the page meanwhile: a link that scrolling leaves half under the footer would count as half
-    a target. (That nothing focused stays there is tests/manager/test_focus_in_sight.py.)
+    The window is as tall as the page meanwhile, with room for a banner that comes: a link that scrolling leaves half
+    under the footer or the banners would count as half a target. (That nothing focused stays there is
+    tests/manager/test_focus_in_sight.py.)
     """
     size = page.viewport_size
     assert size
-    page.set_viewport_size({**size, "height": page.evaluate("document.documentElement.scrollHeight")})
+    page.set_viewport_size({**size, "height": page.evaluate("document.documentElement.scrollHeight") + 200})
     found = Axe().run(page, options=_OPTIONS).response["violations"]
     page.set_viewport_size(size)
     return [
