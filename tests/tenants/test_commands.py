@@ -1,6 +1,8 @@
 """The operator's commands: clear messages, nothing half done, and harmless when repeated."""
 
 import io
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -19,7 +21,7 @@ path = "/v1/members/{member_id}/modify"
 
 def run(*arguments):
     said = io.StringIO()
-    call_command(*arguments, stdout=said)
+    call_command(*arguments, stdout=said, stderr=said)
     return said.getvalue()
 
 
@@ -36,7 +38,7 @@ def environment(db, secret):
         "add_environment",
         "dev",
         "--base-url",
-        "http://service:8100/",
+        "http://127.0.0.1:1/",
         "--client-id",
         "c",
         "--client-secret-file",
@@ -53,11 +55,11 @@ def tenant(environment):
 
 def test_an_environment_says_which_address_to_register(environment, secret, tmp_path, settings):
     assert environment.client_secret == "the client's secret"
-    assert environment.base_url == "http://service:8100"
+    assert environment.base_url == "http://127.0.0.1:1"
     file = tmp_path / "operations.toml"
     file.write_text(OVERRIDES)
     said = run(
-        "add_environment", "dev", "--base-url", "https://other", "--client-id", "d", "--client-secret-file", secret,
+        "add_environment", "dev", "--base-url", "https://127.0.0.1:1", "--client-id", "d", "--client-secret-file", secret,
         "--operations", str(file),
     )  # fmt: skip
     assert "changed" in said
@@ -65,6 +67,73 @@ def test_an_environment_says_which_address_to_register(environment, secret, tmp_
     environment.refresh_from_db()
     assert environment.catalogue.by_number(6).path.endswith("/modify")
     assert environment.catalogue.by_number(6).method == "POST"
+
+
+@pytest.fixture
+def service():
+    """A server that refuses whoever brings no token, as the service does. It keeps what it was asked."""
+
+    class Refuses(BaseHTTPRequestHandler):
+        def do_GET(self):
+            server.asked.append((self.path, self.headers.get("Authorization")))
+            self.send_response(401)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Refuses)
+    server.asked = []
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def add(secret, base_url, *more):
+    known = ("--client-id", "c", "--client-secret-file", secret)
+    return run("add_environment", "dev", "--base-url", base_url, *known, *more)
+
+
+def test_an_environment_says_whether_its_address_answers(db, secret, service):
+    address = f"http://127.0.0.1:{service.server_port}"
+    assert f"{address} answers." in add(secret, address)
+    assert service.asked == [("/v1/tenant", None)]
+    assert f"{address} answers." in run("add_environment", "dev", "--check")
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("http://127.0.0.1:1", "Connection refused"),
+        ("https://127.0.0.1:{port}", "SSL"),
+        (f"http://{'host' * 16}", "label"),  # longer than a name may be, so that no name server is asked
+    ],
+)
+def test_an_environment_whose_address_does_not_answer_is_saved_and_says_why(db, secret, service, address, reason):
+    address = address.format(port=service.server_port)
+    said = add(secret, address)
+    assert f"Warning: {address} does not answer: " in said
+    assert reason in said
+    assert ServiceEnvironment.objects.get().base_url == address
+    with pytest.raises(CommandError, match=f"{address} does not answer: .*{reason}"):
+        run("add_environment", "dev", "--check")
+
+
+def test_checking_an_environment_changes_nothing(environment, secret):
+    with pytest.raises(CommandError, match="--check takes only the name"):
+        add(secret, "http://127.0.0.1:2", "--check")
+    with pytest.raises(CommandError, match="There is no environment 'other'"):
+        run("add_environment", "other", "--check")
+    environment.refresh_from_db()
+    assert environment.base_url == "http://127.0.0.1:1"
+
+
+def test_an_environment_needs_its_address_and_its_client(db):
+    with pytest.raises(CommandError, match="missing: --client-id, --client-secret-file"):
+        run("add_environment", "dev", "--base-url", "http://127.0.0.1:1")
+    assert not ServiceEnvironment.objects.exists()
 
 
 @pytest.mark.parametrize(

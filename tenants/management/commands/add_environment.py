@@ -1,50 +1,106 @@
-"""add_environment NAME --base-url URL --client-id ID --client-secret-file FILE [--operations FILE.toml]"""
+"""add_environment NAME --base-url URL --client-id ID --client-secret-file FILE [--operations FILE.toml]
+
+add_environment NAME --check: say whether its address answers.
+"""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
 from typing import Any
 
+import httpx2
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from accessapi.client import checked_base_url
 from accessapi.overrides import OverrideError, load
+from accessapi.wire import tls
 from tenants.management.files import one_line, text_of
 from tenants.models import ServiceEnvironment
+
+
+_ASK_SECONDS = 5
+_NEEDED = ("base_url", "client_id", "client_secret_file")
 
 
 class Command(BaseCommand):
     help = (
         "Add an environment of the access-control service, or change the one of this name. Prints the redirect URI to "
-        "register with the service. The secret is read from a file, so that it never stands in a list of processes."
+        "register with the service, and warns when nothing answers at the address. The secret is read from a file, so "
+        "that it never stands in a list of processes."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", help="small letters, digits and hyphens: development, production")
-        parser.add_argument("--base-url", required=True)
-        parser.add_argument("--client-id", required=True)
-        parser.add_argument("--client-secret-file", required=True, help="- reads standard input")
+        parser.add_argument("--base-url")
+        parser.add_argument("--client-id")
+        parser.add_argument("--client-secret-file", help="- reads standard input")
         parser.add_argument("--operations", metavar="FILE.toml", help="what this service does differently")
+        parser.add_argument(
+            "--check", action="store_true", help="change nothing; fail when the address does not answer"
+        )
 
-    @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
-        row = ServiceEnvironment.objects.filter(name=options["name"]).first()
-        made = row is None
-        row = row or ServiceEnvironment(name=options["name"])
-        try:
-            row.base_url = checked_base_url(options["base_url"])
-        except ValueError as error:
-            raise CommandError(f"--base-url: {error}. Nothing was changed.") from error
-        row.client_id = options["client_id"]
-        row.client_secret = one_line(options["client_secret_file"], "--client-secret-file")
-        if options["operations"] is not None:
-            row.overrides = _checked(options["operations"])
-        _validate(row)
-        row.save()
+        given = {f"--{name.replace('_', '-')}": options[name] is not None for name in (*_NEEDED, "operations")}
+        if options["check"]:
+            if any(given.values()):
+                raise CommandError("--check takes only the name of an environment. Nothing was changed.")
+            self._check(options["name"])
+            return
+        missing = [option for option, is_given in given.items() if not is_given and option != "--operations"]
+        if missing:
+            raise CommandError(f"These options are missing: {', '.join(missing)}. Nothing was changed.")
+        row, made = _saved(options)
         self.stdout.write(f"Environment {row.name} was {'added' if made else 'changed'}.")
         self.stdout.write(f"Redirect URI to register with the service: {row.redirect_uri}")
+        if reason := _why_silent(row):
+            self.stderr.write(
+                f"Warning: {row.base_url} does not answer: {reason}. The environment was saved. Check the address; "
+                f"`add_environment {row.name} --check` asks again."
+            )
+        else:
+            self.stdout.write(f"{row.base_url} answers.")
+
+    def _check(self, name: str) -> None:
+        row = ServiceEnvironment.objects.filter(name=name).first()
+        if row is None:
+            raise CommandError(f"There is no environment {name!r}.")
+        if reason := _why_silent(row):
+            raise CommandError(f"{row.base_url} does not answer: {reason}.")
+        self.stdout.write(f"{row.base_url} answers.")
+
+
+@transaction.atomic
+def _saved(options: dict[str, Any]) -> tuple[ServiceEnvironment, bool]:
+    """Save the environment. Return it, and whether it is new."""
+    row = ServiceEnvironment.objects.filter(name=options["name"]).first()
+    made = row is None
+    row = row or ServiceEnvironment(name=options["name"])
+    try:
+        row.base_url = checked_base_url(options["base_url"])
+    except ValueError as error:
+        raise CommandError(f"--base-url: {error}. Nothing was changed.") from error
+    row.client_id = options["client_id"]
+    row.client_secret = one_line(options["client_secret_file"], "--client-secret-file")
+    if options["operations"] is not None:
+        row.overrides = _checked(options["operations"])
+    _validate(row)
+    row.save()
+    return row, made
+
+
+def _why_silent(row: ServiceEnvironment) -> str:
+    """Ask the service once, without a token. Return why nothing answers; empty when anything does, also a refusal."""
+    url = row.base_url + row.catalogue.operation("get_tenant").path
+    try:
+        with (
+            httpx2.Client(timeout=_ASK_SECONDS, verify=tls(), trust_env=False) as client,
+            client.stream("GET", url),
+        ):
+            return ""
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
+        return str(error) or type(error).__name__
 
 
 def _checked(file: str) -> str:
