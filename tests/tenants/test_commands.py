@@ -59,8 +59,8 @@ def test_an_environment_says_which_address_to_register(environment, secret, tmp_
     file = tmp_path / "operations.toml"
     file.write_text(OVERRIDES)
     said = run(
-        "add_environment", "dev", "--base-url", "https://127.0.0.1:1", "--client-id", "d", "--client-secret-file", secret,
-        "--operations", str(file),
+        "add_environment", "dev", "--base-url", "https://127.0.0.1:1", "--client-id", "d",
+        "--client-secret-file", secret, "--operations", str(file),
     )  # fmt: skip
     assert "changed" in said
     assert f"{settings.PORTAL_URL}/oauth/dev/callback/" in said

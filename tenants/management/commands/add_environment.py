@@ -19,7 +19,6 @@ from accessapi.wire import tls
 from tenants.management.files import one_line, text_of
 from tenants.models import ServiceEnvironment
 
-
 _ASK_SECONDS = 5
 _NEEDED = ("base_url", "client_id", "client_secret_file")
 
@@ -37,9 +36,7 @@ class Command(BaseCommand):
         parser.add_argument("--client-id")
         parser.add_argument("--client-secret-file", help="- reads standard input")
         parser.add_argument("--operations", metavar="FILE.toml", help="what this service does differently")
-        parser.add_argument(
-            "--check", action="store_true", help="change nothing; fail when the address does not answer"
-        )
+        parser.add_argument("--check", action="store_true", help="change nothing, say whether its address answers")
 
     def handle(self, *args: Any, **options: Any) -> None:
         given = {f"--{name.replace('_', '-')}": options[name] is not None for name in (*_NEEDED, "operations")}
