@@ -11,6 +11,7 @@ from stack.services import in_foreground
 _NAMES = (
     "DATABASE_URL",
     "DATABASE_OWNER_URL",
+    "DATABASE_BACKUP_URL",
     "SANDBOX_DATABASE_URL",
     "REDIS_URL",
     "SECRET_KEY",

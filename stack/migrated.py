@@ -20,7 +20,7 @@ SITES = {
     "sandbox": ("sandbox/manage.py", ("SANDBOX_DATABASE_URL", "SANDBOX_DATABASE_URL"), ("sandbox",)),
 }
 # What the migrated database is made of besides migrations.
-_GRANTS = ROOT / "tenants" / "grants.py"
+_GRANTS, _ROLES = ROOT / "tenants" / "grants.py", ROOT / "stack" / "postgres.py"
 _MIGRATE = [PYTHON, "-m", "tests.support.databases"]
 # It compiles all tests, which each process of a run would do for itself otherwise.
 _COMPILE = [PYTHON, "-m", "pytest", "--collect-only", "-q", "-q"]
@@ -70,10 +70,10 @@ def _migrate(home: Path, made: Path, account: Account | None, env: dict[str, str
 
 @cache
 def _fingerprint(site: str) -> str:
-    """Return what the migrated database is made of: our migrations and grants, and the versions of everybody else's."""
+    """Return what the migrated database is made of: our migrations, grants and roles, and the versions of everybody else's."""
     *_, folders = SITES[site]
     files = sorted(path for folder in folders for path in (ROOT / folder).rglob("migrations/*.py"))
     told = hashlib.sha256()
-    for path in (*files, _GRANTS, ROOT / "requirements" / "base.txt"):
+    for path in (*files, _GRANTS, _ROLES, ROOT / "requirements" / "base.txt"):
         told.update(f"{path.relative_to(ROOT)}\n".encode() + path.read_bytes())
     return told.hexdigest()[:12]

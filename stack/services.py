@@ -18,7 +18,7 @@ from stack import account, assets, migrated, postgres, valkey
 from stack.paths import ROOT, RUN, private_folder
 from stack.processes import spawn, stop
 
-_TEMPLATE = "template-18-3"
+_TEMPLATE = "template-18-4"
 #: The variable that says that the PostgreSQL server is deleted at the end: nobody need drop its databases.
 SHORT_LIVED = "DATABASE_SERVER_IS_SHORT_LIVED"
 

@@ -25,12 +25,12 @@ def aged(home: Path) -> Path:
     tools = postgres.binaries(home, who)
     postgres._alone(tools, cluster, "postgres", [
         *(f"ALTER DATABASE {name} OWNER TO portal" for name in ("portal", "sandbox")),
-        "DROP ROLE portal_owner", "DROP ROLE sandbox", "ALTER ROLE portal CREATEDB",
+        "DROP ROLE portal_owner", "DROP ROLE portal_backup", "DROP ROLE sandbox", "ALTER ROLE portal CREATEDB",
     ], who)  # fmt: skip
     for name in ("portal", "sandbox"):
         made = ["CREATE TABLE kept (n int)", "INSERT INTO kept VALUES (7)", "ALTER TABLE kept OWNER TO portal"]
         postgres._alone(tools, cluster, name, made, who)
-    for role in ("portal_owner", "sandbox"):
+    for role in ("portal_owner", "portal_backup", "sandbox"):
         (cluster / f"{role}.password").unlink()
     return cluster
 
@@ -51,7 +51,26 @@ def test_what_an_older_checkout_made_is_kept_and_belongs_to_the_owner(home: Path
             assert made == (False,)
 
 
+def test_a_cluster_without_the_role_for_backups_gets_it(home: Path, tmp_path: Path) -> None:
+    who = account.unprivileged()
+    template = postgres.create(account.home(RUN, who), services._TEMPLATE, who)
+    cluster = postgres.copy(home, template, "old", who)
+    postgres._alone(postgres.binaries(home, who), cluster, "postgres", ["DROP ROLE portal_backup"], who)
+    (cluster / "portal_backup.password").unlink()
+    postgres.create(home, "old", who)
+    with (
+        postgres.running(home, cluster, who, log=tmp_path / "log", forgetful=True) as addresses,
+        psycopg.connect(addresses["DATABASE_BACKUP_URL"]) as backup,
+    ):
+        found = backup.execute("SELECT rolbypassrls, rolsuper, rolcreatedb FROM pg_roles WHERE rolname = current_user")
+        assert found.fetchone() == (True, False, False)
+        assert backup.execute("SHOW default_transaction_read_only").fetchone() == ("on",)
+
+
 def test_an_operator_is_shown_the_same_commands() -> None:
     said = (ROOT / "docs" / "database.md").read_text()
     for command in ("ALTER DATABASE portal OWNER TO portal_owner", "REASSIGN OWNED BY portal TO portal_owner"):
         assert command in said
+    said = (ROOT / "docs" / "backup.md").read_text()
+    for command in postgres.BACKUP_ROLE:
+        assert f"{command};" in said
