@@ -4,12 +4,13 @@ import contextlib
 import fcntl
 import json
 import os
+import secrets
 import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.error import URLError
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 from stack import account, assets, demo_manage, demo_setup, postgres, valkey
 from stack.demo_cast import PEOPLE, TENANTS
@@ -78,6 +79,7 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
     env = dict(os.environ) | site_environment(state.secret_key, state.vault_key, portal_url)
     env["SANDBOX_SECRET_KEY"] = state.sandbox_key
     env.setdefault("PORTAL_EVIDENCE_FILES", str(DEMO / "evidence"))
+    env.setdefault("PORTAL_METRICS_TOKEN", secrets.token_urlsafe(24))
     preparing = DEMO / "preparing"  # the site answers that it is not ready while this file exists
     preparing.touch()
     env["PORTAL_PREPARING_FILE"] = str(preparing)
@@ -104,13 +106,14 @@ def _run(supervisor: Supervisor, port: int, sandbox_port: int) -> None:
     supervisor.add(web)
     supervisor.add(programs.worker("urgent", "doors,interactive", 2))
     supervisor.add(programs.worker("steady", "bulk,sync", 2))
-    supervisor.add(programs.beat(DEMO / "beat-schedule"))
+    supervisor.add(programs.beat())
     _wait(supervisor, f"{portal_url}/healthz", web)
     _say("Connecting the tenants by their administrators' consent")
     demo_setup.connect(state, portal_url)
-    preparing.unlink()
     _announce(state, portal_url, sandbox_url)
     _say("First synchronisation")
+    _wait_until_loaded(supervisor, portal_url, env["PORTAL_METRICS_TOKEN"])
+    preparing.unlink()
     _wait(supervisor, f"{portal_url}/readyz", web)
     demo_setup.set_up_desks(state, portal_url)
     demo_setup.set_up_plan(state, portal_url)
@@ -169,6 +172,19 @@ def _wait(supervisor: Supervisor, url: str, program: Program) -> None:
             last = _body(error)
         time.sleep(0.1)
     raise SystemExit(f"{url} did not answer within {_READY_SECONDS:.0f} s: {last}\n{tail(program.log)}")
+
+
+def _wait_until_loaded(supervisor: Supervisor, portal_url: str, token: str) -> None:
+    """Wait until the members of every connected tenant were read once, as the site's own figures say."""
+    asked = Request(f"{portal_url}/metrics", headers={"Authorization": f"Bearer {token}"})  # noqa: S310 - our own
+    until = time.monotonic() + _READY_SECONDS
+    while time.monotonic() < until:
+        supervisor.look()
+        with contextlib.suppress(URLError, OSError), urlopen(asked, timeout=5) as answer:  # noqa: S310 - our own
+            if "\nportal_tenants_never_loaded 0.0\n" in answer.read().decode():
+                return
+        time.sleep(0.2)
+    raise SystemExit(f"The tenants' members were not read within {_READY_SECONDS:.0f} s.\nIts logs: {_LOGS}")
 
 
 def _body(error: Exception) -> str:

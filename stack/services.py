@@ -32,6 +32,7 @@ def site_environment(secret: str, vault_key: str, portal_url: str) -> dict[str, 
         "ALLOWED_HOSTS": "127.0.0.1,localhost,testserver",
         "EMAIL_URL": "console://",
         "PORTAL_REQUIRE_MFA": "0",
+        "PORTAL_INSECURE": "1",
         "PYTHONUNBUFFERED": "1",
     }
     return {name: os.environ.get(name, value) for name, value in ours.items()}

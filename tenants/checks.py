@@ -1,36 +1,41 @@
-"""Checks of the installation: is the vault usable, and may the site's database role do only what it needs?"""
+"""Checks of the installation: do the vault's keys open what is stored, and may the site's role do only what it needs?
+
+What keeps a process from starting is checked by `portal.site.startup`.
+"""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
 from django.core import checks
-from django.core.exceptions import ImproperlyConfigured
-from django.db import connections
+from django.db import ProgrammingError, connections
 
-from tenants import vault
+from tenants import rotation
 
 
-@checks.register(checks.Tags.security)
-def vault_opens(**kwargs: Any) -> list[checks.CheckMessage]:
-    """Check that the keys in VAULT_KEYS exist and are well formed."""
-    try:
-        vault.ring()
-    except ImproperlyConfigured as error:
-        return [checks.Error(str(error), id="tenants.E001")]
-    return []
+@checks.register(checks.Tags.database)
+def vault_opens(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
+    """Check that each key of VAULT_KEYS opens what was sealed under its id. A database without tables holds nothing."""
+    wrong: list[str] = []
+    with contextlib.suppress(ProgrammingError):
+        wrong = rotation.wrong_keys() if databases else []
+    return [
+        checks.Error(
+            f"VAULT_KEYS: the key {name!r} does not open what was sealed under this id: it is another key.",
+            hint="Give the former key back. Where it is lost, give the new key an id of its own, and connect each "
+            "tenant again on its connection page.",
+            id="tenants.E003",
+        )
+        for name in wrong
+    ]
 
 
 _SEPARATE = "Let another role own the tables: docs/database.md has the commands."
 #: What the site's role should not be or do: the condition, what it means, and what to do. Superusers have all of them.
 _TOO_MUCH = {
-    "W001": (
-        "site.rolsuper OR site.rolbypassrls",
-        "is a superuser, or has BYPASSRLS: row security does not keep tenants apart",
-        "Give the site a plain role: NOSUPERUSER NOBYPASSRLS.",
-    ),
     "W002": (
         "EXISTS (SELECT FROM ours WHERE relowner = site.oid)",
         "owns tables: it can drop them and switch their row security and triggers off",

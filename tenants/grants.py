@@ -99,7 +99,7 @@ def as_owner(alias: str = DEFAULT_DB_ALIAS) -> Iterator[None]:
     connection = connections[alias]
     usual = connection.settings_dict
     connection.close()
-    connection.settings_dict = usual | of_owner(usual)
+    connection.settings_dict = usual | of_owner(usual) | {"IS_OWNER": True}
     try:
         yield
     except ProgrammingError as error:
@@ -118,5 +118,5 @@ def of_owner(usual: dict[str, Any]) -> dict[str, Any]:
     """Return these settings of a connection as the owner's: the same database, with no pool."""
     if not settings.DATABASE_OWNER:
         return usual
-    who = {name: settings.DATABASE_OWNER[name] for name in ("USER", "PASSWORD", "HOST", "PORT")}
-    return usual | who | {"OPTIONS": {name: each for name, each in usual["OPTIONS"].items() if name != "pool"}}
+    who = {name: settings.DATABASE_OWNER[name] for name in ("USER", "PASSWORD", "HOST", "PORT", "OPTIONS")}
+    return usual | who

@@ -14,6 +14,9 @@ from tenants.scope import across_tenants
 from tenants.staff.adapter import MFA_BINDING
 from tenants.vault import EncryptedField, Sealed
 
+# Among so many rows at each end of a table, one that holds a secret is looked for.
+_SAMPLED = 100
+
 
 @dataclass(frozen=True)
 class Column:
@@ -97,20 +100,50 @@ def remaining(column: Column, at_most: int = 1000) -> list[tuple[Any, bool]]:
     return [(pk, _reseal(data, column.field.binding(tenant_id)) is not None) for pk, tenant_id, data in rows]
 
 
+def wrong_keys() -> list[str]:
+    """Return the ids of keys in VAULT_KEYS that do not open what was sealed under their id.
+
+    One secret is opened among the first and the last rows of each column, so that the size of the tables is no matter.
+    """
+    found = columns()
+    samples = [_sample(number, column, order) for number, column in enumerate(found) for order in ("ASC", "DESC")]
+    with across_tenants("a secret of each key is opened"), connection.cursor() as cursor:
+        cursor.execute(" UNION ALL ".join(samples))
+        rows = [(found[number].field.binding(tenant_id), bytes(data)) for number, tenant_id, data in cursor.fetchall()]
+    return sorted({_key(data) for bound_to, data in rows if _reseal(data, bound_to) is None} & {*vault.ring().ciphers})
+
+
+def _sample(number: int, column: Column, order: str) -> str:
+    secret, tenant, key, table = _names(column)
+    few = f"SELECT {tenant} AS tenant, {secret} AS secret FROM {table} ORDER BY {key} {order} LIMIT {_SAMPLED}"  # noqa: S608 - ours
+    return f"(SELECT {number}, tenant, secret FROM ({few}) AS few WHERE secret IS NOT NULL LIMIT 1)"  # noqa: S608 - ours
+
+
+def _key(data: bytes) -> str:
+    try:
+        return vault.key_name(data)
+    except vault.VaultError:
+        return ""
+
+
 def _let_the_trail_change() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET LOCAL portal.rotating = 'on'")
 
 
-def _old(column: Column, size: int, after: Any, tail: str) -> list[tuple[Any, int, bytes]]:
+def _names(column: Column) -> tuple[str, str, str, str]:
+    """Return how SQL calls a column, its tenant, its key and its table."""
     meta, quote = column.model._meta, connection.ops.quote_name
     owned = any(field.column == "tenant_id" for field in meta.local_fields)
-    tenant = quote("tenant_id") if owned else "0"
-    secret, head = quote(str(column.field.column)), vault.current_head()
-    key = quote(str(meta.pk.column if meta.pk else "id"))
+    names = quote(str(column.field.column)), quote(str(meta.pk.column if meta.pk else "id")), quote(meta.db_table)
+    return names[0], quote("tenant_id") if owned else "0", names[1], names[2]
+
+
+def _old(column: Column, size: int, after: Any, tail: str) -> list[tuple[Any, int, bytes]]:
+    (secret, tenant, key, table), head = _names(column), vault.current_head()
     behind = f"AND {key} > %s" if after is not None else ""
     sql = (
-        f"SELECT {key}, {tenant}, {secret} FROM {quote(meta.db_table)} WHERE {secret} IS NOT NULL"  # noqa: S608 - ours
+        f"SELECT {key}, {tenant}, {secret} FROM {table} WHERE {secret} IS NOT NULL"  # noqa: S608 - ours
         f" AND substring({secret} FROM 1 FOR %s) <> %s {behind} ORDER BY {key} LIMIT %s {tail}"
     )
     with connection.cursor() as cursor:

@@ -24,6 +24,7 @@ from django.db import models
 from django.db.models.query_utils import DeferredAttribute
 
 _VERSION = 1
+_KEY = 32
 _NONCE = 12
 _TAG = 16
 FINGERPRINT = "fingerprint"
@@ -34,20 +35,19 @@ class VaultError(Exception):
 
 
 class Ring:
-    """The keys of VAULT_KEYS. Raises ImproperlyConfigured, naming the entry, when they are unusable."""
+    """The keys of VAULT_KEYS. Raises ImproperlyConfigured when they are unusable, and names an entry by its number:
+    where the colon is missing, the key itself stands where its id should.
+    """
 
     def __init__(self, text: str) -> None:
         keys: dict[str, bytes] = {}
         for number, item in enumerate(filter(None, (part.strip() for part in text.split(","))), start=1):
             name, _, encoded = item.partition(":")
-            if not name or len(name.encode()) > 255 or name in keys:
+            if not name or len(name.encode()) > 255 or name in keys or len(_decoded(name)) >= _KEY // 2:
                 raise ImproperlyConfigured(f"VAULT_KEYS: entry {number} needs an id of its own before the colon.")
-            try:
-                key = base64.b64decode(encoded, validate=True)
-            except (binascii.Error, ValueError):
-                raise ImproperlyConfigured(f"VAULT_KEYS: the key {name!r} is not base64.") from None
-            if len(key) != 32:
-                raise ImproperlyConfigured(f"VAULT_KEYS: the key {name!r} must be 32 bytes long.")
+            key = _decoded(encoded)
+            if len(key) != _KEY:
+                raise ImproperlyConfigured(f"VAULT_KEYS: the key of entry {number} must be {_KEY} bytes in base64.")
             keys[name] = key
         root = keys.pop(FINGERPRINT, None)
         if not keys:
@@ -56,6 +56,14 @@ class Ring:
         self.ciphers = {name: AESGCM(key) for name, key in keys.items()}
         root = root or list(keys.values())[-1]
         self.fingerprint_key = hmac.digest(root, b"portal fingerprint v1", "sha256")
+
+
+def _decoded(text: str) -> bytes:
+    """Return the bytes of a text in base64; none where it is not base64."""
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return b""
 
 
 @functools.lru_cache(maxsize=4)
@@ -116,6 +124,17 @@ def fingerprint(tenant_id: int, purpose: str, value: str) -> bytes:
     """
     message = json.dumps([tenant_id, purpose, value], ensure_ascii=False).encode()
     return hmac.new(ring().fingerprint_key, message, hashlib.sha256).digest()
+
+
+def unreadable(row: models.Model) -> bool:
+    """Return whether a secret of this row does not open with the keys of this process."""
+    try:
+        for field in row._meta.local_fields:
+            if isinstance(field, EncryptedField):
+                getattr(row, field.attname)
+    except VaultError:
+        return True
+    return False
 
 
 class Sealed:

@@ -11,14 +11,17 @@ from collections.abc import Callable
 from typing import Any
 
 from celery import Celery, Task
+from celery.signals import beat_init, worker_init
 from kombu import Queue
 from kombu.exceptions import OperationalError
 from redis import Redis
 from redis.exceptions import RedisError
 
 from accessapi.frames import with_room
+from portal.site import env, startup
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.site.settings")
+env.read_settings()
 
 QUEUES = ("doors", "interactive", "bulk", "sync")
 # How long somebody at a screen waits for a broker that says nothing, once, and how often it is asked from then on.
@@ -150,6 +153,13 @@ def promised(*, queue: str, promise: str, seconds: int = 60, name: str | None = 
         time_limit=seconds + 10,
     )
     return declare
+
+
+@worker_init.connect
+@beat_init.connect
+def _refuse(**kwargs: Any) -> None:
+    """End a worker or a clock that begins with settings that would make a promise false."""
+    startup.refuse()
 
 
 app.autodiscover_tasks()

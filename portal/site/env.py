@@ -1,10 +1,32 @@
 """Typed reading of the environment. A missing or malformed variable fails at start and is named."""
 
 import os
+import sys
 from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
 
+import psycopg
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from psycopg.conninfo import conninfo_to_dict
+
+# With which a process of gunicorn ends so that it is not begun again and again.
+_REFUSED = 3
+
+
+def refuse(*sentences: str) -> NoReturn:
+    """End this process before it begins, with what is wrong."""
+    print("The portal does not start.", *sentences, sep="\n", file=sys.__stderr__, flush=True)
+    raise SystemExit(_REFUSED)
+
+
+def read_settings() -> None:
+    """Read the settings now. A variable that is missing or malformed ends the process with a sentence that names it."""
+    try:
+        settings.is_overridden("DEBUG")
+    except ImproperlyConfigured as error:
+        refuse(str(error))
 
 
 def text(name: str, default: str | None = None) -> str:
@@ -81,24 +103,34 @@ def networks(name: str) -> list[IPv4Network | IPv6Network]:
         raise ImproperlyConfigured(f"{name}: {error}") from None
 
 
-def database(name: str, engine: str) -> dict[str, object]:
-    """Django's database settings from a postgresql:// address."""
-    url = urlsplit(text(name))
-    if url.scheme not in {"postgres", "postgresql"} or not url.path.strip("/"):
+def database(name: str, engine: str, session: str) -> dict[str, Any]:
+    """Django's database settings from a postgresql:// address, which PostgreSQL's own library reads.
+
+    So all that such an address may hold counts: several hosts, sockets, sslmode, target_session_attrs. `session` is
+    added to the options with which each session begins.
+    """
+    address = text(name)
+    if not address.startswith(("postgres://", "postgresql://")):
         raise ImproperlyConfigured(f"{name} must look like postgresql://user:password@host:5432/name.")
-    return {
-        "ENGINE": engine,
-        "NAME": unquote(url.path.lstrip("/")),
-        "USER": unquote(url.username or ""),
-        "PASSWORD": unquote(url.password or ""),
-        "HOST": url.hostname or "",
-        "PORT": str(url.port or ""),
-    }
+    try:
+        parts = conninfo_to_dict(address)
+    except psycopg.ProgrammingError as error:
+        unknown = str(error).partition('invalid URI query parameter: "')[2].partition('"')[0]
+        what = f"has an unknown option {unknown!r}" if unknown else "cannot be read by PostgreSQL's library"
+        raise ImproperlyConfigured(f"{name} {what}.") from None  # its words may show the password
+    if not parts.get("dbname"):
+        raise ImproperlyConfigured(f"{name} names no database: it must look like postgresql://user:password@host/name.")
+    if not all(port.isdigit() for port in str(parts.get("port", "5432")).split(",")):
+        raise ImproperlyConfigured(f"{name} has a port that is not a number.")
+    parts["options"] = f"{parts.get('options', '')} {session}".strip()
+    account = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
+    found = {key: str(parts.pop(part, "")) for key, part in account.items()}
+    return {"ENGINE": engine, **found, "OPTIONS": parts}
 
 
 def mail(name: str) -> dict[str, object]:
     """Django's mail settings from smtp://, smtps://, console: or folder:<path>."""
-    url = urlsplit(text(name, "console:"))
+    url = urlsplit(text(name))
     backend = "django.core.mail.backends."
     if url.scheme == "console":
         return {"EMAIL_BACKEND": backend + "console.EmailBackend"}

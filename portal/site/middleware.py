@@ -3,16 +3,20 @@
 from collections.abc import Callable
 from typing import Any
 
+import structlog
 from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseRedirect
+from django.shortcuts import render
 from django.utils.cache import add_never_cache_headers
 from django.utils.translation import gettext as _
 
 from tenants import addresses
 from tenants.reauthentication import page_asked_for
+from tenants.vault import VaultError
 
+log = structlog.get_logger(__name__)
 Answer = Callable[[HttpRequest], HttpResponse]
 
 
@@ -27,6 +31,34 @@ def bad_input(get_response: Answer) -> Answer:
         return get_response(request)
 
     return middleware
+
+
+def probes_by_any_host(get_response: Answer) -> Answer:
+    """Answer probes whatever host they ask by: a load balancer knows the machine's address alone."""
+    host = settings.PORTAL_URL.partition("://")[2].partition("/")[0]
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if request.path in settings.PROBES:
+            request.META["HTTP_HOST"] = host
+        return get_response(request)
+
+    return middleware
+
+
+class UnreadableSecrets:
+    """Say so when a page needs a stored secret that VAULT_KEYS does not open."""
+
+    def __init__(self, get_response: Answer) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self._get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if not isinstance(exception, VaultError):
+            return None
+        log.error("secret_not_read", reason=str(exception))
+        return render(request, "503.html", status=503)
 
 
 def client_address(get_response: Answer) -> Answer:

@@ -1,6 +1,7 @@
 """All settings of the site, in one place. Values come from the environment through `portal.site.env`."""
 
 import gc
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -15,10 +16,13 @@ gc.set_threshold(50_000, 20, 100)
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 
+# The demonstration and tests: a site without HTTPS, whose mails go nowhere, on a database that may forget. Elsewhere
+# the site does not start with such settings (`portal.site.startup`).
+INSECURE = env.flag("PORTAL_INSECURE", False)
 DEBUG = env.flag("PORTAL_DEBUG", False)
 SECRET_KEY = env.text("SECRET_KEY")
 VAULT_KEYS = env.text("VAULT_KEYS")
-PORTAL_URL = env.text("PORTAL_URL", "http://127.0.0.1:8000").rstrip("/")
+PORTAL_URL = env.text("PORTAL_URL").rstrip("/")
 ALLOWED_HOSTS = env.names("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 REQUIRE_MFA = env.flag("PORTAL_REQUIRE_MFA", True)
 HTTPS = PORTAL_URL.startswith("https://")
@@ -40,6 +44,7 @@ INSTALLED_APPS = [
     "allauth.usersessions",
     "tenants",
     "portal.core.ui",
+    "portal.core.timers",
     "portal.core.budget",
     "portal.core.intents",
     "portal.core.safety",
@@ -79,6 +84,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "portal.site.metrics.counted",
+    "portal.site.middleware.probes_by_any_host",
     "portal.site.middleware.client_address",
     "portal.site.middleware.few_powers",
     "django.middleware.security.SecurityMiddleware",
@@ -100,6 +107,7 @@ MIDDLEWARE = [
     "django_structlog.middlewares.RequestMiddleware",
     "portal.site.middleware.never_stored",
     "portal.site.middleware.nothing_left_behind",
+    "portal.site.middleware.UnreadableSecrets",
     "portal.core.ui.turns.paced",
     "portal.site.middleware.refused_forms",
 ]
@@ -132,19 +140,17 @@ TEMPLATES = [
     }
 ]
 
-DATABASES = {"default": env.database("DATABASE_URL", "tenants.postgresql")}
-# Who owns the tables: `migrate` signs in like this (tenants/grants.py). Empty: the role of DATABASE_URL owns them.
-DATABASE_OWNER = env.database("DATABASE_OWNER_URL", "tenants.postgresql") if env.text("DATABASE_OWNER_URL", "") else {}
 # On solid state disks, which PostgreSQL's default does not assume: without it a search reads whole tables.
-_SESSION = {"options": "-c random_page_cost=1.1"}
+_database = partial(env.database, engine="tenants.postgresql", session="-c random_page_cost=1.1")
+DATABASES = {"default": _database("DATABASE_URL")}
+# Who owns the tables: `migrate` signs in like this (tenants/grants.py). Empty: the role of DATABASE_URL owns them.
+DATABASE_OWNER = _database("DATABASE_OWNER_URL") if env.text("DATABASE_OWNER_URL", "") else {}
 if env.flag("PORTAL_DB_POOL", False):  # web processes only: a pool must not be born before a fork
-    DATABASES["default"]["OPTIONS"] = _SESSION | {
-        "pool": {"min_size": 1, "max_size": env.number("PORTAL_DB_POOL_SIZE", 16), "timeout": 10}
-    }
+    pool = {"min_size": 1, "max_size": env.number("PORTAL_DB_POOL_SIZE", 16), "timeout": 10}
+    DATABASES["default"]["OPTIONS"]["pool"] = pool
 else:
     DATABASES["default"]["CONN_MAX_AGE"] = 600
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-    DATABASES["default"]["OPTIONS"] = _SESSION
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 REDIS_URL = env.text("REDIS_URL")
@@ -273,9 +279,13 @@ SESSION_COOKIE_AGE = 12 * 3600
 CSRF_FAILURE_VIEW = "portal.site.views.csrf_failure"
 CSRF_TRUSTED_ORIGINS = [PORTAL_URL]
 SECURE_SSL_REDIRECT = HTTPS and env.flag("PORTAL_SSL_REDIRECT", True)
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
+# Probes come from inside: without HTTPS, and by whatever name this machine has there.
+PROBES = ("/healthz", "/readyz", "/metrics")
+SECURE_REDIRECT_EXEMPT = [rf"^{path[1:]}$" for path in PROBES]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if HTTPS else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+# These two bind hosts that are not ours, for as long: only who owns the whole domain can promise them.
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and env.flag("PORTAL_HSTS_SUBDOMAINS", False)
+SECURE_HSTS_PRELOAD = HTTPS and env.flag("PORTAL_HSTS_PRELOAD", False)
 SECURE_REFERRER_POLICY = "same-origin"
 BEHIND_PROXY = env.flag("PORTAL_BEHIND_PROXY", False)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
@@ -362,7 +372,7 @@ ALERT_NETWORKS = env.networks("PORTAL_ALERT_NETWORKS")
 # Who may read /metrics: whoever brings this as a bearer token. Empty: nobody.
 METRICS_TOKEN = env.text("PORTAL_METRICS_TOKEN", "")
 
-# While this file exists, /readyz says that the site is still being furnished (a first installation, the demonstration).
+# While this file exists, /readyz says that the site is still being prepared (a first installation, the demonstration).
 PREPARING_FILE = env.text("PORTAL_PREPARING_FILE", "")
 
 # Where sending inline stops and workers take over: how many web threads of one process may wait for the service.

@@ -7,7 +7,7 @@ from portal.core.ui import addresses
 from portal.core.ui.urls import urls_of_tenant
 from portal.evidence.exports import check
 from portal.home.views import landing
-from portal.site import views
+from portal.site import metrics, probes, views
 
 addresses.register()
 
@@ -53,9 +53,9 @@ areas = [
 ]
 
 urlpatterns = [
-    path("healthz", views.alive, name="healthz"),
-    path("readyz", views.ready, name="readyz"),
-    path("metrics", views.metrics, name="metrics"),
+    path("healthz", probes.alive, name="healthz"),
+    path("readyz", probes.ready, name="readyz"),
+    path("metrics", metrics.metrics, name="metrics"),
     path("t/<slug:tenant>/", include(areas)),
     # The address on a guest's phone: its tenant is sealed in the token.
     path("g/<str:token>/", guest_code, name="guest_code"),

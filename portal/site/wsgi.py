@@ -1,11 +1,28 @@
+import atexit
 import os
+import shutil
+import tempfile
 
 from django.core.wsgi import get_wsgi_application
 from django.urls import reverse
 
 from accessapi.frames import with_room
+from portal.site import env, startup
 
+
+def _count_together() -> None:
+    """Choose where the processes of this site write their counts (`portal.site.metrics`)."""
+    folder, chosen_by = tempfile.mkdtemp(prefix="portal-counts-"), os.getpid()
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+    # The processes that were forked end earlier, one by one.
+    atexit.register(lambda: os.getpid() == chosen_by and shutil.rmtree(folder, ignore_errors=True))
+
+
+if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+    _count_together()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.site.settings")
+env.read_settings()
+startup.refuse()
 application = with_room(get_wsgi_application())
 
 from portal.site.celery import only_rings  # noqa: E402 - its settings are those of the site

@@ -4,7 +4,7 @@ Before anything runs on a connection (a query, COPY, a server-side cursor), the 
 that connection was last told. Only a difference costs a statement, which goes in one message with the SELECT that waits
 for it. The settings are session settings made inside the open transaction, so a rollback undoes them: after any
 rollback, and after a connection comes from the pool, the next statement tells it again. So a pooler in front of
-PostgreSQL must pool sessions, not transactions.
+PostgreSQL must pool sessions, not transactions: `guard.py` refuses others, and roles that row security does not bind.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db.backends.postgresql import base, operations
 from psycopg import sql
 
-from tenants.postgresql import edges, planned
+from tenants.postgresql import edges, guard, planned
 from tenants.scope import database_settings
 
 _UNKNOWN = ("?", "?")
@@ -139,6 +139,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        if not self.settings_dict.get("IS_OWNER"):  # whose commands migrate, and serve nobody
+            guard.require(conn_params)
         connection = super().get_new_connection(conn_params)
         connection.portal_told = _UNKNOWN if self.pool else _NOTHING
         if not self.pool:

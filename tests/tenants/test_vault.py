@@ -6,6 +6,7 @@ import pytest
 from django.core.exceptions import FieldError, ImproperlyConfigured
 from django.db import connection, transaction
 
+from portal.site import startup
 from tenants import vault
 from tenants.checks import vault_opens
 from tenants.models import AuditEntry, Connection, ServiceEnvironment
@@ -191,14 +192,14 @@ def test_fingerprints_outlive_a_rotation(settings):
 
 @pytest.mark.parametrize(
     "text", ["", "k1", "k1:", "k1:not base64", f"k1:{base64.b64encode(b'short').decode()}", f"{KEYS},{KEYS}",
-             f":{key(b'a')}", f"fingerprint:{key(b'a')}"],
+             f":{key(b'a')}", f"fingerprint:{key(b'a')}", key(b"a"), f"{key(b'a')}:k1", f"{key(b'a')}:{key(b'b')}"],
 )  # fmt: skip
 def test_unusable_keys_are_refused_at_start_without_being_shown(text, settings):
     with pytest.raises(ImproperlyConfigured, match="VAULT_KEYS"):
         Ring(text)
     settings.VAULT_KEYS = text
-    (problem,) = vault_opens()
-    assert problem.id == "tenants.E001"
+    (problem,) = startup.starts()
+    assert "VAULT_KEYS" in problem.msg
     assert key(b"a") not in str(problem)
 
 
@@ -206,3 +207,14 @@ def test_an_environment_keeps_its_secret_when_saved(two):
     row = ServiceEnvironment.objects.get()
     row.save()
     assert ServiceEnvironment.objects.get().client_secret == "secret of the client"
+
+
+def test_a_key_that_is_another_under_the_same_id_is_named_by_the_check(two, settings):
+    settings.VAULT_KEYS = f"k2:{key(b'b')},{KEYS}"
+    assert vault_opens(databases=["default"]) == []
+    settings.VAULT_KEYS = f"k2:{key(b'b')},k1:{key(b'c')}"
+    (problem,) = vault_opens(databases=["default"])
+    assert problem.id == "tenants.E003"
+    assert "'k1'" in problem.msg
+    settings.VAULT_KEYS = f"k2:{key(b'b')}"
+    assert vault_opens(databases=["default"]) == [], "a key that is gone is told by rotate_vault_keys"

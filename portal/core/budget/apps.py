@@ -7,7 +7,7 @@ class BudgetConfig(AppConfig):
 
     def ready(self) -> None:
         from portal.core.budget import ledger, outlook
-        from portal.core.timers import ticking
+        from portal.core.timers import rounds
 
         outlook.register()
-        ticking.register("spent_calls", ledger.forget, every=1800.0, queue="sync", seconds=60)
+        rounds.register("spent_calls", rounds.deleting(ledger.old), every=1800.0, queue="sync", seconds=60)

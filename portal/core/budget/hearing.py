@@ -48,6 +48,7 @@ def hear(reading: Reading, taken: Taken, said: Said) -> int | None:
     ends = _end(reading, said)
     newer = taken.number > gauge.heard
     if said.refused:
+        gauge.refused += 1
         if said.remaining:
             gauge.doubted_until = reading.now + timedelta(seconds=reading.window)
         said = Said(said.limit, 0, said.reset, refused=True)

@@ -22,7 +22,6 @@ from portal.core.budget.readings import Reading, Steps
 from portal.core.timers.clock import ClockTime
 from portal.core.timers.pauses import pause
 from tenants.models import Connection, ServiceEnvironment
-from tenants.scope import across_tenants
 
 # Whoever waits asks again at least this often: a new token, or a kinder word of the service, lets calls go earlier.
 _ASK_AGAIN = {Priority.DOORS: pause(5), Priority.PEOPLE: pause(15)}
@@ -175,16 +174,14 @@ def _begin_anew(reading: Reading, priority: Priority, calls: int) -> None:
     Spent.objects.update_or_create(**key, defaults={"counted": calls}, create_defaults={"counted": calls, **made})
 
 
-def forget() -> int:
-    """Delete the steps that ended a whole window before any that still counts; how many.
+def old() -> list[QuerySet[Spent]]:
+    """Return the steps that ended a whole window before any that still counts. Call inside `across_tenants`.
 
     An environment can have windows of its own length: the longest one decides for all.
     """
-    with across_tenants("the windows of all tenants are looked at together"):
-        known = [each.catalogue.limits.window_seconds for each in ServiceEnvironment.objects.all()]
-        kept_from = int(datetime.now(UTC).timestamp()) - 2 * max(CALL_WINDOW_SECONDS, *known)
-        count, _ = Spent.objects_across_tenants.filter(step__lt=kept_from // STEP_SECONDS).delete()
-    return int(count)
+    known = [each.catalogue.limits.window_seconds for each in ServiceEnvironment.objects.all()]
+    kept_from = int(datetime.now(UTC).timestamp()) - 2 * max(CALL_WINDOW_SECONDS, *known)
+    return [Spent.objects_across_tenants.filter(step__lt=kept_from // STEP_SECONDS)]
 
 
 def _locked(connection: Connection, call_class: CallClass) -> Gauge | None:

@@ -30,6 +30,8 @@ class Gauge(TenantModel):
     blocked_until = models.DateTimeField(null=True)
     guessed = models.BooleanField(default=False)  # the service did not say until when
     tried_at = models.DateTimeField(null=True)  # the last call that was let through to see whether it has ended
+    # How often the service answered 429.
+    refused = models.PositiveIntegerField(default=0, db_default=0)
     # Headers that promised calls which were then refused are not believed upwards for a window.
     doubted_until = models.DateTimeField(null=True)
 

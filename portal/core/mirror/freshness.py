@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -29,7 +29,7 @@ from tenants.connections.service import current_connection
 from tenants.connections.texts import CONTRACTS
 from tenants.models import Connection, Tenant, current_tenant
 from tenants.roles import Permission
-from tenants.scope import across_tenants, tenant_scope
+from tenants.scope import tenant_scope
 
 
 @dataclass(frozen=True)
@@ -111,16 +111,6 @@ def _kind(kind: Kind, state: Any, now: datetime) -> KindFreshness:
     since = state.memory.get("known_from")
     known_from = datetime.fromisoformat(since) if since else None
     return KindFreshness(kind, state.as_of, state.total, running, state.error, state.error_at, known_from)
-
-
-def first_sync_done_everywhere() -> bool:
-    """Whether the members of every connected tenant have been read once: for /readyz."""
-    with across_tenants("readiness is about all tenants"):
-        read = MirrorState.objects_across_tenants.filter(
-            tenant=OuterRef("tenant"), kind=Kind.MEMBERS, as_of__isnull=False
-        )
-        connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED)
-        return not connected.filter(~Exists(read)).exists()
 
 
 _REFRESH = "mirror:refresh"

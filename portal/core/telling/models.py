@@ -105,7 +105,10 @@ class Telling(TenantModel):
             models.UniqueConstraint(fields=["alert", "address"], name="telling_each_address_once"),
             models.CheckConstraint(condition=Q(user=None) ^ Q(address=None), name="telling_has_one_recipient"),
         ]
-        indexes = [models.Index(fields=["due_at"], name="telling_telling_due", condition=Q(due_at__isnull=False))]
+        indexes = [
+            models.Index(fields=["due_at"], name="telling_telling_due", condition=Q(due_at__isnull=False)),
+            models.Index(fields=["ended_at"], name="telling_not_sent", condition=Q(state__in=["failed", "uncertain"])),
+        ]
 
     def __str__(self) -> str:
         return f"#{self.pk}: {self.state}"

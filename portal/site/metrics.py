@@ -1,0 +1,203 @@
+"""`/metrics`: what operators need to be woken by, for Prometheus. `docs/metrics.md` lists it, with rules for alerts.
+
+What happened in web processes is counted in files that they share (prometheus-client's multiprocess mode). All else is
+read from PostgreSQL and the broker at each scrape, so that it is true of all processes, whichever of them answers.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.db import OperationalError, connection
+from django.http import HttpRequest, HttpResponse
+from django.utils.crypto import constant_time_compare
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    generate_latest,
+    multiprocess,
+)
+from prometheus_client.core import GaugeMetricFamily
+from redis import Redis
+from redis.exceptions import RedisError
+
+from portal.core.timers import lag
+from portal.site.celery import QUEUES
+from portal.site.probes import tick_age
+from tenants.scope import across_tenants
+
+log = structlog.get_logger(__name__)
+
+ANSWERS = Counter("portal_http_answers", "Answers to browsers and to the service's webhooks.", ["area", "status"])
+SECONDS = Histogram("portal_http_seconds", "Seconds until an answer began.", ["area"])
+
+
+def counted(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[[HttpRequest], HttpResponse]:
+    """Count each answer by its area of work: few names, and none that an address could choose."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        began = time.perf_counter()
+        response = get_response(request)
+        match = request.resolver_match
+        area = (match.app_names[0] if match.app_names else match.url_name or "other") if match else "none"
+        SECONDS.labels(area).observe(time.perf_counter() - began)
+        ANSWERS.labels(area, response.status_code).inc()
+        return response
+
+    return middleware
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A gauge, its labels, and the statement whose rows are the labels' values and the number."""
+
+    name: str
+    text: str
+    labels: tuple[str, ...]
+    statement: str
+
+
+# Each is answered from a partial index or a small table.
+_FIGURES = (
+    Figure(
+        "portal_requests_open", "Requests to the service that have not ended or are uncertain.", ("state",),
+        """SELECT state, count(*) FROM intents_intent
+        WHERE state IN ('queued', 'sending', 'accepted', 'uncertain') GROUP BY state""",
+    ),
+    Figure(
+        "portal_request_oldest_seconds", "Age of the oldest request that has not ended.", ("state",),
+        """SELECT state, extract(epoch FROM clock_timestamp() - min(coalesce(claimed_at, created_at)))
+        FROM intents_intent WHERE state IN ('queued', 'sending', 'accepted') GROUP BY state""",
+    ),
+    Figure(
+        "portal_jobs_open", "Long jobs that have begun and not ended.", ("state",),
+        "SELECT state, count(*) FROM bulk_job WHERE due_at IS NOT NULL GROUP BY state",
+    ),
+    Figure(
+        "portal_calls_used", "Calls to the service that count against this hour's limits.", ("call_class",),
+        """SELECT g.call_class, sum(s.counted) FROM budget_spent s JOIN budget_gauge g ON g.id = s.gauge_id
+        WHERE s.step >= (extract(epoch FROM clock_timestamp())::bigint - 3600) / 10 GROUP BY g.call_class""",
+    ),
+    Figure(
+        "portal_calls_refused", "Calls that the service refused by 429, since each token began.", ("call_class",),
+        "SELECT call_class, sum(refused) FROM budget_gauge GROUP BY call_class",
+    ),
+    Figure(
+        "portal_tenants_blocked", "Tenants that must wait for calls to the service.", ("call_class",),
+        """SELECT call_class, count(*) FROM budget_gauge WHERE blocked_until > clock_timestamp()
+        GROUP BY call_class""",
+    ),
+    Figure(
+        "portal_tenants", "Tenants by the state of their connection.", ("state",),
+        "SELECT state, count(*) FROM tenants_connection GROUP BY state",
+    ),
+    Figure(
+        "portal_tenants_never_loaded", "Connected tenants whose members were never read.", (),
+        """SELECT count(*) FROM tenants_connection c WHERE c.state = 'connected' AND NOT EXISTS (
+        SELECT FROM mirror_mirrorstate m
+        WHERE m.tenant_id = c.tenant_id AND m.kind = 'members' AND m.as_of IS NOT NULL)""",
+    ),
+    Figure(
+        "portal_sync_oldest_seconds", "Age of the oldest copy of a list among connected tenants.", ("kind",),
+        """SELECT m.kind, extract(epoch FROM clock_timestamp() - min(m.as_of)) FROM mirror_mirrorstate m
+        JOIN tenants_connection c ON c.tenant_id = m.tenant_id AND c.state = 'connected'
+        WHERE m.as_of IS NOT NULL GROUP BY m.kind""",
+    ),
+    Figure(
+        "portal_sync_failing", "Lists of connected tenants that could not be read last.", ("kind",),
+        """SELECT m.kind, count(*) FROM mirror_mirrorstate m
+        JOIN tenants_connection c ON c.tenant_id = m.tenant_id AND c.state = 'connected'
+        WHERE m.error <> '' GROUP BY m.kind""",
+    ),
+    Figure(
+        "portal_webhooks", "Webhooks of tenants, by how well they are heard.", ("state",),
+        "SELECT working, count(*) FROM hooks_webhook GROUP BY working",
+    ),
+    Figure(
+        "portal_mails_waiting", "Mails and posts of alerts that wait for a worker or the next try.", ("kind",),
+        """SELECT 'account', count(*) FROM tenants_accountmail
+        UNION ALL SELECT 'alert', count(*) FROM telling_telling WHERE due_at IS NOT NULL""",
+    ),
+    Figure(
+        "portal_mail_oldest_seconds", "Age of the oldest of them.", ("kind",),
+        """SELECT 'account', extract(epoch FROM clock_timestamp() - min(written_at)) FROM tenants_accountmail
+        UNION ALL SELECT 'alert', extract(epoch FROM clock_timestamp() - min(made_at)) FROM telling_telling
+        WHERE due_at IS NOT NULL""",
+    ),
+    Figure(
+        "portal_mails_not_sent", "Mails and posts of alerts that were given up or are uncertain, in 24 hours.",
+        ("state",),
+        """SELECT state, count(*) FROM telling_telling WHERE state IN ('failed', 'uncertain')
+        AND ended_at > clock_timestamp() - interval '24 hours' GROUP BY state""",
+    ),
+)  # fmt: skip
+
+
+class Site:
+    """What PostgreSQL and the broker hold now: a collector for one scrape. What does not answer is left out."""
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        answered = True
+        try:
+            yield from self._of_database()
+        except OperationalError as error:
+            answered = False
+            log.warning("metrics_not_read", error=type(error).__name__)
+        yield _gauge("portal_database_answers", "Whether the figures of the database are here.", (), [(answered,)])
+        try:
+            lengths = _queue_lengths()
+        except (RedisError, OSError):
+            lengths = []
+        yield _gauge("portal_queue_length", "Messages that wait for a worker.", ("queue",), lengths)
+        yield _gauge("portal_broker_answers", "Whether the broker answers.", (), [(bool(lengths),)])
+
+    def _of_database(self) -> Iterator[GaugeMetricFamily]:
+        with across_tenants("operators count what is the case in all tenants"), connection.cursor() as cursor:
+            for figure in _FIGURES:
+                cursor.execute(figure.statement)
+                yield _gauge(figure.name, figure.text, figure.labels, cursor.fetchall())
+        lags = lag.lags()
+        rows = [(each.name, each.seconds) for each in lags]
+        yield _gauge("portal_timer_lag_seconds", "How long work has been due that a timer looks for.", ("timer",), rows)
+        if (age := tick_age()) is not None:
+            yield _gauge("portal_clock_tick_seconds", "Seconds since the clock's last tick.", (), [(age,)])
+
+
+def _gauge(name: str, text: str, labels: tuple[str, ...], rows: list[tuple[Any, ...]]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, text, labels=labels)
+    for *values, number in rows:
+        family.add_metric([str(each) for each in values], float(number or 0))
+    return family
+
+
+def _queue_lengths() -> list[tuple[Any, ...]]:
+    with Redis.from_url(settings.REDIS_URL, retry=None, socket_timeout=1, socket_connect_timeout=1) as client:
+        return [(queue, client.llen(queue)) for queue in QUEUES]
+
+
+@login_not_required
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Figures of the site, for Prometheus: to who brings the token of the settings, and to nobody without one.
+
+    Where a request seems to come from is no proof: a proxy on the same machine lends its address to everybody.
+    """
+    given = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    if not settings.METRICS_TOKEN or not constant_time_compare(given, settings.METRICS_TOKEN):
+        return HttpResponse(status=404)
+    registry: Any = CollectorRegistry(support_collectors_without_names=True)
+    registry.register(Site())
+    text = generate_latest(registry)
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        registry = CollectorRegistry()
+        multiprocess.MultiProcessCollector(registry)
+    else:
+        registry = REGISTRY
+    return HttpResponse(text + generate_latest(registry), content_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,145 @@
+"""Probes: whether this process lives, and whether it and the services that it needs can do their work.
+
+They need no sign-in and show no personal data. A tenant that cannot be loaded makes nobody else's site less ready: the
+platform page and `/metrics` have it.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from portal.core.timers import lease
+from portal.core.timers.clock import database_now
+from portal.site import startup
+from portal.site.celery import QUEUES, app
+from tenants import rotation
+from tenants.checks import role_is_limited
+
+# A clock that has ended is followed by another within 10 s, where a second one runs.
+_CLOCK_SECONDS = 30.0
+
+
+@login_not_required
+def alive(request: HttpRequest) -> HttpResponse:
+    """200 as long as this process answers."""
+    return HttpResponse("alive\n", content_type="text/plain")
+
+
+@login_not_required
+def ready(request: HttpRequest) -> JsonResponse:
+    """200 when nothing that was looked at failed; 503 with what failed, in a sentence each.
+
+    Anybody may ask, and as often as they like: the answer is found out once in a few seconds and given to all. The
+    identifiers of warnings about the database's role (`tenants.checks`) come along, and make nothing less ready.
+    """
+    found = _readiness.current()
+    return JsonResponse({"ready": not found["failed"], **found}, status=503 if found["failed"] else 200)
+
+
+class _Readiness:
+    """What was found out last, for KEPT seconds. One thread at a time finds out; others get what was before."""
+
+    KEPT = 3.0
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._found: dict[str, Any] = {}
+        self._until = 0.0
+
+    def current(self) -> dict[str, Any]:
+        if time.monotonic() < self._until or not self._lock.acquire(blocking=not self._found):
+            return self._found
+        try:
+            if time.monotonic() >= self._until:
+                self._found = _find_out()
+                self._until = time.monotonic() + self.KEPT
+            return self._found
+        finally:
+            self._lock.release()
+
+
+_readiness = _Readiness()
+
+
+def _find_out() -> dict[str, Any]:
+    """Return what failed, with the reason; what cannot be known while something else is away is not in it."""
+    failed: dict[str, str] = {}
+    for name, (check, needs) in _CHECKS.items():
+        if needs not in failed and (reason := _reason(check)):
+            failed[name] = reason
+    if "database" in failed:
+        return {"failed": failed}
+    return {"failed": failed, "last_tick_seconds": tick_age(), "warnings": _warnings()}
+
+
+def _reason(check: Callable[[], str]) -> str:
+    try:
+        return check()
+    except Exception as error:  # whatever it is, the site cannot do its work
+        return f"It does not answer ({type(error).__name__})."
+
+
+def _database() -> str:
+    executor = MigrationExecutor(connection)
+    waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    return "Its tables are older than this version: run manage.py migrate." if waiting else ""
+
+
+def _vault() -> str:
+    wrong = ", ".join(rotation.wrong_keys())
+    return f"VAULT_KEYS does not open what was sealed under these ids: {wrong}." if wrong else ""
+
+
+def _clock() -> str:
+    age = tick_age()
+    if age is None:
+        return "No clock has run yet: start celery beat."
+    return f"The last tick was {age:.0f} s ago: start celery beat." if age > _CLOCK_SECONDS else ""
+
+
+def tick_age() -> float | None:
+    """Return the seconds since a clock last ticked, by the database's time; None when none has."""
+    last = lease.last_tick()
+    return None if last is None else round((database_now() - last).total_seconds(), 1)
+
+
+def _broker() -> str:
+    policy = startup.eviction_policy()
+    return "" if policy == startup.KEEPS_ALL else f"It removes what waits there when its memory is full ({policy})."
+
+
+def _workers() -> str:
+    """Each queue needs a worker that listens. Workers answer one by one: two may have the same name."""
+    with app.connection_for_write(transport_options={"socket_timeout": 3}) as patient:
+        answers = app.control.broadcast("active_queues", reply=True, timeout=1, connection=patient) or []
+    heard = {queue["name"] for answer in answers for queues in answer.values() for queue in queues}
+    missing = ", ".join(queue for queue in QUEUES if queue not in heard)
+    return f"No worker listens to: {missing}." if missing else ""
+
+
+def _furnished() -> str:
+    preparing = settings.PREPARING_FILE and Path(settings.PREPARING_FILE).exists()
+    return "The site is still being prepared." if preparing else ""
+
+
+#: What is looked at, and what it needs: without that, nothing is known of it.
+_CHECKS: dict[str, tuple[Callable[[], str], str]] = {
+    "database": (_database, ""),
+    "vault": (_vault, "database"),
+    "clock": (_clock, "database"),
+    "broker": (_broker, ""),
+    "workers": (_workers, "broker"),
+    "preparation": (_furnished, ""),
+}
+
+
+def _warnings() -> list[str]:
+    return [str(each.id) for each in role_is_limited(databases=[connection.alias])]

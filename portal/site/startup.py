@@ -1,0 +1,87 @@
+"""What must be so before web, workers and the clock begin: settings that would make a promise false are refused.
+
+It needs no app of Django, so that a process ends before it has loaded them. `manage.py check --database default` says
+the same. What a service that is away cannot answer is left to the readiness probe, and the database's part to each
+process's first session (`tenants/postgresql/guard.py`).
+"""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.core import checks
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connections
+from django.http.request import validate_host
+from redis import Redis
+from redis.exceptions import RedisError
+
+from portal.site import env
+from tenants import vault
+from tenants.postgresql import guard
+
+_FEWEST_CHARACTERS = 32
+KEEPS_ALL = "noeviction"
+
+
+def refuse() -> None:
+    """End this process, with a sentence for each, when something is set so that a promise would be false."""
+    if wrong := [*_of_settings(), *_of_services()]:
+        env.refuse(*wrong)
+
+
+@checks.register
+def starts(databases: Sequence[str] | None = None, **kwargs: Any) -> list[checks.CheckMessage]:
+    """Check that the site would start; what services say only where they may be asked."""
+    wrong = [*_of_settings(), *(_of_services() if databases else ())]
+    return [checks.Error(sentence, id="portal.E001") for sentence in wrong]
+
+
+def _of_settings() -> Iterator[str]:
+    host = settings.PORTAL_URL.partition("://")[2].partition("/")[0]
+    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+    if not settings.PORTAL_URL.startswith(("https://", "http://")) or not name:
+        yield "PORTAL_URL must be the whole address of the site: https://portal.example.com."
+    else:
+        if not validate_host(name, settings.ALLOWED_HOSTS):
+            yield "ALLOWED_HOSTS does not hold the host of PORTAL_URL, so that no page would be answered. Add it."
+        yield from () if settings.INSECURE else _of_a_trial()
+    if len(settings.SECRET_KEY) < _FEWEST_CHARACTERS:
+        yield f"SECRET_KEY is too short: sessions could be forged. Use at least {_FEWEST_CHARACTERS} random characters."
+    try:
+        vault.ring()
+    except ImproperlyConfigured as error:
+        yield str(error)
+
+
+def _of_a_trial() -> Iterator[str]:
+    trial = "Only a trial without real data may do this: PORTAL_INSECURE=1."
+    if not settings.HTTPS:
+        yield f"PORTAL_URL does not begin with https://: passwords and sessions would travel unencrypted. {trial}"
+    if not settings.EMAIL_BACKEND.endswith(".smtp.EmailBackend"):
+        yield f"EMAIL_URL leads to no mail server: invitations and alerts would reach no one. {trial}"
+    if settings.DEBUG:
+        yield f"PORTAL_DEBUG is on: error pages would show secrets. {trial}"
+
+
+def _of_services() -> Iterator[str]:
+    with contextlib.suppress(psycopg.OperationalError):
+        yield from guard.problems(connections["default"].get_connection_params())
+    try:
+        policy = eviction_policy()
+    except (RedisError, OSError):
+        return
+    if policy != KEEPS_ALL:
+        yield (
+            f"REDIS_URL leads to a server that removes what waits there when its memory is full ({policy}). Set its "
+            f"maxmemory-policy to {KEEPS_ALL}."
+        )
+
+
+def eviction_policy() -> str:
+    """Return what the broker removes when its memory is full. Raises RedisError or OSError when it is away."""
+    with Redis.from_url(settings.REDIS_URL, retry=None, socket_timeout=1, socket_connect_timeout=1) as client:
+        answer: Any = client.info("memory")
+    return str(answer.get("maxmemory_policy", KEEPS_ALL))
