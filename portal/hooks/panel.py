@@ -23,6 +23,7 @@ from portal.hooks.forms import CategoriesForm
 from portal.hooks.models import Notification, Webhook
 from portal.hooks.settings import Present, Whose
 from portal.hooks.words import of_the_log, standing_of
+from tenants import vault
 from tenants.access import TenantRequest
 from tenants.connections.service import current_connection
 from tenants.roles import Permission
@@ -61,6 +62,8 @@ def test_of(row: Webhook, now: datetime) -> Test | None:
 def live(request: TenantRequest) -> dict[str, Any]:
     """Return what is shown while somebody looks, and the mark that it is known by."""
     row = Webhook.objects.first() or Webhook(tenant=request.tenant)
+    if vault.unreadable(row):
+        settings.begin_anew(row)  # not saved: what is shown is what switching on would do
     record, now = TenantRecord.objects.first(), database_now()
     present = Present.of(record) if record is not None else None
     intent = _latest(now)

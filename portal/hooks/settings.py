@@ -15,6 +15,7 @@ from portal.core.mirror.models import History, TenantRecord
 from portal.core.ui.vocabulary import joined, word
 from portal.hooks import tokens
 from portal.hooks.models import Webhook
+from tenants import vault
 from tenants.models import Tenant
 
 _LATEST_RECORDS = 1000
@@ -25,7 +26,18 @@ def webhook_of(tenant: Tenant) -> Webhook:
     """Return the tenant's webhook, made on first use: switched off, with an address and a secret."""
     token = tokens.new()
     made = {"token": token, "token_digest": tokens.digest(token), "secret": tokens.new()}
-    return Webhook.objects.get_or_create(tenant=tenant, defaults=made)[0]
+    row, _is_new = Webhook.objects.get_or_create(tenant=tenant, defaults=made)
+    if vault.unreadable(row):
+        begin_anew(row)
+        row.save()
+    return row
+
+
+def begin_anew(row: Webhook) -> None:
+    """Give a webhook whose secrets cannot be read a new address and a new secret, switched off. The caller saves it."""
+    row.is_on, row.token, row.secret = False, tokens.new(), tokens.new()
+    row.token_digest = tokens.digest(row.token)
+    row.former_digest = row.former_secret = row.former_until = None
 
 
 def _addresses() -> str:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import threading
 
+import structlog
+
 from accessapi.client import Client, Gate, Observe, RateHeaders
 from accessapi.errors import ServiceError
 from accessapi.operations import Operation
 from accessapi.reading import Answer
+from tenants import vault
 from tenants.connections import calls
 from tenants.kept import KeptQuery
 from tenants.models import Connection, ServiceEnvironment, current_tenant
 
+log = structlog.get_logger(__name__)
 _current = KeptQuery[Connection](lambda: Connection.objects.select_related("tenant__environment")[:1])
 # Asked before every call to the service.
 _connection = KeptQuery[Connection](lambda connection: Connection.objects.filter(pk=connection)[:1], connection=0)
@@ -29,13 +33,17 @@ def service_client(connection: Connection, *, gate: Gate | None = None, observe:
     """Return a client that reads the token from the database at each call, so that a reissue or revocation counts at
     once.
 
-    Use it inside the tenant's scope. Without a usable token a call raises NotSent. Every answer is recorded on the
-    connection: last call, refused scopes and contracts, a token that no longer works.
+    Use it inside the tenant's scope. Without a usable token, as when VAULT_KEYS does not open it, a call raises
+    NotSent. Every answer is recorded on the connection: last call, refused scopes and contracts, a token that no longer
+    works.
     """
     seen = threading.local()
 
     def token() -> str:
         row = seen.row = _row(connection)
+        if vault.unreadable(row):
+            log.error("connection_secrets_not_read", tenant_id=row.tenant_id)
+            return ""
         return (row.access_token or "") if row.is_connected else ""
 
     def licence_key() -> str | None:

@@ -9,6 +9,7 @@ from datetime import datetime
 from django.utils.functional import Promise
 
 from accessapi.operations import Operation
+from tenants import vault
 from tenants.connections import texts
 from tenants.connections.titles import title
 from tenants.models import Connection
@@ -42,6 +43,9 @@ class Summary:
     """The connection in words and lists."""
 
     reason: str | Promise
+    # Whether VAULT_KEYS does not open what is stored here, and what connecting again needs of the environment.
+    secrets_lost: bool
+    client_lost: bool
     reissue: str | Promise
     last_call: str | Promise
     scopes: tuple[Ability, ...]
@@ -64,6 +68,8 @@ def summary_of(connection: Connection) -> Summary:
     scopes = sorted({operation.scope for operation in catalogue if operation.scope})
     contracts = list(texts.CONTRACTS)
     return Summary(
+        secrets_lost=vault.unreadable(connection),
+        client_lost=vault.unreadable(connection.tenant.environment),
         reason=texts.STATE_REASONS.get(connection.state_reason, connection.state_reason),
         reissue=texts.OUTCOMES.get(connection.reissue_outcome, ""),  # type: ignore[call-overload]  # an Outcome or empty
         last_call=title(connection.last_call_operation),

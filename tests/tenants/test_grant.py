@@ -1,5 +1,6 @@
 """Connecting by the code grant, over real HTTP against the sandbox; every attack on the callback is refused."""
 
+import base64
 import threading
 from datetime import timedelta
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -10,6 +11,8 @@ from django.db import connection as database
 from django.test import Client
 from django.utils import timezone
 
+from accessapi.errors import NotSent
+from tenants.connections.service import service_client
 from tenants.models import AuditEntry, Connection, OAuthState, ServiceEnvironment, Tenant
 from tenants.scope import across_tenants, tenant_scope
 from tenants.signals import connected
@@ -259,3 +262,49 @@ def assert_untouched(house):
 
 def test_the_sandbox_is_really_asked_over_http(sandbox):
     assert httpx2.get(sandbox.url + "/healthz").status_code == 200
+
+
+# With another key under the same id: what is stored cannot be read, and this page is where it is entered again.
+
+
+def other_key(settings):
+    settings.VAULT_KEYS = (
+        settings.VAULT_KEYS.partition(":")[0] + ":" + base64.b64encode(b"another key".ljust(32)).decode()
+    )
+
+
+def test_with_another_key_the_page_says_that_the_credentials_cannot_be_read(house, settings):
+    house.connect()
+    other_key(settings)
+    page = house.browser.get(f"/t/{house.tenant.slug}/connection/")
+    assert page.status_code == 200
+    assert "The stored credentials cannot be read." in page.content.decode()
+    assert "client secret of this environment" in page.content.decode()
+    assert f"/t/{house.tenant.slug}/connection/connect/" not in page.content.decode()
+
+
+def test_once_the_operator_has_entered_the_client_secret_an_owner_reconnects(house, settings):
+    house.connect()
+    other_key(settings)
+    house.environment.client_secret = house.client.client_secret
+    house.environment.save()
+    assert "an owner can reconnect here" in house.browser.get(f"/t/{house.tenant.slug}/connection/").content.decode()
+    assert house.connect().status_code == 302
+    page = house.browser.get(f"/t/{house.tenant.slug}/connection/").content.decode()
+    assert "cannot be read" not in page
+    assert house.sandbox.api("GET", "/v1/areas", token=house.row.access_token).status_code == 200
+
+
+def test_with_another_key_nothing_is_sent_to_the_service(house, settings):
+    house.connect()
+    other_key(settings)
+    with tenant_scope(house.tenant), pytest.raises(NotSent):
+        service_client(house.row).call("list_areas")
+
+
+def test_an_act_that_needs_what_cannot_be_read_says_so_instead_of_breaking(house, settings):
+    house.connect()
+    other_key(settings)
+    answer = house.browser.post(f"/t/{house.tenant.slug}/connection/reissue/")
+    assert answer.status_code == 503
+    assert "Stored data cannot be read" in answer.content.decode()
