@@ -1,7 +1,7 @@
 """Django's cache in PostgreSQL: counts of limits and second factors must not depend on the broker.
 
-Each operation is one statement, so that `add` and `incr` are right with any number of processes. The table is unlogged:
-a crash of the database empties it, which resets the limits and nothing else.
+Each operation is one statement, so that `add` and `incr` are right with any number of processes. The table is logged:
+after a crash, and on a standby that takes over, limits go on and a used code stays used.
 """
 
 from __future__ import annotations
