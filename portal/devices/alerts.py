@@ -1,19 +1,20 @@
 """Alerts about doors: forced open, left open too long, offline too long."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.doors import DoorWord
-from portal.core.alerts.kinds import AlertKind, Seen, Value, Values
+from portal.core.alerts.kinds import AlertKind, Seen, Value, Values, Where, having
 from portal.core.alerts.kinds import register as add
 from portal.core.alerts.models import Severity
 from portal.core.alerts.of_log import newest, place_of
 from portal.core.mirror import log
 from portal.core.mirror.log import Narrow
 from portal.core.mirror.models import DoorState, History, PassController
-from portal.core.timers.clock import database_now
+from portal.core.timers.clock import ClockTime, database_now
 from portal.devices.watch import word_of
 from tenants.models import Tenant
 
@@ -36,6 +37,16 @@ def _left(tenant: Tenant, values: Values) -> Iterator[Seen]:
 
 def _offline(tenant: Tenant, values: Values) -> Iterator[Seen]:
     return _doors([DoorState.OFFLINE], values["minutes"])
+
+
+def _where(*states: DoorState) -> Where:
+    """Tenants with doors that have been in one of these states for as long as the most impatient rule allows."""
+
+    def doors(rules: Collection[Values]) -> QuerySet[PassController]:
+        since = ClockTime() - timedelta(minutes=min(each.get("minutes", 0) for each in rules))
+        return PassController.reachable_objects.filter(state__in=states, state_since__lte=since)
+
+    return having(doors)
 
 
 def _heard_forced(tenant: Tenant, records: Sequence[History], values: Values) -> Iterator[Seen]:
@@ -85,6 +96,7 @@ def register() -> None:
             of_door=True,
             heard=_heard_forced,
             look=_forced,
+            where=_where(DoorState.FORCED_OPEN),
             past=_forced_before,
         )
     )
@@ -96,6 +108,7 @@ def register() -> None:
             values=(Value("minutes", _("Open longer than (minutes)"), 5, 1, 1440),),
             of_door=True,
             look=_left,
+            where=_where(DoorState.LEFT_OPEN, DoorState.OPEN),
             past=_left_before,
         )
     )
@@ -106,5 +119,6 @@ def register() -> None:
             severity=Severity.WARNING,
             values=(Value("minutes", _("Offline longer than (minutes)"), 15, 1, 1440),),
             look=_offline,
+            where=_where(DoorState.OFFLINE),
         )
     )

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import structlog
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from accessapi.doors import DoorWord
 from accessapi.errors import NotFound, ServiceError
@@ -25,14 +25,13 @@ from portal.core.budget.priorities import Priority
 from portal.core.mirror import doors, hooks, reading
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import DoorState, History, PassController
-from portal.core.timers import ticking
-from portal.core.timers.bell import ring, ring_after_commit
+from portal.core.timers import rounds
+from portal.core.timers.bell import ring_after_commit
 from portal.core.timers.clock import ClockTime
 from portal.devices import sight
 from portal.devices.models import BoardSight
 from tenants.connections.service import current_connection
 from tenants.models import Connection, Tenant
-from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
@@ -46,18 +45,12 @@ _UNTOLD = (DoorState.UNKNOWN, DoorState.OFFLINE, DoorState.UNLOCKED)
 _UNTOLD_FOR, _ANY_FOR = timedelta(minutes=2), timedelta(minutes=5)
 
 
-def stale_tenants() -> list[int]:
-    """Connected tenants with a door that is to be looked at."""
-    with across_tenants("the watch looks for doors of every tenant"):
-        connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
-        watched = sight.of_boards(BoardSight.objects_across_tenants.all()).values("tenant_id")
-        found = PassController.objects_across_tenants.filter(tenant_id__in=connected)
-        due = _due() | (_sooner() & Q(tenant_id__in=watched))
-        return list(found.filter(due).values_list("tenant_id", flat=True).distinct())
-
-
-def look() -> None:
-    ring(READ_STALE, [(tenant_id,) for tenant_id in stale_tenants()])
+def stale() -> list[QuerySet[PassController]]:
+    """Return the doors to be read, of all connected tenants. Call inside `across_tenants`."""
+    connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
+    watched = sight.of_boards(BoardSight.objects_across_tenants.all()).values("tenant_id")
+    found = PassController.objects_across_tenants.filter(tenant_id__in=connected)
+    return [found.filter(_due() | (_sooner() & Q(tenant_id__in=watched)))]
 
 
 def read_stale() -> int:
@@ -123,4 +116,4 @@ def word_of(record: History, states: States) -> DoorWord | None:
 
 def register() -> None:
     hooks.after(Kind.HISTORIES, heard)
-    ticking.register("doors", look, every=60.0, queue="sync")
+    rounds.register("doors", rounds.ringing(READ_STALE, stale), every=60.0, queue="sync")

@@ -1,15 +1,17 @@
 """The alert that reminds of video which the service is about to delete, and which an open incident still lacks."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import timedelta
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.alerts.kinds import AlertKind, Seen, Value, Values
+from portal.core.alerts.kinds import AlertKind, Seen, Value, Values, having
 from portal.core.alerts.kinds import register as add
 from portal.core.alerts.models import Severity
-from portal.core.timers.clock import database_now
+from portal.core.timers.clock import ClockTime, database_now
 from portal.evidence import fetching
+from portal.evidence.models import Item
 from tenants.models import Tenant
 
 
@@ -17,6 +19,13 @@ def _about_to_go(tenant: Tenant, values: Values) -> Iterator[Seen]:
     now = database_now()
     for key, number in fetching.expiring(timedelta(days=values["left"])):
         yield Seen(f"incident:{key}", now, {"number": number, "days": values["left"]})
+
+
+def _lacking(rules: Collection[Values]) -> QuerySet[Item]:
+    """What is not saved yet and goes within the time of the earliest rule."""
+    before = ClockTime() + timedelta(days=max(each["left"] for each in rules))
+    rows = Item.reachable_objects.filter(media__in=Item.LACKING)
+    return rows.filter(expires_at__gt=ClockTime(), expires_at__lt=before)
 
 
 def register() -> None:
@@ -30,5 +39,6 @@ def register() -> None:
             severity=Severity.WARNING,
             values=(Value("left", _("Days before"), 14, 1, 60, larger_alerts_more=True),),
             look=_about_to_go,
+            where=having(_lacking),
         )
     )

@@ -26,6 +26,7 @@ from django.utils.http import content_disposition_header
 
 from portal.core.timers import ticking
 from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.ticking import Due
 from portal.evidence.models import StoredFile
 from tenants.reauthentication import check_file
 from tenants.scope import across_tenants, current_tenant_id
@@ -39,6 +40,7 @@ _KEY = 32
 # A file that is not complete by then belongs to a worker that died.
 _WRITTEN_WITHIN = timedelta(hours=2)
 _AT_ONCE = 50
+_DELETE_AGAIN = timedelta(minutes=10)
 
 
 class Unreadable(Exception):
@@ -148,18 +150,29 @@ def _to_delete() -> QuerySet[StoredFile]:
 
 def delete_due() -> int:
     """Delete files whose time has come, of all tenants. Returns how many."""
-    deleted = 0
+    return sum(_is_deleted(row) for batch in _DUE.batches() for row in batch)
+
+
+def _is_deleted(row: StoredFile) -> bool:
+    """Delete a file and its row. False: the store does not answer, and the row stays, to be looked at again."""
+    try:
+        _storage().delete(row.path)
+    except STORE_ERRORS as error:
+        log.warning("evidence_file_not_deleted", error=type(error).__name__)
+        return False
     with across_tenants("files of all tenants are deleted together"):
-        for row in list(_to_delete().order_by("delete_at")[:_AT_ONCE]):
-            try:
-                _storage().delete(row.path)
-            except STORE_ERRORS as error:  # the row stays, and is looked at again
-                log.warning("evidence_file_not_deleted", error=type(error).__name__)
-                continue
-            StoredFile.objects_across_tenants.filter(pk=row.pk, delete_at__isnull=False).delete()
-            deleted += 1
-    return deleted
+        StoredFile.objects_across_tenants.filter(pk=row.pk, delete_at__isnull=False).delete()
+    return True
+
+
+_DUE: Due[StoredFile] = Due(
+    rows=_to_delete,
+    mark=lambda: {"delete_at": ClockTime() + _DELETE_AGAIN},
+    needs=("path",),
+    order=("delete_at",),
+    batch=_AT_ONCE,
+)
 
 
 def register() -> None:
-    ticking.register("evidence_files", delete_due, every=60.0, queue="bulk", work=lambda: [_to_delete()])
+    ticking.register("evidence_files", delete_due, every=60.0, queue="bulk", work=_DUE.work)

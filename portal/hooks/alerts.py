@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.alerts.kinds import AlertKind, Seen, Values
+from portal.core.alerts.kinds import AlertKind, Seen, Values, having
 from portal.core.alerts.kinds import register as add
 from portal.core.alerts.models import Severity
 from portal.core.timers.clock import database_now
@@ -24,5 +24,6 @@ def register() -> None:
             said=_("No notifications come from the service, though some were to be expected."),
             severity=Severity.NOTE,
             look=_silent,
+            where=having(lambda _rules: Webhook.reachable_objects.filter(working=Webhook.Working.SILENT)),
         )
     )

@@ -17,7 +17,7 @@ from portal.core.mirror.kinds import EVERY, Kind
 from portal.core.mirror.leases import BACKLOG, free
 from portal.core.mirror.models import History, MirrorState
 from portal.core.mirror.rows import insert_records
-from portal.core.timers import ticking
+from portal.core.timers import rounds, ticking
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.ticking import Wakeup
 from portal.hooks import health, told
@@ -25,7 +25,6 @@ from portal.hooks.intake import LOOK
 from portal.hooks.models import Notification, Webhook
 from tenants.connections.service import current_connection
 from tenants.models import Connection, Tenant
-from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)
 
@@ -172,13 +171,10 @@ DUE = Wakeup(
 )
 
 
-def forget() -> int:
-    """Delete what was received long ago; how many those were."""
-    with across_tenants("what every tenant was told long ago goes together"):
-        old = Notification.objects_across_tenants.filter(received_at__lt=ClockTime() - KEEP)
-        return old.delete()[0]
+def _old() -> list[QuerySet[Notification]]:
+    return [Notification.objects_across_tenants.filter(received_at__lt=ClockTime() - KEEP)]
 
 
 def register() -> None:
     ticking.register("hooks", DUE.look, every=1.0, queue="sync", work=DUE.work)
-    ticking.register("old_notifications", forget, every=3600.0, queue="sync")
+    rounds.register("old_notifications", rounds.deleting(_old), every=3600.0, queue="sync")

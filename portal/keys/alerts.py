@@ -1,15 +1,15 @@
 """An alert about each key that is out for longer than the tenant's rule allows."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import DateTimeField, ExpressionWrapper, IntegerField, Subquery, Value
+from django.db.models import DateTimeField, ExpressionWrapper, IntegerField, QuerySet, Subquery, Value
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce
 from django.utils.translation import gettext_lazy as _
 
-from portal.core.alerts.kinds import AlertKind, Seen, Values
+from portal.core.alerts.kinds import AlertKind, Seen, Values, having
 from portal.core.alerts.kinds import Value as Number
 from portal.core.alerts.kinds import register as add
 from portal.core.alerts.models import Rule, Severity
@@ -35,12 +35,19 @@ def _overdue(tenant: Tenant, values: Values) -> Iterator[Seen]:
         yield Seen(f"key:{box.key_device_id}/{key.unit_no}", key.since or before, facts)
 
 
+def _out(rules: Collection[Values]) -> QuerySet[Key]:
+    """Keys that have been out for as long as the strictest rule allows."""
+    since = ClockTime() - timedelta(hours=min(each["hours"] for each in rules))
+    return Key.reachable_objects.filter(state=KeyState.OUT, since__lte=since)
+
+
 OVERDUE = AlertKind(
     name="key_overdue",
     said=_("%(place)s was out for more than %(hours)s hours."),
     severity=Severity.WARNING,
     values=(Number("hours", _("Out longer than (hours)"), 12, 1, 720),),
     look=_overdue,
+    where=having(_out),
 )
 
 

@@ -4,7 +4,7 @@ A reading costs one of the device calls of the hour, so it takes the share of sy
 first, and stops at once when the hour runs short. The log tells of keys between two readings, at no cost of its own.
 """
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from accessapi.errors import NotFound, ServiceError
 from portal.core.budget.ledger import BudgetExhausted
@@ -12,23 +12,19 @@ from portal.core.budget.priorities import Priority
 from portal.core.mirror import freshness, keys, reading
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import KeyBox
-from portal.core.timers import ticking
-from portal.core.timers.bell import ring
+from portal.core.timers import rounds
 from portal.core.timers.clock import ClockTime
 from tenants.connections.service import current_connection
 from tenants.models import Connection
-from tenants.scope import across_tenants
 
 _AT_ONCE = 10
 READ_STALE = "portal.keys.tasks.read_stale"
 
 
-def look() -> None:
-    with across_tenants("the watch looks for key boxes of every tenant"):
-        connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
-        due = KeyBox.objects_across_tenants.filter(_due(), tenant_id__in=connected)
-        found = list(due.values_list("tenant_id", flat=True).distinct())
-    ring(READ_STALE, [(tenant_id,) for tenant_id in found])
+def _stale() -> list[QuerySet[KeyBox]]:
+    """The key boxes to be read, of all connected tenants."""
+    connected = Connection.objects_across_tenants.filter(state=Connection.State.CONNECTED).values("tenant_id")
+    return [KeyBox.objects_across_tenants.filter(_due(), tenant_id__in=connected)]
 
 
 def read_stale() -> int:
@@ -61,4 +57,4 @@ def _due() -> Q:
 
 
 def register() -> None:
-    ticking.register("key_boxes", look, every=60.0, queue="sync")
+    rounds.register("key_boxes", rounds.ringing(READ_STALE, _stale), every=60.0, queue="sync")

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from portal.core.timers import ticking
+from portal.core.timers import rounds
 from portal.core.timers.clock import ClockTime
 from portal.evidence import store
 from portal.evidence.models import StoredFile
@@ -13,7 +13,6 @@ from portal.reports.models import Report
 from portal.today import erasing
 from tenants import audit
 from tenants.models import Tenant
-from tenants.scope import across_tenants, tenant_scope
 from tenants.wording import say
 
 #: Records of the log are kept for as long.
@@ -29,24 +28,21 @@ def forget_guests(before: datetime) -> None:
     store.delete_soon(StoredFile.objects.filter(pk__in=files))
 
 
-def delete_old() -> int:
-    """Delete reports whose time is over, of all tenants. Returns how many."""
-    with across_tenants("reports of all tenants are kept for the same time"):
-        tenants = list(Tenant.objects.filter(pk__in=_old().values("tenant_id")))
-    deleted = 0
-    for tenant in tenants:
-        with tenant_scope(tenant), transaction.atomic():
-            rows = Report.objects.filter(_is_old())
-            files, count = _files(rows), rows.count()
-            rows.delete()
-            store.delete_soon(StoredFile.objects.filter(pk__in=files))
-            said = say("report.deleted", n=count)
-            audit.record(
-                tenant=tenant, by=None, by_label=_BY, action=said.code, target="report", summary=said,
-                after={"older_than_days": DAYS_KEPT},
-            )  # fmt: skip
-        deleted += count
-    return deleted
+def delete_old(tenant: Tenant) -> int:
+    """Delete the tenant's reports whose time is over. Returns how many."""
+    with transaction.atomic():
+        rows = Report.objects.filter(_is_old())
+        files, count = _files(rows), rows.count()
+        if count == 0:
+            return 0
+        rows.delete()
+        store.delete_soon(StoredFile.objects.filter(pk__in=files))
+        said = say("report.deleted", n=count)
+        audit.record(
+            tenant=tenant, by=None, by_label=_BY, action=said.code, target="report", summary=said,
+            after={"older_than_days": DAYS_KEPT},
+        )  # fmt: skip
+    return count
 
 
 def _files(rows: QuerySet[Report]) -> list[int]:
@@ -57,10 +53,10 @@ def _is_old() -> Q:
     return Q(asked_at__lt=ClockTime() - timedelta(days=DAYS_KEPT), due_at=None)
 
 
-def _old() -> QuerySet[Report]:
-    return Report.objects_across_tenants.filter(_is_old())
+def _old() -> list[QuerySet[Report]]:
+    return [Report.objects_across_tenants.filter(_is_old())]
 
 
 def register() -> None:
     erasing.also(forget_guests)
-    ticking.register("old_reports", delete_old, every=3600.0, queue="bulk", work=lambda: [_old()])
+    rounds.register("old_reports", rounds.of_tenants(_old, delete_old), every=3600.0, queue="bulk")

@@ -10,7 +10,6 @@ class TodayConfig(AppConfig):
         from portal.core.mirror import freshness, hooks
         from portal.core.mirror.kinds import Kind
         from portal.core.safety import rules
-        from portal.core.timers import ticking
         from portal.core.ui import nav
         from portal.today import actions, erasing, suggesting
         from tenants.roles import Permission
@@ -21,6 +20,6 @@ class TodayConfig(AppConfig):
         freshness.shows("guests", Kind.GUESTS, refresh="guests:refresh")
         asking.mount(Permission.GUESTS_DESK, "guests:request_")
         rules.register(actions.RULE)
-        ticking.register("guests_to_be_forgotten", erasing.tidy, every=1800.0, queue="bulk", seconds=60)
+        erasing.register()
         hooks.after(Kind.HISTORIES, suggesting.heard)
         hooks.after(Kind.GUESTS, suggesting.catch_up)

@@ -17,14 +17,14 @@ from portal.core.intents import actions
 from portal.core.intents.models import Intent, target_of
 from portal.core.mirror import log as histories
 from portal.core.mirror.models import Guest
-from portal.core.timers.bell import ring
+from portal.core.timers import rounds
 from portal.core.timers.clock import database_now
 from portal.core.visits import presence, queries
 from portal.core.visits.days import Day
 from portal.core.visits.models import CodeLink, DeskAct, DeskSettings, Visit
 from tenants import audit
 from tenants.models import Tenant
-from tenants.scope import across_tenants, tenant_scope
+from tenants.scope import tenant_scope
 from tenants.wording import say
 
 log = structlog.get_logger(__name__)
@@ -36,13 +36,15 @@ _EXPIRES = 600
 _also: list[Callable[[datetime], None]] = []
 
 
-def due_tenants(now: datetime | None = None) -> list[int]:
-    """The tenants whose old visits were not looked through today."""
-    now = now or database_now()
-    with across_tenants("erasing what is too old concerns every tenant"):
-        done = DeskSettings.objects_across_tenants.filter(erased_through__gt=now - EVERY).values("tenant_id")
-        old = Visit.objects_across_tenants.filter(erased_at__isnull=True, use_date_end__lt=now)
-        return list(old.exclude(tenant_id__in=done).values_list("tenant_id", flat=True).distinct())
+def due_visits(now: datetime) -> QuerySet[Visit]:
+    """Return old visits of all tenants that were not looked through today. Call inside `across_tenants`."""
+    done = DeskSettings.objects_across_tenants.filter(erased_through__gt=now - EVERY).values("tenant_id")
+    old = Visit.objects_across_tenants.filter(erased_at__isnull=True, use_date_end__lt=now)
+    return old.exclude(tenant_id__in=done)
+
+
+def _due_visits() -> list[QuerySet[Visit]]:
+    return [due_visits(database_now())]
 
 
 def also(forget: Callable[[datetime], None]) -> None:
@@ -124,17 +126,20 @@ def _erase(ids: list[int], now: datetime) -> None:
     )
 
 
-def tidy() -> None:
-    """What a night brings every tenant: those marked by the code alone are no longer here, and what is old goes."""
-    with across_tenants("a day ends for every tenant"):
-        open_ones = Visit.objects_across_tenants.filter(
-            queries.PRESENT, presence.UNMARKED, arrived_at__lt=Day.today().start
-        )
-        tenants = list(Tenant.objects.filter(pk__in=open_ones.values("tenant_id")))
-    for tenant in tenants:
-        with tenant_scope(tenant):
-            presence.believe_no_longer(Day.today())
-    ring("portal.today.tasks.erase", [(tenant_id,) for tenant_id in due_tenants()], expires=_EXPIRES)
+def _open_visits() -> list[QuerySet[Visit]]:
+    """Visits of all tenants that have been going on since before today, by the code alone."""
+    return [Visit.objects_across_tenants.filter(queries.PRESENT, presence.UNMARKED, arrived_at__lt=Day.today().start)]
+
+
+def end_day(tenant: Tenant) -> None:
+    """End the visits that have been going on since before today by the code alone."""
+    presence.believe_no_longer(Day.today())
+
+
+def register() -> None:
+    rounds.register("open_visits", rounds.of_tenants(_open_visits, end_day), every=1800.0, queue="bulk", seconds=60)
+    erasures = rounds.ringing("portal.today.tasks.erase", _due_visits, expires=_EXPIRES)
+    rounds.register("guests_to_be_forgotten", erasures, every=1800.0, queue="bulk")
 
 
 def run(tenant_id: int) -> int:

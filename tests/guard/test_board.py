@@ -20,6 +20,7 @@ from portal.devices.models import BoardSight
 from tenants.scope import tenant_scope
 from tests.support.doors import door, read_due, real_doors, shows
 from tests.support.log import happened, loaded, record
+from tests.support.rounds import tenants_with
 
 
 @pytest.fixture
@@ -175,7 +176,7 @@ def test_doors_are_read_sooner_while_a_board_is_in_sight_and_only_then(place):
     board(guard, place)
     assert read_due(place) == 0, "opening the page alone is no board in sight"
     polled(guard, place)
-    assert place.tenant.pk in watch.stale_tenants()
+    assert place.tenant.pk in tenants_with(watch.stale)
     assert read_due(place) == 1
     assert door(place, unlocked).status_as_of > database_now() - timedelta(minutes=1)
     with tenant_scope(place.tenant):

@@ -29,6 +29,7 @@ from tests.support.keys import key_box, tells
 from tests.support.log import area, happened, loaded, record
 from tests.support.members import MembersDesk, tight
 from tests.support.places import fresh_nonce
+from tests.support.rounds import round_of
 
 ROLES = ("owner", "facility manager", "guard", "auditor")
 
@@ -268,15 +269,15 @@ def test_refusals_keys_and_what_a_notification_alone_told_are_no_entries(with_wa
 def test_hours_are_counted_again_from_the_log_and_let_go_in_time(with_ways_out):
     house, hour = with_ways_out, this_hour()
     happened(house, *[record(hour - timedelta(days=20), member_id="M1", device_id="front") for _ in range(2)])
-    passages.look()
+    round_of("passages_taken_again")
     passed(house, hour)
     happened(house, record(hour, member_id="M2", device_id="front"))  # whom the listener missed
-    passages.look()
-    passages.look()
+    round_of("passages_taken_again")
+    round_of("passages_taken_again")
     with tenant_scope(house.tenant):
         assert sorted(PassedHour.objects.values_list("number", flat=True)) == [2, 2]
         PassedHour.objects.update(hour=F("hour") - timedelta(days=40))
-    passages.look()
+    round_of("passages_taken_again")
     with tenant_scope(house.tenant):
         assert list(PassedHour.objects.values_list("number", flat=True)) == [2]
 

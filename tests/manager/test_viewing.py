@@ -8,13 +8,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from portal.cameras.line import wire
-from portal.core.cameras import usage, watch, watching
+from portal.core.cameras import usage, watching
 from portal.core.cameras.models import Camera, CameraUsage, Picture, Viewing
 from portal.core.mirror.models import PassController
 from portal.core.timers.clock import database_now
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.support.members import said
+from tests.support.rounds import round_of
 
 
 @pytest.fixture
@@ -271,7 +272,7 @@ def test_what_rests_of_looks_is_forgotten(place, manager, camera):
         past = database_now() - timedelta(days=2)
         Viewing.objects.update(ends_at=past, expires_at=past)
         Picture.objects.update(asked_at=past)
-    watch.forget()
+    round_of("camera_leftovers")
     with tenant_scope(place.tenant):
         assert Viewing.objects.get().address is None
         assert not Picture.objects.filter(at__isnull=False).exists()

@@ -9,11 +9,11 @@ import pytest
 from portal.core.visits.days import Day
 from portal.core.visits.models import By, Visit
 from portal.core.visits.standing import Standing, standing
-from portal.today import erasing
 from tenants.models import AuditEntry
 from tests.receptionist.desk import again, names, visit
 from tests.support.desk import GuestDesk, said
 from tests.support.members import said as words_of
+from tests.support.rounds import round_of
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_a_walk_in_whose_departure_nobody_marked_has_left_the_next_day(desk):
     long = desk.issued(name="夜勤 太郎", until="2031-01-01 12:00")
     with desk.scope():
         Visit.objects.filter(pk=long.pk).update(arrived_at=yesterday)
-    erasing.tidy()
+    round_of("open_visits")
     assert desk.visit(who).left_at is not None
     assert desk.visit(long).left_at is None, "the code goes on, so the visit may"
 

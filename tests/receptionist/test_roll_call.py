@@ -16,7 +16,6 @@ from portal.core.mirror import hooks
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import Member
 from portal.core.mirror.months import KEEP
-from portal.rollcall import keeping
 from portal.rollcall.models import Listed, RollCall, Tick
 from tenants.models import AuditEntry, SupportSession, User
 from tenants.scope import tenant_scope
@@ -24,6 +23,7 @@ from tests.receptionist.desk import visit
 from tests.support.log import area, happened, record
 from tests.support.members import said
 from tests.support.places import signed_in
+from tests.support.rounds import round_of
 
 
 @pytest.fixture(autouse=True)
@@ -322,7 +322,7 @@ def test_three_hundred_people_are_one_page_of_few_statements(place, begun):
 def test_old_roll_calls_go_with_the_log(place, begun):
     with tenant_scope(place.tenant):
         RollCall.objects.update(started_at=timezone.now() - KEEP - timedelta(days=1))
-    keeping.tidy()
+    round_of("roll_calls_to_be_forgotten")
     with tenant_scope(place.tenant):
         assert not RollCall.objects.exists()
         assert not Listed.objects.exists()

@@ -14,12 +14,12 @@ from portal.core.mirror.models import Guest, History, MirrorState
 from portal.core.ui.times import TOKYO
 from portal.core.visits.models import DeskSettings, Stage, Visit
 from portal.core.visits.standing import Standing, classified, standing
-from portal.today import erasing
 from tenants.models import AuditEntry
 from tenants.scope import tenant_scope
 from tests.receptionist.desk import again, counts, names, used, visit, way_out
 from tests.support.effort import examples
 from tests.support.members import said, tight
+from tests.support.rounds import round_of
 
 
 class Desk:
@@ -333,7 +333,7 @@ def test_a_code_for_several_days_is_expected_anew_each_day_and_nobody_stays_over
     with tenant_scope(desk.place.tenant):
         Visit.objects.filter(pk=guest.pk).update(left_at=None, left_by="")
     kept = visit(desk.place, "受付 記録", arrived_at=today - timedelta(hours=8), arrived_by="desk", **marked)
-    erasing.tidy()
+    round_of("open_visits")
     assert again(desk.place, guest).left_at == today - timedelta(hours=8)
     assert again(desk.place, kept).left_at is None
     assert standing(again(desk.place, guest)) == Standing.EXPECTED

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from portal.core.inside import passages, people
+from portal.core.inside import people
 from portal.core.inside.models import Inside
 from portal.core.mirror import hooks
 from portal.core.mirror.kinds import Kind
@@ -18,6 +18,7 @@ from tenants.scope import tenant_scope
 from tests.receptionist.desk import visit
 from tests.support.log import area, happened, loaded, record
 from tests.support.members import said
+from tests.support.rounds import round_of
 
 
 @pytest.fixture(autouse=True)
@@ -106,7 +107,7 @@ def test_a_look_takes_what_a_failed_listener_missed_and_lets_old_passages_go(pla
     with tenant_scope(place.tenant):
         Inside.objects.create(member_id="m-9", at=timezone.now() - timedelta(days=401), history_id="h", device_id="IN")
     assert members_in(place) == {}
-    passages.look()
+    round_of("passages_taken_again")
     assert list(members_in(place)) == ["相沢"]
     with tenant_scope(place.tenant):
         assert Inside.objects.count() == 1

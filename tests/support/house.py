@@ -165,7 +165,7 @@ class House:
         self.web = self._process(programs.web(self.port))
         self.urgent = self._process(programs.worker("urgent", "doors,interactive", 2))
         self.steady = self._process(programs.worker("steady", "bulk,sync", 2))
-        self.beat = self._process(programs.beat(self.folder / "beat"))
+        self.beat = self._process(programs.beat())
         for process in self.processes:
             process.start()
         until(self._answers, 2 * PATIENCE, saying="the web answers")

@@ -3,26 +3,30 @@
 import contextlib
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from django.db import DatabaseError, connection
 
+from portal.core.alerts.models import Watch
 from portal.core.intents.models import Intent
 from portal.core.intents.states import State
 from portal.core.intents.sweeping import SWEEP_SECONDS
-from portal.core.jobs.models import Job
+from portal.core.jobs.filing import KEPT
+from portal.core.jobs.models import ExportPart, Job
 from portal.core.jobs.states import JobState
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState, SharedReading
-from portal.core.timers import beat
+from portal.core.timers import beat, lease
 from portal.core.timers.clock import ClockTime, database_now
+from portal.core.timers.models import Run
+from portal.core.timers.ticking import TIMERS
 from portal.core.visits.models import Visit
 from portal.site.celery import app
 from tenants.roles import Permission
 from tenants.scope import tenant_scope
 from tests.support.places import Place, fresh_nonce
+from tests.support.rounds import round_of
 
 
 def group_asked_for(place: Place) -> Intent:
@@ -71,21 +75,52 @@ def code_that_must_die(place: Place) -> None:
     )
 
 
+def old_file(place: Place) -> None:
+    job = Job.objects.create(
+        kind="log", permission="", state=JobState.DONE, by=place.asker.user, finished_at=database_now() - 2 * KEPT
+    )
+    ExportPart.objects.create(job=job, number=1, rows=1, size=1, place="", last=True, body=b"")
+
+
+def watched(place: Place) -> None:
+    Watch.objects.create(due_at=database_now() + timedelta(minutes=1))
+
+
+def not_looked_at_for_alerts(place: Place) -> None:
+    Watch.objects.update(due_at=database_now())
+
+
+def not_watched_for_alerts(place: Place) -> None:
+    Watch.objects.all().delete()
+
+
 def list_to_be_read(place: Place) -> None:
     MirrorState.objects.create(kind=Kind.AREAS, due_at=ClockTime())
+
+
+def round_to_be_begun(place: Place) -> None:
+    Run.objects.create(name="doors", due_at=database_now())
 
 
 def answer_that_nobody_waits_for(place: Place) -> None:
     SharedReading.objects.create(key="k", until=database_now() - timedelta(minutes=1))
 
 
-def test_every_question_belongs_to_a_timer() -> None:
-    assert beat.WORK.keys() <= app.conf.beat_schedule.keys()
+def test_every_timer_can_be_rung() -> None:
+    assert TIMERS.keys() == app.conf.beat_schedule.keys()
     assert app.conf.beat_scheduler == "portal.core.timers.beat:Clock"
 
 
-@pytest.mark.parametrize("timer", list(beat.WORK))
-@pytest.mark.usefixtures("place")
+@pytest.fixture
+def calm(place: Place) -> Place:
+    """A place that was looked at for alerts a moment ago."""
+    with tenant_scope(place.tenant):
+        watched(place)
+    return place
+
+
+@pytest.mark.parametrize("timer", list(TIMERS))
+@pytest.mark.usefixtures("calm")
 def test_where_nothing_is_due_nobody_is_rung_for(timer: str) -> None:
     assert not list(beat.due((timer,)))
 
@@ -101,6 +136,9 @@ def test_where_nothing_is_due_nobody_is_rung_for(timer: str) -> None:
         ("codes_that_must_die", code_that_must_die),
         ("mirror", list_to_be_read),
         ("mirror", answer_that_nobody_waits_for),
+        ("doors", round_to_be_begun),
+        ("alerts", not_looked_at_for_alerts),
+        ("alerts", not_watched_for_alerts),
     ],
 )
 def test_what_is_due_is_rung_for_whichever_tenant_has_it(
@@ -108,31 +146,69 @@ def test_what_is_due_is_rung_for_whichever_tenant_has_it(
 ) -> None:
     place = make()
     with tenant_scope(place.tenant):
+        watched(place)
         due(place)
-    assert list(beat.due(tuple(beat.WORK))) == [timer]
-
-
-def test_a_timer_that_nobody_asks_about_always_rings() -> None:
-    assert list(beat.due(("doors",))) == ["doors"]
+    assert list(beat.due(tuple(TIMERS))) == [timer]
 
 
 @pytest.mark.usefixtures("place")
-def test_when_the_database_cannot_say_the_bells_ring() -> None:
+def test_when_the_question_fails_the_bells_ring() -> None:
     with connection.cursor() as cursor, contextlib.suppress(DatabaseError):
         cursor.execute("SELECT 1 / 0")  # from now on it refuses everything
     assert list(beat.due(("sweep", "jobs"))) == ["sweep", "jobs"]
 
 
-@pytest.mark.usefixtures("place")
-def test_the_clock_wakes_only_when_a_timer_comes_and_asks_for_all_of_them_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    passed, looks = [0.0], 0
-    monkeypatch.setattr(beat, "time", SimpleNamespace(monotonic=lambda: passed[0]))
-    clock = beat.Clock(app, schedule_filename=str(tmp_path / "schedule"))
-    while passed[0] < 10:
+@pytest.fixture
+def rung(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What clocks ring for, in the place of the broker."""
+    found: list[str] = []
+    monkeypatch.setattr(beat.Clock, "producer", None)
+    monkeypatch.setattr(beat.Clock, "apply_entry", lambda clock, entry, **_: found.append(entry.name))
+    return found
+
+
+@pytest.fixture
+def passed(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that have passed for clocks, and for nothing else."""
+    seconds = [1000.0]
+    own = SimpleNamespace(monotonic=lambda: seconds[0])
+    monkeypatch.setattr(beat, "time", own)
+    monkeypatch.setattr(lease, "time", own)
+    return seconds
+
+
+@pytest.mark.usefixtures("place", "rung")
+def test_the_clock_wakes_only_when_a_timer_comes_and_asks_for_all_of_them_at_once(passed: list[float]) -> None:
+    clock, looks = beat.Clock(app), 0
+    end = passed[0] + 10
+    while passed[0] < end:
         passed[0] += clock.tick()
         looks += 1
     with connection.cursor() as cursor:
         cursor.execute("SELECT sum(generic_plans + custom_plans), sum(custom_plans) FROM pg_prepared_statements")
         assert (looks, cursor.fetchone()) == (10 / SWEEP_SECONDS, (10 / SWEEP_SECONDS, 0))
+
+
+def test_a_timer_that_had_work_is_looked_at_again_soon(place: Place, passed: list[float], rung: list[str]) -> None:
+    clock = beat.Clock(app)
+    assert TIMERS["job_files"].every > 60
+    with tenant_scope(place.tenant):
+        old_file(place)
+    for _ in range(4 * 11):
+        passed[0] += clock.tick()
+    assert rung.count("job_files") == 3
+
+
+@pytest.mark.usefixtures("calm")
+def test_rounds_that_never_ran_are_due_when_a_clock_begins_to_lead(passed: list[float], rung: list[str]) -> None:
+    beat.Clock(app).tick()
+    assert set(rung) == {name for name, timer in TIMERS.items() if timer.in_rounds}
+    assert set(rung) == set(Run.objects.values_list("name", flat=True))
+
+
+@pytest.mark.usefixtures("place")
+def test_a_round_is_due_by_its_last_one_and_not_by_the_start_of_a_clock(passed: list[float], rung: list[str]) -> None:
+    round_of("log_months")
+    beat.Clock(app).tick()
+    assert "doors" in rung
+    assert "log_months" not in rung

@@ -1,10 +1,11 @@
 """What can become an alert: each kind is registered from `AppConfig.ready()` by whoever knows the fact."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -14,6 +15,7 @@ from tenants.models import Tenant
 from tenants.sentences import TEXTS
 
 Values = Mapping[str, int]
+Where = Callable[[Mapping[int, Values]], Iterable[int]]
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,9 @@ class AlertKind:
     their transaction; `look` tells all that is the case now, so that what is missing has ended. `past` finds it in the
     log of a time, the newest `MOST` records at most; None where the log cannot tell. With `by_hours` it is what happens
     within the rule's hours, and has to have some. `of_door`: a door's own state, of which the door's banner tells.
+
+    `where` is given the rules' values by tenant, and returns the tenants in which a look may find something. It asks
+    for all of them at once, by `reachable_objects`, so that thousands of calm tenants cost no look of their own.
     """
 
     name: str
@@ -60,6 +65,7 @@ class AlertKind:
     values: tuple[Value, ...] = ()
     heard: Callable[[Tenant, Sequence[History], Values], Iterable[Seen]] | None = None
     look: Callable[[Tenant, Values], Iterable[Seen]] | None = None
+    where: Where | None = None
     past: Callable[[Tenant, datetime, datetime, Values], Iterable[Seen]] | None = None
     by_hours: bool = False
     of_door: bool = False
@@ -72,6 +78,13 @@ class AlertKind:
     @property
     def all_values(self) -> tuple[Value, ...]:
         return (*self.values, QUIET)
+
+
+def having(rows: Callable[[Collection[Values]], QuerySet[Any]]) -> Where:
+    """Return a `where` of the tenants that have such rows, by the values of all rules."""
+    return lambda values: (
+        rows(values.values()).filter(tenant_id__in=values).values_list("tenant_id", flat=True).distinct()
+    )
 
 
 KINDS: dict[str, AlertKind] = {}

@@ -106,12 +106,14 @@ class Watch(TenantModel):
     """How far a tenant was looked at: one row, locked by whoever writes its alerts.
 
     `since`: older records are history, not alerts. `behind` holds, by kind, the first key and the oldest moment of the
-    records that could not be looked at when they came: the next look does.
+    records that could not be looked at when they came: the next look does. `rung_at`: a worker was woken for the look
+    that has been due since `due_at`.
     """
 
     tenant = models.OneToOneField("tenants.Tenant", on_delete=models.PROTECT)
     since = models.DateTimeField(db_default=Now())
     due_at = models.DateTimeField(db_default=Now())
+    rung_at = models.DateTimeField(null=True)
     behind = models.JSONField(default=dict)
 
     class Meta:

@@ -1,17 +1,22 @@
 """Alerts about the line to the service: the connection is lost, the API calls of the hour are nearly used up."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 
+from django.db.models import F, OuterRef, Subquery, Sum
+from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from accessapi.operations import CallClass
-from portal.core.alerts.kinds import AlertKind, Seen, Value, Values
+from portal.core.alerts.kinds import AlertKind, Seen, Value, Values, having
 from portal.core.alerts.kinds import register as add
 from portal.core.alerts.models import Severity
 from portal.core.budget import ledger
+from portal.core.budget.models import Gauge, Spent
+from portal.core.budget.priorities import MARGIN_SECONDS, STEP_SECONDS
 from portal.core.timers.clock import database_now
 from tenants.connections.service import current_connection
-from tenants.models import Connection, Tenant
+from tenants.models import Connection, ServiceEnvironment, Tenant
 
 
 def _lost(tenant: Tenant, values: Values) -> Iterator[Seen]:
@@ -31,6 +36,27 @@ def _nearly_gone(tenant: Tenant, values: Values) -> Iterator[Seen]:
             yield Seen(f"budget:{each}", database_now(), {"left": left, "limit": reading.limit})
 
 
+def _spending(values: Mapping[int, Values]) -> Iterator[int]:
+    """Yield the tenants of which perhaps so few calls are left: by all that was counted, also what no longer counts."""
+    limits = {each.pk: each.catalogue.limits for each in ServiceEnvironment.objects.all()}
+    longest = max((each.window_seconds for each in limits.values()), default=0)
+    early = (int(time.time()) - longest - 2 * MARGIN_SECONDS - 60) // STEP_SECONDS
+    spent = Spent.reachable_objects.filter(gauge=OuterRef("pk"), step__gte=early).order_by().values("gauge")
+    gauges = Gauge.reachable_objects.filter(
+        tenant_id__in=values,
+        generation=F("connection__token_generation"),
+        connection__state=Connection.State.CONNECTED,
+    ).annotate(
+        spent=Coalesce(Subquery(spent.annotate(n=Sum("counted")).values("n")), 0),
+        environment=F("tenant__environment"),
+    )
+    for gauge in gauges:
+        kept = limits[gauge.environment]
+        limit = gauge.limit_seen or (kept.general if gauge.call_class == CallClass.GENERAL else kept.device)
+        if (limit - gauge.spent - gauge.others) * 100 < values[gauge.tenant_id]["percent"] * limit:
+            yield gauge.tenant_id
+
+
 def register() -> None:
     add(
         AlertKind(
@@ -38,6 +64,7 @@ def register() -> None:
             said=_("The connection to the service was lost."),
             severity=Severity.ALARM,
             look=_lost,
+            where=having(lambda _rules: Connection.reachable_objects.filter(state=Connection.State.BROKEN)),
         )
     )
     add(
@@ -47,5 +74,6 @@ def register() -> None:
             severity=Severity.NOTE,
             values=(Value("percent", _("Less than (percent)"), 10, 1, 90, larger_alerts_more=True),),
             look=_nearly_gone,
+            where=_spending,
         )
     )

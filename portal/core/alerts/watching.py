@@ -3,26 +3,31 @@
 A kind that fails when records come is undone alone and noted as behind; the next look goes through them again.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 import structlog
 from django.db import transaction
+from django.db.models import Q, QuerySet
 
 from portal.core.alerts import keeping
-from portal.core.alerts.models import Watch
-from portal.core.alerts.rules import Kept, rules
+from portal.core.alerts.kinds import KINDS, AlertKind, Values
+from portal.core.alerts.models import Alert, Rule, Watch
+from portal.core.alerts.rules import Kept, rule_of, rules
 from portal.core.mirror import hooks
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History
-from portal.core.timers import ticking
+from portal.core.timers import bell, ticking
 from portal.core.timers.clock import ClockTime, database_now
-from portal.core.timers.ticking import Wakeup
+from portal.core.timers.ticking import Due
 from tenants.models import Connection, Tenant, current_tenant
 from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)
 EVERY = timedelta(seconds=60)
+LOOK = "portal.core.alerts.tasks.look"
 _BATCH = 1000
 
 
@@ -69,14 +74,49 @@ def look() -> None:
     with transaction.atomic():
         watch = _held(tenant)
         now = database_now()
+        kinds = _restless([tenant.pk]).get(tenant.pk, set())
         for rule in rules():
             if not rule.is_on:
                 watch.behind.pop(rule.kind.name, None)
             elif rule.kind.name in watch.behind:
                 _catch_up(watch, rule, tenant)
-            _look(rule, tenant, now)
-        watch.due_at = now + EVERY
-        watch.save(update_fields=["behind", "due_at"])
+                kinds.add(rule.kind.name)
+            if rule.kind.name in kinds:
+                _look(rule, tenant, now)
+        watch.due_at, watch.rung_at = now + EVERY, None
+        watch.save(update_fields=["behind", "due_at", "rung_at"])
+
+
+def _restless(tenants: Collection[int]) -> dict[int, set[str]]:
+    """Return, by tenant, the kinds of which a look may find or end something. All other tenants are calm.
+
+    Nine statements for any number of tenants: most of them have nothing to look at, minute after minute.
+    """
+    found: dict[int, set[str]] = defaultdict(set)
+    for tenant, name in Alert.reachable_objects.filter(tenant_id__in=tenants, ended_at=None).values_list(
+        "tenant_id", "kind"
+    ):
+        found[tenant].add(name)
+    changed = {(row.tenant_id, row.kind): row for row in Rule.reachable_objects.filter(tenant_id__in=tenants)}
+    for kind in KINDS.values():
+        if kind.look is not None:
+            usual, mine = rule_of(kind, None), {pk: changed.get((pk, kind.name)) for pk in tenants}
+            kept = {pk: rule_of(kind, row) if row else usual for pk, row in mine.items()}
+            for tenant in _where(kind, {pk: rule.values for pk, rule in kept.items() if rule.is_on}):
+                found[tenant].add(kind.name)
+    return found
+
+
+def _where(kind: AlertKind, values: Mapping[int, Values]) -> Collection[int]:
+    """Return in which of these tenants a look may find something of a kind: in all of them, where it does not say."""
+    if not values or kind.where is None:
+        return values.keys()
+    try:
+        with transaction.atomic():
+            return set(kind.where(values))
+    except Exception:
+        log.exception("alerts_kind_failed", kind=kind.name)
+        return values.keys()
 
 
 def _look(rule: Kept, tenant: Tenant, now: datetime) -> None:
@@ -108,24 +148,50 @@ def _held(tenant: Tenant) -> Watch:
     return Watch.objects.select_for_update(no_key=True).get()
 
 
-DUE: Wakeup[Watch] = Wakeup(
-    rows=lambda: Watch.objects_across_tenants.filter(due_at__lte=ClockTime()),
-    task="portal.core.alerts.tasks.look",
-    ids=("tenant_id",),
-    mark=lambda: {"due_at": ClockTime() + EVERY},
-)
+def _due() -> QuerySet[Watch]:
+    return Watch.objects_across_tenants.filter(due_at__lte=ClockTime())
+
+
+def _unrung() -> QuerySet[Watch]:
+    return _due().filter(Q(rung_at=None) | Q(rung_at__lt=ClockTime() - EVERY))
+
+
+def _unwatched() -> QuerySet[Connection]:
+    watched = Watch.objects_across_tenants.values("tenant_id")
+    return Connection.objects_across_tenants.exclude(state=Connection.State.NONE).exclude(tenant__in=watched)
+
+
+_DUE = Due(rows=_unrung, mark=lambda: {"rung_at": ClockTime()}, needs=("behind",), batch=250)
 
 
 def look_around() -> None:
-    """Watch every connected tenant, and have those looked at whose minute is over."""
+    """Watch every connected tenant, and look at those whose minute is over: the calm ones here, all at once, the others
+    each by a worker.
+    """
     with across_tenants("each connected tenant is watched"):
-        watched = Watch.objects_across_tenants.values("tenant_id")
-        begun = Connection.objects_across_tenants.exclude(state=Connection.State.NONE).exclude(tenant__in=watched)
-        rows = [Watch(tenant_id=each) for each in begun.values_list("tenant_id", flat=True)]
+        rows = [Watch(tenant_id=each) for each in _unwatched().values_list("tenant_id", flat=True)]
         Watch.objects_across_tenants.bulk_create(rows, ignore_conflicts=True)
-    DUE.look()
+    for watches in _DUE.batches():
+        bell.ring(LOOK, [(tenant,) for tenant in _settle_calm(watches)])
+
+
+def _settle_calm(watches: Collection[Watch]) -> list[int]:
+    """Note that the calm ones of these tenants were looked at. Returns the others."""
+    with across_tenants("the calm ones of all tenants are looked at together"):
+        now = database_now()
+        restless = set(_restless([each.tenant_id for each in watches]))
+        restless |= {each.tenant_id for each in watches if each.behind}
+        calm = [each.pk for each in watches if each.tenant_id not in restless]
+        Watch.objects_across_tenants.filter(pk__in=calm).update(due_at=now + EVERY, rung_at=None)
+    return sorted(restless)
+
+
+def _work() -> list[QuerySet[Any]]:
+    return [_unrung().order_by("due_at"), _unwatched()]
 
 
 def register() -> None:
     hooks.after(Kind.HISTORIES, heard)
-    ticking.register("alerts", look_around, every=30.0, queue="sync")
+    ticking.register(
+        "alerts", look_around, every=5.0, queue="sync", work=_work, lag=lambda: [_due().order_by("due_at")]
+    )

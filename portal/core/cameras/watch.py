@@ -6,8 +6,9 @@ nobody looks at costs nothing.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -20,7 +21,7 @@ from portal.core.budget.priorities import MOST_FOR_SYNC, Priority
 from portal.core.cameras import pictures, states
 from portal.core.cameras.models import Camera, Clip, Picture, Viewing
 from portal.core.mirror import freshness
-from portal.core.timers import ticking
+from portal.core.timers import rounds, ticking
 from portal.core.timers.bell import ring, ring_after_commit
 from portal.core.timers.clock import ClockTime
 from tenants.connections.service import current_connection
@@ -97,16 +98,25 @@ def pace(cameras: int, limit: int) -> timedelta:
     return max(_SOONEST, timedelta(seconds=calls * 3600 / max(limit * MOST_FOR_SYNC, 1)))
 
 
-def forget() -> None:
-    """Delete pictures of moments after a day, addresses that have expired, and looks that no period counts any more."""
+def _forget(after: int) -> Iterator[int]:
+    """Delete pictures of moments after a day, looks that no period counts any more, and addresses that have expired."""
+    yield from rounds.deleting(_old)(after)
+    yield after
     now = ClockTime()
     with across_tenants("what rests of pictures and looks is forgotten alike for every tenant"):
-        Picture.objects_across_tenants.filter(at__isnull=False, asked_at__lt=now - pictures.MOMENTS_FOR).delete()
-        Viewing.objects_across_tenants.filter(ends_at__lt=now - _VIEWINGS_FOR).delete()
-        expired = Viewing.objects_across_tenants.filter(ends_at__lt=now, expires_at__lt=now, address__isnull=False)
-        expired.update(address=None)
-        Clip.objects_across_tenants.filter(shown_at__lt=now - _VIEWINGS_FOR).delete()
-        Clip.objects_across_tenants.filter(answered_at__lt=now - pictures.MOMENTS_FOR).update(address=None)
+        addressed = Viewing.objects_across_tenants.filter(address__isnull=False)
+        addressed.filter(ends_at__lt=now, expires_at__lt=now).update(address=None)
+        clips = Clip.objects_across_tenants.filter(address__isnull=False)
+        clips.filter(answered_at__lt=now - pictures.MOMENTS_FOR).update(address=None)
+
+
+def _old() -> list[QuerySet[Any]]:
+    now = ClockTime()
+    return [
+        Picture.objects_across_tenants.filter(at__isnull=False, asked_at__lt=now - pictures.MOMENTS_FOR),
+        Viewing.objects_across_tenants.filter(ends_at__lt=now - _VIEWINGS_FOR),
+        Clip.objects_across_tenants.filter(shown_at__lt=now - _VIEWINGS_FOR),
+    ]
 
 
 def _read_statuses(connection: Connection) -> int:
@@ -156,4 +166,4 @@ def _in_sight(rows: QuerySet[Camera]) -> QuerySet[Camera]:
 
 def register() -> None:
     ticking.register("cameras_in_sight", look, every=10.0, queue="sync", work=_watched)
-    ticking.register("camera_leftovers", forget, every=1800.0, queue="sync")
+    rounds.register("camera_leftovers", _forget, every=1800.0, queue="sync")

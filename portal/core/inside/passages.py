@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from portal.core.inside import hours
 from portal.core.inside.models import Inside
@@ -17,9 +18,9 @@ from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History, MirrorState
 from portal.core.mirror.months import KEEP
 from portal.core.mirror.places import USED
+from portal.core.timers import rounds
 from portal.core.timers.clock import database_now
 from tenants.models import Tenant
-from tenants.scope import across_tenants, tenant_scope
 
 # What a look takes again: whom a listener that failed has missed since the beginning of the day before.
 _AGAIN = timedelta(days=2)
@@ -45,19 +46,23 @@ def heard(tenant: Tenant, *, histories: Sequence[History]) -> None:
         _take(tenant.pk, min(row.at for row in histories), [row.pk for row in histories])
 
 
-def look() -> None:
-    """Take what is new of the log once more, in every tenant whose log is read, and let go what the log lets go;
-    count its last hours anew.
-    """
-    with across_tenants("the last passages of every tenant are looked through"):
-        read = MirrorState.objects_across_tenants.filter(kind=Kind.HISTORIES, as_of__isnull=False)
-        tenants = [state.tenant for state in read.select_related("tenant")]
+def take_again(tenant: Tenant) -> None:
+    """Take what is new of the tenant's log once more, delete what the log does not keep, and count its last hours."""
     now = database_now()
-    for tenant in tenants:
-        with tenant_scope(tenant), transaction.atomic():
-            _take(tenant.pk, now - _AGAIN, None)
-            Inside.objects.filter(at__lt=now - KEEP).delete()
-            hours.count_again(tenant)
+    with transaction.atomic():
+        _take(tenant.pk, now - _AGAIN, None)
+        Inside.objects.filter(at__lt=now - KEEP).delete()
+        hours.count_again(tenant)
+
+
+def _read() -> list[QuerySet[MirrorState]]:
+    return [MirrorState.objects_across_tenants.filter(kind=Kind.HISTORIES, as_of__isnull=False)]
+
+
+def register() -> None:
+    """Take again in every tenant whose log is read."""
+    again = rounds.of_tenants(_read, take_again)
+    rounds.register("passages_taken_again", again, every=600.0, queue="sync", seconds=60)
 
 
 def _take(tenant_id: int, since: datetime, new: list[int] | None) -> None:

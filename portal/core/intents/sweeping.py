@@ -44,6 +44,11 @@ def work() -> list[QuerySet[Intent]]:
     return [_late(), _abandoned(), _unrung()]
 
 
+def _lag() -> list[QuerySet[Intent]]:
+    """What is due, whether it was rung for or not."""
+    return [_late().order_by("deadline"), _waiting().filter(due_at__lte=ClockTime()).order_by("due_at")]
+
+
 def settle_abandoned(intent: Intent) -> None:
     """A claim whose process is gone: it may have been sent, so that only what may be repeated is sent again."""
     verdict = verdicts.of_error(
@@ -83,8 +88,11 @@ def _older(seconds: float) -> Q:
 
 def _unrung() -> QuerySet[Intent]:
     unrung = Q(rung_at__isnull=True) | Q(rung_at__lte=ClockTime() - timedelta(seconds=RING_AGAIN_SECONDS))
-    waiting = Intent.objects_across_tenants.filter(due_at__isnull=False, state__in=[state.value for state in _BELLS])
-    return waiting.filter(unrung, is_due())
+    return _waiting().filter(unrung, is_due())
+
+
+def _waiting() -> QuerySet[Intent]:
+    return Intent.objects_across_tenants.filter(due_at__isnull=False, state__in=[state.value for state in _BELLS])
 
 
 # Whoever settles one and calls the next in line holds two: waiting for rows in another order would be a deadlock.
@@ -98,4 +106,4 @@ _DUE = Due(
 
 
 def register() -> None:
-    ticking.register("sweep", sweep, every=SWEEP_SECONDS, queue="doors", work=work)
+    ticking.register("sweep", sweep, every=SWEEP_SECONDS, queue="doors", work=work, lag=_lag)

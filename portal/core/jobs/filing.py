@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, QuerySet, Sum
+from django.db.models import Exists, F, OuterRef, QuerySet, Sum, Value
 
 from portal.core.jobs import bell, kinds
 from portal.core.jobs.models import ExportPart, Job
@@ -104,16 +104,23 @@ def _is_written(job: Job, number: int) -> bool:
 
 
 def _old() -> QuerySet[Job]:
-    """The jobs whose file has been kept for long enough."""
+    """The jobs whose file has been kept for long enough, in the order in which that was."""
     has_parts = Exists(ExportPart.objects_across_tenants.filter(job=OuterRef("pk")))
     ended = Job.objects_across_tenants.filter(state__in=[JobState.DONE, JobState.STOPPED], erased_at=None)
-    return ended.filter(has_parts, finished_at__lte=ClockTime() - KEPT)
+    return ended.filter(has_parts, finished_at__lte=ClockTime() - KEPT).order_by(F("finished_at") + Value(KEPT))
 
 
 def delete_old() -> int:
     """Delete files that were kept for long enough, and how they were asked for. Returns how many."""
+    deleted, may_go_on = [_delete_some()], ticking.going_on()
+    while deleted[-1] == _AT_ONCE and may_go_on():
+        deleted.append(_delete_some())
+    return sum(deleted)
+
+
+def _delete_some() -> int:
     with across_tenants("files of all tenants are deleted together"), transaction.atomic():
-        held = _old().order_by("finished_at").select_for_update(of=("self",), skip_locked=True)
+        held = _old().select_for_update(of=("self",), skip_locked=True)
         old = list(held.values_list("pk", flat=True)[:_AT_ONCE])
         ExportPart.objects_across_tenants.filter(job__in=old).delete()
         Job.objects_across_tenants.filter(pk__in=old).update(erased_at=ClockTime(), options={})

@@ -5,7 +5,7 @@ default part, which is small. Months are those of the service's clock. Making an
 owner (migration 0002), since the site's role owns nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -15,7 +15,7 @@ from django.db import transaction
 
 from accessapi.limits import JST
 from portal.core.mirror.seen import GRAIN
-from portal.core.timers import ticking
+from portal.core.timers import rounds
 from portal.core.timers.clock import database_now
 from tenants.scope import across_tenants
 
@@ -95,11 +95,16 @@ def _end(part: str) -> datetime:
 
 
 def look() -> None:
-    """Make the next month's parts before its first record comes, and drop what is old."""
+    """Make the next month's parts before its first record comes, and drop what is old. All tenants share the parts."""
     now = database_now()
     ensure([now, now + timedelta(days=10)])
     drop_old()
 
 
+def _steps(after: int) -> Iterator[int]:
+    yield after
+    look()
+
+
 def register() -> None:
-    ticking.register("log_months", look, every=6 * 3600.0, queue="sync")
+    rounds.register("log_months", _steps, every=6 * 3600.0, queue="sync")

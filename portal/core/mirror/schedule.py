@@ -83,11 +83,15 @@ def read_since(tenant: Tenant, kind: Kind, since: datetime) -> datetime | None:
 
 def _due() -> QuerySet[MirrorState]:
     """What somebody should read now and nobody was lately told of."""
+    return _overdue().filter(Q(rung_at=None) | Q(rung_at__lt=ClockTime() - RING_AGAIN))
+
+
+def _overdue() -> QuerySet[MirrorState]:
+    """What should be read now, whether it was rung for or not, and is not being read."""
     now = ClockTime()
     free = Q(lease_until=None) | Q(lease_until__lt=now)
-    unrung = Q(rung_at=None) | Q(rung_at__lt=now - RING_AGAIN)
     connected = MirrorState.objects_across_tenants.filter(tenant__connection__state=Connection.State.CONNECTED)
-    return connected.filter(free, unrung, due_at__lte=now)
+    return connected.filter(free, due_at__lte=now)
 
 
 def _long_read() -> QuerySet[SharedReading]:
@@ -116,5 +120,9 @@ def work() -> list[QuerySet[Any]]:
     return [_due(), _long_read()]
 
 
+def _lag() -> list[QuerySet[MirrorState]]:
+    return [_overdue().order_by("due_at")]
+
+
 def register() -> None:
-    ticking.register("mirror", look, every=5.0, queue="sync", work=work)
+    ticking.register("mirror", look, every=5.0, queue="sync", work=work, lag=_lag)

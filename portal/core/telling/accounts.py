@@ -12,7 +12,7 @@ from portal.core.mirror.months import KEEP
 from portal.core.telling import mailing, outcomes, sending
 from portal.core.telling.models import State
 from portal.core.telling.outcomes import Outcome
-from portal.core.timers import ticking
+from portal.core.timers import rounds, ticking
 from portal.core.timers.clock import ClockTime
 from portal.core.timers.pauses import seconds
 from tenants import mails
@@ -22,32 +22,31 @@ log = structlog.get_logger(__name__)
 
 # As with what alerts send, without the last try: hours later nobody waits for a link or a warning any more.
 PAUSES = sending.PAUSES[:-1]
-# Of more than these, the next look sends the rest.
-_AT_ONCE = 5
 
 
 def due() -> QuerySet[AccountMail]:
-    return AccountMail.objects.filter(due_at__lte=ClockTime())
+    return AccountMail.objects.filter(due_at__lte=ClockTime()).order_by("due_at")
 
 
 def send_due() -> None:
     """Send what is due, until the mail server does not take one."""
-    for _number in range(_AT_ONCE):
+    may_go_on = ticking.going_on()
+    while may_go_on():
         mail = _claimed()
         if mail is None or not _settle(mail, _sent(mail)):
             return
 
 
-def forget() -> None:
-    """Delete what happened to accounts before what the log keeps."""
-    AccountEvent.objects.filter(at__lt=ClockTime() - KEEP).delete()
+def _old() -> list[QuerySet[AccountEvent]]:
+    """What happened to accounts before what the log keeps."""
+    return [AccountEvent.objects.filter(at__lt=ClockTime() - KEEP)]
 
 
 def _claimed() -> AccountMail | None:
     """Take the mail that waits the longest for this process alone. Return it as it was: claimed if its sender died."""
     with transaction.atomic():
         rows = due().select_related("user").select_for_update(of=("self",), skip_locked=True)
-        mail = rows.order_by("due_at").first()
+        mail = rows.first()
         if mail is not None:
             now = ClockTime()
             AccountMail.objects.filter(pk=mail.pk).update(
@@ -81,4 +80,4 @@ def _settle(mail: AccountMail, outcome: Outcome) -> bool:
 
 def register() -> None:
     ticking.register("account_mails", send_due, every=seconds(2), queue="sync", work=lambda: [due()], seconds=60)
-    ticking.register("account_events", forget, every=12 * 3600.0, queue="sync", seconds=60)
+    rounds.register("account_events", rounds.deleting(_old), every=12 * 3600.0, queue="sync", seconds=60)

@@ -1,66 +1,106 @@
-"""How our clock differs from Celery's: it rings where something is due, and is still where nothing is.
+"""The clock: it rings where something is due, while it leads, and is still where nothing is.
 
 A message that finds nothing to do costs a hundred times what the question costs. Celery's own loop wakes ten
-milliseconds early and looks again and again until the moment is there, which costs more than the question: so these
+milliseconds early and looks again and again until the moment is there, which costs more than the question: so our
 timers are none of Celery's, and all that come together are one statement, which PostgreSQL has planned once.
+
+Any number of clocks run, one leads (`lease.py`). While the database does not answer none rings: all work is in it.
 """
 
-import heapq
+import contextlib
 import time
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 import structlog
-from celery.beat import PersistentScheduler
-from django.db import DatabaseError, connection
+from celery.beat import Scheduler
+from django.db import Error, OperationalError, connection
 
-from portal.core.timers.ticking import WORK
+from portal.core.timers import rounds
+from portal.core.timers.lease import Holder
+from portal.core.timers.ticking import TIMERS
 from tenants.postgresql.planned import Planned
 from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)
 
+# How often the lease is renewed, or looked at by a clock that does not lead.
+_RENEW = 1.0
+# How soon a timer that had work is looked at again, however seldom it is looked at otherwise.
+_AGAIN = 5.0
 
-class Clock(PersistentScheduler):  # type: ignore[misc]  # Celery tells no types
-    """Beat's scheduler, for `beat_scheduler`. Celery keeps the timers that always ring, this the ones that ask."""
 
-    _heap: list[Any]
+class Clock(Scheduler):  # type: ignore[misc]  # Celery tells no types
+    """Beat's scheduler, for `beat_scheduler`. Celery keeps how each timer is rung, and nothing is due of its own."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._looks: dict[str, float] = dict.fromkeys(WORK, 0.0)
-        self._others_at = 0.0
+        self.holder = Holder()
+        self._looks: dict[str, float] = dict.fromkeys(TIMERS, 0.0)
+        self._renew_at = 0.0
+        self._is_ticking = False
         super().__init__(*args, **kwargs)
 
-    def tick(self, *args: Any, **kwargs: Any) -> float:
-        """Ring for what is due. Returns the seconds until the next look."""
-        now, producer = time.monotonic(), self.producer
-        if now >= self._others_at:
-            self._others_at = now + max(super().tick(*args, **kwargs), 0)
-        for timer in due(self._come(now)):
-            self.apply_entry(self.schedule[timer], producer=producer)
-        return max(min(self._others_at, *self._looks.values()) - time.monotonic(), 0)
+    def tick(self) -> float:
+        """Ring for what is due, if this clock leads. Returns the seconds until the next look."""
+        self._is_ticking = True
+        producer = self.producer
+        if time.monotonic() >= self._renew_at:
+            self._keep_lease()
+        looks = self._ring(producer) if self.holder.leads else ()
+        self._is_ticking = False
+        return max(min((self._renew_at, *looks)) - time.monotonic(), 0)
 
-    def populate_heap(self, *args: Any, **kwargs: Any) -> None:
-        super().populate_heap(*args, **kwargs)
-        self._heap = [event for event in self._heap if event.entry.name not in WORK]
-        heapq.heapify(self._heap)
+    def close(self) -> None:
+        """Give the lease up. Celery calls this at the end, and once more from inside the signal that ends a tick, when
+        the session may be at work: then it is left alone.
+        """
+        if self._is_ticking:
+            self._is_ticking = False
+            return
+        with contextlib.suppress(Error):
+            connection.close()
+            self.holder.give_up()
+
+    def _keep_lease(self) -> None:
+        led = self.holder.leads
+        self._renew_at = time.monotonic() + _RENEW
+        try:
+            if self.holder.keep() and not led:
+                rounds.begin()
+                log.info("clock_leads", host=self.holder.host)
+            elif led and not self.holder.leads:
+                log.warning("clock_leads_no_more", host=self.holder.host)
+        except Error as error:
+            log.warning("lease_not_renewed", error=type(error).__name__)
+            connection.close()
+
+    def _ring(self, producer: Any) -> tuple[float, ...]:
+        """Ring for each timer that has come and has work. Returns when to look at the timers next."""
+        now = time.monotonic()
+        for timer in due(self._come(now)):
+            if not self.holder.leads:  # it stood still
+                break
+            self.apply_entry(self.schedule[timer], producer=producer)
+            self._looks[timer] = min(self._looks[timer], now + _AGAIN)
+        return tuple(self._looks.values())
 
     def _come(self, now: float) -> tuple[str, ...]:
         """The timers of which it is time, set to their next look: in step, unless that moment has passed as well."""
         come = tuple(timer for timer, at in self._looks.items() if at <= now)
         for timer in come:
-            every = self.schedule[timer].schedule.run_every.total_seconds()
-            following = self._looks[timer] + every
-            self._looks[timer] = following if following > now else now + every
+            pace = TIMERS[timer].pace
+            following = self._looks[timer] + pace
+            self._looks[timer] = following if following > now else now + pace
         return come
 
 
 def due(timers: tuple[str, ...]) -> Iterator[str]:
-    """Which of these timers have work. All, when the database cannot say: the task itself finds out."""
-    asked = tuple(timer for timer in timers if timer in WORK)
-    found = _ask(asked) if asked else ()
-    return (timer for timer in timers if timer not in WORK or found[asked.index(timer)])
+    """Which of these timers have work. All, when the question fails: the task itself finds out. None, when the database
+    does not answer.
+    """
+    found = _ask(timers) if timers else ()
+    return (timer for timer, is_due in zip(timers, found, strict=True) if is_due)
 
 
 def _ask(timers: tuple[str, ...]) -> tuple[bool, ...]:
@@ -68,10 +108,10 @@ def _ask(timers: tuple[str, ...]) -> tuple[bool, ...]:
         with across_tenants("the timers of all tenants are looked at together"), connection.cursor() as cursor:
             cursor.execute(_question(timers).asking({}))
             return cursor.fetchone() or ()
-    except DatabaseError as error:
+    except Error as error:
         log.warning("timers_not_read", timers=timers, error=type(error).__name__)
         connection.close()
-        return (True,) * len(timers)
+        return (not isinstance(error, OperationalError),) * len(timers)
 
 
 @lru_cache
@@ -79,7 +119,7 @@ def _question(timers: tuple[str, ...]) -> Planned:
     """One statement that asks for each timer whether there is a row of any of its querysets."""
     asked, params = [], []
     for timer in timers:
-        made = [rows.order_by().values("pk").query.sql_with_params() for rows in WORK[timer]()]
+        made = [rows.order_by().values("pk").query.sql_with_params() for rows in TIMERS[timer].work()]
         asked.append(" OR ".join(f"EXISTS ({rows})" for rows, _ in made))
         params += [param for _, given in made for param in given]
     return Planned(f"SELECT {', '.join(asked)}", params)

@@ -16,7 +16,7 @@ SECONDS = 60
 
 def ring(task: str, rows: Sequence[tuple[int, ...]], *, queue: str | None = None, expires: float = SECONDS) -> None:
     """Send the task of this name once for each row of ids, at most until the broker does not answer."""
-    wake: PromisedTask = import_string(task)
+    wake: PromisedTask = app.tasks.get(task) or import_string(task)
     options = {"expires": expires} | ({"queue": queue} if queue else {})
     try:
         if len(rows) == 1:

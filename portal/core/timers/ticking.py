@@ -1,10 +1,12 @@
-"""Timers: every so often somebody looks for rows that are due, and rings for them.
+"""Timers: look for rows that are due, every so often, and wake a worker for them.
 
-An area of work registers its timers in `AppConfig.ready()`. Beat asks about all of them in one statement (`beat.py`)
-and wakes a worker only where a row is due; a timer without rows to ask for always rings.
+An area of work registers its timers in `AppConfig.ready()`. The leading clock asks about all of them in one statement
+(`beat.py`), and wakes a worker only where a row is due. A timer that works through all tenants, or deletes what is old,
+does so in rounds (`rounds.py`): its row in `timers_run` is what is due.
 """
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -17,9 +19,34 @@ from tenants.models import TenantModel
 from tenants.scope import across_tenants
 
 _Row = TypeVar("_Row", bound=TenantModel)
+#: Rows that are due, ordered by the moment since when they are. Unordered rows are due at no moment: they have no lag.
 Work = Callable[[], list[QuerySet[Any]]]
-# Of each timer that asks, the rows of which one is enough to ring; called inside `across_tenants`.
-WORK: dict[str, Work] = {}
+#: For how long a look goes on, batch after batch. The clock rings again for what is left.
+GOES_ON = 20.0
+
+
+@dataclass(frozen=True)
+class Timer:
+    """How often the clock looks, the rows of which one is enough to ring, and those whose age is the timer's lag.
+
+    `work` and `lag` are called inside `across_tenants`. `every` is how often the work is to be done; a round's row is
+    looked for more often (`pace`).
+    """
+
+    every: float
+    work: Work
+    lag: Work
+    pace: float
+    in_rounds: bool = False
+
+
+TIMERS: dict[str, Timer] = {}
+
+
+def going_on() -> Callable[[], bool]:
+    """Return a function that says whether a look that begins now may go on with another batch."""
+    until = time.monotonic() + GOES_ON
+    return lambda: time.monotonic() < until
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,23 +63,34 @@ class Due(Generic[_Row]):
     batch: int = 200
 
     def work(self) -> list[QuerySet[_Row]]:
-        return [self.rows()]
+        return [self.rows().order_by(*self.order)]
 
-    def take(self) -> list[_Row]:
-        """Mark what is due and return it. A row that somebody holds is left to the next look."""
+    def take(self, without: Collection[int] = ()) -> list[_Row]:
+        """Mark a batch of what is due and return it. A row that is locked is left to the next look."""
         with across_tenants("the timers of all tenants are looked at together"), transaction.atomic():
             rows = self.rows().order_by(*self.order).select_for_update(of=("self",), skip_locked=True)
+            rows = rows.exclude(pk__in=without) if without else rows
             due = list(rows.only("tenant_id", *self.needs)[: self.batch])
             if due and (mark := self.mark()):
                 rows.model.objects_across_tenants.filter(pk__in=[row.pk for row in due]).update(**mark)
         return due
 
+    def batches(self) -> Iterator[list[_Row]]:
+        """Take batch after batch until nothing is due, or for as long as a look goes on. No row is taken twice."""
+        taken: set[int] = set()
+        may_go_on = going_on()
+        while batch := self.take(taken):
+            yield batch
+            taken |= {row.pk for row in batch}
+            if len(batch) < self.batch or not may_go_on():
+                return
+
 
 @dataclass(frozen=True, kw_only=True)
 class Wakeup(Due[_Row]):
-    """Due rows that a worker is woken for. A task that nobody heard is rung for again, by the mark's time.
+    """Due rows that a worker is woken for. A message that no worker took is sent again, by the mark's time.
 
-    `task` is the name of the task, or tells it of a row; `ids` are the columns it is given.
+    `task` is the name of the task, or returns it for a row; `ids` are the columns it is given.
     """
 
     task: str | Callable[[_Row], str]
@@ -60,9 +98,12 @@ class Wakeup(Due[_Row]):
     expires: float = bell.SECONDS
 
     def look(self) -> int:
-        """Ring for what is due. Returns how often."""
+        """Ring for all that is due. Returns how often."""
+        return sum(map(self._ring, self.batches()))
+
+    def _ring(self, due: list[_Row]) -> int:
         calls: dict[str, dict[tuple[int, ...], None]] = {}
-        for row in self.take():
+        for row in due:
             name = self.task if isinstance(self.task, str) else self.task(row)
             calls.setdefault(name, {})[tuple(getattr(row, column) for column in self.ids)] = None
         for name, rows in calls.items():
@@ -71,18 +112,31 @@ class Wakeup(Due[_Row]):
 
 
 def register(
-    name: str, look: Callable[[], object], *, every: float, queue: str, work: Work | None = None, seconds: int = 30
+    name: str,
+    look: Callable[[], object],
+    *,
+    every: float,
+    queue: str,
+    work: Work,
+    lag: Work | None = None,
+    seconds: int = 30,
 ) -> None:
-    """Have `look` called by a worker of this queue every so many seconds, where `work` has a row or is not given.
+    """Have `look` called by a worker of this queue where `work` has a row, which is asked every so many seconds.
 
-    A look may take `seconds`; one that waits for a worker longer than the next is due, and than 10 s, is dropped.
+    `lag` are the rows whose age is shown as the timer's lag, where those of `work` leave out what was rung for. A look
+    may take `seconds`; one that waits for a worker longer than the next is due, and than 10 s, is dropped.
     """
+    add(name, look, Timer(every, work, lag or work, pace=every), queue=queue, seconds=seconds)
+
+
+def add(name: str, look: Callable[[], object], timer: Timer, *, queue: str, seconds: int) -> str:
+    """Add a timer and its entry for Celery. Returns the name of its task."""
 
     def tick() -> None:
         look()
 
     task = promised(queue=queue, promise="tick", seconds=seconds, name=f"portal.timers.{name}")(tick)
-    options = {"expires": max(10.0, min(every, 600.0))}
-    app.conf.beat_schedule[name] = {"task": task.name, "schedule": every, "options": options}
-    if work is not None:
-        WORK[name] = work
+    options = {"expires": max(10.0, min(timer.pace, 600.0))}
+    app.conf.beat_schedule[name] = {"task": task.name, "schedule": timer.every, "options": options}
+    TIMERS[name] = timer
+    return str(task.name)

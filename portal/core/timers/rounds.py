@@ -1,0 +1,160 @@
+"""Work on all tenants in rounds: each run goes on where the last one ended, until the round is complete.
+
+The steps of a round yield where they are, and then do what is to be done there. The place is kept before the work is
+begun, so that what takes too long, or ends the process, is passed over in this round, and the rest is not. While more
+is left the runs follow each other at once; the next round is due `every` seconds after the last was complete.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import structlog
+from celery.exceptions import SoftTimeLimitExceeded
+from django.db.models import QuerySet
+
+from portal.core.timers import bell, ticking
+from portal.core.timers.clock import ClockTime
+from portal.core.timers.models import Run
+from portal.core.timers.ticking import Work
+from tenants.models import Tenant
+from tenants.scope import across_tenants, tenant_scope
+
+log = structlog.get_logger(__name__)
+
+Steps = Callable[[int], Iterable[int]]
+# How often the clock looks for a round that is due.
+_PACE = 5.0
+# The share of a task's time in which a run begins another step.
+_SHARE = 0.5
+# A process that died has ended by its task's limit; then another goes on.
+_MORE_THAN_THE_LIMIT = 15
+_AFTER_TROUBLE = timedelta(seconds=60)
+# How many are read, rung for and deleted at a time.
+_TENANTS, _CALLS, _ROWS = 100, 500, 2000
+
+
+def register(name: str, steps: Steps, *, every: float, queue: str, seconds: int = 30) -> None:
+    """Have the rounds of `steps` done by workers of this queue. `steps` is given the place after which to go on.
+
+    A run takes half of `seconds`; a single step may take the rest.
+    """
+
+    def look() -> None:
+        if run(name, steps, every=every, seconds=seconds):
+            bell.ring(task, [()])
+
+    def work() -> list[QuerySet[Any]]:
+        return [Run.objects.filter(name=name, due_at__lte=ClockTime()).order_by("due_at")]
+
+    timer = ticking.Timer(every, work, list, pace=min(every, _PACE), in_rounds=True)
+    task = ticking.add(name, look, timer, queue=queue, seconds=seconds)
+
+
+def begin() -> None:
+    """Note all rounds that were never run as due. Called by a clock that begins to lead."""
+    names = [name for name, timer in ticking.TIMERS.items() if timer.in_rounds]
+    Run.objects.bulk_create([Run(name=name) for name in names], ignore_conflicts=True)
+
+
+def run(name: str, steps: Steps, *, every: float, seconds: float) -> bool:
+    """Go on with a round that is due and that no other process is at. Returns whether more of it is left."""
+    place = _claimed(name, seconds)
+    if place is None:
+        return False
+    mine = Run.objects.filter(name=name)
+    until = time.monotonic() + seconds * _SHARE
+    try:
+        for at in steps(place):
+            if time.monotonic() >= until:
+                mine.update(due_at=ClockTime())
+                return True
+            if at != place:
+                mine.update(place=at)
+                place = at
+    except Exception:
+        mine.update(due_at=ClockTime() + _AFTER_TROUBLE)
+        raise
+    mine.update(place=0, done_at=ClockTime(), due_at=ClockTime() + timedelta(seconds=every))
+    return False
+
+
+def _claimed(name: str, seconds: float) -> int | None:
+    """Return the place after which to go on; None when the round is not due, or another process is at it."""
+    Run.objects.get_or_create(name=name)
+    due = Run.objects.filter(name=name, due_at__lte=ClockTime())
+    if not due.update(due_at=ClockTime() + timedelta(seconds=seconds + _MORE_THAN_THE_LIMIT)):
+        return None
+    return Run.objects.values_list("place", flat=True).get(name=name)
+
+
+def of_tenants(rows: Work, work: Callable[[Tenant], object]) -> Steps:
+    """Return steps that call `work` in the scope of each tenant with such rows. One that fails is logged and passed
+    over.
+    """
+
+    def steps(after: int) -> Iterator[int]:
+        for ids in _pages(rows, after, _TENANTS):
+            tenants = Tenant.objects.select_related("environment").in_bulk(ids)
+            for pk in ids:
+                yield pk
+                _try(tenants[pk], work)
+
+    return steps
+
+
+def ringing(task: str, rows: Work, *, expires: float = bell.SECONDS) -> Steps:
+    """Return steps that wake a worker for each tenant with such rows, many at a time."""
+
+    def steps(after: int) -> Iterator[int]:
+        for ids in _pages(rows, after, _CALLS):
+            yield ids[-1]
+            bell.ring(task, [(pk,) for pk in ids], expires=expires)
+
+    return steps
+
+
+def deleting(rows: Work) -> Steps:
+    """Return steps that delete rows of all tenants, some at a time."""
+
+    def steps(after: int) -> Iterator[int]:
+        for number in range(len(_called(rows))):
+            count = _ROWS
+            while count == _ROWS:
+                yield 0
+                with across_tenants("a round goes through all tenants"):
+                    old = rows()[number]
+                    ids = list(old.values_list("pk", flat=True)[:_ROWS])
+                    old.model._base_manager.filter(pk__in=ids).delete()
+                count = len(ids)
+
+    return steps
+
+
+def _pages(rows: Work, after: int, count: int) -> Iterator[list[int]]:
+    """Yield the ids of tenants that have rows, in order, so many at a time."""
+    while ids := sorted(_tenants(rows, after, count))[:count]:
+        yield ids
+        after = ids[-1]
+
+
+def _tenants(rows: Work, after: int, count: int) -> set[int]:
+    with across_tenants("a round goes through all tenants"):
+        found = [each.filter(tenant_id__gt=after).order_by("tenant_id").values("tenant_id") for each in rows()]
+        return {row["tenant_id"] for each in found for row in each.distinct()[:count]}
+
+
+def _called(rows: Work) -> list[QuerySet[Any]]:
+    with across_tenants("a round goes through all tenants"):
+        return rows()
+
+
+def _try(tenant: Tenant, work: Callable[[Tenant], object]) -> None:
+    try:
+        with tenant_scope(tenant):
+            work(tenant)
+    except SoftTimeLimitExceeded:
+        raise
+    except Exception:
+        log.exception("round_failed_for_tenant", tenant_id=tenant.pk)

@@ -1,0 +1,22 @@
+"""A timer's round, done at once as a worker does it."""
+
+from portal.core.timers.clock import ClockTime
+from portal.core.timers.models import Run
+from portal.core.timers.ticking import Work
+from portal.site.celery import app
+from tenants.scope import across_tenants
+
+
+def round_of(timer: str) -> Run:
+    """Do a whole round, whenever the last one was."""
+    Run.objects.filter(name=timer).update(due_at=ClockTime())
+    app.tasks[f"portal.timers.{timer}"].run()
+    run = Run.objects.get(name=timer)
+    assert (run.place, run.done_at is not None) == (0, True), "the round is complete"
+    return run
+
+
+def tenants_with(rows: Work) -> list[int]:
+    """The tenants that have rows for a round."""
+    with across_tenants("a test looks at what is due of all tenants"):
+        return sorted({pk for each in rows() for pk in each.values_list("tenant_id", flat=True)})
