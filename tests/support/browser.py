@@ -88,7 +88,8 @@ class Browser:
 
     def send(self, method: str, path: str, **options: Any) -> httpx2.Response:
         """Any method, with a valid CSRF token."""
-        headers = {"X-CSRFToken": self.http.cookies.get("csrftoken", "")} | options.pop("headers", {})
+        name = "__Host-csrftoken" if self.url.startswith("https:") else "csrftoken"
+        headers = {"X-CSRFToken": self.http.cookies.get(name, "")} | options.pop("headers", {})
         return self.http.request(method, path, headers=headers, **options)
 
     def form(self, path: str, action: str = "", *, having: str = "") -> Form:

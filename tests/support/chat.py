@@ -1,7 +1,5 @@
 """A chat's web address on this machine, over TLS with a certificate of its own."""
 
-import datetime
-import ipaddress
 import ssl
 import threading
 from dataclasses import dataclass
@@ -10,10 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from tests.support.certificates import write_certificate
 
 NAMES = ("chat.example.test", "localhost")
 
@@ -35,7 +30,7 @@ class Chat(ThreadingHTTPServer):
         self.posts: list[Post] = []
         self.answers: list[tuple[int, dict[str, str], bytes]] = []
         self.certificate = folder / "chat.pem"
-        _write_certificate(self.certificate)
+        write_certificate(self.certificate, *NAMES)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.certificate)
         self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
@@ -68,26 +63,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
-
-
-def _write_certificate(path: Path) -> None:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAMES[0])])
-    now = datetime.datetime.now(datetime.UTC)
-    names = [*map(x509.DNSName, NAMES), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=30))
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    path.write_bytes(private + made.public_bytes(serialization.Encoding.PEM))

@@ -1,0 +1,75 @@
+"""The commands of production are the same in README.md, the image, docker/compose.yaml and the launcher."""
+
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from portal.site.celery import QUEUES
+from stack.paths import ROOT
+from stack.programs import Programs
+from tests.support.readme import SECTION, blocks, commands
+
+_PROCESSES = [shlex.split(command, comments=True) for command in commands(blocks("sh")[2])]
+
+
+def _options(command: Sequence[str]) -> dict[str, str]:
+    """Return the options of a command with their values, but for those that depend on the machine."""
+    words = list(command[command.index("portal.site.wsgi") + 1 :])
+    found = {word: value for word, value in zip(words, [*words[1:], ""], strict=True) if word.startswith("--")}
+    own = {"--bind", "--graceful-timeout"}
+    return {word: "" if value.startswith("--") else value for word, value in found.items() if word not in own}
+
+
+def _launched(kind: str) -> list[str]:
+    """Return the command with which the launcher starts a program, as it would be typed."""
+    programs = Programs({}, Path())
+    started: list[list[str]] = []
+    programs._program = lambda name, command, rank, **more: started.append(command)  # type: ignore[method-assign,assignment]
+    programs.web(8000) if kind == "web" else programs.worker(kind, "", 1)
+    return started[0]
+
+
+def test_gunicorn_runs_with_the_same_options_everywhere() -> None:
+    (image,) = re.findall(r"^CMD (\[.*\])$", (ROOT / "docker" / "Dockerfile").read_text(), re.M)
+    said = _options(_PROCESSES[0])
+    assert said["--worker-class"] == "gthread"
+    assert "--no-control-socket" in said, "its folder would be the home folder, which services often have none of"
+    assert said == _options(re.findall(r'"(.*?)"', image)) == _options(_launched("web"))
+
+
+def test_workers_have_the_same_names_and_queues_everywhere() -> None:
+    said = {
+        command[command.index("-n") + 1]: command[command.index("-Q") + 1] for command in _PROCESSES if "-Q" in command
+    }
+    composed = re.findall(r'"-n", "(.*?)", "-Q", "(.*?)"', (ROOT / "docker" / "compose.yaml").read_text())
+    assert said == dict(composed)
+    assert len(said) == 2, "of two workers with one name, Celery knows one"
+    assert {queue for queues in said.values() for queue in queues.split(",")} == set(QUEUES)
+    for name in said:
+        assert name in _launched(name.partition("@")[0])
+
+
+def _named() -> set[str]:
+    """Return the variables of README's table."""
+    rows = [line.split(" | ")[0] for line in SECTION.splitlines() if line.startswith("| `")]
+    return {name for row in rows for name in re.findall(r"`([A-Z]+_?[A-Z_]*[A-Z])(?:=1)?`", row)}
+
+
+def test_each_variable_of_the_table_is_one_that_the_site_reads() -> None:
+    settings = (ROOT / "portal" / "site" / "settings.py").read_text()
+    assert len(_named()) > 20
+    assert {name for name in _named() if f'"{name}"' not in settings} == set()
+
+
+def test_each_variable_of_the_table_reaches_the_containers() -> None:
+    composed = (ROOT / "docker" / "compose.yaml").read_text()
+    # The image has its files for browsers, and pauses are for tests.
+    assert {name for name in _named() if f"{name}: " not in composed} == {"STATIC_ROOT", "PORTAL_PAUSES"}
+
+
+def test_each_setting_that_has_no_default_is_in_the_list_to_begin_with() -> None:
+    settings = (ROOT / "portal" / "site" / "settings.py").read_text()
+    needed = set(re.findall(r'(?:env\.text|env\.mail|_database)\("(\w+)"\)(?! if)', settings))
+    assert needed <= {line.partition("=")[0] for line in commands(blocks("sh")[0])}
+    assert {"DATABASE_URL", "VAULT_KEYS", "EMAIL_URL"} <= needed

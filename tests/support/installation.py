@@ -1,0 +1,143 @@
+"""A production installation as README.md describes it, command by command, behind the proxies that it describes.
+
+The PostgreSQL and the Valkey are new and its own, as is the environment: PATH, HOME and what `portal.env` sets.
+"""
+
+import contextlib
+import os
+import secrets
+import subprocess
+from base64 import b64encode
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+
+from stack import account, postgres, services, valkey
+from stack.paths import PYTHON, ROOT, RUN
+from stack.processes import Server, free_port, spawn, stop
+from tests.support.mailbox import Mailbox
+from tests.support.readme import blocks, commands, filled
+from tests.support.receiver import Receiver
+
+# Where Python keeps what it has compiled: the run's other processes have done it.
+_OF_PYTHON = ("PYTHONPYCACHEPREFIX", "PYTHONDONTWRITEBYTECODE")
+OWNER, PASSWORD = "owner@example.com", "a long password of the owner"
+#: What is not run as it is written, and why.
+LEFT_OUT = {"pip install --require-hashes -r requirements/base.txt": "the tests' own environment has these packages"}
+
+
+class Installation:
+    """Use it as a context manager: it stands at `url` when the block begins. `said` holds what each command printed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.said: dict[str, str] = {}
+        self.port, self._smtp = free_port(), Mailbox()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._cleanup = contextlib.ExitStack()
+        self.values: dict[str, str] = {}
+
+    def __enter__(self) -> Self:
+        try:
+            self._install()
+        except BaseException:
+            self._cleanup.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._cleanup.close()
+
+    def _install(self) -> None:
+        settings, installing, processes, customer = blocks("sh")
+        self.values = self._placeholders()
+        (self.folder / "portal.env").write_text(filled(settings, self.values))
+        for command in commands(installing):
+            if command not in LEFT_OUT:
+                self.run(command)
+        for command in commands(processes):
+            self.start(command)
+        for command in commands(customer):
+            self.run(command)
+
+    def _placeholders(self) -> dict[str, str]:
+        """Start the services. Return what stands for each placeholder: passwords, ports, files, other machines."""
+        owners, portals = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
+        accounts = {
+            "portal_owner LOGIN PASSWORD '…'": f"portal_owner LOGIN PASSWORD '{owners}'",
+            "portal LOGIN PASSWORD '…'": f"portal LOGIN PASSWORD '{portals}'",
+        }
+        database = self._cleanup.enter_context(self._postgresql(accounts, owner=owners, site=portals))
+        broker = valkey.running(self.folder / "valkey", log=self.folder / "valkey.log", durable=False)
+        return accounts | {
+            "portal:…@127.0.0.1:5432": f"portal:{portals}@127.0.0.1:{database}",
+            "portal_owner:…@127.0.0.1:5432": f"portal_owner:{owners}@127.0.0.1:{database}",
+            "redis://:…@127.0.0.1:6379/0": self._cleanup.enter_context(broker),
+            "SECRET_KEY=…": f"SECRET_KEY={secrets.token_urlsafe(48)}",
+            "VAULT_KEYS=k1:…": f"VAULT_KEYS=k1:{b64encode(secrets.token_bytes(32)).decode()}",
+            "smtps://portal%40example.com:…@mail.example.com": self._cleanup.enter_context(self._smtp).url,
+            "/var/lib/portal/evidence": str(self.folder / "evidence"),
+            "127.0.0.1:8000": f"127.0.0.1:{self.port}",
+            "--base-url https://…": f"--base-url {self._cleanup.enter_context(Receiver()).url}",
+            "--client-id …": "--client-id portal",
+            "secret.txt": self._file("secret", "a secret of the client"),
+            "password.txt": self._file("password", PASSWORD),
+        }
+
+    @contextlib.contextmanager
+    def _postgresql(self, accounts: dict[str, str], *, owner: str, site: str) -> Iterator[int]:
+        """Run a server in which a superuser has run README's statements. Yield its port."""
+        who = account.unprivileged()
+        home = account.home(self.folder / "run", who)
+        self._cleanup.callback(account.forget, self.folder / "run")
+        template = postgres.create(account.home(RUN, who), services._TEMPLATE, who)
+        cluster = postgres.copy(home, template, "cluster", who)
+        emptied = ["DROP DATABASE portal", "DROP ROLE portal", "DROP ROLE portal_owner"]
+        (statements,) = blocks("sql")
+        created = filled(statements, accounts).splitlines()
+        postgres._alone(postgres.binaries(home, who), cluster, "postgres", [*emptied, *created], who)
+        for role, password in {"portal": site, "portal_owner": owner}.items():
+            (cluster / f"{role}.password").write_text(password)
+        port = free_port()
+        log = self.folder / "postgres.log"
+        server, _ = postgres.start(home, cluster, who, log=log, forgetful=False, port=port)
+        try:
+            yield port
+        finally:
+            stop(server)
+
+    def _file(self, name: str, line: str) -> str:
+        path = self.folder / name
+        path.write_text(line + "\n")
+        return str(path)
+
+    def _shell(self, command: str) -> list[str]:
+        return ["sh", "-c", f"set -a; . {self.folder / 'portal.env'}; set +a; {filled(command, self.values)}"]
+
+    def _environment(self) -> dict[str, str]:
+        # Files for browsers go elsewhere, so that the checkout's stay as they are.
+        ours = {"HOME": str(self.folder), "STATIC_ROOT": str(self.folder / "static"), "LANG": "C.UTF-8"}
+        ours |= {name: os.environ[name] for name in _OF_PYTHON if name in os.environ}
+        return ours | {"PATH": f"{Path(PYTHON).parent}{os.pathsep}{os.environ['PATH']}"}
+
+    def run(self, command: str) -> str:
+        """Run a command to its end. Return what it printed. Raises AssertionError with that when it fails."""
+        done = subprocess.run(
+            self._shell(command), cwd=ROOT, env=self._environment(), text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{command}\n{done.stdout}"
+        self.said[command] = done.stdout
+        return done.stdout
+
+    def start(self, command: str) -> Server:
+        """Start a process that stays. Its output is in `said_by`."""
+        log = self.folder / f"process-{len(self.said)}.log"
+        self.said[command] = str(log)
+        child = spawn(self._shell(command), env=self._environment(), cwd=ROOT, log=log)
+        self._cleanup.callback(stop, child)
+        return child
+
+    def said_by(self, words: str) -> str:
+        """Return what the process whose command holds these words has printed so far."""
+        return "\n".join(Path(log).read_text() for command, log in self.said.items() if words in command)
