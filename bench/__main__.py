@@ -77,6 +77,7 @@ def main() -> int:
         "evidence": evidence.incident,
         "firstframe": firstframe.clicked,
         "tick": ticks.tick,
+        "watch": ticks.watch,
         "idle": idle.idle,
         "sandbox": sandbox.scale,
     }

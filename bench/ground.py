@@ -52,6 +52,7 @@ class Sizes:
     small_records: int = 50_000
     clicks: int = 40
     due: int = 1_000
+    worker_sets: int = 1
     pages: int = 500
     seconds: int = 30
     sandbox_tenants: int = 200

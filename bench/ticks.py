@@ -1,38 +1,120 @@
 """The timers, with many tenants due at one moment."""
 
+import contextlib
 import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 
 from bench.figures import Figure
 from bench.ground import Ground, say
+from portal.core.alerts.models import Alert, Severity, Watch
 from portal.core.mirror import schedule
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import MirrorState
-from portal.core.timers.clock import database_now
+from portal.core.timers import lag
+from portal.core.timers.clock import ClockTime, database_now
 from tenants.models import Connection, Tenant
-from tenants.scope import across_tenants, tenant_scope
+from tenants.scope import across_tenants
+from tests.support.house import Process
+from tests.support.waiting import until
+
+_MOST = 900.0
 
 
 def tick(ground: Ground) -> list[Figure]:
     """Ringing for every tenant that is due, messages to the broker included."""
     count = ground.sizes.due
     say(f"a tick with {count:,} tenants due")
-    made = Tenant.objects.bulk_create(
-        Tenant(slug=f"due-{number}", name=f"Due {number}", environment=ground.environment) for number in range(count)
-    )
-    for tenant in made:
-        with tenant_scope(tenant):
-            Connection.objects.create(
-                tenant=tenant, environment=ground.environment, state=Connection.State.CONNECTED, access_token="t"
-            )
-            MirrorState.objects.create(kind=Kind.MEMBERS, due_at=database_now())
-    started = time.perf_counter()
-    rung = schedule.look()
-    took = time.perf_counter() - started
-    ids = [tenant.pk for tenant in made]
-    with across_tenants("the bench puts its tenants away"):
+    with _tenants(ground, count) as ids, across_tenants("the bench makes tenants due"):
+        now = database_now()
+        MirrorState.objects_across_tenants.bulk_create(
+            MirrorState(tenant_id=pk, kind=Kind.MEMBERS, due_at=now) for pk in ids
+        )
+        started = time.perf_counter()
+        rung = schedule.look()
+        took = time.perf_counter() - started
         MirrorState.objects_across_tenants.filter(tenant__in=ids).update(due_at=None)
-        Connection.objects_across_tenants.filter(tenant__in=ids).update(state=Connection.State.REVOKED)
     if rung < count:
         raise RuntimeError(f"the tick rang for {rung} of {count}")
     again = ground.sizes.again("tick", due=count)
     return [Figure(f"scheduler tick, {count:,} tenants due", f"{took:.3f} s", "", took, ("<=", 1), again)]
+
+
+def watch(ground: Ground) -> list[Figure]:
+    """Alerts of tenants that are all due to be looked at: first calm ones, then each with an alert that is over."""
+    count, sets = ground.sizes.due, ground.sizes.worker_sets
+    say(f"{count:,} tenants due for alerts, {sets} worker sets of 4 and 4")
+    with _tenants(ground, count) as ids, _workers(ground, sets), across_tenants("the bench looks at its tenants"):
+        later, now = database_now() + timedelta(hours=1), database_now()
+        Watch.objects_across_tenants.bulk_create((Watch(tenant_id=pk) for pk in ids), ignore_conflicts=True)
+        calm = _seconds(lambda: not Watch.objects_across_tenants.filter(due_at__lte=ClockTime()).exists())
+        Watch.objects_across_tenants.update(due_at=later)
+        Alert.objects_across_tenants.bulk_create(
+            Alert(tenant_id=pk, kind="offline", subject="pass_controller:D", severity=Severity.WARNING, weight=1,
+                  began_at=now, last_at=now)
+            for pk in ids
+        )  # fmt: skip
+        restless = _seconds(lambda: not Alert.objects_across_tenants.filter(ended_at=None).exists())
+        Watch.objects_across_tenants.filter(tenant__in=ids).update(due_at=later)
+    again = ground.sizes.again("watch", due=count, worker_sets=sets)
+    said = f"{count:,} tenants due for alerts, {sets} worker set{'s' if sets > 1 else ''}"
+    return [
+        Figure(f"{said}, all calm", f"{calm:.1f} s", "", calm, ("<=", 60), again),
+        Figure(f"{said}, an alert of each is over", f"{restless:.1f} s", "", restless, ("<=", 60), again),
+    ]
+
+
+def _seconds(done: Callable[[], bool]) -> float:
+    """Make all tenants due, and wait until it is done. Returns the seconds since."""
+    Watch.objects_across_tenants.update(due_at=ClockTime(), rung_at=None)
+    started, said = time.perf_counter(), 5.0
+    while not done():
+        if time.perf_counter() - started > said:
+            late = next(each for each in lag.lags() if each.name == "alerts")
+            say(f"  lag {late.seconds:.0f} s")
+            said += 5
+        if time.perf_counter() - started > _MOST:
+            raise RuntimeError(f"not done within {_MOST:.0f} s")
+        time.sleep(0.1)
+    return time.perf_counter() - started
+
+
+@contextlib.contextmanager
+def _tenants(ground: Ground, count: int) -> Iterator[list[int]]:
+    """Make connected tenants, and let nothing of them be due afterwards. Yields their ids."""
+    first = Tenant.objects.count()
+    made = Tenant.objects.bulk_create(
+        Tenant(slug=f"due-{number}", name=f"Due {number}", environment=ground.environment)
+        for number in range(first, first + count)
+    )
+    ids = [each.pk for each in made]
+    with across_tenants("the bench connects its tenants"):
+        Connection.objects_across_tenants.bulk_create(
+            Connection(tenant_id=pk, environment=ground.environment, state=Connection.State.CONNECTED, access_token="t")
+            for pk in ids
+        )
+    yield ids
+    with across_tenants("the bench puts its tenants away"):
+        Connection.objects_across_tenants.filter(tenant__in=ids).update(state=Connection.State.REVOKED)
+
+
+@contextlib.contextmanager
+def _workers(ground: Ground, sets: int) -> Iterator[None]:
+    """Worker sets as the README starts them, in the place of the house's own."""
+    house = ground.house
+    for each in (house.urgent, house.steady):
+        each.stop()
+    programs = house.programs()
+    started = [
+        Process(programs.worker(f"{name}{number}", queues, 4))
+        for number in range(sets)
+        for name, queues in (("urgent", "doors,interactive"), ("steady", "bulk,sync"))
+    ]
+    for each in started:
+        each.start()
+    house.until_heard()
+    until(lambda: not house.redis().llen("sync"), saying="nothing waits for the workers")
+    yield
+    for each in started:
+        each.stop()
+    house.mend()

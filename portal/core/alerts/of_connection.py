@@ -47,13 +47,13 @@ def _spending(values: Mapping[int, Values]) -> Iterator[int]:
         generation=F("connection__token_generation"),
         connection__state=Connection.State.CONNECTED,
     ).annotate(
-        spent=Coalesce(Subquery(spent.annotate(n=Sum("counted")).values("n")), 0),
+        calls=Coalesce(Subquery(spent.annotate(n=Sum("counted")).values("n")), 0),
         environment=F("tenant__environment"),
     )
     for gauge in gauges:
         kept = limits[gauge.environment]
         limit = gauge.limit_seen or (kept.general if gauge.call_class == CallClass.GENERAL else kept.device)
-        if (limit - gauge.spent - gauge.others) * 100 < values[gauge.tenant_id]["percent"] * limit:
+        if (limit - gauge.calls - gauge.others) * 100 < values[gauge.tenant_id]["percent"] * limit:
             yield gauge.tenant_id
 
 

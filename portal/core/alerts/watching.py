@@ -4,7 +4,7 @@ A kind that fails when records come is undone alone and noted as behind; the nex
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from portal.core.alerts import keeping
-from portal.core.alerts.kinds import KINDS, AlertKind, Values
+from portal.core.alerts.kinds import KINDS
 from portal.core.alerts.models import Alert, Rule, Watch
 from portal.core.alerts.rules import Kept, rule_of, rules
 from portal.core.mirror import hooks
@@ -90,33 +90,31 @@ def look() -> None:
 def _restless(tenants: Collection[int]) -> dict[int, set[str]]:
     """Return, by tenant, the kinds of which a look may find or end something. All other tenants are calm.
 
-    Nine statements for any number of tenants: most of them have nothing to look at, minute after minute.
+    Ten statements for any number of tenants: most of them have nothing to look at, minute after minute.
     """
-    found: dict[int, set[str]] = defaultdict(set)
-    for tenant, name in Alert.reachable_objects.filter(tenant_id__in=tenants, ended_at=None).values_list(
-        "tenant_id", "kind"
-    ):
-        found[tenant].add(name)
-    changed = {(row.tenant_id, row.kind): row for row in Rule.reachable_objects.filter(tenant_id__in=tenants)}
-    for kind in KINDS.values():
-        if kind.look is not None:
-            usual, mine = rule_of(kind, None), {pk: changed.get((pk, kind.name)) for pk in tenants}
-            kept = {pk: rule_of(kind, row) if row else usual for pk, row in mine.items()}
-            for tenant in _where(kind, {pk: rule.values for pk, rule in kept.items() if rule.is_on}):
-                found[tenant].add(kind.name)
-    return found
-
-
-def _where(kind: AlertKind, values: Mapping[int, Values]) -> Collection[int]:
-    """Return in which of these tenants a look may find something of a kind: in all of them, where it does not say."""
-    if not values or kind.where is None:
-        return values.keys()
     try:
         with transaction.atomic():
-            return set(kind.where(values))
-    except Exception:
-        log.exception("alerts_kind_failed", kind=kind.name)
-        return values.keys()
+            return _asked(tenants)
+    except Exception:  # a kind that cannot tell: all are looked at
+        log.exception("alerts_not_narrowed", tenants=len(tenants))
+        return {pk: set(KINDS) for pk in tenants}
+
+
+def _asked(tenants: Collection[int]) -> dict[int, set[str]]:
+    found: dict[int, set[str]] = defaultdict(set)
+    going = Alert.reachable_objects.filter(tenant_id__in=tenants, ended_at=None)
+    for tenant, name in going.values_list("tenant_id", "kind"):
+        found[tenant].add(name)
+    changed = {(row.tenant_id, row.kind): row for row in Rule.reachable_objects.filter(tenant_id__in=tenants)}
+    for name, kind in KINDS.items():
+        if kind.look is None:
+            continue
+        usual = rule_of(kind, None)
+        kept = {pk: rule_of(kind, row) if (row := changed.get((pk, name))) else usual for pk in tenants}
+        values = {pk: rule.values for pk, rule in kept.items() if rule.is_on}
+        for tenant in kind.where(values) if kind.where and values else values:
+            found[tenant].add(name)
+    return found
 
 
 def _look(rule: Kept, tenant: Tenant, now: datetime) -> None:

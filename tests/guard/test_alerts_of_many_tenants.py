@@ -1,0 +1,179 @@
+"""Thousands of calm tenants cost one look together; the others are looked at each by a worker."""
+
+from datetime import timedelta
+from unittest.mock import patch
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from portal.core.alerts import watching
+from portal.core.alerts.kinds import KINDS
+from portal.core.alerts.models import Alert, Rule, Severity, Watch
+from portal.core.budget.models import Gauge
+from portal.core.mirror.models import DoorState, Key, KeyBox, KeyState, PassController
+from portal.core.timers import bell
+from portal.core.timers.clock import database_now
+from portal.evidence.models import Incident, Item
+from portal.hooks.models import Webhook
+from tenants.models import Connection, Tenant, User
+from tenants.scope import across_tenants, tenant_scope
+
+LONG = timedelta(days=2)
+
+
+@pytest.fixture
+def rung(monkeypatch):
+    """The tenants that a worker was woken for."""
+    found = []
+    monkeypatch.setattr(bell, "ring", lambda task, rows, **_: found.extend(pk for (pk,) in rows))
+    return found
+
+
+def make_due():
+    with across_tenants("a test lets a minute pass"):
+        Watch.objects_across_tenants.update(due_at=database_now(), rung_at=None)
+
+
+def watch_of(place):
+    with tenant_scope(place.tenant):
+        return Watch.objects.get()
+
+
+def door(state, since=LONG):
+    PassController.objects.create(device_id="D1", device_name="倉庫", state=state, state_since=database_now() - since)
+
+
+def key_out():
+    box = KeyBox.objects.create(key_device_id="K1", key_device_name="鍵箱")
+    Key.objects.create(key_box=box, unit_no="1", state=KeyState.OUT, since=database_now() - LONG)
+
+
+def connection_lost():
+    Connection.objects.update(state=Connection.State.BROKEN)
+
+
+def calls_nearly_gone():
+    line = Connection.objects.get()
+    Gauge.objects.create(
+        connection=line, generation=line.token_generation, call_class="general", others=700,
+        others_until=database_now() + timedelta(hours=1),
+    )  # fmt: skip
+
+
+def webhook_silent():
+    Webhook.objects.create(token="t", token_digest=b"d", working=Webhook.Working.SILENT, working_at=database_now())
+
+
+def video_to_be_saved():
+    by, now = User.objects.first(), database_now()
+    incident = Incident.objects.create(number=1, title="x", began_at=now, ended_at=now, opened_by=by)
+    Item.objects.create(
+        incident=incident, kind=Item.Kind.CLIP, reference="c", at=now, added_by=by, media=Item.Media.FAILED,
+        expires_at=now + timedelta(days=3),
+    )  # fmt: skip
+
+
+def alert_going_on():
+    now = database_now()
+    Alert.objects.create(
+        kind="refused", subject="member:M1", severity=Severity.WARNING, weight=2, began_at=now, last_at=now
+    )
+
+
+def kind_behind():
+    Watch.objects.update(behind={"forced": [1, database_now().isoformat()]})
+
+
+RESTLESS = {
+    "a door forced open": lambda: door(DoorState.FORCED_OPEN),
+    "a door left open": lambda: door(DoorState.OPEN),
+    "a door offline": lambda: door(DoorState.OFFLINE),
+    "a key out": key_out,
+    "a lost connection": connection_lost,
+    "calls nearly gone": calls_nearly_gone,
+    "a silent webhook": webhook_silent,
+    "video that is about to be deleted": video_to_be_saved,
+    "an alert that goes on": alert_going_on,
+    "records that a kind failed at": kind_behind,
+}
+
+
+@pytest.fixture
+def watched(place):
+    with tenant_scope(place.tenant):
+        Watch.objects.create(due_at=database_now())
+    return place
+
+
+def test_a_calm_tenant_is_looked_at_and_wakes_no_worker(watched, rung):
+    before = database_now()
+    watching.look_around()
+    watch = watch_of(watched)
+    assert rung == []
+    assert before + watching.EVERY <= watch.due_at <= database_now() + watching.EVERY
+    assert watch.rung_at is None
+
+
+@pytest.mark.parametrize("so", RESTLESS.values(), ids=list(RESTLESS))
+def test_a_tenant_where_something_may_be_found_wakes_a_worker(watched, rung, so):
+    with tenant_scope(watched.tenant):
+        so()
+    watching.look_around()
+    assert rung == [watched.tenant.pk]
+    assert watch_of(watched).due_at <= database_now(), "it was not looked at yet"
+    watching.look_around()
+    assert rung == [watched.tenant.pk], "once in a minute is enough"
+
+
+def test_what_is_not_long_enough_for_any_rule_is_calm_until_a_rule_is_changed(watched, rung):
+    with tenant_scope(watched.tenant):
+        door(DoorState.OFFLINE, since=timedelta(minutes=10))
+    watching.look_around()
+    assert rung == []
+    with tenant_scope(watched.tenant):
+        Rule.objects.create(kind="offline", is_on=True, severity=Severity.NOTE, values={"minutes": 5, "quiet": 15})
+    make_due()
+    watching.look_around()
+    assert rung == [watched.tenant.pk]
+
+
+def test_what_a_rule_that_is_off_would_find_is_calm(watched, rung):
+    with tenant_scope(watched.tenant):
+        door(DoorState.OFFLINE)
+        Rule.objects.create(kind="offline", is_on=False, severity=Severity.NOTE, values={})
+    watching.look_around()
+    assert rung == []
+
+
+def test_a_kind_that_cannot_tell_has_all_tenants_looked_at(watched, rung):
+    def fails(_values):
+        raise ValueError
+
+    with patch.dict(KINDS, offline=KINDS["offline"].__class__(**vars(KINDS["offline"]) | {"where": fails})):
+        watching.look_around()
+    assert rung == [watched.tenant.pk]
+
+
+def test_a_hundred_calm_tenants_cost_as_many_statements_as_one(watched, rung):
+    def looked():
+        make_due()
+        with CaptureQueriesContext(connection) as asked:
+            watching.look_around()
+        return len(asked)
+
+    looked()
+    alone = looked()
+    more = Tenant.objects.bulk_create(
+        Tenant(slug=f"calm-{n}", name=f"Calm {n}", environment=watched.tenant.environment) for n in range(99)
+    )
+    with across_tenants("a test connects its tenants"):
+        Connection.objects_across_tenants.bulk_create(
+            Connection(tenant=each, environment=each.environment, state=Connection.State.CONNECTED, access_token="t")
+            for each in more
+        )
+    looked()
+    assert looked() == alone
+    assert rung == []
+    with across_tenants("a test looks at its tenants"):
+        assert Watch.objects_across_tenants.filter(due_at__gt=database_now()).count() == 100
