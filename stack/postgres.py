@@ -156,8 +156,8 @@ def _new_roles(cluster: Path, roles: Sequence[str]) -> list[str]:
 
 
 def _separate(tools: Path, cluster: Path, account: Account | None) -> None:
-    """Create the roles that an older checkout's cluster lacks, and take the tables away from the site's role, which owned
-    all in the first ones. docs/database.md says the same for an installation.
+    """Create the roles that an older checkout's cluster lacks, and take the tables away from the site's role, which
+    owned all in the first ones. docs/database.md says the same for an installation.
     """
     missing = [role for role in _ROLES if not (cluster / f"{role}.password").exists()]
     if not missing:

@@ -9,7 +9,7 @@ class EvidenceConfig(AppConfig):
         from portal.core.safety import rules
         from portal.core.timers import ticking
         from portal.core.timers.pauses import seconds
-        from portal.evidence import alerts, exporting, fetching, panel, retention, store
+        from portal.evidence import alerts, backups, exporting, fetching, panel, retention, store
 
         ticking.register("evidence_media", fetching.DUE.look, every=seconds(2), queue="sync", work=fetching.DUE.work)
         ticking.register("evidence_exports", exporting.DUE.look, every=2.0, queue="bulk", work=exporting.DUE.work)
@@ -17,4 +17,5 @@ class EvidenceConfig(AppConfig):
         rules.register(retention.RULE)
         store.register()
         alerts.register()
+        backups.register()
         panel.register()

@@ -111,7 +111,7 @@ def keep(row: StoredFile) -> None:
 def read(row: StoredFile, start: int = 0, end: int | None = None) -> Iterator[bytes]:
     """Yield the plain bytes of a file from `start` to before `end`. Raises Unreadable, also on the way."""
     end = row.size if end is None else min(end, row.size)
-    pieces = max(-(-row.size // PIECE), 1)
+    pieces = _pieces(row.size)
     try:
         key = row.key or b""
         cipher = AESGCM(key)
@@ -128,6 +128,14 @@ def read(row: StoredFile, start: int = 0, end: int | None = None) -> Iterator[by
         raise Unreadable(row.path) from None
 
 
+def has(path: str, size: int) -> bool:
+    """Return whether the store has the whole of a file of `size` plain bytes; its content is not read."""
+    try:
+        return _storage().size(path) == size + _pieces(size) * _TAG
+    except STORE_ERRORS:
+        return False
+
+
 def answer(request: HttpRequest, row: StoredFile, name: str) -> StreamingHttpResponse:
     """Answer with a whole file, as `name`. Raises Unproven where its person has not confirmed their identity lately."""
     check_file(request)
@@ -138,6 +146,10 @@ def answer(request: HttpRequest, row: StoredFile, name: str) -> StreamingHttpRes
 def delete_soon(rows: QuerySet[StoredFile]) -> None:
     """Have files deleted: their keys are gone with this transaction, their bytes soon after."""
     rows.update(delete_at=ClockTime(), key=None)
+
+
+def _pieces(size: int) -> int:
+    return max(-(-size // PIECE), 1)
 
 
 def _nonce(number: int, *, last: bool) -> bytes:

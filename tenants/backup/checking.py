@@ -1,0 +1,64 @@
+"""Check a dump: read it once, and collect what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.db import connection
+
+from tenants.backup import live, parts
+from tenants.backup.reading import Dump, Look, read
+
+_HIDDEN = (
+    "The dump has no row of any tenant: row security hid them from the role that wrote it. Write it as portal_backup, "
+    "without --enable-row-security."
+)
+
+
+class Check:
+    """Reads the dump `file`; then `problems` are sentences, and `summary` is for a dump without any.
+
+    `alone` compares it with no database. Raises `Unreadable`.
+    """
+
+    def __init__(self, file: Path, *, alone: bool) -> None:
+        self._tenants: dict[int, str] = {}
+        self._newest = ""
+        self._parts = parts.of_a_dump()
+        looks = [
+            Look("tenants_tenant", ("id", "slug"), self._take_tenant),
+            Look("tenants_auditentry", ("at",), self._take_entry),
+            *(look for part in self._parts for look in part.looks()),
+        ]
+        self._dump = read(file, looks)
+        self.problems = [*self._own(self._dump), *(self._missing() if alone else live.problems(self._dump))]
+        self.problems += [each for part in self._parts for each in part.problems(alone=alone)]
+
+    def summary(self) -> str:
+        """Return what the dump holds."""
+        rows = sum(each.of_tenant.total() for each in self._dump.tables.values())
+        held = f"{rows:,} rows in {len(self._dump.tables)} tables, of {len(self._tenants)} tenants"
+        newest = f" The newest audit entry is of {self._newest[:16]}." if self._newest else ""
+        return " ".join([f"The dump is complete: {held}.{newest}", *(part.summary() for part in self._parts)])
+
+    def _take_tenant(self, pk: str, slug: str) -> None:
+        self._tenants[int(pk)] = slug
+
+    def _take_entry(self, at: str) -> None:
+        self._newest = max(self._newest, at)
+
+    def _own(self, dump: Dump) -> Iterator[str]:
+        """Yield what the dump says of itself: a tenant has rows from the beginning."""
+        bound = dump.with_policies() or dump.tables.keys()
+        counted = [rows.of_tenant for table, rows in dump.tables.items() if table in bound]
+        empty = [slug for pk, slug in self._tenants.items() if not any(count[pk] for count in counted)]
+        if empty and len(empty) == len(self._tenants):
+            yield _HIDDEN
+        elif empty:
+            yield f"The dump has no row of {live.listed(empty)}."
+
+    def _missing(self) -> Iterator[str]:
+        for table in sorted(connection.introspection.django_table_names()):
+            if table not in self._dump.tables:
+                yield f"{table}: its rows are not in the dump."

@@ -1,0 +1,138 @@
+"""Read a dump without restoring it: what it defines, how many rows it has, and the rows that a part asks for.
+
+`pg_restore` turns any dump that is not plain SQL into SQL, which is read line by line: memory does not grow with it.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+_END = b"\\.\n"
+_COPY = re.compile(r"COPY public\.(\S+) \((.*)\) FROM stdin;")
+_DEFINED = re.compile(
+    r"CREATE (?:UNLOGGED |CONSTRAINT )?(TABLE|POLICY|TRIGGER) (?:public\.)?(\S+)(?:.* ON public\.(\S+))?"
+)
+_PART_OF = re.compile(r"ALTER TABLE ONLY public\.(\S+) ATTACH PARTITION public\.(\S+) ")
+_SEQUENCE = re.compile(r"SELECT pg_catalog\.setval\('public\.(\S+)', (\d+), (true|false)\)")
+_ESCAPED = re.compile(r"\\(.)")
+_CONTROLS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
+
+class Unreadable(Exception):
+    """The dump cannot be read to its end. The message is a sentence for the operator."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Call `take` with these columns of each row of a table: text as PostgreSQL writes it, or None."""
+
+    table: str
+    columns: tuple[str, ...]
+    take: Callable[..., None]
+
+
+@dataclass
+class Rows:
+    """The rows of one table: how many each tenant has (None: rows without a tenant), and the highest `id`."""
+
+    of_tenant: Counter[int | None] = field(default_factory=Counter)
+    last_id: int | None = None
+
+
+@dataclass
+class Dump:
+    """What a dump holds. Rows of a part of a partitioned table count for the whole table."""
+
+    tables: dict[str, Rows] = field(default_factory=lambda: defaultdict(Rows))
+    #: "table x", "policy y of x", "trigger z of x".
+    definitions: set[str] = field(default_factory=set)
+    #: The last value of each sequence; 0 where it was not used.
+    sequences: dict[str, int] = field(default_factory=dict)
+    _wholes: dict[str, str] = field(default_factory=dict)
+
+    def note(self, line: str) -> None:
+        """Take a line of SQL that is no row."""
+        if found := _DEFINED.match(line):
+            kind, name, table = found.groups()
+            self.definitions.add(f"{kind.lower()} {name}" + (f" of {table}" if table else ""))
+        elif found := _PART_OF.match(line):
+            self._wholes[found[2]] = found[1]
+        elif found := _SEQUENCE.match(line):
+            self.sequences[found[1]] = int(found[2]) if found[3] == "true" else 0
+
+    def with_policies(self) -> set[str]:
+        """Return the tables that row security binds."""
+        return {each.rpartition(" of ")[2] for each in self.definitions if each.startswith("policy ")}
+
+    def whole(self, table: str) -> str:
+        """Return the partitioned table that this one is a part of, or the table itself."""
+        return self._wholes.get(table, table)
+
+
+def read(file: Path, looks: Iterable[Look]) -> Dump:
+    """Read a dump, and show each of `looks` its rows. Raises Unreadable."""
+    dump, wanted = Dump(), defaultdict(list)
+    for look in looks:
+        wanted[look.table].append(look)
+    with _sql(file) as lines:
+        for line in lines:
+            text = line.decode()
+            if found := _COPY.match(text):
+                table = dump.whole(found[1])
+                _take(lines, found[2].replace('"', "").split(", "), dump.tables[table], wanted[table])
+            else:
+                dump.note(text)
+    return dump
+
+
+def _take(lines: IO[bytes], columns: list[str], into: Rows, looks: list[Look]) -> None:
+    """Count the rows of one block."""
+    where = {name: number for number, name in enumerate(columns)}
+    tenant, key = where.get("tenant_id"), where.get("id")
+    shown = [(look.take, [where[name] for name in look.columns]) for look in looks]
+    for line in lines:
+        if line == _END or not line.endswith(b"\n"):  # the second: the dump ends here, as pg_restore says itself
+            return
+        values = line[:-1].split(b"\t")
+        into.of_tenant[None if tenant is None else int(values[tenant])] += 1
+        if key is not None:
+            into.last_id = max(into.last_id or 0, int(values[key]))
+        for take, numbers in shown:
+            take(*(_value(values[number]) for number in numbers))
+
+
+def _value(written: bytes) -> str | None:
+    if written == b"\\N":
+        return None
+    return _ESCAPED.sub(lambda found: _CONTROLS.get(found[1], found[1]), written.decode())
+
+
+@contextmanager
+def _sql(file: Path) -> Iterator[IO[bytes]]:
+    program = shutil.which("pg_restore")
+    if program is None:
+        raise Unreadable("pg_restore is not on the path: install PostgreSQL's client programs.")
+    command = [program, "--file", "-", str(file.absolute())]
+    with tempfile.TemporaryFile() as said:
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said) as child:
+            assert child.stdout is not None  # noqa: S101 - it is a pipe
+            yield child.stdout
+        if child.returncode:
+            said.seek(0)
+            raise Unreadable(_worded(said.read().decode(errors="replace"), child.returncode))
+
+
+def _worded(said: str, code: int) -> str:
+    why = said.partition("error: ")[2].partition("\n")[0] or f"it ended with code {code}"
+    if "unsupported version" in why:
+        return f"pg_restore is older than the pg_dump that wrote the dump: put a newer one first on the path ({why})."
+    return f"pg_restore cannot read the dump to its end: {why}."
