@@ -7,6 +7,7 @@ from stack.paths import ROOT
 _QUICK = re.compile(r"mark\.quick\b")
 #: Promises whose every attack on real processes takes long, and the quick form that `make test` runs of them.
 ELSEWHERE = {
+    "test_backup.py": "tests/tenants/test_backup.py",
     "test_encryption.py": "tests/tenants/test_ciphertexts.py",
     "test_files.py": "tests/imports/test_hostile_files.py",
     "test_reports_sent_once.py": "tests/manager/test_report_schedules.py",
