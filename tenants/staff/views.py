@@ -140,8 +140,10 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     else:
         response = _accept(request, found)
     add_never_cache_headers(response)
-    response["Referrer-Policy"] = "no-referrer"  # the address is the key,
-    request.path = "/invitations/…/"  # so it is not logged
+    # The address is the key, so it goes nowhere. With "no-referrer", browsers post forms with `Origin: null`, which is
+    # refused as from another site.
+    response["Referrer-Policy"] = "strict-origin"
+    request.path = "/invitations/…/"  # nor is it logged
     return response
 
 

@@ -28,7 +28,7 @@ def test_an_invitation_lets_a_new_person_in_once(two):
     guest = Client()
     page = guest.get(address)
     assert "Tenant a" in page.content.decode()
-    assert page["Referrer-Policy"] == "no-referrer"
+    assert page["Referrer-Policy"] == "strict-origin"
     assert guest.post(address, NEW).status_code == 302
     person = User.objects.get(email="new@example.test")
     browser = Client()
