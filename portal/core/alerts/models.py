@@ -106,8 +106,8 @@ class Watch(TenantModel):
     """How far a tenant was looked at: one row, locked by whoever writes its alerts.
 
     `since`: older records are history, not alerts. `behind` holds, by kind, the first key and the oldest moment of the
-    records that could not be looked at when they came: the next look does. `rung_at`: a worker was woken for the look
-    that has been due since `due_at`.
+    records that could not be looked at when they came: the next look does. `rung_at`: a worker took the look that
+    has been due since `due_at`.
     """
 
     tenant = models.OneToOneField("tenants.Tenant", on_delete=models.PROTECT)

@@ -3,8 +3,7 @@
 A kind that fails when records come is undone alone and noted as behind; the next look goes through them again.
 """
 
-from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,7 +18,7 @@ from portal.core.alerts.rules import Kept, rule_of, rules
 from portal.core.mirror import hooks
 from portal.core.mirror.kinds import Kind
 from portal.core.mirror.models import History
-from portal.core.timers import bell, ticking
+from portal.core.timers import rounds, ticking
 from portal.core.timers.clock import ClockTime, database_now
 from portal.core.timers.ticking import Due
 from tenants.models import Connection, Tenant, current_tenant
@@ -27,7 +26,6 @@ from tenants.scope import across_tenants
 
 log = structlog.get_logger(__name__)
 EVERY = timedelta(seconds=60)
-LOOK = "portal.core.alerts.tasks.look"
 _BATCH = 1000
 
 
@@ -68,13 +66,15 @@ def _place(records: Sequence[History], before: Sequence[str | int] | None) -> li
     return [first, oldest.isoformat()]
 
 
-def look() -> None:
-    """Look at the tenant in scope: what was left behind, what is the case now, what ended."""
+def look(kinds: Collection[str] | None = None) -> None:
+    """Look at the tenant in scope: what was left behind, what is the case now, what ended. `kinds` are those of which a
+    look may find or end something, where that was asked already.
+    """
     tenant = current_tenant()
     with transaction.atomic():
         watch = _held(tenant)
         now = database_now()
-        kinds = _restless([tenant.pk]).get(tenant.pk, set())
+        kinds = set(_restless([tenant.pk])[tenant.pk] if kinds is None else kinds)
         for rule in rules():
             if not rule.is_on:
                 watch.behind.pop(rule.kind.name, None)
@@ -87,8 +87,8 @@ def look() -> None:
         watch.save(update_fields=["behind", "due_at", "rung_at"])
 
 
-def _restless(tenants: Collection[int]) -> dict[int, set[str]]:
-    """Return, by tenant, the kinds of which a look may find or end something. All other tenants are calm.
+def _restless(tenants: Collection[int]) -> Mapping[int, set[str]]:
+    """Return, by tenant, the kinds of which a look may find or end something. A tenant with none is calm.
 
     Ten statements for any number of tenants: most of them have nothing to look at, minute after minute.
     """
@@ -101,7 +101,7 @@ def _restless(tenants: Collection[int]) -> dict[int, set[str]]:
 
 
 def _asked(tenants: Collection[int]) -> dict[int, set[str]]:
-    found: dict[int, set[str]] = defaultdict(set)
+    found: dict[int, set[str]] = {pk: set() for pk in tenants}
     going = Alert.reachable_objects.filter(tenant_id__in=tenants, ended_at=None)
     for tenant, name in going.values_list("tenant_id", "kind"):
         found[tenant].add(name)
@@ -142,8 +142,11 @@ def _catch_up(watch: Watch, rule: Kept, tenant: Tenant) -> None:
 
 
 def _held(tenant: Tenant) -> Watch:
-    Watch.objects.get_or_create(tenant=tenant)
-    return Watch.objects.select_for_update(no_key=True).get()
+    rows = Watch.objects.select_for_update(no_key=True)
+    if (watch := rows.first()) is None:
+        Watch.objects.get_or_create(tenant=tenant)
+        watch = rows.get()
+    return watch
 
 
 def _due() -> QuerySet[Watch]:
@@ -159,29 +162,31 @@ def _unwatched() -> QuerySet[Connection]:
     return Connection.objects_across_tenants.exclude(state=Connection.State.NONE).exclude(tenant__in=watched)
 
 
-_DUE = Due(rows=_unrung, mark=lambda: {"rung_at": ClockTime()}, needs=("behind",), batch=250)
+_DUE = Due(rows=_unrung, mark=lambda: {"rung_at": ClockTime()}, needs=("behind",), batch=100)
 
 
 def look_around() -> None:
-    """Watch every connected tenant, and look at those whose minute is over: the calm ones here, all at once, the others
-    each by a worker.
+    """Watch every connected tenant, and look at those whose minute is over. The clock wakes more workers while more are
+    due; each takes its own.
     """
     with across_tenants("each connected tenant is watched"):
         rows = [Watch(tenant_id=each) for each in _unwatched().values_list("tenant_id", flat=True)]
         Watch.objects_across_tenants.bulk_create(rows, ignore_conflicts=True)
     for watches in _DUE.batches():
-        bell.ring(LOOK, [(tenant,) for tenant in _settle_calm(watches)])
+        _look_at(watches)
 
 
-def _settle_calm(watches: Collection[Watch]) -> list[int]:
-    """Note that the calm ones of these tenants were looked at. Returns the others."""
+def _look_at(watches: Collection[Watch]) -> None:
+    """Look at these tenants: at the calm ones together, at each of the others by itself."""
     with across_tenants("the calm ones of all tenants are looked at together"):
         now = database_now()
-        restless = set(_restless([each.tenant_id for each in watches]))
-        restless |= {each.tenant_id for each in watches if each.behind}
-        calm = [each.pk for each in watches if each.tenant_id not in restless]
+        kinds = _restless([each.tenant_id for each in watches])
+        others = [each for each in watches if kinds[each.tenant_id] or each.behind]
+        calm = {each.pk for each in watches} - {each.pk for each in others}
         Watch.objects_across_tenants.filter(pk__in=calm).update(due_at=now + EVERY, rung_at=None)
-    return sorted(restless)
+        tenants = Tenant.objects.select_related("environment").in_bulk([each.tenant_id for each in others])
+    for pk, tenant in tenants.items():
+        rounds.attempt(tenant, lambda _tenant, pk=pk: look(kinds[pk]))
 
 
 def _work() -> list[QuerySet[Any]]:
@@ -191,5 +196,5 @@ def _work() -> list[QuerySet[Any]]:
 def register() -> None:
     hooks.after(Kind.HISTORIES, heard)
     ticking.register(
-        "alerts", look_around, every=5.0, queue="sync", work=_work, lag=lambda: [_due().order_by("due_at")]
+        "alerts", look_around, every=5.0, queue="sync", work=_work, lag=lambda: [_due().order_by("due_at")], seconds=60
     )

@@ -99,7 +99,7 @@ def of_tenants(rows: Work, work: Callable[[Tenant], object]) -> Steps:
             tenants = Tenant.objects.select_related("environment").in_bulk(ids)
             for pk in ids:
                 yield pk
-                _try(tenants[pk], work)
+                attempt(tenants[pk], work)
 
     return steps
 
@@ -150,7 +150,8 @@ def _called(rows: Work) -> list[QuerySet[Any]]:
         return rows()
 
 
-def _try(tenant: Tenant, work: Callable[[Tenant], object]) -> None:
+def attempt(tenant: Tenant, work: Callable[[Tenant], object]) -> None:
+    """Do the work in the tenant's scope. What fails is logged, so that the other tenants have their turn."""
     try:
         with tenant_scope(tenant):
             work(tenant)
